@@ -18,7 +18,7 @@ import type { Command } from '../shared/runs/command.ts';
 import type { Report } from '../shared/runs/report.ts';
 import { recordReports } from '../shared/runs/record-reports.ts';
 import { readGatewayMessages, removeGatewayMessage, sendGatewayMessage, type GatewayMessage } from '../shared/cvms/gateway-messages.ts';
-import { holdCvm, noteForwarder, readRegistration, releaseCvm, type Holder, type Registration } from '../shared/cvms/hold-cvm.ts';
+import { clearCommandStream, readRegistration, recordForwarder, setCommandStream, type CommandStream, type Registration } from '../shared/cvms/command-stream.ts';
 import { openKms } from '../shared/kms.ts';
 import { openTable } from '../shared/table/open-table.ts';
 import type { Key } from '../shared/table/keys.ts';
@@ -36,11 +36,11 @@ export interface GatewayService {
   report: (cvm: CvmIdentity, reports: Report[]) => Promise<ReportResult[]>;
   /** Undefined if the CVM is not registered. */
   registration: (cvm: CvmIdentity) => Promise<Registration | undefined>;
-  /** Notes that a stream of this gateway takes the CVM's commands. @returns false if `instead` does not any more */
-  hold: (cvm: CvmIdentity, hold: { stream: string; instead: Holder | undefined }) => Promise<boolean>;
-  release: (cvm: CvmIdentity, released: { stream: string; lastSeenAt: number }) => Promise<void>;
-  /** Notes whether this gateway has a stream of the CVM's log-forwarder. */
-  noteForwarder: (cvm: CvmIdentity, isThere: boolean) => Promise<void>;
+  /** Records that a stream of this gateway takes the CVM's commands. @returns false if `instead` does not any more */
+  setCommandStream: (cvm: CvmIdentity, change: { stream: string; instead: CommandStream | undefined }) => Promise<boolean>;
+  clearCommandStream: (cvm: CvmIdentity, cleared: { stream: string; lastSeenAt: number }) => Promise<void>;
+  /** Records whether this gateway has a stream of the CVM's log-forwarder. */
+  recordForwarder: (cvm: CvmIdentity, isThere: boolean) => Promise<void>;
   /** Gives this gateway its name. Ends the lease of the one that had it. */
   takeName: (name: string) => Promise<void>;
   /** Shows that this gateway lives, or has stopped in order. */
@@ -81,9 +81,9 @@ export function openService(clock: Clock, gateway: string): GatewayService {
       return results;
     },
     registration: (cvm) => readRegistration(table, cvm, getTogether),
-    hold: (cvm, { stream, instead }) => holdCvm(table, cvm, { holder: { gateway, stream }, instead, now: now() }),
-    release: (cvm, { stream, lastSeenAt }) => releaseCvm(table, cvm, { stream, lastSeenAt: new Date(lastSeenAt).toISOString() }),
-    noteForwarder: (cvm, isThere) => noteForwarder(table, cvm, { gateway, isThere }),
+    setCommandStream: (cvm, { stream, instead }) => setCommandStream(table, cvm, { commandStream: { gateway, stream }, instead, now: now() }),
+    clearCommandStream: (cvm, { stream, lastSeenAt }) => clearCommandStream(table, cvm, { stream, lastSeenAt: new Date(lastSeenAt).toISOString() }),
+    recordForwarder: (cvm, isThere) => recordForwarder(table, cvm, { gateway, isThere }),
     takeName: (name) => takeName(table, gateway, name, now()),
     renewLease: (lease) => renewLease(table, gateway, now(), lease),
     isAlive: (other) => isAlive(table, other, now(), getTogether),

@@ -1,4 +1,4 @@
-import type { Registration } from '../../shared/cvms/hold-cvm.ts';
+import type { Registration } from '../../shared/cvms/command-stream.ts';
 import { log } from '../../shared/logger.ts';
 import { logFieldsOf } from '../identity/cvm-identity.ts';
 import type { AgentStream } from '../streams/agent-stream.ts';
@@ -71,11 +71,11 @@ export class CvmPresence {
       const registration = await parts.service.registration(identity);
       if (!registration) return true; // the next check ends its streams
       await this.findForwarder(registration);
-      const instead = registration.holder;
+      const instead = registration.commandStream;
       const isOfOther = instead !== undefined && instead.gateway !== parts.id;
       if (isOfOther && (await this.peers.others.doesAnswer(identity, instead))) return false;
       this.held.add(agent.id); // before the write, whose outcome may stay unknown
-      if (!(await parts.service.hold(identity, { stream: agent.id, instead }))) continue;
+      if (!(await parts.service.setCommandStream(identity, { stream: agent.id, instead }))) continue;
       for (const stream of this.held) if (stream !== agent.id) this.held.delete(stream);
       return true;
     }
@@ -89,7 +89,7 @@ export class CvmPresence {
   /** Whether the item names this stream now. */
   async isHolder(agent: AgentStream): Promise<boolean> {
     const registration = await this.session.parts.service.registration(this.session.identity);
-    if (registration?.holder?.stream === agent.id) return true;
+    if (registration?.commandStream?.stream === agent.id) return true;
     this.checkSoon();
     return false;
   }
@@ -132,7 +132,7 @@ export class CvmPresence {
   private async check(): Promise<void> {
     const { identity, parts } = this.session;
     await this.releaseUnlessHeard();
-    await this.noteForwarder();
+    await this.recordForwarder();
     if (this.session.streams.size === 0) return;
     const registration = await parts.service.registration(identity);
     const strangers = [...this.session.streams].filter(({ fingerprint }) => fingerprint !== registration?.certificate);
@@ -140,7 +140,7 @@ export class CvmPresence {
     const { agent } = this.session;
     if (agent === undefined || registration === undefined || !agent.isOpen || !this.session.isHeard) return;
     await this.findForwarder(registration);
-    if (registration.holder?.stream === agent.id) return;
+    if (registration.commandStream?.stream === agent.id) return;
     // It was removed and registered again, or silent for a while, or another gateway took this one for gone.
     await this.inTurn(async () => {
       if (this.session.agent !== agent) return;
@@ -156,18 +156,18 @@ export class CvmPresence {
       const { identity, parts, heardAt } = this.session;
       const lastSeenAt = parts.wallClock.now() - (parts.clock.now() - heardAt);
       for (const stream of this.held) {
-        await parts.service.release(identity, { stream, lastSeenAt });
+        await parts.service.clearCommandStream(identity, { stream, lastSeenAt });
         this.held.delete(stream);
       }
     });
   }
 
   /** Tells other gateways whether the CVM's log-forwarder is here. */
-  private async noteForwarder(): Promise<void> {
+  private async recordForwarder(): Promise<void> {
     const isThere = this.session.forwarders > 0;
     if (isThere === this.forwards || this.peers.lease.isOver) return;
     this.forwards = undefined;
-    await this.session.parts.service.noteForwarder(this.session.identity, isThere);
+    await this.session.parts.service.recordForwarder(this.session.identity, isThere);
     this.forwards = isThere;
   }
 

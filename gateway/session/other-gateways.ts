@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Question } from '../../shared/cvms/gateway-messages.ts';
-import type { Holder } from '../../shared/cvms/hold-cvm.ts';
+import type { CommandStream } from '../../shared/cvms/command-stream.ts';
 import { log } from '../../shared/logger.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { CvmIdentity } from '../identity/cvm-identity.ts';
@@ -27,7 +27,7 @@ export class OtherGateways {
    * @returns false if the agent does not answer, or if its gateway is gone
    * @throws Error if the table does not answer, so that nothing is known
    */
-  async doesAnswer({ domain, cvmId }: CvmIdentity, { gateway, stream }: Holder): Promise<boolean> {
+  async doesAnswer({ domain, cvmId }: CvmIdentity, { gateway, stream }: CommandStream): Promise<boolean> {
     const { service, pace, clock, id: from } = this.parts;
     if (!(await service.isAlive(gateway))) return false;
     const id = randomUUID();

@@ -1,4 +1,4 @@
-import { readRegistration } from '../../shared/cvms/hold-cvm.ts';
+import { readRegistration } from '../../shared/cvms/command-stream.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { readClaims, type Claim } from '../../shared/runs/claim.ts';
 import { openTable } from '../../shared/table/open-table.ts';

@@ -8,7 +8,7 @@ import { changeTree } from './change-tree.ts';
 import { foldChanges } from './fold.ts';
 import type { Head } from './head.ts';
 import { headOfTrees } from './head-of-trees.ts';
-import { treeIdsOf, memberOfRow, type IndexedList } from './indexed-list.ts';
+import { memberOfRow, treeIdsOf, type IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
 import { toSetIn } from './members-by-rows.ts';
 import { afterAllNumbers, type Member } from './node.ts';

@@ -1,7 +1,7 @@
 import { systemClock } from '../clock.ts';
 import { listKeys } from '../table/keys.ts';
 import { queryBetween, type Item, type Table } from '../table/table.ts';
-import { treeIdsOf, memberOfRow, type IndexedList } from './indexed-list.ts';
+import { memberOfRow, treeIdsOf, type IndexedList } from './indexed-list.ts';
 import { afterAllNumbers, countsOf, placeName, sumOf, type Member, type State } from './node.ts';
 import { allStates } from './read-page.ts';
 import { membersBetween } from './members-between.ts';

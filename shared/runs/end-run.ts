@@ -9,7 +9,7 @@ import { changeRun } from './change-run.ts';
 import { claimKeys, parseClaimOf, removeClaim, type ReadClaim } from './claim.ts';
 import { removeCommand } from './change-commands.ts';
 import type { Ending } from './ending.ts';
-import { noteSpent } from './note-presence.ts';
+import { recordSpent } from './record-presence.ts';
 import { findRun, runKey } from './read-run.ts';
 import type { RunReference } from './run-reference.ts';
 import { removeKeyFromSnapshot, removeServerKey } from './snapshot.ts';
@@ -42,7 +42,7 @@ export async function endRun(table: Table, reference: RunReference, otherwise: E
     const transaction = new Transaction();
     await changeRun(table, transaction, computation, { before: run, after: ended }, { originator: system, details, now });
     if (claim) removeClaim(transaction, claim);
-    noteSpent(transaction, reference, { item: registered, acceptedAt: claim?.accepted_at, now });
+    recordSpent(transaction, reference, { item: registered, acceptedAt: claim?.accepted_at, now });
     if (claim?.has_server_key !== false) removeServerKey(transaction, reference);
     if (claim?.has_server_key === undefined) removeKeyFromSnapshot(transaction, runKeys.snapshot(computation_id, run_id));
     removeCommand(transaction, reference, 'run');

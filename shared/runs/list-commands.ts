@@ -11,7 +11,7 @@ import { StaleReadError, withFreshReads } from '../table/transaction.ts';
 import { timestamp } from '../timestamp.ts';
 import { claimKeys, parseClaim, parseClaimAgain, type ReadClaim } from './claim.ts';
 import { commandSchema, type Command, type KeptCommand } from './command.ts';
-import { notePresence } from './note-presence.ts';
+import { recordPresence } from './record-presence.ts';
 import { findRun, runKey } from './read-run.ts';
 import { parseSnapshot, snapshotKeys } from './snapshot.ts';
 
@@ -56,7 +56,7 @@ export async function listCommands(table: Table, domain: string, cvmId: string, 
 }
 
 /**
- * Reads the commands for a CVM and the run that holds it, all as of one moment. Notes that the CVM was heard. One round trip, or two
+ * Reads the commands for a CVM and the run that holds it, all as of one moment. Records that the CVM was heard. One round trip, or two
  * if a run holds the CVM or its presence has to be written.
  */
 export async function readCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Reading> {
@@ -66,7 +66,7 @@ export async function readCommands(table: Table, domain: string, cvmId: string, 
     const claim = parseClaim(cvm, claimItems);
     const [work] = await Promise.all([
       claim ? readWork(table, claim, now) : nothingToDo,
-      notePresence(table, { domain, cvmId, now }, registered),
+      recordPresence(table, { domain, cvmId, now }, registered),
     ]);
     return { work, issued: issuedOf(claim) };
   });

@@ -6,7 +6,7 @@ import { claimKeys, parseClaimOf, type Claim } from './claim.ts';
 import { completeWaitingTasks } from './complete-waiting-tasks.ts';
 import { reportedStateOf } from './effects-of-reports.ts';
 import { completeTask, sendHeartbeat, type Executions } from './executions.ts';
-import { notePresence } from './note-presence.ts';
+import { recordPresence } from './record-presence.ts';
 import { findRun, runKey } from './read-run.ts';
 import { recordLastingReports } from './record-lasting-reports.ts';
 import type { InvalidReport, LastingReport, Report } from './report.ts';
@@ -36,7 +36,7 @@ export async function recordReports(table: Table, executions: Executions, batch:
   const { runs, claimItems, registered } = await readItemsOfBatch(table, batch);
   const [outcomes] = await Promise.all([
     recordForRuns(table, executions, batch, { runs, claimItems }),
-    notePresence(table, { domain, cvmId, now, by }, registered, reportedStateOf(reports)),
+    recordPresence(table, { domain, cvmId, now, by }, registered, reportedStateOf(reports)),
   ]);
   return summaryOf(reports, outcomes);
 }

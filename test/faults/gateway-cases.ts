@@ -46,34 +46,34 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
       return () => service().registration(cvm);
     },
   },
-  hold: {
+  setCommandStream: {
     'of a CVM that no gateway holds': async (world) => {
       const cvm = await registered(world);
-      return () => service().hold(cvm, { stream: 'stream-1', instead: undefined });
+      return () => service().setCommandStream(cvm, { stream: 'stream-1', instead: undefined });
     },
     'in place of another gateway': async (world) => {
       const cvm = await registered(world);
-      await service('gateway-2').hold(cvm, { stream: 'stream-2', instead: undefined });
+      await service('gateway-2').setCommandStream(cvm, { stream: 'stream-2', instead: undefined });
       const instead = { gateway: 'gateway-2', stream: 'stream-2' };
-      return () => service().hold(cvm, { stream: 'stream-1', instead });
+      return () => service().setCommandStream(cvm, { stream: 'stream-1', instead });
     },
   },
-  release: {
+  clearCommandStream: {
     '': async (world) => {
       const cvm = await registered(world);
-      await service().hold(cvm, { stream: 'stream-1', instead: undefined });
-      return () => service().release(cvm, { stream: 'stream-1', lastSeenAt: Date.parse(byAlice.now) });
+      await service().setCommandStream(cvm, { stream: 'stream-1', instead: undefined });
+      return () => service().clearCommandStream(cvm, { stream: 'stream-1', lastSeenAt: Date.parse(byAlice.now) });
     },
   },
-  noteForwarder: {
+  recordForwarder: {
     'that has come': async (world) => {
       const cvm = await registered(world);
-      return () => service().noteForwarder(cvm, true);
+      return () => service().recordForwarder(cvm, true);
     },
     'that has gone': async (world) => {
       const cvm = await registered(world);
-      await service().noteForwarder(cvm, true);
-      return () => service().noteForwarder(cvm, false);
+      await service().recordForwarder(cvm, true);
+      return () => service().recordForwarder(cvm, false);
     },
   },
   takeName: {
@@ -125,7 +125,7 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
     'to its first run': async (world) => {
       const { run } = await started(world);
       const cvm = await registered(world);
-      await service().hold(cvm, { stream: 'stream-1', instead: undefined });
+      await service().setCommandStream(cvm, { stream: 'stream-1', instead: undefined });
       const bound = { ...run, attempted_run_id: run.run_id, attempts: 1, stream: 'stream-1' };
       return () => service().bindAgent(cvm, bound);
     },

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthority, issueCvmCertificate } from '../../infra/certificates/authority.ts';
 import { Deadline } from '../../shared/deadline.ts';
-import { readRegistration } from '../../shared/cvms/hold-cvm.ts';
+import { readRegistration } from '../../shared/cvms/command-stream.ts';
 import { cvmKeys, type Key } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { gatewayInProcess } from '../support/gateway-in-process.ts';
@@ -19,7 +19,7 @@ describe('a CVM that is gone while the table does not answer', () => {
   it('is held by none of its streams, also if one that replaced another could not be noted', async () => {
     let failures: number | undefined;
     const table = openTable(() => new Deadline());
-    const holder = async () => (await readRegistration(table, { domain: 'd1', cvmId: 'torn-1' }))?.holder;
+    const commandStream = async () => (await readRegistration(table, { domain: 'd1', cvmId: 'torn-1' }))?.commandStream;
     table.document.middlewareStack.add(
       (next) => (args) => {
         const { Key, UpdateExpression = '' } = args.input as { Key?: Key; UpdateExpression?: string };
@@ -34,13 +34,13 @@ describe('a CVM that is gone while the table does not answer', () => {
     );
     const agent = world.connect(await world.enrol('torn-1'));
     await world.untilReady('torn-1');
-    expect(await holder()).toBeDefined();
+    expect(await commandStream()).toBeDefined();
     failures = 0;
     agent.hang();
     agent.abandonStream();
     await expect.poll(() => failures).toBeGreaterThan(0);
     agent.end();
-    await expect.poll(holder).toBeUndefined(); // else it would look connected for as long as the gateway lives
+    await expect.poll(commandStream).toBeUndefined(); // else it would look connected for as long as the gateway lives
     failures = undefined;
   });
 });
@@ -56,13 +56,13 @@ describe('a CVM whose agent did not answer for a while', () => {
     const agent = world.connect({ ...cvm, address: `localhost:${gateway.port}`, ca: authority.certificate, certificate });
     await world.untilReady('silent-1');
     const table = openTable(() => new Deadline());
-    const holder = async () => (await readRegistration(table, { domain: 'd1', cvmId: 'silent-1' }))?.holder;
-    expect(await holder()).toBeDefined();
+    const commandStream = async () => (await readRegistration(table, { domain: 'd1', cvmId: 'silent-1' }))?.commandStream;
+    expect(await commandStream()).toBeDefined();
 
     agent.hang();
-    await expect.poll(holder).toBeUndefined();
+    await expect.poll(commandStream).toBeUndefined();
     agent.goOn();
-    await expect.poll(holder).toBeDefined();
+    await expect.poll(commandStream).toBeDefined();
     agent.end();
     await gateway.stop();
   });

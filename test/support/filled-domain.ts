@@ -13,7 +13,7 @@ import { unlinkAsset } from '../../shared/links/unlink-asset.ts';
 import { foldChanges } from '../../shared/lists/fold.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
 import { sendGatewayMessage } from '../../shared/cvms/gateway-messages.ts';
-import { holdCvm } from '../../shared/cvms/hold-cvm.ts';
+import { setCommandStream } from '../../shared/cvms/command-stream.ts';
 import { takeTokens } from '../../shared/http/token-bucket.ts';
 import { takesKey, type Route } from '../../shared/http/route.ts';
 import { bindAgent, keepAttestationOfRun, readAgentRecord, recordAgentProcess } from '../../shared/runs/agent-record.ts';
@@ -76,12 +76,12 @@ async function recordAgent(world: BenchWorld): Promise<void> {
   const { table } = world.stores;
   const { run_id, id: computation_id } = await aStartedRun(world);
   const cvm = { domain: world.domain, cvmId: await aRegisteredCvm(table, world.domain) };
-  const holder = { gateway: 'gateway-1', stream: 'stream-1' };
-  await holdCvm(table, cvm, { holder, instead: undefined, now: byAlice.now });
+  const commandStream = { gateway: 'gateway-1', stream: 'stream-1' };
+  await setCommandStream(table, cvm, { commandStream, instead: undefined, now: byAlice.now });
   const before = await readAgentRecord(table, cvm);
   const attestation = Buffer.from('token');
   await recordAgentProcess(table, cvm, { before, isNew: true, attestation, attestation_hash: '00', now: byAlice.now });
-  await bindAgent(table, cvm, { run_id, computation_id, stream: holder.stream });
+  await bindAgent(table, cvm, { run_id, computation_id, stream: commandStream.stream });
   await keepAttestationOfRun(table, cvm, { run_id, computation_id, attestation_hash: '00' });
 }
 

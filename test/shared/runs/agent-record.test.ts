@@ -7,7 +7,7 @@ import {
   recordAgentProcess,
   type AgentRecord,
 } from '../../../shared/runs/agent-record.ts';
-import { holdCvm } from '../../../shared/cvms/hold-cvm.ts';
+import { setCommandStream } from '../../../shared/cvms/command-stream.ts';
 import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
 import { cvmKeys, runKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
@@ -26,13 +26,13 @@ const read = (cvm: Cvm) => readAgentRecord(embedded.table, cvm);
 async function heldCvm(): Promise<Cvm> {
   const cvm = newCvm();
   await registerCvm(embedded.table, { ...cvm, given: { description: '' }, now });
-  await hold(cvm, 's1');
+  await setStream(cvm, 's1');
   return cvm;
 }
 
-const hold = (cvm: Cvm, stream: string, instead?: string) =>
-  holdCvm(embedded.table, cvm, {
-    holder: { gateway: 'g1', stream },
+const setStream = (cvm: Cvm, stream: string, instead?: string) =>
+  setCommandStream(embedded.table, cvm, {
+    commandStream: { gateway: 'g1', stream },
     instead: instead === undefined ? undefined : { gateway: 'g1', stream: instead },
     now,
   });
@@ -68,7 +68,7 @@ describe('the record of an agent process', () => {
 
   it('takes no run for a stream in whose place another one is', async () => {
     const cvm = await heldCvm();
-    await hold(cvm, 's2', 's1');
+    await setStream(cvm, 's2', 's1');
     expect(await bind(cvm, run)).toBe(false);
     expect(await read(cvm)).toEqual({});
     expect(await bind(cvm, run, 's2')).toBe(true);

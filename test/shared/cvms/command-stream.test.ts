@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { readGatewayMessages, removeGatewayMessage, sendGatewayMessage } from '../../../shared/cvms/gateway-messages.ts';
-import { holdCvm, noteForwarder, readRegistration, releaseCvm, type Holder } from '../../../shared/cvms/hold-cvm.ts';
+import { clearCommandStream, readRegistration, recordForwarder, setCommandStream, type CommandStream } from '../../../shared/cvms/command-stream.ts';
 import { listCvms } from '../../../shared/cvms/list-cvms.ts';
 import { readCvm } from '../../../shared/cvms/read-cvm.ts';
 import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
@@ -26,30 +26,30 @@ async function aCvm() {
   const place = { domain: randomUUID(), cvmId };
   await registerCvm(stores.table, { ...place, given: { description: '' }, now });
   const [one, two] = [randomUUID(), randomUUID()];
-  const hold = (holder: Holder, instead?: Holder, when = now) => holdCvm(stores.table, place, { holder, instead, now: when });
-  const holder = async () => (await readRegistration(stores.table, place))?.holder;
+  const setStream = (commandStream: CommandStream, instead?: CommandStream, when = now) => setCommandStream(stores.table, place, { commandStream, instead, now: when });
+  const commandStream = async () => (await readRegistration(stores.table, place))?.commandStream;
   const presence = async (when: string) => (await readCvm(stores.table, place, when)).presence;
-  return { ...place, place, one, two, hold, holder, presence };
+  return { ...place, place, one, two, setStream, commandStream, presence };
 }
 
 const renew = (gateway: string, seconds: number, isOver = false) => renewLease(stores.table, gateway, at(seconds), { isOver });
 
 describe('a CVM that a gateway holds', () => {
   it('is connected until 60 seconds after the gateway last renewed its lease, in its answer and in the list', async () => {
-    const { domain, place, one, hold, presence } = await aCvm();
-    await hold({ gateway: one, stream: 's1' });
+    const { domain, place, one, setStream, presence } = await aCvm();
+    await setStream({ gateway: one, stream: 's1' });
     await renew(one, 600);
     expect(await presence(at(660))).toMatchObject({ state: 'connected', last_seen_at: at(600) });
     expect(await presence(at(661))).toMatchObject({ state: 'disconnected', last_seen_at: at(600) });
     const { cvms } = await listCvms(stores.table, domain, { limit: 10, offset: 0, now: at(660) });
     expect(cvms.map(({ presence }) => presence.state)).toEqual(['connected']);
-    await releaseCvm(stores.table, place, { stream: 's1', lastSeenAt: at(580) });
+    await clearCommandStream(stores.table, place, { stream: 's1', lastSeenAt: at(580) });
     expect(await presence(at(641))).toMatchObject({ state: 'disconnected', last_seen_at: at(580) });
   });
 
   it('was last heard when it reported something, if its gateway has not renewed its lease since', async () => {
-    const { domain, one, hold, presence } = await aCvm();
-    await hold({ gateway: one, stream: 's1' });
+    const { domain, one, setStream, presence } = await aCvm();
+    await setStream({ gateway: one, stream: 's1' });
     await renew(one, 5);
     const reports = [{ type: 'heartbeat' as const, fit: 'ready' as const }];
     await recordReports(stores.table, stores.executions, { domain, cvmId, reports, now: at(20) });
@@ -59,22 +59,22 @@ describe('a CVM that a gateway holds', () => {
   });
 
   it('takes no run after its gateway has died, and takes one after another gateway holds it', async () => {
-    const { domain, one, two, hold } = await aCvm();
+    const { domain, one, two, setStream } = await aCvm();
     const { id } = await aReadyComputation(stores, domain);
     const start = (when: string) =>
       startRun(stores.table, stores.executions, { domain, computationId: id, cvmId, by: 'alice', now: when, permit: allowed });
-    await hold({ gateway: one, stream: 's1' });
+    await setStream({ gateway: one, stream: 's1' });
     await renew(one, 10);
     await renew(two, 100);
     const reason = { code: 'conflict', extras: { reason: 'cvm_not_ready' } };
     await expect(start(at(71))).rejects.toMatchObject({ ...reason, message: expect.stringContaining(at(10)) });
-    await hold({ gateway: two, stream: 's2' }, { gateway: one, stream: 's1' });
+    await setStream({ gateway: two, stream: 's2' }, { gateway: one, stream: 's1' });
     await start(at(71));
   });
 
   it('is not written when its gateway reports nothing new of it', async () => {
-    const { domain, one, two, hold, presence } = await aCvm();
-    await hold({ gateway: one, stream: 's1' });
+    const { domain, one, two, setStream, presence } = await aCvm();
+    await setStream({ gateway: one, stream: 's1' });
     const reports = [{ type: 'heartbeat' as const, agent_state: 'Running', fit: 'busy' as const }];
     const report = (by: string, seconds: number) =>
       recordReports(stores.table, stores.executions, { domain, cvmId, reports, now: at(seconds), by });
@@ -86,31 +86,31 @@ describe('a CVM that a gateway holds', () => {
   });
 
   it('passes to another stream only from the one that was read, and once', async () => {
-    const { one, two, hold, holder, place } = await aCvm();
+    const { one, two, setStream, commandStream, place } = await aCvm();
     const [first, second, third] = [
       { gateway: one, stream: 's1' },
       { gateway: two, stream: 's2' },
       { gateway: one, stream: 's3' },
     ];
-    expect(await hold(first)).toBe(true);
-    expect(await hold(second)).toBe(false);
-    expect(await hold(second, first)).toBe(true);
-    expect(await hold(second, first)).toBe(true); // its answer was lost
-    expect(await hold(third, first)).toBe(false);
-    await releaseCvm(stores.table, place, { stream: 's1', lastSeenAt: now });
-    expect(await holder()).toEqual(second);
-    await releaseCvm(stores.table, place, { stream: 's2', lastSeenAt: now });
-    expect(await holder()).toBeUndefined();
+    expect(await setStream(first)).toBe(true);
+    expect(await setStream(second)).toBe(false);
+    expect(await setStream(second, first)).toBe(true);
+    expect(await setStream(second, first)).toBe(true); // its answer was lost
+    expect(await setStream(third, first)).toBe(false);
+    await clearCommandStream(stores.table, place, { stream: 's1', lastSeenAt: now });
+    expect(await commandStream()).toEqual(second);
+    await clearCommandStream(stores.table, place, { stream: 's2', lastSeenAt: now });
+    expect(await commandStream()).toBeUndefined();
   });
 
   it('has its log-forwarder at the gateway that noted it last', async () => {
     const { one, two, place } = await aCvm();
     const forwarder = async () => (await readRegistration(stores.table, place))?.forwarder;
-    await noteForwarder(stores.table, place, { gateway: one, isThere: true });
-    await noteForwarder(stores.table, place, { gateway: two, isThere: true });
-    await noteForwarder(stores.table, place, { gateway: one, isThere: false });
+    await recordForwarder(stores.table, place, { gateway: one, isThere: true });
+    await recordForwarder(stores.table, place, { gateway: two, isThere: true });
+    await recordForwarder(stores.table, place, { gateway: one, isThere: false });
     expect(await forwarder()).toBe(two);
-    await noteForwarder(stores.table, place, { gateway: two, isThere: false });
+    await recordForwarder(stores.table, place, { gateway: two, isThere: false });
     expect(await forwarder()).toBeUndefined();
   });
 
@@ -125,9 +125,9 @@ describe('a CVM that a gateway holds', () => {
 
   it('is not brought back by gateways when it is not registered', async () => {
     const place = { domain: randomUUID(), cvmId };
-    expect(await holdCvm(stores.table, place, { holder: { gateway: 'g', stream: 's' }, instead: undefined, now })).toBe(false);
-    await noteForwarder(stores.table, place, { gateway: 'g', isThere: true });
-    await releaseCvm(stores.table, place, { stream: 's', lastSeenAt: now });
+    expect(await setCommandStream(stores.table, place, { commandStream: { gateway: 'g', stream: 's' }, instead: undefined, now })).toBe(false);
+    await recordForwarder(stores.table, place, { gateway: 'g', isThere: true });
+    await clearCommandStream(stores.table, place, { stream: 's', lastSeenAt: now });
     expect(await readRegistration(stores.table, place)).toBeUndefined();
   });
 });
@@ -144,13 +144,13 @@ describe('a gateway', () => {
   });
 
   it('ends the lease of the gateway that had its name, and keeps when that was last seen', async () => {
-    const { one, two, hold, presence } = await aCvm();
+    const { one, two, setStream, presence } = await aCvm();
     const name = randomUUID();
     for (const gateway of [one, two]) {
       await takeName(stores.table, gateway, name, now);
       await renew(gateway, 5);
     }
-    await hold({ gateway: one, stream: 's1' });
+    await setStream({ gateway: one, stream: 's1' });
     await takeName(stores.table, two, name, now); // repeated
     expect([await isAlive(stores.table, one, at(6)), await isAlive(stores.table, two, at(6))]).toEqual([false, true]);
     expect((await presence(at(6))).last_seen_at).toBe(at(5));

@@ -16,11 +16,11 @@ interface Heard {
 }
 
 /**
- * Notes that a CVM was heard. Writes nothing for a CVM that is not registered, and at most twice a minute for one that says
+ * Records that a CVM was heard. Writes nothing for a CVM that is not registered, and at most twice a minute for one that says
  * nothing new, or never if the gateway that heard it holds it.
  * @param item what was read at `cvmKeys.cvm`
  */
-export async function notePresence(
+export async function recordPresence(
   table: Table,
   { domain, cvmId, now, by }: Heard,
   item: Item | undefined,
@@ -42,11 +42,11 @@ function unchangedFit({ fit_at }: StoredPresence): WriteCondition {
 }
 
 /**
- * Notes in the transaction that ends a run that it leaves the CVM's agent spent, if so (see isSpentBy). Fails with StaleReadError
+ * Records, in the transaction that ends a run, that the CVM's agent is spent, if so (see isSpentBy). Fails with StaleReadError
  * if the CVM has reported its fitness since it was read.
  * @param item what was read at `cvmKeys.cvm`
  */
-export function noteSpent(
+export function recordSpent(
   transaction: Transaction,
   { domain, cvm_id }: RunReference,
   { item, acceptedAt, now }: { item: Item | undefined; acceptedAt: string | undefined; now: string },

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readCvm } from '../../../shared/cvms/read-cvm.ts';
 import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
-import { notePresence } from '../../../shared/runs/note-presence.ts';
+import { recordPresence } from '../../../shared/runs/record-presence.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
@@ -22,13 +22,13 @@ it.each([
     const read = () => getItem(table, cvmKeys.cvm(cvm.domain, cvm.cvmId));
     const fit = async () => (await readCvm(table, cvm, at(9))).presence.fit;
     await registerCvm(table, { ...cvm, given: { description: '' }, now: at(0) });
-    await notePresence(table, { ...cvm, now: at(1), by: 'g' }, await read(), { fit: first });
+    await recordPresence(table, { ...cvm, now: at(1), by: 'g' }, await read(), { fit: first });
     const before = await read();
-    await notePresence(table, { ...cvm, now: at(2), by: 'g' }, before, { fit: 'spent' });
-    await notePresence(table, { ...cvm, now: at(3), by: 'g' }, before, { fit: 'busy' });
+    await recordPresence(table, { ...cvm, now: at(2), by: 'g' }, before, { fit: 'spent' });
+    await recordPresence(table, { ...cvm, now: at(3), by: 'g' }, before, { fit: 'busy' });
     expect(await fit()).toBe('spent');
-    await notePresence(table, { ...cvm, now: at(4), by: 'g' }, await read(), { fit: 'ready' });
-    await notePresence(table, { ...cvm, now: at(5), by: 'g' }, await read(), { fit: 'busy' });
+    await recordPresence(table, { ...cvm, now: at(4), by: 'g' }, await read(), { fit: 'ready' });
+    await recordPresence(table, { ...cvm, now: at(5), by: 'g' }, await read(), { fit: 'busy' });
     expect(await fit()).toBe('busy');
   },
 );

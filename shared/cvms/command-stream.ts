@@ -12,7 +12,7 @@ interface Place {
 }
 
 /** The stream of an agent that takes the commands of a CVM, and the gateway that has it. */
-export interface Holder {
+export interface CommandStream {
   gateway: string;
   stream: string;
 }
@@ -21,7 +21,7 @@ export interface Holder {
 export interface Registration {
   /** The fingerprint of its certificate. Undefined if it is registered without one. */
   certificate: string | undefined;
-  holder: Holder | undefined;
+  commandStream: CommandStream | undefined;
   /** The gateway that has a stream of its log-forwarder. It may be gone. */
   forwarder: string | undefined;
 }
@@ -46,25 +46,25 @@ export async function readRegistration(
   const { held_by: gateway, held_stream: stream, forwarded_by: forwarder } = parseStored(holding, item, 'registered CVM');
   return {
     certificate: parseStored(storedCvm, item, 'registered CVM').certificate_fingerprint ?? undefined,
-    holder: gateway === undefined || stream === undefined ? undefined : { gateway, stream },
+    commandStream: gateway === undefined || stream === undefined ? undefined : { gateway, stream },
     forwarder,
   };
 }
 
-interface Hold {
-  holder: Holder;
-  /** Whom it replaces. */
-  instead: Holder | undefined;
+interface CommandStreamChange {
+  commandStream: CommandStream;
+  /** The stream that it replaces. */
+  instead: CommandStream | undefined;
   now: string;
 }
 
 /**
- * Notes that a stream takes the commands of a CVM from now on, so that the CVM is connected while the gateway renews its lease.
+ * Records that a stream takes the commands of a CVM from now on, so that the CVM is connected while the gateway renews its lease.
  * Safe to repeat.
- * @returns false if another stream took its place since `instead` was read, or if the CVM is not registered
+ * @returns false if the stream has changed since `instead` was read, or if the CVM is not registered
  */
-export function holdCvm(table: Table, { domain, cvmId }: Place, { holder, instead, now }: Hold): Promise<boolean> {
-  const { gateway, stream } = holder;
+export function setCommandStream(table: Table, { domain, cvmId }: Place, { commandStream, instead, now }: CommandStreamChange): Promise<boolean> {
+  const { gateway, stream } = commandStream;
   const isUnchanged = instead ? 'held_by = :gateway AND held_stream = :stream' : 'attribute_not_exists(held_by)';
   return updateIf(
     table,
@@ -77,8 +77,8 @@ export function holdCvm(table: Table, { domain, cvmId }: Place, { holder, instea
   );
 }
 
-/** Notes that a stream takes the commands of a CVM no longer, unless another one has its place. @param lastSeenAt when it was last heard */
-export async function releaseCvm(
+/** Records that a stream no longer takes the commands of a CVM, unless another one has replaced it. @param lastSeenAt when it was last heard */
+export async function clearCommandStream(
   table: Table,
   { domain, cvmId }: Place,
   { stream, lastSeenAt }: { stream: string; lastSeenAt: string },
@@ -92,8 +92,8 @@ export async function releaseCvm(
   );
 }
 
-/** Notes that a gateway has a stream of the CVM's log-forwarder, or none any more. */
-export async function noteForwarder(
+/** Records whether a gateway has a stream of the CVM's log-forwarder. */
+export async function recordForwarder(
   table: Table,
   { domain, cvmId }: Place,
   { gateway, isThere }: { gateway: string; isThere: boolean },
