@@ -17,7 +17,7 @@ import { readWholeLog } from './read-log.ts';
 import { commitHead, readHead } from './stored-head.ts';
 import { NodeGoneError, nodeItems, StoredNodes } from './stored-nodes.ts';
 import { decodeEdge, encodeEdge } from './tree.ts';
-import { markIndex } from './turn.ts';
+import { markIndex } from './fold-lease.ts';
 import { firstStates, unfoldedEntries } from './unfolded.ts';
 import { foldName } from './write-fold.ts';
 

@@ -15,7 +15,7 @@ import { readWholeLog } from './read-log.ts';
 import { stayInMilliseconds } from './read-margin.ts';
 import { commitHead, readHead } from './stored-head.ts';
 import { NodeGoneError } from './stored-nodes.ts';
-import { endTurn, markIfUnmarked, markIndex, takeTurn, type Turn } from './turn.ts';
+import { acquireFoldLease, markIfUnmarked, markIndex, releaseFoldLease, type FoldLease } from './fold-lease.ts';
 import { unfoldedEntries } from './unfolded.ts';
 import { writeFold, type WrittenFold } from './write-fold.ts';
 
@@ -45,7 +45,7 @@ export async function foldChanges(table: Table, index: ListIndex, least?: number
   }
 
   // The mark comes first, so that the schedule also finds the log of an index that is not folded yet.
-  const own = isScheduled ? undefined : await takeTurn(table, index);
+  const own = isScheduled ? undefined : await acquireFoldLease(table, index);
   if (!isScheduled && !own) return toDo;
   if (head.held !== undefined || (!isScheduled && head.by_rows)) return toDo;
   if (await awaitsCarryOver(table, index, head)) return toDo;
@@ -54,19 +54,19 @@ export async function foldChanges(table: Table, index: ListIndex, least?: number
   // Without a part, the head has no room for more names.
   const isToFold = isWorthIt && (part.length > 0 || unfolded.length === 0);
   const next: Head = { ...head, folds: aged.folds, version: head.version + 1 };
-  const { isFolded, turn } = isToFold
+  const { isFolded, lease } = isToFold
     ? await foldPart(table, index, next, { part, isAll: part.length === unfolded.length, own })
-    : { isFolded: false, turn: own };
+    : { isFolded: false, lease: own };
   if (!isToFold && aged.hasChanged) await commitHead(table, index, next);
-  if (turn) await endTurn(table, turn);
+  if (lease) await releaseFoldLease(table, lease);
   return isFolded ? { ...toDo, folded: countSteps(part) } : toDo;
 }
 
 interface PartToFold {
   part: readonly LogEntry[];
   isAll: boolean;
-  /** The turn, if it has begun. */
-  own: Turn | undefined;
+  /** The lease, if it was acquired. */
+  own: FoldLease | undefined;
 }
 
 /** @param next the head of the next version, still with the trees of the one before */
@@ -75,9 +75,9 @@ async function foldPart(
   index: ListIndex,
   next: Head,
   { part, isAll, own }: PartToFold,
-): Promise<{ isFolded: boolean; turn: Turn }> {
+): Promise<{ isFolded: boolean; lease: FoldLease }> {
   const now = (table.clock ?? systemClock).now();
-  const [fold, turn] = await Promise.all([
+  const [fold, lease] = await Promise.all([
     writeFold(table, index, next, { part, now }).catch(async (error: unknown) => {
       // Another fold was committed meanwhile, long enough ago that what it replaced is deleted.
       const isLost = error instanceof NodeGoneError && (await readHead(table, index)).version !== next.version - 1;
@@ -85,9 +85,9 @@ async function foldPart(
     }),
     own ?? markIndex(table, index),
   ]);
-  if (!fold) return { isFolded: false, turn };
+  if (!fold) return { isFolded: false, lease };
   if (isAll) delete fold.head.by_rows;
-  return { isFolded: await commitFold(table, index, fold), turn };
+  return { isFolded: await commitFold(table, index, fold), lease };
 }
 
 /** @returns whether the fold was committed, as far as its caller knows */

@@ -13,7 +13,7 @@ import { childOf } from './select-members.ts';
 import { readTree } from './snapshot.ts';
 import { commitHead, readHead } from './stored-head.ts';
 import { StoredNodes } from './stored-nodes.ts';
-import { markIndex } from './turn.ts';
+import { markIndex } from './fold-lease.ts';
 
 type Lists = readonly [IndexedList, ...IndexedList[]];
 

@@ -13,10 +13,10 @@ export function recordChange(
   { resource, name = nameOfResource(resource), ...step }: Step & { resource: number; name?: string },
 ): void {
   transaction.add(logChange(index, resource, step, name));
-  const turn = resource * 5 + step.version;
-  if (turn % changesPerLook !== 0) return;
+  const change = resource * 5 + step.version;
+  if (change % changesPerLook !== 0) return;
   transaction.afterwards(async (table) => {
-    if (turn % changesUntilLook(table, index) === 0) await tryToFold(table, index);
+    if (change % changesUntilLook(table, index) === 0) await tryToFold(table, index);
   });
 }
 

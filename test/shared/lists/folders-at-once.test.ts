@@ -35,7 +35,7 @@ async function foldAtOnce(callers: number): Promise<Record<string, number>> {
 
 it('of eight callers who find the same long log, one folds it and deletes its entries, and the others leave it', async () => {
   await create(1, 40);
-  // Each of the eight asks for the turn. One writes the head, marks it as seen, and ends its turn.
+  // Each of the eight asks for the lease. One writes the head, marks it as seen, and releases the lease.
   expect(await foldAtOnce(8)).toEqual({ PutItem: 8 + 3 });
   time += 5_000;
   const cleared = await foldAtOnce(8);

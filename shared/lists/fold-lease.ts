@@ -1,0 +1,53 @@
+import { systemClock } from '../clock.ts';
+import { log } from '../logger.ts';
+import { dueFoldKeys, type Key } from '../table/keys.ts';
+import type { Item, Table } from '../table/table.ts';
+import { putItem, putItemIf } from '../table/writes.ts';
+import type { ListIndex } from './list-index.ts';
+
+/**
+ * Two folds of an index at the same time do the same work, one of them in vain. So a fold that a change starts, not the schedule,
+ * needs this lease, even if it only advances earlier folds. The lease outlasts a fold. A fold that ends releases it early, because
+ * folded entries are in the log, and cost every read, until a later fold deletes them.
+ */
+const leaseInMilliseconds = { longest: 3_000, shortest: 1_000 };
+
+/** The mark of an index for the scheduled fold, with the lease of the fold that set it. Nothing depends on the lease but cost. */
+export type FoldLease = Item & Key & { marked_at: number; turn_until: number };
+
+function newLease(table: Table, index: ListIndex): FoldLease {
+  const now = (table.clock ?? systemClock).now();
+  return { ...dueFoldKeys.mark(index), marked_at: now, turn_until: now + leaseInMilliseconds.longest };
+}
+
+/** Marks the index for the scheduled fold and takes the lease, also from another fold. */
+export async function markIndex(table: Table, index: ListIndex): Promise<FoldLease> {
+  const lease = newLease(table, index);
+  await putItem(table, lease);
+  return lease;
+}
+
+/** Marks the index for the scheduled fold, unless it is marked. */
+export async function markIfUnmarked(table: Table, index: ListIndex): Promise<void> {
+  const { pk, sk, marked_at } = newLease(table, index);
+  await putItemIf(table, { pk, sk, marked_at }, { ConditionExpression: 'attribute_not_exists(pk)' });
+}
+
+/** Marks the index for the scheduled fold and acquires the lease. @returns undefined if another fold has it */
+export async function acquireFoldLease(table: Table, index: ListIndex): Promise<FoldLease | undefined> {
+  const lease = newLease(table, index);
+  const isFree = await putItemIf(table, lease, {
+    ConditionExpression: 'attribute_not_exists(turn_until) OR turn_until <= :now',
+    ExpressionAttributeValues: { ':now': lease.marked_at },
+  });
+  return isFree ? lease : undefined;
+}
+
+/** Releases the lease, but not within a second of its beginning. Does nothing if another fold has it by now. The lease also expires. */
+export async function releaseFoldLease(table: Table, lease: FoldLease): Promise<void> {
+  const released: FoldLease = { ...lease, turn_until: lease.marked_at + leaseInMilliseconds.shortest };
+  const isOwn = { ConditionExpression: 'turn_until = :own', ExpressionAttributeValues: { ':own': lease.turn_until } };
+  await putItemIf(table, released, isOwn).catch((error: unknown) => {
+    log('WARN', 'The lease of a fold was not released.', { index: lease.sk }, error);
+  });
+}
