@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from 'aws-lambda';
 import type { Clock } from '../../shared/clock.ts';
 import { limitsOf } from './function-limits.ts';
-import { takeTurns, type TakeTurn } from './take-turns.ts';
+import { limitConcurrency, type RunLimited } from './limit-concurrency.ts';
 import { systemTimerClock, type TimerClock } from './timer-clock.ts';
 
 /** Invokes a function by its name, which is its path below functions/, and returns its result. */
@@ -40,17 +40,17 @@ const largestPayloadInBytes = 6 * 1024 * 1024;
  */
 export function localFunctions(options: LocalFunctionsOptions = {}): InvokeFunction {
   const { load = importHandler, clock = systemTimerClock, draining } = options;
-  const turns = new Map<string, TakeTurn>();
-  const turnOf = (name: string): TakeTurn => {
-    const known = turns.get(name) ?? takeTurns(limitsOf(name).concurrency);
-    turns.set(name, known);
+  const limited = new Map<string, RunLimited>();
+  const limitedRunOf = (name: string): RunLimited => {
+    const known = limited.get(name) ?? limitConcurrency(limitsOf(name).concurrency);
+    limited.set(name, known);
     return known;
   };
   return async (name, event) => {
     const payload = JSON.stringify(event);
     if (Buffer.byteLength(payload) > largestPayloadInBytes) throw new RequestTooLargeError(`${name} received more than 6 MiB.`);
     const handler = await load(name);
-    const answer = await turnOf(name)(() => run(name, handler, JSON.parse(payload), { clock, draining }));
+    const answer = await limitedRunOf(name)(() => run(name, handler, JSON.parse(payload), { clock, draining }));
     const result = JSON.stringify(answer ?? null);
     if (Buffer.byteLength(result) > largestPayloadInBytes) {
       throw Object.assign(new Error(`${name} answered with more than 6 MiB.`), { name: 'Function.ResponseSizeTooLarge' });

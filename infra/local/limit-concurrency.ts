@@ -1,8 +1,8 @@
-/** Runs the work when its turn comes. */
-export type TakeTurn = <Result>(work: () => Promise<Result>) => Promise<Result>;
+/** Runs the work as soon as the limit allows. */
+export type RunLimited = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** Runs at most `limit` tasks at the same time. The others wait, and start in the order of their arrival. */
-export function takeTurns(limit: number): TakeTurn {
+export function limitConcurrency(limit: number): RunLimited {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async (work) => {
@@ -11,7 +11,7 @@ export function takeTurns(limit: number): TakeTurn {
     try {
       return await work();
     } finally {
-      const next = waiting.shift(); // takes over this turn
+      const next = waiting.shift(); // takes this one's place
       if (next) next();
       else running--;
     }
