@@ -1,6 +1,6 @@
 import { notFound } from '../errors.ts';
 import { journalKeys } from '../table/keys.ts';
-import { glanceAtItem, type Table } from '../table/table.ts';
+import { getItemEventually, type Table } from '../table/table.ts';
 import { filtersFacets, matches, type EventFilter } from './event-filter.ts';
 import { parseHead, readHead, type JournalHead } from './journal-head.ts';
 import { readMatching, type EventPage, type Selection } from './matching-events.ts';
@@ -51,8 +51,8 @@ const mostReadDirectly = 100;
 
 /**
  * Continues an empty page: returns it as it is if nothing was recorded since, else what readEventsAfter would return now. Costs half a
- * read unit if nothing was recorded: a glance at the head, which may show an event a moment late, but never skips one. With a filter,
- * only the new events are matched.
+ * read unit if nothing was recorded. It reads the head eventually consistent: an event may be seen a moment late, but none is skipped.
+ * With a filter, only the new events are matched.
  * @throws ServiceError `not_found` if the journal was deleted in the meantime
  */
 export async function readNewEvents(
@@ -62,7 +62,7 @@ export async function readNewEvents(
   limit: number,
   before: EventsAfter,
 ): Promise<EventsAfter> {
-  const item = await glanceAtItem(table, journalKeys.head(computationId));
+  const item = await getItemEventually(table, journalKeys.head(computationId));
   if (!item) await assertNotDeleted(table, computationId);
   const { count } = parseHead(item);
   if (count <= before.count) return before;
@@ -78,7 +78,7 @@ export async function readNewEvents(
   return { events: matching.slice(0, limit).map(publicEvent), total: before.total + matching.length, count };
 }
 
-/** A glance can also miss the head of a new journal. */
+/** An eventually consistent read can also miss the head of a new journal. */
 async function assertNotDeleted(table: Table, computationId: string): Promise<void> {
   const { count } = await readHead(table, computationId);
   if (count === 0) throw notFound('computation');

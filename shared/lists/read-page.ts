@@ -5,7 +5,7 @@ import { stateOf, stateOfRow, type IndexedList } from './indexed-list.ts';
 import { stateCount, sumOf, type State } from './node.ts';
 import { readOldTree } from './old-lists.ts';
 import { countMembers, membersAt, selectMembers, type Selected } from './select-members.ts';
-import { notePage, readRowsAhead } from './rows-ahead.ts';
+import { readRowsAhead, rememberPage } from './rows-ahead.ts';
 import { withSnapshot, type Snapshot } from './snapshot.ts';
 
 /** `limit` is 1 to 100, `offset` is 0 or more. */
@@ -45,7 +45,7 @@ export async function readPage(table: Table, list: IndexedList, request: PageReq
     const { numbers, total } = snapshot.isOld
       ? await selectFromOldTree(table, snapshot, list, request)
       : await selectPage(snapshot, list, { tree, request });
-    if (isFirst) notePage(table, list, request, numbers);
+    if (isFirst) rememberPage(table, list, request, numbers);
     const rows = await readRows(table, list, numbers, ahead);
     return { rows: rows.filter((row) => matches(list, request, row)), total };
   };

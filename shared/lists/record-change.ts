@@ -4,7 +4,7 @@ import type { Transaction } from '../table/transaction.ts';
 import { foldChanges, leastToMark } from './fold.ts';
 import type { ListIndex } from './list-index.ts';
 import { logChange, nameOfResource, type Step } from './log.ts';
-import { changesPerLook, noteLook, changesUntilLook } from './looks.ts';
+import { changesPerFoldCheck, changesUntilFoldCheck, rememberFoldCheck } from './fold-check-interval.ts';
 
 /** Adds a change of members to the transaction that changes the resource. See logChange. */
 export function recordChange(
@@ -14,9 +14,9 @@ export function recordChange(
 ): void {
   transaction.add(logChange(index, resource, step, name));
   const change = resource * 5 + step.version;
-  if (change % changesPerLook !== 0) return;
+  if (change % changesPerFoldCheck !== 0) return;
   transaction.afterwards(async (table) => {
-    if (change % changesUntilLook(table, index) === 0) await tryToFold(table, index);
+    if (change % changesUntilFoldCheck(table, index) === 0) await tryToFold(table, index);
   });
 }
 
@@ -24,7 +24,7 @@ export function recordChange(
 async function tryToFold(table: Table, index: ListIndex): Promise<void> {
   try {
     const { steps, folds, worthFrom } = await foldChanges(table, index);
-    if (steps >= leastToMark || folds > 0) noteLook(table, index, worthFrom); // the schedule knows the index
+    if (steps >= leastToMark || folds > 0) rememberFoldCheck(table, index, worthFrom); // the schedule knows the index
   } catch (error) {
     log('WARN', 'The changes of a list were not folded, and will be later.', { index: index.scope }, error);
   }

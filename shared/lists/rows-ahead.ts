@@ -29,8 +29,8 @@ export async function readRowsAhead(table: Table, list: IndexedList, request: Pa
   return queryBetween(table, listKeys.row(list.rows, last.oldest), listKeys.row(list.rows, afterAllNumbers), { limit: rows });
 }
 
-/** Notes where the rows of a first page by state are. @param numbers newest first */
-export function notePage(table: Table, list: IndexedList, request: PageRequest, numbers: readonly number[]): void {
+/** Remembers where the rows of a first page by state are. @param numbers newest first */
+export function rememberPage(table: Table, list: IndexedList, request: PageRequest, numbers: readonly number[]): void {
   const [newest, oldest] = [numbers.at(0), numbers.at(-1)];
   if (request.state === undefined) return;
   const pages = lastPages.get(table.document) ?? new Map<string, { oldest: number; isScattered: boolean }>();

@@ -6,7 +6,7 @@ import type { Kms } from '../kms.ts';
 import { cvmKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { readSettled } from '../table/read-settled.ts';
-import { getItems, glanceAtItem, type Table } from '../table/table.ts';
+import { getItemEventually, getItems, type Table } from '../table/table.ts';
 import { StaleReadError, withFreshReads } from '../table/transaction.ts';
 import { timestamp } from '../timestamp.ts';
 import { claimKeys, parseClaim, parseClaimAgain, type ReadClaim } from './claim.ts';
@@ -45,7 +45,7 @@ const nothingToDo: Work = { commands: [], run: null };
 /** What was read, and what the claim showed at that moment. */
 interface Reading {
   work: Work;
-  /** What a glance at the claim would show. */
+  /** As in ClaimState. */
   issued: string[];
 }
 
@@ -85,7 +85,7 @@ export async function openWork(kms: Kms, { commands, run }: Work): Promise<Work<
 }
 
 /** What one read of a CVM's claim shows. */
-interface Glance {
+interface ClaimState {
   /** Whether a run holds the CVM. */
   isHeld: boolean;
   /**
@@ -95,9 +95,9 @@ interface Glance {
   issued: string[];
 }
 
-/** Looks whether there may be a command for a CVM. Reads one item, for as long as it waits. */
-export async function glanceAtCvm(table: Table, domain: string, cvmId: string): Promise<Glance> {
-  const claim = parseClaim({ domain, cvm_id: cvmId }, [await glanceAtItem(table, cvmKeys.claim(domain, cvmId))]);
+/** Reads the claim of a CVM, which shows whether there may be a command. Half a read unit; it may be late by a moment. */
+export async function readClaimEventually(table: Table, domain: string, cvmId: string): Promise<ClaimState> {
+  const claim = parseClaim({ domain, cvm_id: cvmId }, [await getItemEventually(table, cvmKeys.claim(domain, cvmId))]);
   return { isHeld: claim !== undefined, issued: issuedOf(claim) };
 }
 

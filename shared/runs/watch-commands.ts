@@ -4,7 +4,7 @@ import type { Table } from '../table/table.ts';
 import { isOver, waitFor } from '../waits/wait-for.ts';
 import type { Wait } from '../waits/wait.ts';
 import type { Command } from './command.ts';
-import { glanceAtCvm, openWork, readCommands, type Work } from './list-commands.ts';
+import { openWork, readClaimEventually, readCommands, type Work } from './list-commands.ts';
 
 /**
  * Reads what a CVM has to do, and waits until there is a command. While it waits, it looks once a second at one item.
@@ -25,9 +25,9 @@ export async function watchCommands(
   const seen = await waitFor(
     table,
     wait,
-    () => glanceAtCvm(table, domain, cvmId),
+    () => readClaimEventually(table, domain, cvmId),
     // Commands that were issued before, and are not in the work, were answered or have expired.
-    (glance) => glance.issued.some((command) => !issued.includes(command)),
+    (claim) => claim.issued.some((command) => !issued.includes(command)),
   );
   const isIdle = work.run === null && !seen.isHeld;
   if (isIdle) return work;

@@ -44,7 +44,7 @@ export function getItem(table: Table, key: AnyKey): Promise<Item | undefined> {
  * Reads an item as it is now, or as it was a moment ago. Half a read unit per 4 KB. Only for polling: the next read may even return
  * an older state.
  */
-export function glanceAtItem(table: Table, key: AnyKey): Promise<Item | undefined> {
+export function getItemEventually(table: Table, key: AnyKey): Promise<Item | undefined> {
   return get(table, key, false);
 }
 

@@ -84,18 +84,18 @@ async function fillTrees(): Promise<void> {
   await putItems(embedded.table, [...roots, { ...indexKeys.head(index), ...encodeHead(head) }]);
 }
 
-/** Changes that are written together, and the looks at the log that they are followed by. */
+/** Changes that are written together, and the checks of the log that follow them. */
 class Offered extends Transaction {
   readonly items: (Item & Key)[] = [];
-  readonly looks: ((table: Table) => Promise<void>)[] = [];
+  readonly checks: ((table: Table) => Promise<void>)[] = [];
 
   override add({ update }: Action): void {
     const [step, version] = [update?.ExpressionAttributeNames?.['#step'] ?? '', update?.ExpressionAttributeValues ?? {}];
     this.items.push({ ...(update?.Key as Key), version: version[':version'], [step]: version[':step'] });
   }
 
-  override afterwards(look: (table: Table) => Promise<void>): void {
-    this.looks.push(look);
+  override afterwards(check: (table: Table) => Promise<void>): void {
+    this.checks.push(check);
   }
 }
 
@@ -116,7 +116,7 @@ async function offer(): Promise<void> {
   await putItems(table, offered.items);
   // A change writes its entry in a transaction, which costs twice as much.
   for (const { pk } of offered.items) meter.reserve('write', pk, 2);
-  for (const look of offered.looks) await look(table);
+  for (const check of offered.checks) await check(table);
 }
 
 async function readFirstPage(): Promise<void> {
