@@ -77,7 +77,7 @@ that.
 
 ## Waiting
 
-A request with \`wait=20\` that finds nothing is held for 20 s. It glances at one item a second. Its function does little but wait, and is paid by its
+A request with \`wait=20\` that finds nothing is held for 20 s. It reads one item a second. Its function does little but wait, and is paid by its
 memory and duration.
 
 ${waitingTable(measured)}

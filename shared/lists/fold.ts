@@ -2,7 +2,7 @@ import { systemClock } from '../clock.ts';
 import { log } from '../logger.ts';
 import { emitMetric } from '../metrics.ts';
 import type { Table } from '../table/table.ts';
-import { ageFolds, isToAge, seenAt } from './age-folds.ts';
+import { advanceFolds, isStageDue, markSeen } from './advance-folds.ts';
 import { removeFailedFold } from './clear-fold.ts';
 import { hasOldDays } from './days.ts';
 import type { Head } from './head.ts';
@@ -38,7 +38,7 @@ export async function foldChanges(table: Table, index: ListIndex, least?: number
   const toDo = { steps: countSteps(unfolded), folded: 0, folds: head.folds.length, worthFrom };
   const isScheduled = least !== undefined;
   const isWorthIt = toDo.steps >= (least ?? worthFrom) || (isScheduled && hasOldDays(head, clock.now()));
-  if (!isWorthIt && !head.folds.some((fold) => isToAge(fold, clock.now()))) {
+  if (!isWorthIt && !head.folds.some((fold) => isStageDue(fold, clock.now()))) {
     // An index whose head names folds is marked.
     if (toDo.steps >= leastToMark && head.folds.length === 0) await markIfUnmarked(table, index);
     return toDo;
@@ -49,15 +49,15 @@ export async function foldChanges(table: Table, index: ListIndex, least?: number
   if (!isScheduled && !own) return toDo;
   if (head.held !== undefined || (!isScheduled && head.by_rows)) return toDo;
   if (await awaitsCarryOver(table, index, head)) return toDo;
-  const aged = await ageFolds(table, index, { head, entries, now: clock.now() });
-  const part = partToFold(unfolded, aged.folds);
+  const advanced = await advanceFolds(table, index, { head, entries, now: clock.now() });
+  const part = partToFold(unfolded, advanced.folds);
   // Without a part, the head has no room for more names.
   const isToFold = isWorthIt && (part.length > 0 || unfolded.length === 0);
-  const next: Head = { ...head, folds: aged.folds, version: head.version + 1 };
+  const next: Head = { ...head, folds: advanced.folds, version: head.version + 1 };
   const { isFolded, lease } = isToFold
     ? await foldPart(table, index, next, { part, isAll: part.length === unfolded.length, own })
     : { isFolded: false, lease: own };
-  if (!isToFold && aged.hasChanged) await commitHead(table, index, next);
+  if (!isToFold && advanced.hasChanged) await commitHead(table, index, next);
   if (lease) await releaseFoldLease(table, lease);
   return isFolded ? { ...toDo, folded: countSteps(part) } : toDo;
 }
@@ -99,7 +99,7 @@ async function commitFold(table: Table, index: ListIndex, fold: WrittenFold): Pr
   if (fold.drifted.length > 0) reportDrift(index, fold.drifted);
   // The commit has been answered: from now on no read begins with an older head.
   const now = (table.clock ?? systemClock).now();
-  const folds = fold.head.folds.map((each) => (each.name === fold.name ? seenAt(each, now) : each));
+  const folds = fold.head.folds.map((each) => (each.name === fold.name ? markSeen(each, now) : each));
   await commitHead(table, index, { ...fold.head, version: fold.head.version + 1, folds });
   return true;
 }

@@ -19,7 +19,7 @@ export function partToFold(unfolded: readonly LogEntry[], folds: readonly Fold[]
   const part: LogEntry[] = [];
   let changes = 0;
   let bytes = folds.reduce((sum, { entries }) => sum + bytesToName(entries), 0);
-  for (const entry of eachAfterItsEarlier(unfolded)) {
+  for (const entry of orderedByDependency(unfolded)) {
     changes += entry.steps.reduce((sum, step) => sum + step.changes.length, 0);
     bytes += bytesToName(versionsOf([entry]));
     const isTooMuch = changes > maxChangesOfFold && part.length > 0;
@@ -29,8 +29,8 @@ export function partToFold(unfolded: readonly LogEntry[], folds: readonly Fold[]
   return part;
 }
 
-/** Returns the entries so that each follows the entry that one of its steps names in `after`. The named one has no `after` itself. */
-function eachAfterItsEarlier(entries: readonly LogEntry[]): Set<LogEntry> {
+/** Returns the entries ordered so that each follows the one that its steps name in `after`, which has no `after` itself. */
+function orderedByDependency(entries: readonly LogEntry[]): Set<LogEntry> {
   const byName = new Map(entries.map((entry) => [entry.name, entry]));
   const ordered = new Set<LogEntry>();
   for (const entry of entries) {

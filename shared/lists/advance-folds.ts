@@ -9,7 +9,7 @@ import type { LogEntry, LoggedStep } from './log.ts';
 import { stayInMilliseconds } from './read-margin.ts';
 
 /** Returns the fold in the stage `seen`: somebody has read the head with it. */
-export function seenAt(fold: Fold, now: number): Fold {
+export function markSeen(fold: Fold, now: number): Fold {
   return { ...fold, stage: 'seen', at: now };
 }
 
@@ -18,7 +18,7 @@ function hasStayed({ at }: Fold, now: number): boolean {
 }
 
 /** Returns whether it is time for the fold's next stage. */
-export function isToAge(fold: Fold, now: number): boolean {
+export function isStageDue(fold: Fold, now: number): boolean {
   return fold.stage === 'committed' || hasStayed(fold, now);
 }
 
@@ -26,7 +26,7 @@ export function isToAge(fold: Fold, now: number): boolean {
  * Takes each earlier fold to its next stage, if it is time: `committed`, `seen`, `cleared`, forgotten. At each stage, no read that began
  * before needs what the next one deletes (docs/adr/0001-lists.md, Why a read is exact).
  */
-export async function ageFolds(
+export async function advanceFolds(
   table: Table,
   index: ListIndex,
   { head, entries, now }: { head: Head; entries: readonly LogEntry<LoggedStep>[]; now: number },
@@ -36,7 +36,7 @@ export async function ageFolds(
   await removeFailedFolds(table, index, head, plans);
   const folds: Fold[] = [];
   for (const fold of head.folds) {
-    if (fold.stage === 'committed') folds.push(seenAt(fold, now));
+    if (fold.stage === 'committed') folds.push(markSeen(fold, now));
     else if (!isOver(fold)) folds.push(fold);
     else if (fold.stage === 'seen') {
       await clearFold(table, index, fold, { entries, plan: plans.get(fold.name) });
