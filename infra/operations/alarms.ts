@@ -45,19 +45,19 @@ export class Alarms extends Construct {
       this.all.push(new ServiceAlarm(this, name, { stage: watched.stage, topics, ...props }));
     };
 
-    for (const [name, { loses }] of new Map(routes.map((route) => [route.name, route]))) {
+    for (const [name, { impact }] of new Map(routes.map((route) => [route.name, route]))) {
       alarm(name, {
         metric: endpointFailures(watched, name),
         threshold: thresholdWithRetries,
-        loses,
+        impact,
         runbook: 'an-endpoint-fails',
       });
     }
-    for (const { name, loses, trigger } of tasks) {
+    for (const { name, impact, trigger } of tasks) {
       alarm(name, {
         metric: functionMetric(watched, name, 'Errors'),
         threshold: thresholdFor(trigger),
-        loses,
+        impact,
         runbook: 'a-task-fails',
       });
     }
@@ -66,72 +66,72 @@ export class Alarms extends Construct {
       threshold: 1,
       isTooLittle: true,
       periods: 2,
-      loses: 'Orphaned runs look active, and their CVMs stay busy.',
+      impact: 'Orphaned runs look active, and their CVMs stay busy.',
       runbook: 'the-sweep-does-not-run',
     });
     alarm('throttled-functions', {
       metric: throttledFunctions(watched),
       threshold: 1,
-      loses: 'Some requests are answered 503, and commands reach CVMs late.',
+      impact: 'Some requests are answered 503, and commands reach CVMs late.',
       runbook: 'functions-are-throttled',
     });
     alarm('concurrency', {
       metric: claimedConcurrency(),
       threshold: Math.floor(watched.stage.accountConcurrency * shareOfConcurrency),
-      loses: 'Nothing yet. When the account has no free execution, requests are answered 503.',
+      impact: 'Nothing yet. When the account has no free execution, requests are answered 503.',
       runbook: 'functions-are-throttled',
     });
     alarm('conflicts', {
       metric: serviceMetric(watched, 'ConflictsRetried'),
       threshold: conflictsPerPeriod,
       periods: 2,
-      loses: 'Changes are slow, and some are answered 503.',
+      impact: 'Changes are slow, and some are answered 503.',
       runbook: 'changes-conflict',
     });
     alarm('purge-backlog', {
       metric: serviceMetric(watched, 'Waiting', Stats.MAXIMUM, { task: 'maintenance/purge' }),
       threshold: 1_000,
       periods: 3,
-      loses: 'No immediate effect. Deleted data stays in storage longer than usual.',
+      impact: 'No immediate effect. Deleted data stays in storage longer than usual.',
       runbook: 'a-backlog-grows',
     });
     alarm('fold-backlog', {
       metric: serviceMetric(watched, 'Waiting', Stats.MAXIMUM, { task: 'maintenance/fold-lists' }),
       threshold: unfoldedChanges,
       periods: 3,
-      loses: 'Lists and statistics are read more slowly. They are still exact.',
+      impact: 'Lists and statistics are read more slowly. They are still exact.',
       runbook: 'lists-are-folded-late',
     });
     alarm('list-drift', {
       metric: serviceMetric(watched, 'ListDrift'),
       threshold: 1,
-      loses: 'A list or its total may be wrong by some members.',
+      impact: 'A list or its total may be wrong by some members.',
       runbook: 'a-list-differs-from-its-rows',
     });
     alarm('content-backlog', {
       metric: serviceMetric(watched, 'Waiting', Stats.MAXIMUM, { task: 'maintenance/collect-content' }),
       threshold: 1_000,
-      loses: 'Uploads whose notification was lost stay pending for longer. Replaced content is still stored.',
+      impact: 'Uploads whose notification was lost stay pending for longer. Replaced content is still stored.',
       runbook: 'a-backlog-grows',
     });
     alarm('api-failures', {
       metric: apiFailureRate(watched),
       threshold: 5,
       periods: 2,
-      loses: 'One request in twenty fails, or more.',
+      impact: 'One request in twenty fails, or more.',
       runbook: 'the-api-fails',
     });
     alarm('unanswered-requests', {
       metric: unansweredRequests(watched),
       threshold: thresholdWithRetries,
-      loses: 'Some requests are answered 5xx because a function does not start, times out or is throttled.',
+      impact: 'Some requests are answered 5xx because a function does not start, times out or is throttled.',
       runbook: 'functions-do-not-answer',
     });
     alarm('api-latency', {
       metric: slowRequestRate(watched, 3000),
       threshold: 1,
       periods: 3,
-      loses: 'One request in a hundred takes longer than 3 seconds.',
+      impact: 'One request in a hundred takes longer than 3 seconds.',
       runbook: 'the-api-is-slow',
     });
     alarm('run-lifecycle', {
@@ -142,13 +142,13 @@ export class Alarms extends Construct {
         throttled: executionMetric(watched, 'ExecutionThrottled'),
       }),
       threshold: 1,
-      loses: 'A run ended as failed, even if its CVM succeeded.',
+      impact: 'A run ended as failed, even if its CVM succeeded.',
       runbook: 'the-run-lifecycle-fails',
     });
     alarm('undelivered', {
       metric: undeliveredEvents(watched),
       threshold: 1,
-      loses: 'An upload stays pending, or a run or a purge waits for the next sweep.',
+      impact: 'An upload stays pending, or a run or a purge waits for the next sweep.',
       runbook: 'events-are-undelivered',
     });
     alarm('table-throttles', {
@@ -157,7 +157,7 @@ export class Alarms extends Construct {
         writes: tableMetric(watched, 'WriteThrottleEvents'),
       }),
       threshold: 1,
-      loses: 'Requests are slow, and some are answered 503.',
+      impact: 'Requests are slow, and some are answered 503.',
       runbook: 'the-table-throttles',
     });
     const { gateway, eventBus, canary } = watched.stage;

@@ -14,13 +14,13 @@ export function busAlarms(watched: Watched): Record<string, Omit<ServiceAlarmPro
       }),
       threshold: 1,
       periods: 2,
-      loses: 'Events reach the bus late. After 12 hours they do not reach it any more.',
+      impact: 'Events reach the bus late. After 12 hours they do not reach it any more.',
       runbook: 'events-do-not-reach-the-bus',
     },
     'events/undelivered': {
       metric: messagesIn(undeliveredEventsName(watched.stage)),
       threshold: 1,
-      loses: 'Some events did not reach the bus. The API has them.',
+      impact: 'Some events did not reach the bus. The API has them.',
       runbook: 'events-do-not-reach-the-bus',
     },
   };

@@ -12,14 +12,14 @@ export function canaryAlarms(
     'canary/fails': {
       metric: functionMetric(watched, 'canary', 'Errors'),
       threshold: 1,
-      loses: 'Perhaps nothing yet. Users soon find what the canary could not do.',
+      impact: 'Perhaps nothing yet. Users soon find what the canary could not do.',
       runbook: 'the-canary-fails',
     },
     'canary/silent': {
       metric: functionMetric(watched, 'canary', 'Invocations').with({ period: Duration.minutes(2 * everyMinutes) }),
       threshold: 1,
       isTooLittle: true,
-      loses: 'No immediate effect. Nobody would be told of trouble that no request shows.',
+      impact: 'No immediate effect. Nobody would be told of trouble that no request shows.',
       runbook: 'the-canary-fails',
     },
   };

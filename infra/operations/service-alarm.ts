@@ -48,18 +48,18 @@ export interface ServiceAlarmProps {
   isOptional?: boolean;
   /** The number of consecutive periods. Default 1. */
   periods?: number;
-  /** What users lose. Part of the alarm's text. */
-  loses: string;
+  /** The effect on users. Part of the alarm's text. */
+  impact: string;
   runbook: RunbookHeading;
 }
 
-/** An alarm whose text says what users lose and names a heading of the runbook. */
+/** An alarm whose text names the impact and names a heading of the runbook. */
 export class ServiceAlarm extends Alarm {
   constructor(scope: Construct, name: string, props: ServiceAlarmProps) {
-    const { stage, topics, metric, threshold, isTooLittle, isOptional, periods, loses, runbook } = props;
+    const { stage, topics, metric, threshold, isTooLittle, isOptional, periods, impact, runbook } = props;
     super(scope, name.replace('/', '-'), {
       alarmName: nameIn(stage, name),
-      alarmDescription: `${loses} What to do: docs/runbook.md#${runbook}`,
+      alarmDescription: `${impact} What to do: docs/runbook.md#${runbook}`,
       metric,
       threshold,
       evaluationPeriods: periods ?? 1,

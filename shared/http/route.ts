@@ -27,7 +27,7 @@ export interface Route {
   /** One call takes much more time or storage than others. API Gateway admits fewer of them. */
   isExpensive?: true;
   /** The effect on users while the endpoint fails. The alarm includes it. */
-  loses: string;
+  impact: string;
 }
 
 /** Whether the endpoint takes an Idempotency-Key: `changeEndpoint` serves it then, else `endpoint`. */

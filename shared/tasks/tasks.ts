@@ -12,8 +12,8 @@ export interface Task {
   /** The time limits of the stage that the function reads. */
   times?: readonly ('ACCEPT_TIMEOUT_SECONDS' | 'STOP_TIMEOUT_SECONDS')[];
   timeoutInSeconds: number;
-  /** What users lose while the task fails. Part of the alarm's text. */
-  loses: string;
+  /** The effect on users while the task fails. The alarm includes it. */
+  impact: string;
 }
 
 export const tasks = [
@@ -23,14 +23,14 @@ export const tasks = [
     uses: { table: ['BatchGetItem', 'PutItem', 'UpdateItem'], stateMachine: ['SendTaskSuccess', 'SendTaskFailure'] },
     times: ['ACCEPT_TIMEOUT_SECONDS'],
     timeoutInSeconds: 30,
-    loses: 'CVMs are not offered new runs, so these runs fail.',
+    impact: 'CVMs are not offered new runs, so these runs fail.',
   },
   {
     name: 'lifecycle/await-cvm',
     trigger: 'state machine',
     uses: { table: ['BatchGetItem', 'UpdateItem'], stateMachine: ['SendTaskSuccess', 'SendTaskFailure'] },
     timeoutInSeconds: 30,
-    loses: 'Runs fail after their CVM has accepted them.',
+    impact: 'Runs fail after their CVM has accepted them.',
   },
   {
     name: 'lifecycle/deliver-stop',
@@ -41,42 +41,42 @@ export const tasks = [
     },
     times: ['STOP_TIMEOUT_SECONDS'],
     timeoutInSeconds: 30,
-    loses: 'CVMs get no stop commands. Stopped runs end as cancelled while their CVM still computes.',
+    impact: 'CVMs get no stop commands. Stopped runs end as cancelled while their CVM still computes.',
   },
   {
     name: 'lifecycle/complete-stop',
     trigger: 'state machine',
     uses: { table: changesLists, stateMachine: ['SendTaskSuccess'] },
     timeoutInSeconds: 30,
-    loses: 'Stopped runs stay in stopping.',
+    impact: 'Stopped runs stay in stopping.',
   },
   {
     name: 'lifecycle/record-outcome',
     trigger: 'state machine',
     uses: { table: changesLists, stateMachine: ['SendTaskSuccess'] },
     timeoutInSeconds: 30,
-    loses: 'Finished runs still look active, and their CVMs stay busy.',
+    impact: 'Finished runs still look active, and their CVMs stay busy.',
   },
   {
     name: 'lifecycle/execution-ended',
     trigger: 'execution status',
     uses: { table: changesLists, stateMachine: ['SendTaskSuccess'] },
     timeoutInSeconds: 30,
-    loses: 'Runs whose execution failed look active until the sweep ends them.',
+    impact: 'Runs whose execution failed look active until the sweep ends them.',
   },
   {
     name: 'lifecycle/sweep-runs',
     trigger: { everyMinutes: 1 },
     uses: { table: changesLists, stateMachine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'] },
     timeoutInSeconds: 300,
-    loses: 'Orphaned runs look active, and their CVMs stay busy.',
+    impact: 'Orphaned runs look active, and their CVMs stay busy.',
   },
   {
     name: 'maintenance/purge',
     trigger: { everyMinutes: 1 },
     uses: { table: changesLists, content: ['DeleteObject'] },
     timeoutInSeconds: 900,
-    loses: 'No immediate effect. Deleted data is still stored.',
+    impact: 'No immediate effect. Deleted data is still stored.',
   },
   {
     name: 'maintenance/collect-content',
@@ -87,14 +87,14 @@ export const tasks = [
       bucket: ['ListBucket'],
     },
     timeoutInSeconds: 900,
-    loses: 'No immediate effect. Replaced and abandoned content is still stored.',
+    impact: 'No immediate effect. Replaced and abandoned content is still stored.',
   },
   {
     name: 'maintenance/fold-lists',
     trigger: { everyMinutes: 1 },
     uses: { table: changesLists },
     timeoutInSeconds: 300,
-    loses: 'No immediate effect. Lists and statistics are read more slowly.',
+    impact: 'No immediate effect. Lists and statistics are read more slowly.',
   },
   {
     name: 'maintenance/migrate',
@@ -104,14 +104,14 @@ export const tasks = [
       sealingKey: ['GenerateDataKey'],
     },
     timeoutInSeconds: 60,
-    loses: 'No immediate effect. Stored items keep the form of an earlier version, such as private keys in plain text.',
+    impact: 'No immediate effect. Stored items keep the form of an earlier version, such as private keys in plain text.',
   },
   {
     name: 'maintenance/receive-upload',
     trigger: 'upload',
     uses: { table: ['GetItem', 'UpdateItem', 'DeleteItem'], content: ['GetObject', 'DeleteObject'], bucket: ['ListBucket'] },
     timeoutInSeconds: 900,
-    loses: 'Uploaded assets stay pending, so computations cannot be run.',
+    impact: 'Uploaded assets stay pending, so computations cannot be run.',
   },
 ] as const satisfies readonly Task[];
 

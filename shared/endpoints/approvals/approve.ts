@@ -11,7 +11,7 @@ export const route = {
   summary: 'Approve the manifest of a computation',
   access: { anyOf: [], or: ['owner', 'creator', 'consumer'] },
   uses: { table: appends },
-  loses: 'Users cannot approve manifests, so computations that need approval cannot be run.',
+  impact: 'Users cannot approve manifests, so computations that need approval cannot be run.',
 } as const satisfies Route;
 
 export const contract = {

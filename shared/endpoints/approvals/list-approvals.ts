@@ -12,7 +12,7 @@ export const route = {
   summary: 'List the approvals of a computation and the users who must approve',
   access: { anyOf: ['view'] },
   uses: { table: reads },
-  loses: 'Users cannot see whose approval is missing.',
+  impact: 'Users cannot see whose approval is missing.',
 } as const satisfies Route;
 
 const neededApproval = v.pipe(

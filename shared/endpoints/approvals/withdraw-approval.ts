@@ -8,7 +8,7 @@ export const route = {
   summary: 'Withdraw your approval',
   access: { anyOf: ['view'] },
   uses: { table: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] },
-  loses: 'Users cannot withdraw their approvals.',
+  impact: 'Users cannot withdraw their approvals.',
 } as const satisfies Route;
 
 export const contract = {

@@ -13,7 +13,7 @@ export const route = {
   access: { anyOf: ['provide_algorithm', 'provide_dataset'] },
   uses: { table: changesLists, content: ['PutObject'] },
   isExpensive: true,
-  loses: 'Users cannot add algorithms and datasets.',
+  impact: 'Users cannot add algorithms and datasets.',
 } as const satisfies Route;
 
 export const contract = {

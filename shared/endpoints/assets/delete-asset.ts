@@ -11,7 +11,7 @@ export const route = {
   access: { anyOf: ['administer'], or: ['creator'] },
   uses: { table: changesLists },
   isExpensive: true,
-  loses: 'Users cannot delete assets.',
+  impact: 'Users cannot delete assets.',
 } as const satisfies Route;
 
 export const contract = {

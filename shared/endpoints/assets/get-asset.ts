@@ -15,7 +15,7 @@ export const route = {
     content: ['GetObject'],
     bucket: ['ListBucket'],
   },
-  loses: 'Users cannot open an asset.',
+  impact: 'Users cannot open an asset.',
 } as const satisfies Route;
 
 export const contract = {

@@ -12,7 +12,7 @@ export const route = {
   summary: 'Link an asset to a computation',
   access: { anyOf: ['administer'], or: ['creator', 'owner'] },
   uses: { table: changesLists },
-  loses: 'Users cannot link assets, so computations cannot be run.',
+  impact: 'Users cannot link assets, so computations cannot be run.',
 } as const satisfies Route;
 
 export const contract = {

@@ -16,7 +16,7 @@ export const route = {
   summary: 'List assets, newest first',
   access: { anyOf: ['view'] },
   uses: { table: reads },
-  loses: 'Users cannot list assets.',
+  impact: 'Users cannot list assets.',
 } as const satisfies Route;
 
 export const contract = {

@@ -14,7 +14,7 @@ export const route = {
   summary: 'List the computations linked to an asset, newest first',
   access: { anyOf: ['view'] },
   uses: { table: reads },
-  loses: 'Users cannot see which computations use an asset.',
+  impact: 'Users cannot see which computations use an asset.',
 } as const satisfies Route;
 
 export const contract = {

@@ -12,7 +12,7 @@ export const route = {
   summary: 'Unlink an asset from a computation',
   access: { anyOf: ['administer'], or: ['creator', 'owner'] },
   uses: { table: changesLists },
-  loses: 'Users cannot unlink assets.',
+  impact: 'Users cannot unlink assets.',
 } as const satisfies Route;
 
 export const contract = {

@@ -13,7 +13,7 @@ export const route = {
   access: { anyOf: ['administer'], or: ['creator'] },
   uses: { table: changesLists, content: ['PutObject'] },
   isExpensive: true,
-  loses: 'Users cannot change assets.',
+  impact: 'Users cannot change assets.',
 } as const satisfies Route;
 
 export const contract = {

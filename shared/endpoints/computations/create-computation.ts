@@ -12,7 +12,7 @@ export const route = {
   summary: 'Create a computation',
   access: { anyOf: ['create_computation'] },
   uses: { table: changesLists, sealingKey: ['GenerateDataKey', 'Decrypt'] },
-  loses: 'Users cannot create computations.',
+  impact: 'Users cannot create computations.',
 } as const satisfies Route;
 
 export const contract = {

@@ -11,7 +11,7 @@ export const route = {
   access: { anyOf: ['administer'], or: ['owner'] },
   uses: { table: changesLists },
   isExpensive: true,
-  loses: 'Users cannot delete computations.',
+  impact: 'Users cannot delete computations.',
 } as const satisfies Route;
 
 export const contract = {

@@ -13,7 +13,7 @@ export const route = {
   summary: 'Get a computation',
   access: { anyOf: ['view'] },
   uses: { table: ['GetItem', 'Query'], sealingKey: ['Decrypt'] },
-  loses: 'Users cannot open a computation.',
+  impact: 'Users cannot open a computation.',
 } as const satisfies Route;
 
 export const contract = {

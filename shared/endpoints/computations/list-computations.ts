@@ -17,7 +17,7 @@ export const route = {
   summary: 'List computations, newest first',
   access: { anyOf: ['view'] },
   uses: { table: reads },
-  loses: 'Users cannot list computations.',
+  impact: 'Users cannot list computations.',
 } as const satisfies Route;
 
 export const contract = {

@@ -12,7 +12,7 @@ export const route = {
   summary: 'Replace a computation',
   access: { anyOf: ['edit'], or: ['owner'] },
   uses: { table: changesLists, sealingKey: ['GenerateDataKey', 'Decrypt'] },
-  loses: 'Users cannot change computations.',
+  impact: 'Users cannot change computations.',
 } as const satisfies Route;
 
 export const contract = {

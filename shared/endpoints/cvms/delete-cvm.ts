@@ -9,7 +9,7 @@ export const route = {
   summary: 'Remove a registered CVM',
   access: { anyOf: ['administer'] },
   uses: { table: [...changesLists, 'ConditionCheckItem'] },
-  loses: 'Administrators cannot remove CVMs.',
+  impact: 'Administrators cannot remove CVMs.',
 } as const satisfies Route;
 
 export const contract = {

@@ -10,7 +10,7 @@ export const route = {
   summary: 'Get a registered CVM',
   access: { anyOf: ['view'] },
   uses: { table: ['BatchGetItem'] },
-  loses: 'Users cannot open a CVM.',
+  impact: 'Users cannot open a CVM.',
 } as const satisfies Route;
 
 export const contract = {

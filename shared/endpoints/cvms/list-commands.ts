@@ -17,7 +17,7 @@ export const route = {
   access: { anyOf: ['operate_cvm'] },
   uses: { table: ['GetItem', 'BatchGetItem', 'UpdateItem', ...waiting], sealingKey: ['Decrypt'] },
   waits: true,
-  loses: 'CVMs get no commands, so new runs are not accepted and fail.',
+  impact: 'CVMs get no commands, so new runs are not accepted and fail.',
 } as const satisfies Route;
 
 export const contract = {

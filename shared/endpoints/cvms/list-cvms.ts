@@ -14,7 +14,7 @@ export const route = {
   summary: 'List registered CVMs, newest first',
   access: { anyOf: ['view'] },
   uses: { table: reads },
-  loses: 'Users cannot list CVMs.',
+  impact: 'Users cannot list CVMs.',
 } as const satisfies Route;
 
 export const contract = {

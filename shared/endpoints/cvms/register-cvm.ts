@@ -11,7 +11,7 @@ export const route = {
   summary: 'Register or update a CVM',
   access: { anyOf: ['administer'] },
   uses: { table: changesLists },
-  loses: 'Administrators cannot register CVMs.',
+  impact: 'Administrators cannot register CVMs.',
 } as const satisfies Route;
 
 export const contract = {

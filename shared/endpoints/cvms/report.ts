@@ -20,7 +20,7 @@ export const route = {
     stateMachine: ['SendTaskSuccess', 'SendTaskHeartbeat'],
   },
   reserves: 'reports',
-  loses: 'CVMs cannot report, so active runs look silent and fail.',
+  impact: 'CVMs cannot report, so active runs look silent and fail.',
 } as const satisfies Route;
 
 const reportsPerBatch = 50;

@@ -11,7 +11,7 @@ export const route = {
   summary: 'Get the latest lifecycle event of a computation',
   access: { anyOf: ['view'] },
   uses: { table: ['BatchGetItem'] },
-  loses: 'Users cannot see the status of a computation.',
+  impact: 'Users cannot see the status of a computation.',
 } as const satisfies Route;
 
 export const contract = {

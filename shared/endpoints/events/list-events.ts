@@ -18,7 +18,7 @@ export const route = {
   access: { anyOf: ['view'] },
   uses: { table: ['GetItem', 'BatchGetItem', ...waiting] },
   waits: true,
-  loses: 'Users cannot see the events of a computation.',
+  impact: 'Users cannot see the events of a computation.',
 } as const satisfies Route;
 
 const eventId = /^(?:[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})?$/;

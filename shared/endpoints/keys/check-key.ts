@@ -10,7 +10,7 @@ export const route = {
   summary: 'Check whether your public key is uploaded',
   access: { anyOf: ['view'] },
   uses: { table: ['BatchGetItem'] },
-  loses: 'Users cannot check whether their key is uploaded.',
+  impact: 'Users cannot check whether their key is uploaded.',
 } as const satisfies Route;
 
 export const contract = {

@@ -14,7 +14,7 @@ export const route = {
   summary: 'Upload your public key',
   access: { anyOf: ['view'] },
   uses: { table: appends },
-  loses: 'Users cannot upload their keys, so computations cannot be run.',
+  impact: 'Users cannot upload their keys, so computations cannot be run.',
 } as const satisfies Route;
 
 export const contract = {

@@ -13,7 +13,7 @@ export const route = {
   takesKey: false,
   access: { anyOf: ['view'] },
   uses: { table: reads },
-  loses: 'Users cannot check whether a computation is ready to run.',
+  impact: 'Users cannot check whether a computation is ready to run.',
 } as const satisfies Route;
 
 export const contract = {

@@ -16,7 +16,7 @@ export const route = {
     table: ['GetItem', 'Query', 'PutItem', 'ConditionCheckItem'],
     signingKey: ['GetPublicKey', 'Sign'],
   },
-  loses: 'Parties cannot get the signed statement about a run.',
+  impact: 'Parties cannot get the signed statement about a run.',
 } as const satisfies Route;
 
 export const contract = {

@@ -15,7 +15,7 @@ export const route = {
   summary: 'Get a manifest',
   access: { anyOf: ['view'] },
   uses: { table: reads },
-  loses: 'Users cannot check the manifest that a CVM gets.',
+  impact: 'Users cannot check the manifest that a CVM gets.',
 } as const satisfies Route;
 
 export const contract = {

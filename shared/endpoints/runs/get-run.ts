@@ -14,7 +14,7 @@ export const route = {
   summary: 'Get a run of a computation',
   access: { anyOf: ['view'] },
   uses: { table: ['GetItem'] },
-  loses: 'Users cannot see the progress of a run.',
+  impact: 'Users cannot see the progress of a run.',
 } as const satisfies Route;
 
 export const contract = {

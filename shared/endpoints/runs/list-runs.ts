@@ -16,7 +16,7 @@ export const route = {
   summary: 'List runs, newest first',
   access: { anyOf: ['view'] },
   uses: { table: reads },
-  loses: 'Users cannot list runs.',
+  impact: 'Users cannot list runs.',
 } as const satisfies Route;
 
 export const contract = {

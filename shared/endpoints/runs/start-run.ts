@@ -14,7 +14,7 @@ export const route = {
   summary: 'Start a run',
   access: { anyOf: ['run'], or: ['owner'] },
   uses: { table: changesLists, stateMachine: ['StartExecution'] },
-  loses: 'Users cannot start runs.',
+  impact: 'Users cannot start runs.',
 } as const satisfies Route;
 
 export const contract = {

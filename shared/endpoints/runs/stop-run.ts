@@ -12,7 +12,7 @@ export const route = {
   summary: 'Stop a run',
   access: { anyOf: ['run'], or: ['owner', 'creator'] },
   uses: { table: changesLists, stateMachine: ['StartExecution'] },
-  loses: 'Users cannot stop runs.',
+  impact: 'Users cannot stop runs.',
 } as const satisfies Route;
 
 export const contract = {

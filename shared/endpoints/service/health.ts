@@ -8,7 +8,7 @@ export const route = {
   path: '/health',
   summary: 'Check the health of the service',
   uses: {},
-  loses: 'Health checks fail.',
+  impact: 'Health checks fail.',
 } as const satisfies Route;
 
 export const contract = {

@@ -10,7 +10,7 @@ export const route = {
   path: '/.well-known/jwks.json',
   summary: 'Get the public keys that verify evidence',
   uses: { publishedKeys: ['GetPublicKey'] },
-  loses: 'Parties cannot get the keys that verify evidence.',
+  impact: 'Parties cannot get the keys that verify evidence.',
 } as const satisfies Route;
 
 export const contract = {

@@ -8,7 +8,7 @@ export const route = {
   path: '/openapi.json',
   summary: 'Get this OpenAPI document',
   uses: {},
-  loses: 'Users cannot read the API document.',
+  impact: 'Users cannot read the API document.',
 } as const satisfies Route;
 
 export const contract = {

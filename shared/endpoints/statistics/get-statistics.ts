@@ -12,7 +12,7 @@ export const route = {
   summary: 'Get daily statistics',
   access: { anyOf: ['view'] },
   uses: { table: ['GetItem', 'Query'] },
-  loses: 'Dashboards show no statistics.',
+  impact: 'Dashboards show no statistics.',
 } as const satisfies Route;
 
 export const contract = {

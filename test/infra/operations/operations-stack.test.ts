@@ -65,7 +65,7 @@ describe.each(synthesized)('the operations stack of $stage.name', ({ stage, stac
 
   it.each(functionNames)('has an alarm for %s that names what a user loses', (name) => {
     const alarm = named(name);
-    expect(alarm?.AlarmDescription).toContain(rows.get(name)?.loses);
+    expect(alarm?.AlarmDescription).toContain(rows.get(name)?.impact);
     const isEndpoint = routes.some((route) => route.name === name);
     expect(metricsOf(alarm)).toEqual([
       isEndpoint

@@ -11,7 +11,7 @@ import { commitChange } from '../../../shared/table/commit-change.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 import { startStores, type Stores } from '../../support/builders-store.ts';
 
-const thing = { path: '/{domainID}/things', summary: '', uses: {}, loses: '', access: { anyOf: ['edit'] } } as const;
+const thing = { path: '/{domainID}/things', summary: '', uses: {}, impact: '', access: { anyOf: ['edit'] } } as const;
 const post = { ...thing, name: 'things/post', method: 'POST' } as const satisfies Route;
 const get = { ...thing, name: 'things/get', method: 'GET' } as const satisfies Route;
 const contract = { status: 200, response: v.object({ count: v.number() }) } as const satisfies Contract;

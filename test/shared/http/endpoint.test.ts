@@ -8,10 +8,10 @@ import { endpoint } from '../../../shared/http/endpoint.ts';
 import type { HttpResponse } from '../../../shared/http/problem.ts';
 import type { Route } from '../../../shared/http/route.ts';
 
-const thing = { takesKey: false, method: 'PUT', path: '/{domainID}/things/{id}', summary: '', uses: {}, loses: '' } as const;
+const thing = { takesKey: false, method: 'PUT', path: '/{domainID}/things/{id}', summary: '', uses: {}, impact: '' } as const;
 const route = { ...thing, name: 'things/put', access: { anyOf: ['edit'], or: ['owner'] } } as const satisfies Route;
 const closed = { ...thing, name: 'things/close', access: { anyOf: ['edit'] } } as const satisfies Route;
-const open = { method: 'GET', path: '/open', name: 'things/open', summary: '', uses: {}, loses: '' } as const satisfies Route;
+const open = { method: 'GET', path: '/open', name: 'things/open', summary: '', uses: {}, impact: '' } as const satisfies Route;
 
 const contract = {
   query: v.strictObject({ days: v.optional(v.pipe(v.string(), v.transform(Number)), '7') }),
