@@ -4,7 +4,7 @@ import { assetsOf, buildManifest, resultConsumers, type Inputs } from '../manife
 import type { Manifest, MissingItems } from '../manifest/manifest.ts';
 import type { ApprovalOfRun, NewSnapshot } from '../manifest/run-snapshot.ts';
 import type { StoredApproval } from '../manifest/stored-approval.ts';
-import { countingApprovals, missingApprovals, type Moment } from './counting-approvals.ts';
+import { missingApprovals, validApprovals, type ApprovalContext } from './valid-approvals.ts';
 import { sentencesOf } from './needed-approvals.ts';
 
 /** Below the 400 KB of a DynamoDB item. */
@@ -26,12 +26,12 @@ export function digestedManifestOf(
   return manifest ? { manifest, digest: canonicalDigest(manifest) } : { missing };
 }
 
-export function readinessOf(inputs: Inputs, { at, cvmId }: Omit<Moment, 'digest'>): Readiness {
+export function readinessOf(inputs: Inputs, { at, cvmId }: Omit<ApprovalContext, 'digest'>): Readiness {
   const { manifest, digest, missing } = digestedManifestOf(inputs);
   const info = sentencesOf(missingApprovals(inputs, { digest, at, cvmId }));
   if (missing) return { snapshot: undefined, missing: { ...missing, info: [...missing.info, ...info] } };
 
-  const approvals = countingApprovals(inputs, { digest, at, cvmId });
+  const approvals = validApprovals(inputs, { digest, at, cvmId });
   const snapshot: NewSnapshot = {
     manifest,
     agent_config: inputs.agent_config,

@@ -1,4 +1,4 @@
-import { missingApprovals } from '../approvals/counting-approvals.ts';
+import { missingApprovals } from '../approvals/valid-approvals.ts';
 import { becauseOf, neededApprovals } from '../approvals/needed-approvals.ts';
 import { digestedManifestOf } from '../approvals/readiness.ts';
 import { storedAsset, type StoredAsset } from '../assets/asset.ts';

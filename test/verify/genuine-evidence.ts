@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, randomUUID, sign, constants, type KeyObject } from 'node:crypto';
 import * as v from 'valibot';
 import { approvalText, limitsOf } from '../../shared/approvals/approval-signature.ts';
-import { configDigest } from '../../shared/approvals/counting-approvals.ts';
+import { configDigest } from '../../shared/approvals/valid-approvals.ts';
 import { canonicalDigest, canonicalJson } from '../../shared/canonical-json.ts';
 import type { Event, NewEvent } from '../../shared/events/event.ts';
 import { chainedEvent, publicEvent, storedEvent } from '../../shared/events/stored-event.ts';

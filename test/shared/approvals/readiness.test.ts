@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { configDigest, isStale } from '../../../shared/approvals/counting-approvals.ts';
+import { configDigest, isStale } from '../../../shared/approvals/valid-approvals.ts';
 import { becauseOf, neededApprovals } from '../../../shared/approvals/needed-approvals.ts';
 import { digestedManifestOf, readinessOf } from '../../../shared/approvals/readiness.ts';
 import { canonicalDigest } from '../../../shared/canonical-json.ts';

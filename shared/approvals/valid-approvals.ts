@@ -5,8 +5,8 @@ import type { Inputs } from '../manifest/build-manifest.ts';
 import { timeOf } from '../timestamp.ts';
 import { neededApprovals, type NeededApproval } from './needed-approvals.ts';
 
-/** What an approval is compared with. */
-export interface Moment {
+/** The run for which an approval must be valid. */
+export interface ApprovalContext {
   /** The digest of the manifest. Undefined while there is none. */
   digest: string | undefined;
   /** RFC 3339, UTC, milliseconds. */
@@ -25,10 +25,10 @@ export function configDigest({
 }
 
 /**
- * Returns whether an approval does not count, or not any more, for a run on any CVM: the manifest or the configuration is another
- * one, it has expired, it is not signed although the computation takes signatures, or the user uploaded another key since signing.
+ * Returns whether an approval is invalid for a run on any CVM: the manifest or the configuration has changed, it has expired, it is
+ * unsigned and the computation requires signatures, or the user has replaced the key that signed it.
  */
-export function isStale(approval: StoredApproval, { computation, agent_config, keys }: Inputs, { digest, at }: Moment): boolean {
+export function isStale(approval: StoredApproval, { computation, agent_config, keys }: Inputs, { digest, at }: ApprovalContext): boolean {
   const { user_id, expires_at, signature, key } = approval;
   if (signature === null && computation.approval === 'all_signed') return true;
   if (approval.digest !== digest || approval.config_digest !== configDigest(agent_config)) return true;
@@ -36,15 +36,15 @@ export function isStale(approval: StoredApproval, { computation, agent_config, k
   return key !== null && keys.find((uploaded) => uploaded.user_id === user_id)?.user_key !== key;
 }
 
-/** Returns the approvals that count at this moment. */
-export function countingApprovals(inputs: Inputs, moment: Moment): StoredApproval[] {
+/** Returns the approvals that are valid for a run. */
+export function validApprovals(inputs: Inputs, context: ApprovalContext): StoredApproval[] {
   const isFor = ({ cvm_ids }: StoredApproval) =>
-    moment.cvmId === undefined || cvm_ids === null || cvm_ids.length === 0 || cvm_ids.includes(moment.cvmId);
-  return inputs.approvals.filter((approval) => isFor(approval) && !isStale(approval, inputs, moment));
+    context.cvmId === undefined || cvm_ids === null || cvm_ids.length === 0 || cvm_ids.includes(context.cvmId);
+  return inputs.approvals.filter((approval) => isFor(approval) && !isStale(approval, inputs, context));
 }
 
-/** Returns the approvals that a run needs and that are missing at this moment. */
-export function missingApprovals(inputs: Inputs, moment: Moment): NeededApproval[] {
-  const users = new Set(countingApprovals(inputs, moment).map(({ user_id }) => user_id));
+/** Returns the approvals that a run needs and that are missing. */
+export function missingApprovals(inputs: Inputs, context: ApprovalContext): NeededApproval[] {
+  const users = new Set(validApprovals(inputs, context).map(({ user_id }) => user_id));
   return neededApprovals(inputs).filter(({ user }) => !users.has(user));
 }
