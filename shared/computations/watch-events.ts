@@ -1,5 +1,5 @@
 import { invalid } from '../errors.ts';
-import { findPlace } from '../events/find-place.ts';
+import { findPosition } from '../events/find-position.ts';
 import type { EventPage } from '../events/matching-events.ts';
 import { readEventsAfter, readNewEvents, type EventsAfter } from '../events/read-events-after.ts';
 import { getItem, type Table } from '../table/table.ts';
@@ -27,16 +27,16 @@ export async function watchEvents(
   wait: Wait,
 ): Promise<EventPage> {
   const filter = parseEventQuery(query);
-  const [row, place] = await Promise.all([getItem(table, computationKey(domain, id)), findPlace(table, id, after)]);
+  const [row, position] = await Promise.all([getItem(table, computationKey(domain, id)), findPosition(table, id, after)]);
   parseComputation(row, id);
-  if (!place) throw invalid('query/after', expectedAfter);
+  if (!position) throw invalid('query/after', expectedAfter);
   const { events, total } = await waitFor<EventsAfter>(
     table,
     wait,
     (before) =>
       before
         ? readNewEvents(table, id, filter, limit, before)
-        : readEventsAfter(table, id, filter, { limit, after: place.number }, place.head),
+        : readEventsAfter(table, id, filter, { limit, after: position.number }, position.head),
     (seen) => seen.events.length > 0,
   );
   return { events, total };

@@ -5,11 +5,7 @@ import { setAttributes } from '../table/set-attributes.ts';
 import { getItem, type Table } from '../table/table.ts';
 import { updateExisting, updateIf } from '../table/writes.ts';
 import { storedCvm } from './cvm.ts';
-
-interface Place {
-  domain: string;
-  cvmId: string;
-}
+import type { CvmReference } from './read-cvm.ts';
 
 /** The stream of an agent that takes the commands of a CVM, and the gateway that has it. */
 export interface CommandStream {
@@ -38,7 +34,7 @@ const holding = v.object({
  */
 export async function readRegistration(
   table: Table,
-  { domain, cvmId }: Place,
+  { domain, cvmId }: CvmReference,
   get = (key: Key) => getItem(table, key),
 ): Promise<Registration | undefined> {
   const item = await get(cvmKeys.cvm(domain, cvmId));
@@ -63,7 +59,7 @@ interface CommandStreamChange {
  * Safe to repeat.
  * @returns false if the stream has changed since `instead` was read, or if the CVM is not registered
  */
-export function setCommandStream(table: Table, { domain, cvmId }: Place, { commandStream, instead, now }: CommandStreamChange): Promise<boolean> {
+export function setCommandStream(table: Table, { domain, cvmId }: CvmReference, { commandStream, instead, now }: CommandStreamChange): Promise<boolean> {
   const { gateway, stream } = commandStream;
   const isUnchanged = instead ? 'held_by = :gateway AND held_stream = :stream' : 'attribute_not_exists(held_by)';
   return updateIf(
@@ -80,7 +76,7 @@ export function setCommandStream(table: Table, { domain, cvmId }: Place, { comma
 /** Records that a stream no longer takes the commands of a CVM, unless another one has replaced it. @param lastSeenAt when it was last heard */
 export async function clearCommandStream(
   table: Table,
-  { domain, cvmId }: Place,
+  { domain, cvmId }: CvmReference,
   { stream, lastSeenAt }: { stream: string; lastSeenAt: string },
 ): Promise<void> {
   const { UpdateExpression, ...set } = setAttributes({ last_seen_at: lastSeenAt });
@@ -95,7 +91,7 @@ export async function clearCommandStream(
 /** Records whether a gateway has a stream of the CVM's log-forwarder. */
 export async function recordForwarder(
   table: Table,
-  { domain, cvmId }: Place,
+  { domain, cvmId }: CvmReference,
   { gateway, isThere }: { gateway: string; isThere: boolean },
 ): Promise<void> {
   const key = cvmKeys.cvm(domain, cvmId);

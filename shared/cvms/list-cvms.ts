@@ -17,9 +17,9 @@ export async function listCvms(
   { limit, offset, now }: { limit: number; offset: number; now: string },
 ): Promise<{ cvms: Cvm[]; total: number }> {
   const { rows, total } = await readPage(table, indexedLists.cvms(domain), { limit, offset });
-  const places = rows.map((row) => ({ domain, cvmId: String(row['id']) }));
-  const items = await getItems(table, places.flatMap(keysOfCvm));
-  const read = places.map((place) => parseCvm(place, items.splice(0, 3)));
+  const references = rows.map((row) => ({ domain, cvmId: String(row['id']) }));
+  const items = await getItems(table, references.flatMap(keysOfCvm));
+  const read = references.map((reference) => parseCvm(reference, items.splice(0, 3)));
   const presences = await withGatewayLeases(
     table,
     read.map(({ presence }) => presence),

@@ -7,7 +7,7 @@ import { parseStored } from '../table/parse-stored.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
 import { storedCvm, type Cvm, type StoredCvm } from './cvm.ts';
 
-interface Place {
+export interface CvmReference {
   domain: string;
   cvmId: string;
 }
@@ -21,13 +21,13 @@ export interface ReadCvm {
 }
 
 /** Returns the keys of the items that parseCvm parses, in this order. */
-export function keysOfCvm({ domain, cvmId }: Place): [Key, RowKey, RowKey] {
+export function keysOfCvm({ domain, cvmId }: CvmReference): [Key, RowKey, RowKey] {
   const [claim, unsharded] = claimKeys({ domain, cvm_id: cvmId });
   return [cvmKeys.cvm(domain, cvmId), claim, unsharded];
 }
 
 /** Parses the items read at keysOfCvm. The presence does not consider the leases of gateways. */
-export function parseCvm({ domain, cvmId }: Place, [item, ...claimItems]: (Item | undefined)[]): ReadCvm {
+export function parseCvm({ domain, cvmId }: CvmReference, [item, ...claimItems]: (Item | undefined)[]): ReadCvm {
   return {
     cvm: item && parseStored(storedCvm, item, 'registered CVM'),
     presence: item ? parsePresence(item) : {},
@@ -41,15 +41,15 @@ export function describeCvm(cvm: StoredCvm, { presence, claim }: Pick<ReadCvm, '
 }
 
 /** Reads a CVM, whether it is registered or not, in one round trip, or two if a gateway holds it. */
-export async function readCvmAndClaim(table: Table, place: Place): Promise<ReadCvm> {
-  const read = parseCvm(place, await getItems(table, keysOfCvm(place)));
+export async function readCvmAndClaim(table: Table, reference: CvmReference): Promise<ReadCvm> {
+  const read = parseCvm(reference, await getItems(table, keysOfCvm(reference)));
   const [presence = {}] = await withGatewayLeases(table, [read.presence]);
   return { ...read, presence };
 }
 
 /** Reads a registered CVM in one round trip, or two if a gateway holds it. @throws ServiceError `not_found` */
-export async function readCvm(table: Table, place: Place, now: string): Promise<Cvm> {
-  const { cvm, ...rest } = await readCvmAndClaim(table, place);
+export async function readCvm(table: Table, reference: CvmReference, now: string): Promise<Cvm> {
+  const { cvm, ...rest } = await readCvmAndClaim(table, reference);
   if (!cvm) throw notFound('registered CVM');
   return describeCvm(cvm, rest, now);
 }

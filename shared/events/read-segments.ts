@@ -6,7 +6,7 @@ import { gapOrDeleted } from './read-numbers.ts';
 import { parseSegment, type Segment } from './segment.ts';
 
 /** An event's position in the order of the segments' keys. */
-interface Place {
+interface SegmentPosition {
   at: string;
   number: number;
 }
@@ -28,8 +28,8 @@ export async function readSegments(
 ): Promise<Segment[]> {
   if (head.sealed === 0 || (from !== undefined && from > head.sealed_at)) return [];
   const endsWithin = to !== undefined && to < head.sealed_at;
-  const start: Place = { at: from ?? '', number: beforeAll };
-  const end: Place = endsWithin ? { at: to, number: afterAll } : { at: head.sealed_at, number: head.sealed };
+  const start: SegmentPosition = { at: from ?? '', number: beforeAll };
+  const end: SegmentPosition = endsWithin ? { at: to, number: afterAll } : { at: head.sealed_at, number: head.sealed };
   const stretches = cut(start, end, head.marks.ends).map((stretch) => querySegments(table, computationId, ...stretch));
   const straddling = endsWithin ? [firstSegmentAfter(table, computationId, head, to).then((segment) => [segment])] : [];
   const segments = (await Promise.all([...stretches, ...straddling])).flat();
@@ -51,20 +51,20 @@ export function firstSegmentAfter(table: Table, computationId: string, head: Jou
   return oneSegment(table, computationId, head, { at, number: afterAll });
 }
 
-async function oneSegment(table: Table, computationId: string, head: JournalHead, start: Place): Promise<Segment> {
+async function oneSegment(table: Table, computationId: string, head: JournalHead, start: SegmentPosition): Promise<Segment> {
   const [segment] = await querySegments(table, computationId, start, { at: head.sealed_at, number: head.sealed }, 1);
   return segment ?? gapOrDeleted(table, computationId);
 }
 
-function cut(start: Place, end: Place, marks: Place[]): [Place, Place][] {
+function cut(start: SegmentPosition, end: SegmentPosition, marks: SegmentPosition[]): [SegmentPosition, SegmentPosition][] {
   const inside = marks.filter((mark) => isBefore(start, mark) && isBefore(mark, end));
   const starts = [start, ...inside.map((mark) => ({ at: mark.at, number: mark.number + 1 }))];
-  return starts.map((place, index) => [place, inside[index] ?? end]);
+  return starts.map((position, index) => [position, inside[index] ?? end]);
 }
 
-const isBefore = (one: Place, other: Place) => one.at < other.at || (one.at === other.at && one.number < other.number);
+const isBefore = (one: SegmentPosition, other: SegmentPosition) => one.at < other.at || (one.at === other.at && one.number < other.number);
 
-async function querySegments(table: Table, computationId: string, start: Place, end: Place, limit?: number): Promise<Segment[]> {
+async function querySegments(table: Table, computationId: string, start: SegmentPosition, end: SegmentPosition, limit?: number): Promise<Segment[]> {
   const items = await queryBetween(
     table,
     journalKeys.segment(computationId, start.at, start.number),

@@ -37,15 +37,16 @@ export interface ReadClaim extends Claim {
   key: RowKey;
 }
 
-type CvmPlace = Pick<RunReference, 'domain' | 'cvm_id'>;
+/** The CVM that a claim is of. */
+export type CvmOfClaim = Pick<RunReference, 'domain' | 'cvm_id'>;
 
 /** Returns the keys at which a CVM's claim may be stored, for parseClaim. */
-export function claimKeys({ domain, cvm_id }: CvmPlace): [RowKey, RowKey] {
+export function claimKeys({ domain, cvm_id }: CvmOfClaim): [RowKey, RowKey] {
   return [cvmKeys.claim(domain, cvm_id), cvmKeys.unshardedClaim(domain, cvm_id)];
 }
 
 /** Parses the CVM's claim, of any run, from the items read at claimKeys. */
-export function parseClaim(cvm: CvmPlace, items: (Item | undefined)[]): ReadClaim | undefined {
+export function parseClaim(cvm: CvmOfClaim, items: (Item | undefined)[]): ReadClaim | undefined {
   return claimsAt(cvm, items)[0];
 }
 
@@ -63,7 +64,7 @@ export function parseClaimAgain({ key, run_id }: ReadClaim, item: Item | undefin
   return item?.['run_id'] === run_id ? { ...parseStoredClaim(item), key } : undefined;
 }
 
-function claimsAt(cvm: CvmPlace, items: (Item | undefined)[]): ReadClaim[] {
+function claimsAt(cvm: CvmOfClaim, items: (Item | undefined)[]): ReadClaim[] {
   return claimKeys(cvm).flatMap((key, index) => (items[index] ? [{ ...parseStoredClaim(items[index]), key }] : []));
 }
 
@@ -131,7 +132,7 @@ export function assertClaimed(transaction: Transaction, claim: ReadClaim): void 
 }
 
 /** Makes the transaction fail with StaleReadError if a run holds the CVM. */
-export function assertUnclaimed(transaction: Transaction, cvm: CvmPlace): void {
+export function assertUnclaimed(transaction: Transaction, cvm: CvmOfClaim): void {
   for (const key of claimKeys(cvm)) {
     const check = { Key: keyToWrite(key), ConditionExpression: 'attribute_not_exists(pk)' };
     transaction.add({ check, otherwise: new StaleReadError() });

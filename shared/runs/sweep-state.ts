@@ -3,17 +3,15 @@ import { sweepKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItem, type Table } from '../table/table.ts';
 import { putItem } from '../table/writes.ts';
-import type { Claim } from './claim.ts';
+import type { CvmOfClaim } from './claim.ts';
 
-type Place = Pick<Claim, 'domain' | 'cvm_id'>;
-
-const place = v.optional(v.object({ domain: v.string(), cvm_id: v.string() }));
-const storedState = v.object({ suspect: place, other: place });
+const cvm = v.optional(v.object({ domain: v.string(), cvm_id: v.string() }));
+const storedState = v.object({ suspect: cvm, other: cvm });
 
 /** The claims of each kind that the sweep before looked at last. */
 export interface SweepState {
-  suspect?: Place | undefined;
-  other?: Place | undefined;
+  suspect?: CvmOfClaim | undefined;
+  other?: CvmOfClaim | undefined;
 }
 
 export async function readSweepState(table: Table): Promise<SweepState> {
@@ -24,24 +22,24 @@ export async function readSweepState(table: Table): Promise<SweepState> {
 export async function writeSweepState(table: Table, { suspect, other }: SweepState): Promise<void> {
   await putItem(table, {
     ...sweepKeys.state,
-    suspect: suspect && placeOf(suspect),
-    other: other && placeOf(other),
+    suspect: suspect && cvmOf(suspect),
+    other: other && cvmOf(other),
   });
 }
 
-function placeOf({ domain, cvm_id }: Place): Place {
+function cvmOf({ domain, cvm_id }: CvmOfClaim): CvmOfClaim {
   return { domain, cvm_id };
 }
 
-/** Orders claims by their place, beginning after the one that was looked at last. */
-export function inTurn<T extends Place>(claims: T[], last: Place | undefined): T[] {
-  const sorted = claims.toSorted(comparePlaces);
+/** Orders claims by their CVM, beginning after the one that was looked at last. */
+export function inTurn<T extends CvmOfClaim>(claims: T[], last: CvmOfClaim | undefined): T[] {
+  const sorted = claims.toSorted(compareCvms);
   if (!last) return sorted;
-  const start = sorted.findIndex((claim) => comparePlaces(claim, last) > 0);
+  const start = sorted.findIndex((claim) => compareCvms(claim, last) > 0);
   return start < 0 ? sorted : [...sorted.slice(start), ...sorted.slice(0, start)];
 }
 
-function comparePlaces(a: Place, b: Place): number {
+function compareCvms(a: CvmOfClaim, b: CvmOfClaim): number {
   return compare(a.domain, b.domain) || compare(a.cvm_id, b.cvm_id);
 }
 

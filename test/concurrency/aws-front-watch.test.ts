@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EventFilter } from '../../shared/events/event-filter.ts';
-import { findPlace } from '../../shared/events/find-place.ts';
+import { findPosition } from '../../shared/events/find-position.ts';
 import { readEventsAfter, readNewEvents } from '../../shared/events/read-events-after.ts';
 import { anEvent, appendToJournal } from '../support/append-to-journal.ts';
 import { startAwsTable, type AwsTable } from '../support/aws-dynamodb/aws-table.ts';
@@ -19,9 +19,9 @@ async function watch(computation: string, count: number, filter: EventFilter): P
   const ids: string[] = [];
   let total = 0;
   while (ids.length < count) {
-    const place = await findPlace(aws.table, computation, ids.at(-1) ?? '');
-    if (!place) throw new Error('The journal does not know an event that it returned.');
-    let page = await readEventsAfter(aws.table, computation, filter, { limit, after: place.number }, place.head);
+    const position = await findPosition(aws.table, computation, ids.at(-1) ?? '');
+    if (!position) throw new Error('The journal does not know an event that it returned.');
+    let page = await readEventsAfter(aws.table, computation, filter, { limit, after: position.number }, position.head);
     while (page.events.length === 0) page = await readNewEvents(aws.table, computation, filter, limit, page);
     ids.push(...page.events.map(({ id }) => id));
     expect(page.total).toBeGreaterThanOrEqual(Math.max(total, ids.length));

@@ -4,13 +4,13 @@ import { sweepKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
 
-const place = (domain: string, cvm_id: string) => ({ domain, cvm_id });
-const a = place('a', '2');
-const b = place('b', '1');
-const c = place('b', '2');
+const cvm = (domain: string, cvm_id: string) => ({ domain, cvm_id });
+const a = cvm('a', '2');
+const b = cvm('b', '1');
+const c = cvm('b', '2');
 
 describe('inTurn', () => {
-  it('begins with the first place by domain and CVM if none was looked at before', () => {
+  it('begins with the first CVM by domain and identifier if none was looked at before', () => {
     expect(inTurn([c, a, b], undefined)).toEqual([a, b, c]);
   });
 
@@ -18,18 +18,18 @@ describe('inTurn', () => {
     ['the first', a, [b, c, a]],
     ['one between', b, [c, a, b]],
     ['the last', c, [a, b, c]],
-    ['a place before all', place('a', '1'), [a, b, c]],
-    ['a place that is gone', place('a', '3'), [b, c, a]],
-    ['a place behind all', place('c', ''), [a, b, c]],
+    ['a CVM before all', cvm('a', '1'), [a, b, c]],
+    ['a CVM that is gone', cvm('a', '3'), [b, c, a]],
+    ['a CVM behind all', cvm('c', ''), [a, b, c]],
   ])('goes on after %s, then around', (_what, last, expected) => {
     expect(inTurn([c, a, b], last)).toEqual(expected);
   });
 
-  it('looks again at a place that is the only one', () => {
+  it('looks again at a CVM that is the only one', () => {
     expect(inTurn([a], a)).toEqual([a]);
   });
 
-  it('keeps the order of claims at the same place, and leaves the given list as it is', () => {
+  it('keeps the order of claims of the same CVM, and leaves the given list as it is', () => {
     const claims = [
       { ...b, id: 1 },
       { ...a, id: 2 },
@@ -47,7 +47,7 @@ describe('the state of the sweep', () => {
   });
   afterAll(() => embedded.stop());
 
-  it('is empty before the first sweep, and then keeps the place of each kind of claim', async () => {
+  it('is empty before the first sweep, and then keeps the CVM of each kind of claim', async () => {
     const { table } = embedded;
     expect(await readSweepState(table)).toEqual({});
     await writeSweepState(table, { suspect: a, other: b });
@@ -58,7 +58,7 @@ describe('the state of the sweep', () => {
     expect(await readSweepState(table)).toEqual({ suspect: b });
   });
 
-  it('contains the places of claims and nothing else of them', async () => {
+  it('contains the CVMs of claims and nothing else of them', async () => {
     const claim = (of: typeof a) => ({ ...of, run_id: 'run', offer_token: 'secret' });
     await writeSweepState(embedded.table, { suspect: claim(a), other: claim(b) });
     expect(await getItem(embedded.table, sweepKeys.state)).toEqual({ ...sweepKeys.state, suspect: a, other: b });

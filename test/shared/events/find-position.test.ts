@@ -3,7 +3,7 @@ import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../shared/clock.ts';
 import { Deadline } from '../../../shared/deadline.ts';
-import { findPlace } from '../../../shared/events/find-place.ts';
+import { findPosition } from '../../../shared/events/find-position.ts';
 import { numberedId, numberOf } from '../../../shared/identifiers.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
@@ -24,7 +24,7 @@ async function aJournal(size: number): Promise<{ computation: string; ids: strin
   return { computation, ids: events.map(({ id }) => id) };
 }
 
-const numberFor = async (computation: string, id: string) => (await findPlace(embedded.table, computation, id))?.number;
+const numberFor = async (computation: string, id: string) => (await findPosition(embedded.table, computation, id))?.number;
 
 /** Gives an event the identifier that an earlier version gave it. */
 async function makeOld(computation: string, number: number): Promise<string> {
@@ -42,15 +42,15 @@ describe('the identifier of an event', () => {
   });
 });
 
-describe('findPlace', () => {
+describe('findPosition', () => {
   it('finds the event with an identifier, and the head of its journal', async () => {
     const { computation, ids } = await aJournal(3);
-    expect(await findPlace(embedded.table, computation, ids[1] ?? '')).toMatchObject({ number: 2, head: { count: 3 } });
+    expect(await findPosition(embedded.table, computation, ids[1] ?? '')).toMatchObject({ number: 2, head: { count: 3 } });
   });
 
   it('begins before the first event for an empty identifier', async () => {
     const { computation } = await aJournal(3);
-    expect(await findPlace(embedded.table, computation, '')).toMatchObject({ number: 0, head: { count: 3 } });
+    expect(await findPosition(embedded.table, computation, '')).toMatchObject({ number: 0, head: { count: 3 } });
   });
 
   it('finds no event of another journal, with the same number or another, and none that was made up', async () => {
@@ -64,7 +64,7 @@ describe('findPlace', () => {
     const { computation } = await aJournal(103);
     const [third, fourth, last] = [await makeOld(computation, 3), await makeOld(computation, 4), await makeOld(computation, 103)];
     expect([await numberFor(computation, third), await numberFor(computation, fourth)]).toEqual([undefined, 4]);
-    expect(await findPlace(embedded.table, computation, last)).toMatchObject({ number: 103, head: { count: 103 } });
+    expect(await findPosition(embedded.table, computation, last)).toMatchObject({ number: 103, head: { count: 103 } });
   });
 
   it('finds an event that becomes visible a moment after its head, or before it', async () => {
@@ -81,7 +81,7 @@ describe('findPlace', () => {
         },
       };
       const table = { ...embedded.table, deadline: () => new Deadline(longestWaitInMilliseconds, revealing) };
-      expect(await findPlace(table, computation, ids[1] ?? '')).toMatchObject({ number: 2 });
+      expect(await findPosition(table, computation, ids[1] ?? '')).toMatchObject({ number: 2 });
     }
   });
 
@@ -92,7 +92,7 @@ describe('findPlace', () => {
     const table = { ...embedded.table, deadline: () => new Deadline(longestWaitInMilliseconds, looking) };
     const looksFor = async (number: number, of = computation) => {
       looks = 0;
-      expect(await findPlace(table, of, numberedId(number))).toBeUndefined();
+      expect(await findPosition(table, of, numberedId(number))).toBeUndefined();
       return looks;
     };
     expect([await looksFor(0), await looksFor(4), await looksFor(53), await looksFor(54)]).toEqual([0, 1, 1, 0]);

@@ -7,7 +7,7 @@ import { JournalGapError } from './read-numbers.ts';
 import { parseStoredEvent } from './stored-event.ts';
 
 /** Where a client is in a journal: it knows the events up to `number`. */
-export interface Place {
+export interface JournalPosition {
   number: number;
   /** Read together with the event, strongly consistent. */
   head: JournalHead;
@@ -17,16 +17,16 @@ export interface Place {
 const searchedEvents = 100;
 
 /**
- * Finds the event with this identifier. An empty identifier is the place before the first event. One round trip, three read units at
+ * Finds the event with this identifier. An empty identifier is the position before the first event. One round trip, three read units at
  * most for small events; more for an identifier of an earlier version.
  * @returns undefined if it is no event of this journal
  */
-export async function findPlace(table: Table, computationId: string, eventId: string): Promise<Place | undefined> {
+export async function findPosition(table: Table, computationId: string, eventId: string): Promise<JournalPosition | undefined> {
   if (eventId === '') return { number: 0, head: await readHead(table, computationId) };
   const number = numberOf(eventId);
   if (number === undefined) return await searchNewest(table, computationId, eventId);
-  const place = await findNumbered(table, computationId, eventId, number);
-  if (place !== 'maybe partly visible') return place;
+  const position = await findNumbered(table, computationId, eventId, number);
+  if (position !== 'maybe partly visible') return position;
   await deadlineOf(table).pause(1, new JournalGapError(`Event ${number} of computation ${computationId} is missing.`));
   const second = await findNumbered(table, computationId, eventId, number);
   return second === 'maybe partly visible' ? undefined : second;
@@ -37,7 +37,7 @@ async function findNumbered(
   computationId: string,
   eventId: string,
   number: number,
-): Promise<Place | 'maybe partly visible' | undefined> {
+): Promise<JournalPosition | 'maybe partly visible' | undefined> {
   const [headItem, item] = await getItems(table, [journalKeys.head(computationId), journalKeys.event(computationId, number)]);
   const head = parseHead(headItem);
   if (item) return parseStoredEvent(item).id === eventId ? { number, head } : undefined;
@@ -45,7 +45,7 @@ async function findNumbered(
   return isNew && head.count > 0 ? 'maybe partly visible' : undefined;
 }
 
-async function searchNewest(table: Table, computationId: string, eventId: string): Promise<Place | undefined> {
+async function searchNewest(table: Table, computationId: string, eventId: string): Promise<JournalPosition | undefined> {
   const partition = journalKeys.partition(computationId);
   const newest = { limit: searchedEvents, newestFirst: true };
   const [head, items] = await Promise.all([
