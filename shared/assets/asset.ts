@@ -208,7 +208,7 @@ export const storedAsset = v.object({
   content_checksum: v.nullable(v.string()),
   /** The storage key of the expected upload; null if none is expected. */
   upload_key: v.nullable(v.string()),
-  /** Until when no run starts with the asset, because it is about to be deleted (close-asset.ts). */
+  /** Until when no run starts with the asset, because it is about to be deleted (mark-for-deletion.ts). */
   closing_until: v.optional(v.nullable(v.string())),
   /** Incremented by every change of the asset or its links. */
   version: v.number(),

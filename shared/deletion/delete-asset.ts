@@ -1,7 +1,7 @@
 import type { Permitted } from '../access/caller.ts';
 import type { StoredAsset } from '../assets/asset.ts';
 import { removeAsset } from '../assets/change-asset.ts';
-import { closeAsset, isClosing, reopenAsset } from '../assets/close-asset.ts';
+import { isMarkedForDeletion, markForDeletion, removeDeletionMark } from '../assets/mark-for-deletion.ts';
 import { readAssetToChange } from '../assets/read-asset.ts';
 import { changeInputs } from '../computations/change-computation.ts';
 import { isActive, type Run } from '../computations/run.ts';
@@ -72,7 +72,7 @@ async function deleteUnlessLinkedWidely(table: Table, request: DeleteRequest): P
 
 /**
  * Deletes an asset with any number of links, without reading the linked computations. Marks the asset before it looks for active
- * runs: a run that it does not find has not passed its first step, which ends the run or this deletion (closeAsset).
+ * runs: a run that it does not find has not passed its first step, which ends the run or this deletion (markForDeletion).
  */
 async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise<Kept<Deleted>> {
   const { domain, id, now, permit, isNamed } = request;
@@ -83,7 +83,7 @@ async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise
     return await withFreshReads(table, async (table) => {
       const found = await readAssetToChange(table, domain, id);
       const permitted = permit(found);
-      const asset = isClosing(found, now) ? found : (marked.asset = await closeAsset(table, domain, found, now));
+      const asset = isMarkedForDeletion(found, now) ? found : (marked.asset = await markForDeletion(table, domain, found, now));
       await refuseWhileUsed(table, domain, id);
       await refuseWhileLinkedOnesRun(table, domain, id);
       if (isNamed && !isNamed(asset)) throw preconditionFailed();
@@ -92,8 +92,8 @@ async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise
     });
   } catch (error) {
     const deadline = deadlineOf(table).next(); // the request's may be over
-    const reopening = marked.asset && reopenAsset({ ...table, deadline: () => deadline }, domain, marked.asset);
-    await reopening?.catch(() => undefined); // the mark expires
+    const removing = marked.asset && removeDeletionMark({ ...table, deadline: () => deadline }, domain, marked.asset);
+    await removing?.catch(() => undefined); // the mark expires
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { keepAssets } from '../assets/close-asset.ts';
+import { cancelDeletions } from '../assets/mark-for-deletion.ts';
 import { runKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
@@ -35,7 +35,7 @@ export async function offerRun(
     }
     if (findRun(runItem, run.run_id)?.status !== 'running') return await withdrawOffer(table, executions, claim, task_token);
     if (claim.offer_token === undefined) {
-      const [deleted] = await keepAssets(table, run.domain, assetsOfRun(snapshot));
+      const [deleted] = await cancelDeletions(table, run.domain, assetsOfRun(snapshot));
       if (deleted !== undefined) {
         const reason = `The asset ${deleted} was deleted while the run started.`;
         return await endBeforeOffer(table, executions, claim, { task_token, outcome: { status: 'failed', reason } });

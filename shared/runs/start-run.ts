@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Permitted } from '../access/caller.ts';
-import { isClosing } from '../assets/close-asset.ts';
+import { isMarkedForDeletion } from '../assets/mark-for-deletion.ts';
 import { isIncomplete, readinessOf } from '../approvals/readiness.ts';
 import { readToChange, type ComputationToChange } from '../computations/computation-to-change.ts';
 import { withoutServerKey } from '../computations/agent-config.ts';
@@ -89,7 +89,7 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Kept<Started
   const { snapshot, missing } = readinessOf(inputs, { at, cvmId });
   if (!snapshot || isIncomplete(missing))
     throw new ServiceError('incomplete', 'The computation is not ready to run.', { missing_items: missing });
-  refuseWhileClosing(inputs, now);
+  refuseIfMarkedForDeletion(inputs, now);
 
   const reference: RunReference = {
     domain,
@@ -130,8 +130,8 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Kept<Started
  * the deletion may still be refused. The first step of the run finds what is deleted later (offerRun).
  * @throws StaleReadError
  */
-function refuseWhileClosing(inputs: Inputs, now: string): void {
-  if (assetsOf(inputs).some((asset) => isClosing(asset, now))) throw new StaleReadError();
+function refuseIfMarkedForDeletion(inputs: Inputs, now: string): void {
+  if (assetsOf(inputs).some((asset) => isMarkedForDeletion(asset, now))) throw new StaleReadError();
 }
 
 /** Reads who holds a CVM, and its presence if it is registered. One round trip, or two if a gateway holds it. */

@@ -2,7 +2,7 @@ import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { aDataset, anAcceptedRun, aStartedRun, aStoppingRun, type BenchRun, type BenchWorld } from '../../bench/bench-world.ts';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { removeAsset } from '../../shared/assets/change-asset.ts';
-import { closeAsset } from '../../shared/assets/close-asset.ts';
+import { markForDeletion } from '../../shared/assets/mark-for-deletion.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { putContent } from '../../shared/assets/content-store.ts';
 import { readAsset } from '../../shared/assets/read-asset.ts';
@@ -24,7 +24,7 @@ export const moreTaskCases: Partial<Record<TaskName, Record<string, (world: Benc
     'with an input that is about to be deleted': async (world) => {
       const { algorithm, reference } = await aStartedRun(world);
       const { table } = world.stores;
-      await closeAsset(table, world.domain, await readAsset(table, world.domain, algorithm), byAlice.now);
+      await markForDeletion(table, world.domain, await readAsset(table, world.domain, algorithm), byAlice.now);
       return { run: reference, task_token: 'token' };
     },
     'with an input that was deleted while the run started': async (world) => {

@@ -7,7 +7,7 @@ import { taskCases } from '../../bench/task-cases.ts';
 import { localFunctions } from '../../infra/local/local-functions.ts';
 import { setEnvironment } from '../../infra/local/local-environment.ts';
 import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
-import { closeAsset } from '../../shared/assets/close-asset.ts';
+import { markForDeletion } from '../../shared/assets/mark-for-deletion.ts';
 import { readAssetToChange } from '../../shared/assets/read-asset.ts';
 import { unlinkAsset } from '../../shared/links/unlink-asset.ts';
 import { foldChanges } from '../../shared/lists/fold.ts';
@@ -59,7 +59,7 @@ export async function fillDomain(stores: Stores): Promise<BenchWorld> {
   const used = await aStartedRun(world);
   await unlinkAsset(stores.table, { domain: world.domain, assetId: used.algorithm, computationId: used.id, ...byAlice });
   const asset = await readAssetToChange(stores.table, world.domain, used.algorithm);
-  await closeAsset(stores.table, world.domain, asset, byAlice.now);
+  await markForDeletion(stores.table, world.domain, asset, byAlice.now);
   const { index } = indexedLists.assets(world.domain);
   await foldChanges(stores.table, index, 1);
   await putItem(stores.table, { ...indexKeys.node(index, 'node') }); // only trees with hundreds of members have one

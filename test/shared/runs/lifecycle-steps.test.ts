@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeAsset } from '../../../shared/assets/change-asset.ts';
-import { closeAsset } from '../../../shared/assets/close-asset.ts';
+import { markForDeletion } from '../../../shared/assets/mark-for-deletion.ts';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
@@ -98,7 +98,7 @@ describe('offerRun', () => {
   it('offers the run when a deletion of an input died, and the next run may start with that input', async () => {
     const run = await aStartedRun();
     const asset = await readAsset(stores.table, domain, run.algorithm);
-    await closeAsset(stores.table, domain, asset, now());
+    await markForDeletion(stores.table, domain, asset, now());
     await offer(run, 'token of a run with its algorithm');
     expect(await commands(run.cvm_id)).toHaveLength(1);
     await endRunWith(stores, domain, run.run_id);

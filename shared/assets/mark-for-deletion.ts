@@ -4,28 +4,28 @@ import type { StoredAsset } from './asset.ts';
 import { changeAsset } from './change-asset.ts';
 import { assetKey, findAsset, readAssetToChange } from './read-asset.ts';
 
-/** Longer than a deletion takes. A deletion that dies keeps new runs that use its asset from starting for no longer. */
+/** Longer than a deletion takes. After a deletion that died, runs that use its asset can start again after this time. */
 const secondsToDelete = 30;
 
-/** Returns whether the asset is about to be deleted. No run starts with it until then. @param now RFC 3339, UTC, milliseconds */
-export function isClosing({ closing_until }: StoredAsset, now: string): boolean {
+/** Returns whether the asset is about to be deleted. No run starts with it meanwhile. @param now RFC 3339, UTC, milliseconds */
+export function isMarkedForDeletion({ closing_until }: StoredAsset, now: string): boolean {
   return closing_until != null && closing_until > now;
 }
 
 /**
  * Marks an asset that is about to be deleted. A deletion first marks the asset, then looks for active runs that use it, and then
- * deletes it on the condition that its row is unchanged. A run removes the mark before it is offered to its CVM (keepAssets). So
+ * deletes it on the condition that its row is unchanged. A run removes the mark before it is offered to its CVM (cancelDeletions). So
  * either the deletion finds the run, or the run finds the asset deleted, or the deletion fails and looks again
  * (docs/adr/0003-lifecycle.md).
  * @returns the asset after the change
  */
-export async function closeAsset(table: Table, domain: string, asset: StoredAsset, now: string): Promise<StoredAsset> {
+export async function markForDeletion(table: Table, domain: string, asset: StoredAsset, now: string): Promise<StoredAsset> {
   const closing_until = new Date(Date.parse(now) + secondsToDelete * 1000).toISOString();
   return await setMark(table, domain, asset, closing_until);
 }
 
-/** Removes the mark of closeAsset, unless the asset was deleted or marked again. */
-export async function reopenAsset(table: Table, domain: string, { id, closing_until }: StoredAsset): Promise<void> {
+/** Removes the mark of markForDeletion, unless the asset was deleted or marked again. */
+export async function removeDeletionMark(table: Table, domain: string, { id, closing_until }: StoredAsset): Promise<void> {
   await withFreshReads(table, async (table) => {
     const asset = await readAssetToChange(table, domain, id);
     if (asset.closing_until === closing_until) await setMark(table, domain, asset, null);
@@ -33,12 +33,12 @@ export async function reopenAsset(table: Table, domain: string, { id, closing_un
 }
 
 /**
- * Keeps the assets of a run from being deleted until the run ends. The run must be active and have its claim. Ends deletions that
- * are under way: they fail and look again, and find the run. One round trip, and one for each asset that is about to be deleted.
+ * Removes the marks of the assets of a run, so that they are not deleted until the run ends. The run must be active and have its
+ * claim. Deletions under way fail, look again, and find the run. One round trip, and one for each asset that is marked.
  * @returns the assets that are deleted already
  * @throws StaleReadError if an asset has changed since it was read
  */
-export async function keepAssets(table: Table, domain: string, ids: readonly string[]): Promise<string[]> {
+export async function cancelDeletions(table: Table, domain: string, ids: readonly string[]): Promise<string[]> {
   const items = await getItems(
     table,
     ids.map((id) => assetKey(domain, id)),

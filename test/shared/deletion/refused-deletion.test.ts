@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { closeAsset, reopenAsset } from '../../../shared/assets/close-asset.ts';
+import { markForDeletion, removeDeletionMark } from '../../../shared/assets/mark-for-deletion.ts';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { Deadline } from '../../../shared/deadline.ts';
@@ -52,11 +52,11 @@ describe('a run that starts while the deletion of a dataset with many links is r
 
   it('fails with unavailable, and takes no CVM, while the deletion is still under way when its time is up', async () => {
     const world = await aWorld();
-    const marked = await closeAsset(stores.table, domain, await world.dataset(), byAlice.now);
+    const marked = await markForDeletion(stores.table, domain, await world.dataset(), byAlice.now);
     const impatient = { ...stores.table, deadline: () => new Deadline(60_000, systemClock, { retryTime: 300 }) };
     await expect(world.start(impatient)).rejects.toMatchObject({ code: 'unavailable' });
     expect((await readClaims(stores.table)).filter(({ cvm_id }) => cvm_id === world.cvmId)).toEqual([]);
-    await reopenAsset(stores.table, domain, marked);
+    await removeDeletionMark(stores.table, domain, marked);
     expect(await world.start(stores.table)).toEqual({ usesDataset: true });
   });
 });
