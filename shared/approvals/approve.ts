@@ -8,7 +8,7 @@ import { invalid, preconditionFailed, ServiceError } from '../errors.ts';
 import type { StoredApproval } from '../manifest/stored-approval.ts';
 import { assetsOf, resultConsumers, type Inputs } from '../manifest/build-manifest.ts';
 import { readInputs } from '../manifest/read-inputs.ts';
-import { commitChange, type Kept } from '../table/commit-change.ts';
+import { commitChange, type Committed } from '../table/commit-change.ts';
 import { computationKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
@@ -41,7 +41,7 @@ interface Approved {
  * @throws ServiceError `not_found`; `forbidden`; `incomplete` while there is no manifest; `conflict` if the manifest is another
  * one; `invalid_request` for a signature that is not the caller's; `precondition_failed`, after all of these
  */
-export async function approve(table: Table, request: ApproveRequest): Promise<Kept<Approved>> {
+export async function approve(table: Table, request: ApproveRequest): Promise<Committed<Approved>> {
   const { domain, computationId, given, by, now, permit, isNamed } = request;
   return await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, computationId);

@@ -1,7 +1,7 @@
 import { changeInputsWithEvent } from '../computations/change-computation.ts';
 import { keysToChange, parseToChange } from '../computations/computation-to-change.ts';
 import { parseApproval } from '../manifest/stored-approval.ts';
-import { commitChange, type Kept } from '../table/commit-change.ts';
+import { commitChange, type Committed } from '../table/commit-change.ts';
 import { computationKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
@@ -18,7 +18,7 @@ interface WithdrawRequest {
  * Takes the caller's own approval back. Writes nothing if there is none. Active runs go on. Two round trips.
  * @throws ServiceError `not_found`
  */
-export async function withdrawApproval(table: Table, request: WithdrawRequest): Promise<Kept<object>> {
+export async function withdrawApproval(table: Table, request: WithdrawRequest): Promise<Committed<object>> {
   const { domain, computationId, by, now } = request;
   const Key = computationKeys.approval(computationId, by);
   return await withFreshReads(table, async (table) => {

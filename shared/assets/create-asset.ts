@@ -1,6 +1,6 @@
 import { numberedId } from '../identifiers.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
-import { commitChange, refuseRepeat, type Kept } from '../table/commit-change.ts';
+import { commitChange, refuseRepeat, type Committed } from '../table/commit-change.ts';
 import { lists } from '../table/keys.ts';
 import { nextNumber } from '../lists/next-number.ts';
 import type { Table } from '../table/table.ts';
@@ -25,7 +25,7 @@ interface NewAsset extends AssetInput {
  * the row is never written. Without inline content, the result contains a presigned upload.
  * @throws ServiceError `invalid_request`, `too_large`
  */
-export async function createAsset(table: Table, store: ContentStore, given: NewAsset): Promise<Kept<StoredAsset & Asset>> {
+export async function createAsset(table: Table, store: ContentStore, given: NewAsset): Promise<Committed<StoredAsset & Asset>> {
   const { domain, asset: encoded, file_name, description, asset_type, mime_type, content_access, use, createdBy, now } = given;
   const content = encoded === undefined ? undefined : decodeContent(encoded);
   if (content) matchChecksum(content, given.checksum);

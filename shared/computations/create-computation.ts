@@ -1,5 +1,5 @@
 import { numberedId } from '../identifiers.ts';
-import { commitChange, type Kept } from '../table/commit-change.ts';
+import { commitChange, type Committed } from '../table/commit-change.ts';
 import { computationKeys, lists } from '../table/keys.ts';
 import { nextNumber } from '../lists/next-number.ts';
 import type { Table } from '../table/table.ts';
@@ -28,7 +28,7 @@ interface Created {
 }
 
 /** Creates a computation. Two round trips: one for its number, one for the transaction that writes everything. */
-export async function createComputation(table: Table, given: NewComputation): Promise<Kept<Created>> {
+export async function createComputation(table: Table, given: NewComputation): Promise<Committed<Created>> {
   const { domain, fields, seal, consumers, by, now } = given;
   const id = numberedId(await nextNumber(table, lists.computations(domain)));
   const agent_config = {

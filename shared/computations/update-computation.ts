@@ -1,6 +1,6 @@
 import type { Permitted } from '../access/caller.ts';
 import type { NewEvent } from '../events/event.ts';
-import { commitChange, type Kept } from '../table/commit-change.ts';
+import { commitChange, type Committed } from '../table/commit-change.ts';
 import { computationKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
@@ -46,7 +46,7 @@ interface UpdateRequest {
 export async function updateComputation(
   table: Table,
   { domain, id, by, now, seal, decide }: UpdateRequest,
-): Promise<Kept<Updated>> {
+): Promise<Committed<Updated>> {
   return await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, id);
     const definition = await readDefinition(table, id); // read after the row, so that the row's version guards it

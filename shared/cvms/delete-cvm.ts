@@ -1,6 +1,6 @@
 import { conflict, notFound, preconditionFailed } from '../errors.ts';
 import { assertUnclaimed } from '../runs/claim.ts';
-import { commitChange, type Kept } from '../table/commit-change.ts';
+import { commitChange, type Committed } from '../table/commit-change.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { removeCvm } from './change-cvm.ts';
@@ -20,7 +20,7 @@ interface DeleteRequest {
  * Removes a registered CVM and forgets its presence. Two round trips.
  * @throws ServiceError `not_found`; `conflict` while a run holds it; `precondition_failed`
  */
-export async function deleteCvm(table: Table, { domain, cvmId, now, isNamed }: DeleteRequest): Promise<Kept<object>> {
+export async function deleteCvm(table: Table, { domain, cvmId, now, isNamed }: DeleteRequest): Promise<Committed<object>> {
   return await withFreshReads(table, async (table) => {
     const { cvm, ...rest } = await readCvmAndClaim(table, { domain, cvmId });
     if (!cvm) throw notFound('registered CVM');

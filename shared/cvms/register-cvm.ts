@@ -1,6 +1,6 @@
 import { preconditionFailed } from '../errors.ts';
 import { nextNumber } from '../lists/next-number.ts';
-import { commitChange, type Kept } from '../table/commit-change.ts';
+import { commitChange, type Committed } from '../table/commit-change.ts';
 import { lists } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
@@ -29,7 +29,7 @@ interface Registered {
  * nothing writes nothing. Two round trips, or three for a new CVM.
  * @throws ServiceError `invalid_request`; `precondition_failed`, also if If-Match was sent and the CVM is not registered
  */
-export async function registerCvm(table: Table, request: RegisterRequest): Promise<Kept<Registered>> {
+export async function registerCvm(table: Table, request: RegisterRequest): Promise<Committed<Registered>> {
   const { domain, cvmId, given, now, isNamed } = request;
   const fingerprint = given.certificate ? certificateFingerprint(given.certificate) : given.certificate;
   let number: number | undefined;

@@ -10,7 +10,7 @@ import { readLinkedIds, readRows } from '../links/linked-computations.ts';
 import { readClaimsOfDomain } from '../runs/claim.ts';
 import { readRun } from '../runs/read-run.ts';
 import { usesAsset } from '../runs/snapshot.ts';
-import { commitChange, refuseRepeat, type Kept } from '../table/commit-change.ts';
+import { commitChange, refuseRepeat, type Committed } from '../table/commit-change.ts';
 import { assetKeys, purgeKeys } from '../table/keys.ts';
 import { deadlineOf, queryPartition, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
@@ -37,7 +37,7 @@ const linksPerTransaction = 90;
  * allows, the rest by the scheduled purge.
  * @throws ServiceError `not_found`; `conflict` if an active run uses it; `precondition_failed`
  */
-export async function deleteAsset(table: Table, request: DeleteRequest): Promise<Kept<Deleted>> {
+export async function deleteAsset(table: Table, request: DeleteRequest): Promise<Committed<Deleted>> {
   const deleted = (await deleteUnlessLinkedWidely(table, request)) ?? (await deleteLinkedWidely(table, request));
   const { purge } = deleted;
   await beginPurge(table, (table) => purgeAssetLinks(table, purge));
@@ -53,7 +53,7 @@ interface Deleted {
  * Deletes the asset, and changes the version of every linked computation, so that no run starts that has read the asset before.
  * @returns undefined if there are too many links for that
  */
-async function deleteUnlessLinkedWidely(table: Table, request: DeleteRequest): Promise<Kept<Deleted> | undefined> {
+async function deleteUnlessLinkedWidely(table: Table, request: DeleteRequest): Promise<Committed<Deleted> | undefined> {
   const { domain, id, permit, isNamed } = request;
   return await withFreshReads(table, async (table) => {
     const asset = await readAssetToChange(table, domain, id);
@@ -74,7 +74,7 @@ async function deleteUnlessLinkedWidely(table: Table, request: DeleteRequest): P
  * Deletes an asset with any number of links, without reading the linked computations. Marks the asset before it looks for active
  * runs: a run that it does not find has not passed its first step, which ends the run or this deletion (markForDeletion).
  */
-async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise<Kept<Deleted>> {
+async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise<Committed<Deleted>> {
   const { domain, id, now, permit, isNamed } = request;
   await refuseRepeat(table);
   permit(await readAssetToChange(table, domain, id));

@@ -5,7 +5,7 @@ import type { StoredComputation } from '../computations/computation.ts';
 import { readDefinition, type Definition } from '../computations/definition.ts';
 import { isActive } from '../computations/run.ts';
 import { conflict, preconditionFailed } from '../errors.ts';
-import { commitChange, type Kept } from '../table/commit-change.ts';
+import { commitChange, type Committed } from '../table/commit-change.ts';
 import { purgeKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
@@ -26,7 +26,7 @@ interface DeleteRequest {
  * removes the rest. The transaction that deletes also records the purge, so it continues after a crash.
  * @throws ServiceError `not_found`; `conflict` if a run is active; `precondition_failed`
  */
-export async function deleteComputation(table: Table, request: DeleteRequest): Promise<Kept<Permitted>> {
+export async function deleteComputation(table: Table, request: DeleteRequest): Promise<Committed<Permitted>> {
   const { domain, id, permit, isNamed } = request;
   const { permitted, purge } = await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, id);

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { relationsOf, type Permitted, type Relations } from '../access/caller.ts';
 import { ForbiddenForNowError, ServiceError, type ErrorCode } from '../errors.ts';
 import { log } from '../logger.ts';
-import { AnswerKeptError, type Kept } from '../table/commit-change.ts';
+import { AnswerKeptError, type Committed } from '../table/commit-change.ts';
 import { answerKeys } from '../table/keys.ts';
 import { openTable } from '../table/open-table.ts';
 import type { Table } from '../table/table.ts';
@@ -22,7 +22,7 @@ export interface ChangeRequest<R extends Route, C extends Contract> extends Endp
 
 /** The work of an endpoint that changes something, in two steps, so that its answer is known before the change is committed. */
 interface Change<R extends Route, C extends Contract, T extends object> {
-  change: (request: ChangeRequest<R, C>) => Promise<Kept<T>>;
+  change: (request: ChangeRequest<R, C>) => Promise<Committed<T>>;
   /** Makes the answer of the change's result. Called in each attempt to commit, and again for the answer itself. */
   reply: (
     result: T,

@@ -3,7 +3,7 @@ import { changeInputsWithEvent } from '../computations/change-computation.ts';
 import { keysToChange, parseToChange } from '../computations/computation-to-change.ts';
 import { computationKey, computationNumber, parseComputation } from '../computations/find-computation.ts';
 import type { NewEvent } from '../events/event.ts';
-import { commitChange, type Kept } from '../table/commit-change.ts';
+import { commitChange, type Committed } from '../table/commit-change.ts';
 import { computationKeys, userKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
@@ -34,7 +34,7 @@ export async function uploadKey(
   domain: string,
   computationId: string,
   key: ParticipantKey,
-): Promise<Kept<{ uploaded: true }>> {
+): Promise<Committed<{ uploaded: true }>> {
   const itemKey = computationKeys.userKey(computationId, key.user_id);
   return await withFreshReads(table, async (table) => {
     const [existing, ...items] = await getItems(table, [itemKey, ...keysToChange(domain, computationId)]);

@@ -7,7 +7,7 @@ import { changeInputsWithEvent } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { computationNumber } from '../computations/find-computation.ts';
 import { conflict, ServiceError } from '../errors.ts';
-import { commitChange, type Kept } from '../table/commit-change.ts';
+import { commitChange, type Committed } from '../table/commit-change.ts';
 import { userKeys } from '../table/keys.ts';
 import { getItem, type Table } from '../table/table.ts';
 import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
@@ -33,7 +33,7 @@ const datasetsPerComputation = 100;
  * Links an asset to a computation. Writes nothing if the link exists. Three round trips.
  * @throws ServiceError `not_found`; `conflict` for a second algorithm or a duplicate file name; `too_large` for dataset 101
  */
-export async function linkAsset(table: Table, request: LinkRequest): Promise<Kept<Permitted>> {
+export async function linkAsset(table: Table, request: LinkRequest): Promise<Committed<Permitted>> {
   const { domain, assetId, computationId, by, now } = request;
   return await withFreshReads(table, async (table) => {
     const { asset, computation } = await readToLink(table, request);

@@ -7,7 +7,7 @@ import { keysToChange, parseToChange, type ComputationToChange } from '../comput
 import { computationNumber, findComputation } from '../computations/find-computation.ts';
 import { isActive } from '../computations/run.ts';
 import type { NewEvent } from '../events/event.ts';
-import { commitChange, type Kept } from '../table/commit-change.ts';
+import { commitChange, type Committed } from '../table/commit-change.ts';
 import { assetKeys, runKeys, userKeys } from '../table/keys.ts';
 import { getItem, getItems, type Table } from '../table/table.ts';
 import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
@@ -21,7 +21,7 @@ import { readToLink } from './read-to-link.ts';
  * be deleted until that run ends. Three round trips.
  * @throws ServiceError `not_found`
  */
-export async function unlinkAsset(table: Table, request: LinkRequest): Promise<Kept<Permitted>> {
+export async function unlinkAsset(table: Table, request: LinkRequest): Promise<Committed<Permitted>> {
   const { domain } = request;
   return await withFreshReads(table, async (table) => {
     const { asset, computation } = await readToLink(table, request);

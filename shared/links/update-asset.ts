@@ -9,7 +9,7 @@ import { readAssetToChange } from '../assets/read-asset.ts';
 import { writeContent, type WrittenContent } from '../assets/write-content.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
 import { preconditionFailed } from '../errors.ts';
-import { commitChange, refuseRepeat, type Kept } from '../table/commit-change.ts';
+import { commitChange, refuseRepeat, type Committed } from '../table/commit-change.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { changeInputsLater, changeInputsOfLinked, completeChangeOfLinked } from './change-inputs-of-linked.ts';
@@ -43,7 +43,7 @@ interface UpdatedAsset {
  * `precondition_failed`, after all of these; `unavailable`, also if the asset was changed and not all linked computations. The same
  * request again completes that.
  */
-export async function updateAsset(table: Table, store: ContentStore, request: UpdateRequest): Promise<Kept<UpdatedAsset>> {
+export async function updateAsset(table: Table, store: ContentStore, request: UpdateRequest): Promise<Committed<UpdatedAsset>> {
   const { domain, id, given, by, now, permit, isNamed } = request;
   let written: WrittenContent | undefined;
   let later: string[] | undefined;

@@ -12,7 +12,7 @@ import { assetsOf, type Inputs } from '../manifest/build-manifest.ts';
 import { readInputs } from '../manifest/read-inputs.ts';
 import { startDigest } from '../manifest/run-snapshot.ts';
 import { emitMetric } from '../metrics.ts';
-import { commitChange, type Kept } from '../table/commit-change.ts';
+import { commitChange, type Committed } from '../table/commit-change.ts';
 import { cvmKeys, lists } from '../table/keys.ts';
 import { nextNumber } from '../lists/next-number.ts';
 import { deadlineOf, getItems, type Table } from '../table/table.ts';
@@ -51,7 +51,7 @@ interface RunRequest {
  * disconnected or spent; `incomplete` with what is missing, approvals included; `unavailable`, also while an asset is about to be
  * deleted
  */
-export async function startRun(table: Table, executions: Executions, request: RunRequest): Promise<Kept<Started>> {
+export async function startRun(table: Table, executions: Executions, request: RunRequest): Promise<Committed<Started>> {
   const started = await withFreshReads(table, (table) => claimCvm(table, request));
   const { reference } = started;
   try {
@@ -69,7 +69,7 @@ export async function startRun(table: Table, executions: Executions, request: Ru
   return started;
 }
 
-async function claimCvm(table: Table, request: RunRequest): Promise<Kept<Started>> {
+async function claimCvm(table: Table, request: RunRequest): Promise<Committed<Started>> {
   const { domain, computationId, cvmId, by, now, permit } = request;
   const cvm = { domain, cvm_id: cvmId };
   // Read first, so that its version guards the inputs.

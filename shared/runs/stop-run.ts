@@ -3,7 +3,7 @@ import { readToChange } from '../computations/computation-to-change.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import type { Run } from '../computations/run.ts';
 import { conflict, ServiceError } from '../errors.ts';
-import { commitChange, type Kept } from '../table/commit-change.ts';
+import { commitChange, type Committed } from '../table/commit-change.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { changeRun } from './change-run.ts';
@@ -33,13 +33,13 @@ interface StopRequest {
  * crash prevented that.
  * @throws ServiceError `not_found`; `conflict` if no run is active
  */
-export async function stopRun(table: Table, executions: Executions, request: StopRequest): Promise<Kept<Stopping>> {
+export async function stopRun(table: Table, executions: Executions, request: StopRequest): Promise<Committed<Stopping>> {
   const stopping = await withFreshReads(table, (table) => requestStop(table, request));
   await startExecutionByName(table, executions, 'stop', referenceTo(request.domain, stopping.run));
   return stopping;
 }
 
-async function requestStop(table: Table, { domain, computationId, by, now, permit }: StopRequest): Promise<Kept<Stopping>> {
+async function requestStop(table: Table, { domain, computationId, by, now, permit }: StopRequest): Promise<Committed<Stopping>> {
   const computation = await readToChange(table, domain, computationId);
   const permitted = await permitStop(table, computation.row, permit);
   const { status, run } = computation.row;

@@ -14,10 +14,10 @@ export class AnswerKeptError extends Error {
   override readonly name = 'AnswerKeptError';
 }
 
-declare const kept: unique symbol;
+declare const committed: unique symbol;
 
 /** The result of a change that was committed together with the answer made of it. Only commitChange returns one. */
-export type Kept<T extends object> = T & { readonly [kept]: true };
+export type Committed<T extends object> = T & { readonly [committed]: true };
 
 /**
  * Commits the change that a request asks for, with the answer made of its result if the request has an Idempotency-Key. A
@@ -25,10 +25,10 @@ export type Kept<T extends object> = T & { readonly [kept]: true };
  * calls this exactly once; its other transactions call `commit`.
  * @throws AnswerKeptError if the request has been answered before; other errors as Transaction.commit
  */
-export async function commitChange<T extends object>(table: Table, transaction: Transaction, result: T): Promise<Kept<T>> {
+export async function commitChange<T extends object>(table: Table, transaction: Transaction, result: T): Promise<Committed<T>> {
   if (table.answerKeeper) transaction.addFirst(table.answerKeeper.keep(result));
   if (!transaction.isEmpty) await transaction.commit(table);
-  return result as Kept<T>;
+  return result as Committed<T>;
 }
 
 /** Returns the table for a part of a request that has its own transaction and is not its answer. */
