@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { ServiceError, type Violation } from '../errors.ts';
 import { eitherOf } from '../either-of.ts';
-import { cut } from './cut.ts';
+import { truncate } from './truncate.ts';
 
 const mostViolations = 20;
 
@@ -48,7 +48,7 @@ function isUnknown(issue: v.BaseIssue<unknown>): boolean {
 }
 
 function violationOf(issue: v.BaseIssue<unknown>, place: '' | 'query' | 'path', schema: v.GenericSchema): Violation {
-  const pointer = place + (issue.path ?? []).map((item) => `/${escaped(cut(String(item.key)))}`).join('');
+  const pointer = place + (issue.path ?? []).map((item) => `/${escaped(truncate(String(item.key)))}`).join('');
   return { pointer, detail: isUnknown(issue) ? unknownIn(place, schema) : detailOf(issue) };
 }
 

@@ -1,5 +1,5 @@
 import { errorTable, RateLimitError, ServiceError, type ErrorExtras } from '../errors.ts';
-import { cut } from './cut.ts';
+import { truncate } from './truncate.ts';
 
 export interface HttpResponse {
   statusCode: number;
@@ -20,7 +20,7 @@ export function problemResponse(error: ServiceError, requestId: string): HttpRes
     type: 'about:blank',
     title,
     status,
-    detail: cut(detail, longestDetail),
+    detail: truncate(detail, longestDetail),
     code: error.code,
     request_id: requestId,
     ...bounded(error.extras),
@@ -42,8 +42,8 @@ export function problemResponse(error: ServiceError, requestId: string): HttpRes
 function bounded({ errors, ...rest }: ErrorExtras): ErrorExtras {
   if (!errors) return rest;
   const places = errors.map(({ pointer, detail }) => ({
-    pointer: cut(pointer, longestPointer),
-    detail: cut(detail, longestDetail),
+    pointer: truncate(pointer, longestPointer),
+    detail: truncate(detail, longestDetail),
   }));
   return { ...rest, errors: places };
 }

@@ -3,13 +3,13 @@ import { conflictReasons, errorCodes } from '../errors.ts';
 import { identifier } from '../identifier-schemas.ts';
 import { missingItemsSchema } from '../manifest/manifest.ts';
 
-/** As shared/http/problem.ts cuts them. */
-const cutText = (what: string) => v.pipe(v.string(), v.description(what), v.metadata({ maxLength: 1_001 }));
+/** As shared/http/problem.ts truncates them. */
+const truncatedText = (what: string) => v.pipe(v.string(), v.description(what), v.metadata({ maxLength: 1_001 }));
 
 const violation = v.pipe(
   v.object({
-    pointer: cutText('A JSON Pointer into the body, or a place such as `query/limit`, `path/domainID` or `header/if-match`.'),
-    detail: cutText('What was expected at this place.'),
+    pointer: truncatedText('A JSON Pointer into the body, or a place such as `query/limit`, `path/domainID` or `header/if-match`.'),
+    detail: truncatedText('What was expected at this place.'),
   }),
   v.title('Violation'),
 );
@@ -20,7 +20,7 @@ export const problemSchema = v.pipe(
     type: v.pipe(v.string(), v.metadata({ maxLength: 200, format: 'uri-reference', examples: ['about:blank'] })),
     title: v.pipe(v.string(), v.description('A short name of the error.'), v.metadata({ maxLength: 200 })),
     status: v.pipe(v.number(), v.integer(), v.description('The HTTP status code.'), v.metadata({ minimum: 400, maximum: 599 })),
-    detail: cutText('A description of the error. The text may change.'),
+    detail: truncatedText('A description of the error. The text may change.'),
     code: v.pipe(v.picklist(errorCodes), v.description('The error code for programs. It does not change.')),
     request_id: v.pipe(v.string(), v.description('The identifier of the request.'), v.metadata({ maxLength: 200 })),
     errors: v.optional(

@@ -1,5 +1,5 @@
 import type { Terminal } from '../terminal.ts';
-import { cutText, printable, textWidth } from './text-width.ts';
+import { printable, textWidth, truncate } from './text-width.ts';
 
 /** A column of a table. */
 export interface Column<Row> {
@@ -28,7 +28,7 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
   const line = (texts: string[], paint: (text: string, index: number) => string) =>
     texts
       .map((text, index) => {
-        const cut = cutText(text, widths[index] ?? 0);
+        const cut = truncate(text, widths[index] ?? 0);
         const padding = ' '.repeat((widths[index] ?? 0) - textWidth(cut));
         return paint(cut, index) + padding;
       })

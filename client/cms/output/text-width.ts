@@ -25,8 +25,8 @@ export function textWidth(text: string): number {
   return width;
 }
 
-/** Cuts a text to a width, with an ellipsis where something is missing. */
-export function cutText(text: string, width: number): string {
+/** Truncates a text to a width, with an ellipsis where something is missing. */
+export function truncate(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   let cut = '';
   let used = 1;
