@@ -11,7 +11,7 @@ import {
 } from '../shared/runs/agent-record.ts';
 import { isAlive, renewLease, takeName } from '../shared/runs/gateway-lease.ts';
 import { openExecutions } from '../shared/runs/executions.ts';
-import { journalRefusal } from '../shared/runs/journal-refusal.ts';
+import { recordRefusal } from '../shared/runs/record-refusal.ts';
 import { listCommands, openWork, type Work } from '../shared/runs/list-commands.ts';
 import { listPendingCommands, type PendingCommand } from '../shared/runs/pending-commands.ts';
 import type { Command } from '../shared/runs/command.ts';
@@ -53,7 +53,7 @@ export interface GatewayService {
   /** Removes a message to a gateway. */
   removeGatewayMessage: (to: string, id: string) => Promise<void>;
   /** Records in the journal of the CVM's active run that a stream was refused. Once a minute. */
-  journalRefusal: (cvm: CvmIdentity, refusal: { reason: string; peer: string; isConflict?: boolean }) => Promise<void>;
+  recordRefusal: (cvm: CvmIdentity, refusal: { reason: string; peer: string; isConflict?: boolean }) => Promise<void>;
   agentRecord: (cvm: CvmIdentity) => Promise<AgentRecord>;
   /** @returns false if the process has another run by now, or if the stream does not take the CVM's commands any more */
   bindAgent: (
@@ -90,7 +90,7 @@ export function openService(clock: Clock, gateway: string): GatewayService {
     gatewayMessages: () => readGatewayMessages(table, gateway),
     sendGatewayMessage: (to, message) => sendGatewayMessage(table, to, message, now()),
     removeGatewayMessage: (to, id) => removeGatewayMessage(table, to, id),
-    journalRefusal: (cvm, refusal) => journalRefusal(table, { ...cvm, ...refusal, now: now() }),
+    recordRefusal: (cvm, refusal) => recordRefusal(table, { ...cvm, ...refusal, now: now() }),
     agentRecord: (cvm) => readAgentRecord(table, cvm, getTogether),
     bindAgent: (cvm, record) => bindAgent(table, cvm, record),
     keepAttestationOfRun: (cvm, run) => keepAttestationOfRun(table, cvm, run),

@@ -92,7 +92,7 @@ function refuse(stream: Stream, parts: GatewayParts, reason: string, cvm?: CvmId
   log('WARN', 'A stream was refused.', { reason, peer, ...(cvm && logFieldsOf(cvm)) });
   stream.emit('error', { code: status.PERMISSION_DENIED, details: reason });
   if (!cvm) return;
-  parts.service.journalRefusal(cvm, { reason, peer, isConflict }).catch((error: unknown) => {
+  parts.service.recordRefusal(cvm, { reason, peer, isConflict }).catch((error: unknown) => {
     log('WARN', 'A refused stream could not be recorded in the journal.', logFieldsOf(cvm), error);
   });
 }

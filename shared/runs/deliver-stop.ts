@@ -2,7 +2,7 @@ import type { Table } from '../table/table.ts';
 import { addCommand, removeCommand } from './change-commands.ts';
 import { changeClaim } from './claim.ts';
 import type { Executions } from './executions.ts';
-import { leaveTaskToken } from './leave-task-token.ts';
+import { storeTaskToken } from './store-task-token.ts';
 import type { WaitingStep } from './run-reference.ts';
 
 /**
@@ -16,7 +16,7 @@ export async function deliverStop(
   { now, stopInSeconds }: { now: string; stopInSeconds: number },
 ): Promise<void> {
   const { run, task_token } = step;
-  await leaveTaskToken(table, executions, step, (transaction, claim) => {
+  await storeTaskToken(table, executions, step, (transaction, claim) => {
     changeClaim(transaction, claim, { set: { stop_token: task_token }, unless: ['outcome'] });
     removeCommand(transaction, run, 'run');
     addCommand(transaction, run, { type: 'stop', id: claim.stop_command_id, now, lifetimeInSeconds: stopInSeconds });

@@ -108,11 +108,11 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
       return () => service().removeGatewayMessage(gateway, '2');
     },
   },
-  journalRefusal: {
+  recordRefusal: {
     'during a run': async (world) => {
       const { cvmID } = await anAcceptedRun(world);
       const refusal = { reason: 'The CVM is registered with another certificate.', peer: '127.0.0.1:1' };
-      return () => service().journalRefusal({ domain: world.domain, cvmId: cvmID }, refusal);
+      return () => service().recordRefusal({ domain: world.domain, cvmId: cvmID }, refusal);
     },
   },
   agentRecord: {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readEvents } from '../../../shared/events/read-events.ts';
-import { journalRefusal } from '../../../shared/runs/journal-refusal.ts';
+import { recordRefusal } from '../../../shared/runs/record-refusal.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import { anAgentEvent, aRunOnNewCvm, byAlice, startStores } from '../../support/builders-store.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
@@ -19,14 +19,14 @@ async function anAcceptedRun() {
 }
 
 const refuse = (cvmId: string, now: string) =>
-  journalRefusal(stores.table, { domain, cvmId, reason: 'The certificate was replaced.', peer: '192.0.2.7:1234', now });
+  recordRefusal(stores.table, { domain, cvmId, reason: 'The certificate was replaced.', peer: '192.0.2.7:1234', now });
 
 async function refusalsIn(computationId: string) {
   const { events } = await readEvents(stores.table, computationId, {}, { limit: 100, offset: 0 });
   return events.filter(({ event_type }) => event_type === 'StreamRefused');
 }
 
-describe('journalRefusal', () => {
+describe('recordRefusal', () => {
   it('records in the journal of the active run why a stream was refused, and where it came from', async () => {
     const { computation_id: id, cvm_id: cvmId, run_id: run } = await anAcceptedRun();
     await refuse(cvmId, '2026-01-01T00:01:30.000Z');

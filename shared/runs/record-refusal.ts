@@ -5,10 +5,10 @@ import { recordLastingReports } from './record-lasting-reports.ts';
 import { type Refusal, refusalEvent } from './refusal-event.ts';
 
 /**
- * Records in the journal of the CVM's active run that a stream was refused, once a minute. It does not count
- * as a report of the CVM: it keeps neither the CVM connected nor the run alive. Does nothing unless the CVM has accepted an active run.
+ * Records in the journal of the CVM's active run that a stream was refused, once a minute. It does not count as a report of the CVM:
+ * it keeps neither the CVM connected nor the run alive. Does nothing unless the CVM has accepted an active run.
  */
-export async function journalRefusal(
+export async function recordRefusal(
   table: Table,
   { domain, cvmId, ...refusal }: Refusal & { domain: string; cvmId: string },
 ): Promise<void> {

@@ -5,11 +5,11 @@ import { completeTask, failTaskAsOver, type Executions } from './executions.ts';
 import type { WaitingStep } from './run-reference.ts';
 
 /**
- * Leaves the task token of a waiting step with the claim, in the transaction to which `add` adds the change. If the claim already
+ * Stores the task token of a waiting step in the claim, in the transaction to which `add` adds the change. If the claim already
  * has an outcome, completes the task at once. If the run is over, fails the task with RunIsOver.
  * @param add must change the claim only while it has no outcome
  */
-export async function leaveTaskToken(
+export async function storeTaskToken(
   table: Table,
   executions: Executions,
   { run, task_token }: WaitingStep,
