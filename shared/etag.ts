@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 /**
  * Returns the strong entity tag of an answer: 192 bits of the SHA-256 of the JSON of its state. The fields must always be in the
  * same order.
- * @param aside what the answer also shows, but If-Match does not compare. Its hash follows after a dot
+ * @param notCompared the parts of the answer that If-Match ignores. Their hash follows after a dot
  */
-export function etagOf(state: unknown, aside?: unknown): string {
-  return aside === undefined ? `"${hashOf(state)}"` : `"${hashOf(state)}.${hashOf(aside)}"`;
+export function etagOf(state: unknown, notCompared?: unknown): string {
+  return notCompared === undefined ? `"${hashOf(state)}"` : `"${hashOf(state)}.${hashOf(notCompared)}"`;
 }
 
 function hashOf(shown: unknown): string {
