@@ -85,7 +85,7 @@ function checkApproval({ domain, computation, run, events, manifest_digest }: St
   }
   const text = approvalText({ domain, computationId: computation, digest, limits: limitsOf(approval) });
   const fingerprint = fingerprintOf(key);
-  if (fingerprint === undefined || !isSignatureOf(text, key, signature)) {
+  if (fingerprint === undefined || !isSignatureOf({ text, key, signature })) {
     return fails(`The signature of ${user} does not fit the approval and its key.`);
   }
   return holds(`${user} approved this manifest, signed by the key ${fingerprint}.`);

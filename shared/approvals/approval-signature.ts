@@ -26,13 +26,19 @@ export function approvalText({ domain, computationId, digest, limits }: Approved
   return Object.keys(limits).length === 0 ? text : `${text}:${canonicalDigest(limits)}`;
 }
 
+interface Signed {
+  text: string;
+  /** Base64 of a DER SubjectPublicKeyInfo. */
+  key: string;
+  /** Base64. */
+  signature: string;
+}
+
 /**
  * Returns whether a key made the signature of a text: Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1 with
  * SHA-256 and a salt of 32 bytes. Returns false if the key is none of these.
- * @param key base64 of a DER SubjectPublicKeyInfo
- * @param signature base64
  */
-export function isSignatureOf(text: string, key: string, signature: string): boolean {
+export function isSignatureOf({ text, key, signature }: Signed): boolean {
   try {
     const publicKey = createPublicKey({ key: Buffer.from(key, 'base64'), format: 'der', type: 'spki' });
     return verifies(publicKey, Buffer.from(text), Buffer.from(signature, 'base64'));

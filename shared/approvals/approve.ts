@@ -110,7 +110,7 @@ function signatureOf(
   if (key === undefined)
     throw invalid('/signature', 'You uploaded no key to this computation. Upload the key that you sign with.');
   const text = approvalText({ domain, computationId, digest, limits: limitsOf(given) });
-  if (!isSignatureOf(text, key, signature)) {
+  if (!isSignatureOf({ text, key, signature })) {
     throw invalid('/signature', `Expected a signature by the key that you uploaded, of the text ${text}`);
   }
   return { signature, key };

@@ -8,9 +8,10 @@ type CommandType = Command['type'];
 /** Adds a command for the run's CVM, and the notice of it for gateways. It expires `lifetimeInSeconds` after `now`. */
 export function addCommand(
   transaction: Transaction,
-  { domain, computation_id, run_id, cvm_id }: RunReference,
+  run: RunReference,
   { type, id, now, lifetimeInSeconds }: { type: CommandType; id: string; now: string; lifetimeInSeconds: number },
 ): void {
+  const { domain, computation_id, run_id, cvm_id } = run;
   const command = {
     id,
     type,
@@ -19,12 +20,12 @@ export function addCommand(
     issued_at: now,
     expires_at: new Date(Date.parse(now) + lifetimeInSeconds * 1000).toISOString(),
   };
-  transaction.add({ put: { Item: { ...cvmKeys.command(domain, cvm_id, run_id, type), ...command } } });
-  transaction.add({ put: { Item: { ...cvmKeys.pending(domain, cvm_id, run_id, type), domain, cvm_id, ...command } } });
+  transaction.add({ put: { Item: { ...cvmKeys.command(run, type), ...command } } });
+  transaction.add({ put: { Item: { ...cvmKeys.pending(run, type), domain, cvm_id, ...command } } });
 }
 
 /** Removes a command that was withdrawn or answered. Does nothing if it does not exist. */
-export function removeCommand(transaction: Transaction, { domain, cvm_id, run_id }: RunReference, type: CommandType): void {
-  transaction.add({ delete: { Key: cvmKeys.command(domain, cvm_id, run_id, type) } });
-  transaction.add({ delete: { Key: cvmKeys.pending(domain, cvm_id, run_id, type) } });
+export function removeCommand(transaction: Transaction, run: RunReference, type: CommandType): void {
+  transaction.add({ delete: { Key: cvmKeys.command(run, type) } });
+  transaction.add({ delete: { Key: cvmKeys.pending(run, type) } });
 }

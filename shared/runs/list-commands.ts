@@ -107,11 +107,11 @@ function issuedOf(claim: ReadClaim | undefined): string[] {
 
 /** @throws StaleReadError if the claim has changed so that other items are needed */
 async function readWork(table: Table, claim: ReadClaim, now: string): Promise<Work> {
-  const { domain, cvm_id, run_id } = claim;
+  const { domain, run_id } = claim;
   const rowKey = runKey(domain, run_id);
   if (!rowKey) throw new Error('The run of a stored claim has an identifier that this service cannot have issued.');
   const types = commandTypesOf(claim);
-  const commandKeys = types.map((type) => cvmKeys.command(domain, cvm_id, run_id, type));
+  const commandKeys = types.map((type) => cvmKeys.command(claim, type));
   const keys = [claim.key, rowKey, ...commandKeys, ...(types.includes('run') ? snapshotKeys(claim) : [])];
   const [claimItem, runItem, ...others] = await readSettled(table, keys);
   const current = parseClaimAgain(claim, claimItem);

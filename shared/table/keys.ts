@@ -198,6 +198,13 @@ export const runKeys = {
 /** Each gateway reads all of these twice a second. A run writes up to 10 units to its own. */
 const pendingShardCount = 4;
 
+/** The run that a command is for. */
+interface CommandedRun {
+  domain: string;
+  cvm_id: string;
+  run_id: string;
+}
+
 /** A registered CVM; the claim of a CVM's active run, and the commands for the CVM. The sweep lists the claims of all domains. */
 export const cvmKeys = {
   cvm: (domain: string, cvmId: string): Key => ({ pk: `cvm#${domain}#${cvmId}`, sk: 'cvm' }),
@@ -208,15 +215,15 @@ export const cvmKeys = {
   /** The key of claims that earlier versions wrote, before claims were sharded. */
   unshardedClaim: (domain: string, cvmId: string): RowKey => rowKey('claims', `${domain}#${cvmId}`),
   commands: (domain: string, cvmId: string) => `commands#${domain}#${cvmId}`,
-  command: (domain: string, cvmId: string, runId: string, type: 'run' | 'stop'): Key => ({
-    pk: cvmKeys.commands(domain, cvmId),
-    sk: `${runId}#${type}`,
+  command: ({ domain, cvm_id, run_id }: CommandedRun, type: 'run' | 'stop'): Key => ({
+    pk: cvmKeys.commands(domain, cvm_id),
+    sk: `${run_id}#${type}`,
   }),
   /** The commands of all domains that no CVM has answered. Gateways read them to learn which CVMs have a command. */
   pendingShards: Array.from({ length: pendingShardCount }, (_, shard) => `pending-commands#${shard}`),
-  pending: (domain: string, cvmId: string, runId: string, type: 'run' | 'stop'): Key => ({
-    pk: `pending-commands#${hashByte(`${domain}#${cvmId}`) % pendingShardCount}`,
-    sk: `${domain}#${cvmId}#${runId}#${type}`,
+  pending: ({ domain, cvm_id, run_id }: CommandedRun, type: 'run' | 'stop'): Key => ({
+    pk: `pending-commands#${hashByte(`${domain}#${cvm_id}`) % pendingShardCount}`,
+    sk: `${domain}#${cvm_id}#${run_id}#${type}`,
   }),
   /** What the agent process of a CVM has been given. */
   agent: (domain: string, cvmId: string): Key => ({ pk: `agent#${domain}#${cvmId}`, sk: 'agent' }),

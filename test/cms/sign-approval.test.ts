@@ -25,7 +25,7 @@ function fileOf(content: string | Buffer): string {
 async function expectSigns(file: string, publicKey: string, terminal: Parameters<typeof readPrivateKey>[1] = nobody) {
   const signature = signApproval(await readPrivateKey(file, terminal), approved);
   const { spki } = parsePublicKey(publicKey);
-  expect(isSignatureOf(approvalText(approved), spki.toString('base64'), signature)).toBe(true);
+  expect(isSignatureOf({ text: approvalText(approved), key: spki.toString('base64'), signature })).toBe(true);
 }
 
 const base64 = (key: KeyObject) => key.export({ type: 'spki', format: 'der' }).toString('base64');

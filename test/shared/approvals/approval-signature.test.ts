@@ -39,11 +39,11 @@ describe('isSignatureOf', () => {
       sign('sha256', data, privateKey),
     ]),
   ])('accepts %s, and not of another text or with a changed byte', (_algorithm, key, signature) => {
-    expect(isSignatureOf(text, spki(key), signature.toString('base64'))).toBe(true);
-    expect(isSignatureOf(`${text} `, spki(key), signature.toString('base64'))).toBe(false);
+    expect(isSignatureOf({ text, key: spki(key), signature: signature.toString('base64') })).toBe(true);
+    expect(isSignatureOf({ text: `${text} `, key: spki(key), signature: signature.toString('base64') })).toBe(false);
     const changed = Buffer.from(signature);
     changed[changed.length - 1] = (changed.at(-1) ?? 0) ^ 1;
-    expect(isSignatureOf(text, spki(key), changed.toString('base64'))).toBe(false);
+    expect(isSignatureOf({ text, key: spki(key), signature: changed.toString('base64') })).toBe(false);
   });
 
   const [, p256] = curves[0] ?? [];
@@ -66,13 +66,13 @@ describe('isSignatureOf', () => {
         ] as [string, KeyObject, Buffer][])
       : []),
   ])('refuses %s', (_what, key, signature) => {
-    expect(isSignatureOf(text, spki(key), signature.toString('base64'))).toBe(false);
+    expect(isSignatureOf({ text, key: spki(key), signature: signature.toString('base64') })).toBe(false);
   });
 
   it.each([
     ['a text', 'AAAA'],
     ['a key that only agrees on other keys', spki(generateKeyPairSync('x25519').publicKey)],
   ])('returns false for %s instead of a key', (_what, key) => {
-    expect(isSignatureOf(text, key, sign(null, data, ed25519.privateKey).toString('base64'))).toBe(false);
+    expect(isSignatureOf({ text, key, signature: sign(null, data, ed25519.privateKey).toString('base64') })).toBe(false);
   });
 });

@@ -47,7 +47,7 @@ describe('endRun', () => {
     await offerRun(stores.table, stores.executions, { run, task_token: 'token' }, { now: byAlice.now, acceptInSeconds: 60 });
     const kept = async () => JSON.stringify(await queryPartition(stores.table, runKeys.partition(id)));
     const commands = async () => (await listCommands(stores.table, domain, 'cvm-2', byAlice.now)).commands;
-    const commandKeys = [cvmKeys.command, cvmKeys.pending].map((keyOf) => keyOf(domain, 'cvm-2', run_id, 'run'));
+    const commandKeys = [cvmKeys.command, cvmKeys.pending].map((keyOf) => keyOf(run, 'run'));
     expect(await kept()).toContain('secret');
     expect(await commands()).toMatchObject([{ type: 'run', run_id }]);
     expect(await getItems(stores.table, commandKeys)).toMatchObject([{ run_id }, { run_id }]);

@@ -162,7 +162,7 @@ describe('listCommands', () => {
     if (claim) changeClaim(transaction, claim, { set: { stop_token: 'token' } });
     await transaction.commit(stores.table);
     const { manifest: _, agent_config: _config, ...command } = (await commands(run.cvm_id))[0] ?? {};
-    await putItem(stores.table, { ...cvmKeys.command(domain, run.cvm_id, run.run_id, 'stop'), ...command, type: 'stop' });
+    await putItem(stores.table, { ...cvmKeys.command(run, 'stop'), ...command, type: 'stop' });
     expect((await commands(run.cvm_id)).map(({ type }) => type).sort()).toEqual(['run', 'stop']);
   });
 });

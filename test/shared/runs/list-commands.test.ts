@@ -66,7 +66,7 @@ describe('listCommands', () => {
     await stop(run);
     await deliver(run);
     const stored = { ...command, type: 'run', issued_at: after(ofRun), manifest: undefined, agent_config: undefined };
-    await putItem(stores.table, { ...cvmKeys.command(domain, run.cvm_id, run.run_id, 'run'), ...stored });
+    await putItem(stores.table, { ...cvmKeys.command(run, 'run'), ...stored });
     expect((await told(run)).commands).toEqual([first, second]);
   });
 
