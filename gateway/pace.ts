@@ -27,7 +27,7 @@ export interface Pace {
   /** Between two renewals of the gateway's lease, which keeps its CVMs connected: they are disconnected after 60 seconds. */
   lease: number;
   /** Between two looks for messages of other gateways. */
-  gatewayMessages: number;
+  messages: number;
   /** Between two PINGs of a connection. Agents send none, and load balancers close connections without any traffic. */
   ping: number;
   /** How long the other side of a connection may take to answer a PING. Then the gateway ends the connection. */
@@ -56,7 +56,7 @@ export const usualPace: Pace = {
   record: 1_000,
   presence: 45_000,
   lease: 10_000,
-  gatewayMessages: 500,
+  messages: 500,
   ping: 30_000,
   pingAnswer: 20_000,
   connectionWithoutStream: 30_000,

@@ -17,7 +17,7 @@ import { listPendingCommands, type PendingCommand } from '../shared/runs/pending
 import type { Command } from '../shared/runs/command.ts';
 import type { Report } from '../shared/runs/report.ts';
 import { recordReports } from '../shared/runs/record-reports.ts';
-import { readGatewayMessages, removeGatewayMessage, sendGatewayMessage, type GatewayMessage } from '../shared/cvms/gateway-messages.ts';
+import { readMessagesToGateway, removeMessageToGateway, sendToGateway, type MessageToGateway } from '../shared/cvms/messages-to-gateways.ts';
 import { clearCommandStream, readRegistration, recordForwarder, setCommandStream, type CommandStream, type Registration } from '../shared/cvms/command-stream.ts';
 import { openKms } from '../shared/kms.ts';
 import { openTable } from '../shared/table/open-table.ts';
@@ -48,10 +48,10 @@ export interface GatewayService {
   /** Whether a gateway may still hold its streams. */
   isAlive: (gateway: string) => Promise<boolean>;
   /** The messages to this gateway. */
-  gatewayMessages: () => Promise<GatewayMessage[]>;
-  sendGatewayMessage: (to: string, message: GatewayMessage) => Promise<void>;
+  messages: () => Promise<MessageToGateway[]>;
+  sendMessage: (to: string, message: MessageToGateway) => Promise<void>;
   /** Removes a message to a gateway. */
-  removeGatewayMessage: (to: string, id: string) => Promise<void>;
+  removeMessage: (to: string, id: string) => Promise<void>;
   /** Records in the journal of the CVM's active run that a stream was refused. Once a minute. */
   recordRefusal: (cvm: CvmIdentity, refusal: { reason: string; peer: string; isConflict?: boolean }) => Promise<void>;
   agentRecord: (cvm: CvmIdentity) => Promise<AgentRecord>;
@@ -87,9 +87,9 @@ export function openService(clock: Clock, gateway: string): GatewayService {
     takeName: (name) => takeName(table, gateway, name, now()),
     renewLease: (lease) => renewLease(table, gateway, now(), lease),
     isAlive: (other) => isAlive(table, other, now(), getTogether),
-    gatewayMessages: () => readGatewayMessages(table, gateway),
-    sendGatewayMessage: (to, message) => sendGatewayMessage(table, to, message, now()),
-    removeGatewayMessage: (to, id) => removeGatewayMessage(table, to, id),
+    messages: () => readMessagesToGateway(table, gateway),
+    sendMessage: (to, message) => sendToGateway(table, to, message, now()),
+    removeMessage: (to, id) => removeMessageToGateway(table, to, id),
     recordRefusal: (cvm, refusal) => recordRefusal(table, { ...cvm, ...refusal, now: now() }),
     agentRecord: (cvm) => readAgentRecord(table, cvm, getTogether),
     bindAgent: (cvm, record) => bindAgent(table, cvm, record),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Question } from '../../shared/cvms/gateway-messages.ts';
+import type { Question } from '../../shared/cvms/messages-to-gateways.ts';
 import type { CommandStream } from '../../shared/cvms/command-stream.ts';
 import { log } from '../../shared/logger.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
@@ -35,9 +35,9 @@ export class OtherGateways {
     const askedAt = clock.now();
     this.waiting.set(id, resolve);
     // The agent's time, and that of two messages, of which each may just have missed a look.
-    const timer = setTimeout(() => resolve(undefined), pace.answer + 3 * pace.gatewayMessages);
+    const timer = setTimeout(() => resolve(undefined), pace.answer + 3 * pace.messages);
     try {
-      await service.sendGatewayMessage(gateway, { type: 'question', id, from, domain, cvm_id: cvmId, stream });
+      await service.sendMessage(gateway, { type: 'question', id, from, domain, cvm_id: cvmId, stream });
       const answers = await promise;
       if (answers === undefined && this.readAt < askedAt + pace.answer) throw new Error('An answer could not be read.');
       return answers ?? false;
@@ -51,7 +51,7 @@ export class OtherGateways {
   tick(): void {
     const { clock, pace } = this.parts;
     if (this.reading || clock.now() < this.nextAt) return;
-    this.nextAt = clock.now() + pace.gatewayMessages;
+    this.nextAt = clock.now() + pace.messages;
     this.reading = true;
     void this.read()
       .catch((error: unknown) => log('WARN', 'The messages of other gateways cannot be read now.', {}, error))
@@ -61,12 +61,12 @@ export class OtherGateways {
   private async read(): Promise<void> {
     const { service, clock, id: own } = this.parts;
     const startedAt = clock.now();
-    const messages = await service.gatewayMessages();
+    const messages = await service.messages();
     this.readAt = startedAt;
     const removals = messages.flatMap((message) => {
       if (message.type === 'answer') {
         this.waiting.get(message.id)?.(message.answers);
-        return [service.removeGatewayMessage(own, message.id)];
+        return [service.removeMessage(own, message.id)];
       }
       void this.answer(message);
       return [];
@@ -80,8 +80,8 @@ export class OtherGateways {
     if (this.answering.has(id)) return;
     this.answering.add(id);
     try {
-      await service.sendGatewayMessage(from, { type: 'answer', id, answers: await this.answerTo(question) });
-      await service.removeGatewayMessage(own, id);
+      await service.sendMessage(from, { type: 'answer', id, answers: await this.answerTo(question) });
+      await service.removeMessage(own, id);
     } catch (error) {
       log('WARN', 'A question of another gateway cannot be answered now.', { from }, error); // the message is read again
     } finally {

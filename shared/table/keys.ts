@@ -232,7 +232,7 @@ export const cvmKeys = {
 };
 
 /**
- * What gateways tell each other: each one's lease, which shows that it is alive, and the messages to it (shared/cvms/gateway-messages.ts).
+ * What gateways tell each other: each one's lease, which shows that it is alive, and the messages to it (shared/cvms/messages-to-gateways.ts).
  */
 export const gatewayKeys = {
   partition: (gateway: string) => `gateway#${gateway}`,

@@ -93,19 +93,19 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
       return () => service().isAlive('gateway-2');
     },
   },
-  sendGatewayMessage: {
-    '': async () => () => service().sendGatewayMessage('gateway-2', { type: 'answer', id: '1', answers: true }),
+  sendMessage: {
+    '': async () => () => service().sendMessage('gateway-2', { type: 'answer', id: '1', answers: true }),
   },
-  gatewayMessages: {
+  messages: {
     '': async () => {
-      await service('gateway-2').sendGatewayMessage(gateway, { type: 'answer', id: '1', answers: true });
-      return () => service().gatewayMessages();
+      await service('gateway-2').sendMessage(gateway, { type: 'answer', id: '1', answers: true });
+      return () => service().messages();
     },
   },
-  removeGatewayMessage: {
+  removeMessage: {
     '': async () => {
-      await service('gateway-2').sendGatewayMessage(gateway, { type: 'answer', id: '2', answers: true });
-      return () => service().removeGatewayMessage(gateway, '2');
+      await service('gateway-2').sendMessage(gateway, { type: 'answer', id: '2', answers: true });
+      return () => service().removeMessage(gateway, '2');
     },
   },
   recordRefusal: {

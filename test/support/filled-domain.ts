@@ -12,7 +12,7 @@ import { readAssetToChange } from '../../shared/assets/read-asset.ts';
 import { unlinkAsset } from '../../shared/links/unlink-asset.ts';
 import { foldChanges } from '../../shared/lists/fold.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
-import { sendGatewayMessage } from '../../shared/cvms/gateway-messages.ts';
+import { sendToGateway } from '../../shared/cvms/messages-to-gateways.ts';
 import { setCommandStream } from '../../shared/cvms/command-stream.ts';
 import { takeTokens } from '../../shared/http/token-bucket.ts';
 import { takesKey, type Route } from '../../shared/http/route.ts';
@@ -67,7 +67,7 @@ export async function fillDomain(stores: Stores): Promise<BenchWorld> {
   await takeTokens(stores.table, { perSecond: 1, burst: 10 }, { domain: world.domain, tokens: 1, now: Date.now() });
   const place = { domain: world.domain, cvm_id: 'cvm-1' };
   const question = { type: 'question' as const, id: randomUUID(), from: 'gateway-1', stream: 'stream-1', ...place };
-  await sendGatewayMessage(stores.table, 'gateway-2', question, byAlice.now);
+  await sendToGateway(stores.table, 'gateway-2', question, byAlice.now);
   await writeSweepState(stores.table, { suspect: place, other: { domain: 'd10', cvm_id: 'cvm-1' } });
   return world;
 }

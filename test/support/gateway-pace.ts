@@ -14,7 +14,7 @@ export const testPace: Partial<Pace> = {
   lateEventWithoutForwarder: 200,
   record: 50,
   presence: 300,
-  gatewayMessages: 100,
+  messages: 100,
   firstRetry: 50,
   longestRetry: 500,
 };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { readGatewayMessages, removeGatewayMessage, sendGatewayMessage } from '../../../shared/cvms/gateway-messages.ts';
+import { readMessagesToGateway, removeMessageToGateway, sendToGateway } from '../../../shared/cvms/messages-to-gateways.ts';
 import { clearCommandStream, readRegistration, recordForwarder, setCommandStream, type CommandStream } from '../../../shared/cvms/command-stream.ts';
 import { listCvms } from '../../../shared/cvms/list-cvms.ts';
 import { readCvm } from '../../../shared/cvms/read-cvm.ts';
@@ -171,19 +171,19 @@ describe('a gateway', () => {
     const gateway = randomUUID();
     const answer = { type: 'answer' as const, id: 'b', answers: true };
     await putItem(stores.table, { ...gatewayKeys.message(gateway, 'a'), type: 'greeting' });
-    await sendGatewayMessage(stores.table, gateway, answer, now);
-    expect(await readGatewayMessages(stores.table, gateway)).toEqual([answer]);
+    await sendToGateway(stores.table, gateway, answer, now);
+    expect(await readMessagesToGateway(stores.table, gateway)).toEqual([answer]);
     expect(await getItem(stores.table, gatewayKeys.message(gateway, 'a'))).toBeUndefined();
   });
 
   it('gets each message until it removes it', async () => {
     const gateway = randomUUID();
     const answer = { type: 'answer' as const, id: 'a', answers: true };
-    await sendGatewayMessage(stores.table, gateway, answer, now);
+    await sendToGateway(stores.table, gateway, answer, now);
     await renew(gateway, 0);
-    expect(await readGatewayMessages(stores.table, gateway)).toEqual([answer]);
-    await removeGatewayMessage(stores.table, gateway, 'a');
-    await removeGatewayMessage(stores.table, gateway, 'a');
-    expect(await readGatewayMessages(stores.table, gateway)).toEqual([]);
+    expect(await readMessagesToGateway(stores.table, gateway)).toEqual([answer]);
+    await removeMessageToGateway(stores.table, gateway, 'a');
+    await removeMessageToGateway(stores.table, gateway, 'a');
+    expect(await readMessagesToGateway(stores.table, gateway)).toEqual([]);
   });
 });

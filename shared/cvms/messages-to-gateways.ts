@@ -22,13 +22,13 @@ export type Question = v.InferOutput<typeof question>;
 
 /** A message between two gateways. They cannot connect to each other, so they exchange messages through the table. */
 const message = v.variant('type', [question, answer]);
-export type GatewayMessage = v.InferOutput<typeof message>;
+export type MessageToGateway = v.InferOutput<typeof message>;
 
 /** A message to a gateway that is gone expires after an hour. */
 const lifetimeInSeconds = 60 * 60;
 
 /** Sends a message to a gateway. Costs one write unit. */
-export async function sendGatewayMessage(table: Table, to: string, message: GatewayMessage, now: string): Promise<void> {
+export async function sendToGateway(table: Table, to: string, message: MessageToGateway, now: string): Promise<void> {
   const ttl = Math.floor(Date.parse(now) / 1000) + lifetimeInSeconds;
   await putItem(table, { ...gatewayKeys.message(to, message.id), ...message, ttl });
 }
@@ -37,21 +37,21 @@ export async function sendGatewayMessage(table: Table, to: string, message: Gate
  * Reads the messages to a gateway. Costs one read unit, and more only if there are many. Removes a message that it cannot parse, such
  * as one of another version: it must not block the others, and the gateway that asked does not wait for long.
  */
-export async function readGatewayMessages(table: Table, gateway: string): Promise<GatewayMessage[]> {
+export async function readMessagesToGateway(table: Table, gateway: string): Promise<MessageToGateway[]> {
   const items = await queryPrefix(table, gatewayKeys.partition(gateway), gatewayKeys.prefixes.message);
-  const messages: GatewayMessage[] = [];
+  const messages: MessageToGateway[] = [];
   for (const item of items) {
     try {
       messages.push(parseStored(message, item, 'message to a gateway'));
     } catch (error) {
       log('WARN', 'A message of another gateway cannot be parsed and is removed.', {}, error);
-      await removeGatewayMessage(table, gateway, String(item['sk']).slice(gatewayKeys.prefixes.message.length));
+      await removeMessageToGateway(table, gateway, String(item['sk']).slice(gatewayKeys.prefixes.message.length));
     }
   }
   return messages;
 }
 
 /** Removes a message, if it is there. */
-export async function removeGatewayMessage(table: Table, gateway: string, id: string): Promise<void> {
+export async function removeMessageToGateway(table: Table, gateway: string, id: string): Promise<void> {
   await deleteItemIf(table, gatewayKeys.message(gateway, id), { ConditionExpression: 'attribute_exists(pk)' });
 }
