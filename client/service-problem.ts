@@ -29,7 +29,7 @@ export class ServiceProblem extends Error {
   readonly errors: NonNullable<Problem['errors']>;
   /** The kind of conflict (409). */
   readonly reason: Problem['reason'];
-  /** The run that is in the way (409). */
+  /** The run that causes the conflict (409). */
   readonly run_id: string | undefined;
   /** The current digest of the manifest (409 `stale_digest`). */
   readonly manifest_digest: string | undefined;

@@ -14,12 +14,12 @@ function characters(text: string): number {
 /*#__NO_SIDE_EFFECTS__*/
 export function text(minimum: number, maximum: number) {
   return v.pipe(
-    v.string(`Expected text of ${minimum} to ${maximum} characters.`),
+    v.string(`Expected a string of ${minimum} to ${maximum} characters.`),
     v.rawCheck(({ dataset, addIssue }) => {
       if (!dataset.typed) return;
       const length = characters(dataset.value);
       if (length < minimum || length > maximum) {
-        addIssue({ message: `Expected text of ${minimum} to ${maximum} characters, not ${length}.` });
+        addIssue({ message: `Expected a string of ${minimum} to ${maximum} characters, not ${length}.` });
       } else if (!dataset.value.isWellFormed()) {
         addIssue({ message: 'Expected well-formed Unicode without lone surrogates.' });
       }

@@ -37,10 +37,10 @@ export const approvalInput = v.pipe(
           v.base64('Expected base64.'),
           v.maxLength(longestSignature, `Expected up to ${longestSignature} characters.`),
           v.description(
-            'A signature, base64, by the key that you uploaded to the computation, of the text ' +
-              '`computation-approval:v1:<domainID>:<computationID>:<digest>`. If `cvm_ids` or `expires_at` is given, the text goes ' +
-              'on with `:` and the SHA3-256, hex, of the canonical JSON of an object with those that are given. Ed25519; ECDSA ' +
-              'with SHA-256, DER; RSA-PSS with SHA-256, MGF1 with SHA-256, and a salt of 32 bytes.',
+            'A signature in base64, made with the private key of the public key that you uploaded to the computation. Sign the text ' +
+              '`computation-approval:v1:<domainID>:<computationID>:<digest>`. If you send `cvm_ids` or `expires_at`, append `:<limits>`: ' +
+              'the SHA3-256, in hex, of the canonical JSON (RFC 8785) of an object with those of the two that you send. Algorithms: ' +
+              'Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1 with SHA-256 and a salt of 32 bytes.',
           ),
         ),
       ),
@@ -61,8 +61,8 @@ export const approvalSchema = v.pipe(
     stale: v.pipe(
       v.boolean(),
       v.description(
-        'Whether the approval does not count: the manifest or the configuration has changed since, it has expired, it was signed ' +
-          'with a key that the user has replaced, or it is not signed although the computation requires signed approvals.',
+        '`true` if the approval does not count, for one of these reasons: the manifest or the configuration has changed, the approval ' +
+          'has expired, it was signed with a key that the user has replaced, or it is unsigned and the computation requires signatures.',
       ),
     ),
     approved_at: timestamp,

@@ -93,7 +93,7 @@ function noManifest(missing_items: { keys: string[]; hashes: string[]; info: str
 }
 
 function staleDigest(manifest_digest: string): ServiceError {
-  return new ServiceError('conflict', 'The manifest has another digest by now. Read the manifest again.', {
+  return new ServiceError('conflict', '`digest` is not the digest of the current manifest. Read the manifest again.', {
     reason: 'stale_digest',
     manifest_digest,
   });

@@ -48,7 +48,7 @@ export function readinessOf(inputs: Inputs, { at, cvmId }: Omit<ApprovalContext,
   };
   const kept = { ...snapshot, agent_config: withoutServerKey(inputs.agent_config) };
   const size = Buffer.byteLength(JSON.stringify(kept));
-  const tooLarge = `The record of the run would have ${size} bytes, at most ${snapshotLimitInBytes} fit: use fewer parties or shorter keys`;
+  const tooLarge = `The record of the run would have ${size} bytes, but the limit is ${snapshotLimitInBytes}: use fewer parties or shorter keys`;
   return { snapshot, missing: { keys: [], hashes: [], info: size <= snapshotLimitInBytes ? info : [...info, tooLarge] } };
 }
 

@@ -31,7 +31,7 @@ const fileName = v.pipe(
   text(1, 255),
   v.regex(
     /^(?!\.{1,2}$)[^/\\\u0000-\u001f\u007f-\u009f]+$/,
-    'Expected a file name without slashes and control characters that is not . or ..',
+    'Expected a file name without slashes or control characters, other than . and ..',
   ),
   v.examples(['titanic.csv']),
 );
@@ -82,7 +82,7 @@ const inputEntries = {
     v.pipe(
       checksum,
       v.description(
-        'The SHA3-256 in hex. With content, it must be the hash of that content. Without content, it is the hash of the real file, and you may upload a sample.',
+        'The SHA3-256 in hex. If you send `asset`, it must be the hash of that content. If you omit `asset`, it is the hash of the real file, and you may upload a sample in its place.',
       ),
     ),
   ),
@@ -182,7 +182,10 @@ export const assetSchema = v.pipe(
     download: v.optional(assetDownload),
     upload: v.optional(assetUpload),
     content_withheld: v.optional(
-      v.pipe(v.literal(true), v.description('Only the creator of the asset gets its content, and you are not its creator.')),
+      v.pipe(
+        v.literal(true),
+        v.description('`true` if the content is withheld because only the creator of the asset may read it. Absent otherwise.'),
+      ),
     ),
     content_reads: v.optional(
       v.pipe(

@@ -94,7 +94,7 @@ async function* partsOf(body: AsyncIterable<Uint8Array>, timer: NodeJS.Timeout):
 }
 
 function unavailable(failure: StorageError): ServiceError {
-  return new ServiceError('unavailable', 'A part of the service is busy or down. Try again in a moment.', {}, failure);
+  return new ServiceError('unavailable', 'A dependency of the service is busy or down. Try again in a moment.', {}, failure);
 }
 
 function isExpected({ ok, status }: Response, method: Method, attempt: number): boolean {

@@ -17,8 +17,9 @@ export type ApprovalLevel = (typeof approvalLevels)[number];
 const approval = v.pipe(
   v.picklist(approvalLevels),
   v.description(
-    'Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`: `none`, nobody; `all`, the creators of ' +
-      'all assets and all result consumers; `all_signed`, the same, each with a signature. It can only be raised.',
+    'Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`. `none`: nobody else. `all`: the ' +
+      'creators of all assets and all result consumers. `all_signed`: the same users, each with a signature. You can raise the level, but ' +
+      'not lower it.',
   ),
 );
 
@@ -28,8 +29,8 @@ const consumers = v.pipe(
   v.maxLength(mostConsumers, `Expected up to ${mostConsumers} users.`),
   v.transform((users) => [...new Set(users)]),
   v.description(
-    `The only result consumers in addition to the owner, up to ${mostConsumers} users (\`sub\`). Empty: every user who has the role ` +
-      '`result_consumer` when uploading a key.',
+    `The result consumers in addition to the owner: up to ${mostConsumers} users (\`sub\`). If empty, every user who had the role ` +
+      '`result_consumer` when they uploaded a key is one.',
   ),
 );
 
@@ -142,7 +143,7 @@ const detailEntries = {
   approval,
   consumers: v.pipe(
     v.array(shownText(255)),
-    v.description('The only result consumers, in addition to the owner. Empty: not limited.'),
+    v.description('The result consumers in addition to the owner. If empty, every user who had the role `result_consumer` when they uploaded a key is one.'),
     v.metadata({ maxItems: mostConsumers }),
   ),
   assets: v.pipe(

@@ -31,11 +31,11 @@ export async function listEvents(
   wait: Wait,
 ): Promise<EventList> {
   if (after === undefined) {
-    if (waitInSeconds > 0) throw invalid('query/wait', 'Expected `after` too: `after=` begins at the first event.');
+    if (waitInSeconds > 0) throw invalid('query/wait', '`wait` requires `after`. Send `after=` to begin at the first event.');
     const paging = { limit, offset: offset ?? 0 };
     return { ...(await readPageOfEvents(table, computation, filter, paging)), ...paging };
   }
-  if (offset !== undefined) throw invalid('query/offset', 'Expected no `offset` together with `after`.');
+  if (offset !== undefined) throw invalid('query/offset', '`offset` cannot be combined with `after`.');
   return { ...(await watchEvents(table, computation, filter, { after, limit }, wait)), limit, offset: 0 };
 }
 

@@ -43,4 +43,4 @@ export async function watchEvents(
 }
 
 const expectedAfter =
-  'Expected the identifier of an event of this computation, or nothing. Identifiers of version 4 are found among the newest 100 events.';
+  'Expected the identifier of an event of this computation, or an empty value. Identifiers that an earlier version of the service issued (UUID version 4) are found only among the newest 100 events.';

@@ -73,7 +73,7 @@ const typeNames: Record<string, string> = {
   boolean: 'true or false',
   number: 'a number',
   Object: 'an object',
-  string: 'text',
+  string: 'a string',
 };
 
 /** What valibot expected, in words: `("a" | "b")` is a choice of texts, `(Object | null)` one of types. */
@@ -84,6 +84,6 @@ function described(expected: string | null): string {
 }
 
 function inWords(expected: string): string {
-  if (expected === '""') return 'an empty text';
+  if (expected === '""') return 'an empty string';
   return typeNames[expected] ?? expected.replace(/^"(.*)"$/, '$1');
 }

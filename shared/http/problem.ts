@@ -70,7 +70,7 @@ export function toServiceError(thrown: unknown): ServiceError {
     const { $metadata, code } = thrown as { $metadata?: { httpStatusCode?: number }; code?: unknown };
     const isBusy = busyNames.has(thrown.name) || Number($metadata?.httpStatusCode) >= 500;
     if (isBusy || (typeof code === 'string' && networkCodes.has(code))) {
-      return new ServiceError('unavailable', 'A dependency of the service is busy or down. Try again later.', {}, thrown);
+      return new ServiceError('unavailable', 'A dependency of the service is busy or down. Try again in a moment.', {}, thrown);
     }
   }
   return new ServiceError('internal', 'Internal error', {}, thrown);

@@ -73,6 +73,6 @@ export function refuseBeyondLimit(computation: StoredComputation): void {
 /** The refusal to link an asset, or to change its name or type. @param computation in which another asset has the place, as text */
 export function placeTaken({ asset_type, file_name }: StoredAsset, computation = 'The computation'): ServiceError {
   return asset_type === 'algorithm'
-    ? conflict('second_algorithm', `${computation} has an algorithm already; unlink that one first.`)
-    : conflict('file_name_taken', `${computation} has a dataset named ${file_name} already.`);
+    ? conflict('second_algorithm', `${computation} already has an algorithm. Unlink it first.`)
+    : conflict('file_name_taken', `${computation} already has a dataset named ${file_name}.`);
 }

@@ -69,7 +69,7 @@ async function linkedComputationIds(table: Table, assetId: string): Promise<stri
   if (ids.length < limit) return ids;
   throw conflict(
     'linked_too_widely',
-    `The asset is linked to more than ${maxLinksToRename} computations; its file_name and asset_type stay. Create another asset instead.`,
+    `The asset is linked to more than ${maxLinksToRename} computations, so its file_name and asset_type cannot be changed. Create another asset instead.`,
   );
 }
 

@@ -55,7 +55,7 @@ export function buildManifest(
   });
   const size = Buffer.byteLength(JSON.stringify(manifest));
   if (size <= manifestLimitInBytes) return { manifest };
-  const tooLarge = `The manifest would have ${size} bytes, at most ${manifestLimitInBytes} fit: use fewer result consumers or shorter keys`;
+  const tooLarge = `The manifest would have ${size} bytes, but the limit is ${manifestLimitInBytes}: use fewer result consumers or shorter keys`;
   return { missing: { ...missing, info: [tooLarge] } };
 }
 

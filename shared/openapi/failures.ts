@@ -47,8 +47,8 @@ function failure(status: number, codes: ErrorCode[], route: Route, contract: Con
 
 const challengeHeader = optionalTextHeaders({
   'WWW-Authenticate':
-    'What is wrong with the token, such as `Bearer error="invalid_token"`. API Gateway may rename it in the answer of a function to ' +
-    '`x-amzn-remapped-www-authenticate`.',
+    'What is wrong with the token, such as `Bearer error="invalid_token"`. In responses of functions, API Gateway may rename this ' +
+    'header to `x-amzn-remapped-www-authenticate`.',
 });
 
 function described(code: ErrorCode, { reasons = [] }: Contract): string {
@@ -59,7 +59,7 @@ function described(code: ErrorCode, { reasons = [] }: Contract): string {
 /** A function sends it with 503. API Gateway sends none with its own errors. */
 function retryAfter(status: number) {
   if (status !== 429 && status !== 503) return {};
-  const ofGateway = status === 429 ? ' API Gateway does not send it: then wait a second, and longer after each further 429.' : '';
+  const ofGateway = status === 429 ? ' Absent if API Gateway itself refuses the request: then wait a second, and longer after each further 429.' : '';
   return {
     'Retry-After': {
       description: `The number of seconds to wait before the next try.${ofGateway}`,

@@ -6,9 +6,8 @@ export const keyParameter = {
   in: 'header',
   required: false,
   description:
-    'A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is ' +
-    'not made again, and the first response is given again. Another request with the same key is refused with 422. Error ' +
-    'responses are not kept.',
+    'A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the ' +
+    'first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored.',
   schema: {
     type: 'string',
     minLength: 1,
@@ -21,7 +20,7 @@ export const keyParameter = {
 /** The response header of every endpoint that takes an Idempotency-Key. */
 export const replayedHeaderObject = {
   [replayedHeader]: {
-    description: 'Present if this is the kept response to an earlier request with the same `Idempotency-Key`.',
+    description: 'Present if this is the stored response to an earlier request with the same `Idempotency-Key`.',
     required: false,
     schema: { type: 'string', enum: ['true'] },
   },

@@ -1,6 +1,7 @@
 import type { JsonSchema } from '@valibot/to-json-schema';
 import type { Relation } from '../access/caller.ts';
 import { rolesWith } from '../access/roles.ts';
+import { eitherOf } from '../either-of.ts';
 import { routes } from '../endpoints/endpoints.ts';
 import type { Contract, Examples } from '../http/contract.ts';
 import { isLimited, takesKey, type Route } from '../http/route.ts';
@@ -59,11 +60,11 @@ function operationIdOf(route: Route): string {
   return isSecond ? `${name}ByGet` : name;
 }
 
-/** The actions in words, with the roles that have them. */
+/** Describes who may call an endpoint: the permissions with their roles, and the relations. */
 function accessOf(route: Route): string {
   const { anyOf, or = [] } = route.access ?? { anyOf: [] };
-  const all = anyOf.map((action) => `\`${action}\` (${rolesWith(action).join(', ')})`);
-  const related = or.length > 0 ? [`being ${or.map((relation) => relationIn(route, relation)).join(' or ')}`] : [];
+  const all = anyOf.map((action) => `the permission \`${action}\` (roles: ${rolesWith(action).join(', ')})`);
+  const related = or.length > 0 ? [`being ${eitherOf(or.map((relation) => relationIn(route, relation)))}`] : [];
   return [...all, ...related].join(', or ');
 }
 

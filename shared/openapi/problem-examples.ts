@@ -15,15 +15,15 @@ interface Sample {
 /** An example of each conflict. */
 const conflicts: Record<ConflictReason, string> = {
   run_active: 'A run of this computation is active.',
-  cvm_busy: 'The CVM sim-1 is taken by another run.',
-  cvm_not_ready: 'The CVM sim-1 is disconnected: it was never heard.',
-  second_algorithm: 'The computation has an algorithm already; unlink that one first.',
+  cvm_busy: 'Another run holds the CVM sim-1.',
+  cvm_not_ready: 'The CVM sim-1 is disconnected: it was never seen.',
+  second_algorithm: 'The computation already has an algorithm. Unlink it first.',
   asset_in_use: 'An active run uses the asset; wait for its end, or stop it.',
-  file_name_taken: 'The computation has a dataset named penguins.csv already.',
+  file_name_taken: 'The computation already has a dataset named penguins.csv.',
   linked_too_widely:
-    'The asset is linked to more than 30 computations; its file_name and asset_type stay. Create another asset instead.',
+    'The asset is linked to more than 30 computations, so its file_name and asset_type cannot be changed. Create another asset instead.',
   nothing_to_stop: 'No run of this computation is active.',
-  stale_digest: 'The manifest has another digest by now. Read the manifest again.',
+  stale_digest: '`digest` is not the digest of the current manifest. Read the manifest again.',
 };
 
 /** What the example of a conflict has in addition to its reason. */
@@ -84,5 +84,5 @@ const details: Partial<Record<ErrorCode, string>> = {
   unsupported_media_type: 'Expected content-type: application/json.',
   idempotency_mismatch: 'The Idempotency-Key was used for another request. Use a new key.',
   internal: 'The service failed. Give the operator the request id.',
-  unavailable: 'A dependency of the service is busy or down. Try again later.',
+  unavailable: 'A dependency of the service is busy or down. Try again in a moment.',
 };

@@ -31,7 +31,7 @@ export const problemSchema = v.pipe(
       ),
     ),
     reason: v.optional(v.pipe(v.picklist(conflictReasons), v.description('The kind of conflict (409).'))),
-    run_id: v.optional(v.pipe(identifier, v.description('The run that is in the way (409).'))),
+    run_id: v.optional(v.pipe(identifier, v.description('The run that causes the conflict (409).'))),
     manifest_digest: v.optional(
       v.pipe(
         v.string(),

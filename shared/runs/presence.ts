@@ -25,7 +25,7 @@ export const presenceSchema = v.pipe(
     fit: v.pipe(
       v.picklist(fits),
       v.description(
-        'Whether the agent can take a run. `spent`: it must be restarted first. `unknown`: the CVM never reported it.',
+        'Whether the agent can take a run. `ready`: yes. `busy`: it has a run. `spent`: it must be restarted first. `unknown`: the CVM never reported it.',
       ),
     ),
   }),
@@ -75,7 +75,7 @@ function millisecondsBetween(before: string, after: string): number {
 export function whyNotReady(cvmId: string, stored: StoredPresence, now: string): string | undefined {
   const { state, last_seen_at, fit } = presenceOf(stored, { isHeld: false, now });
   if (state === 'disconnected') {
-    const since = last_seen_at === null ? 'it was never heard' : `it was last heard at ${last_seen_at}`;
+    const since = last_seen_at === null ? 'it was never seen' : `it was last seen at ${last_seen_at}`;
     return `The CVM ${cvmId} is disconnected: ${since}.`;
   }
   return fit === 'spent' ? `The CVM ${cvmId} is spent: restart its agent before the next run.` : undefined;

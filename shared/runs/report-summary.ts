@@ -8,19 +8,19 @@ const reportResult = v.pipe(
     outcome: v.pipe(
       v.picklist(['recorded', 'duplicate', 'unknown_run', 'invalid']),
       v.description(
-        '`unknown_run`: this CVM has no such run. `invalid`: the report does not fit, or answers a command that its active run does ' +
-          'not have. Only `recorded` reports have an effect.',
+        '`unknown_run`: this CVM has no such run. `invalid`: the report does not match the schema, or answers a command that its active ' +
+          'run does not have. Only `recorded` reports have an effect.',
       ),
     ),
     run_status: v.pipe(
       v.nullable(v.picklist(runStatuses)),
       v.description(
         'The status of the run after the report. It changes a moment after the report that ends the run. If it is `failed` or ' +
-          '`cancelled`, stop what you still do of the run. null if there is no run.',
+          '`cancelled`, stop working on the run. null if there is no run.',
       ),
     ),
     detail: v.optional(
-      v.pipe(v.string(), v.description('What was expected at which JSON Pointer. Only if the report is invalid.')),
+      v.pipe(v.string(), v.description('The JSON Pointer of the error, and what was expected there. Present only if `outcome` is `invalid`.')),
     ),
   }),
   v.title('ReportResult'),

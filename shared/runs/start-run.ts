@@ -82,7 +82,7 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Committed<St
   if (isActive(computation.row.status)) {
     throw conflict('run_active', 'A run of this computation is active.', computation.row.run?.id);
   }
-  if (taken) throw conflict('cvm_busy', `The CVM ${cvmId} is taken by another run.`, taken.run_id);
+  if (taken) throw conflict('cvm_busy', `Another run holds the CVM ${cvmId}.`, taken.run_id);
   const notReady = presence && whyNotReady(cvmId, presence, now);
   if (notReady !== undefined) throw conflict('cvm_not_ready', notReady);
   const at = timeOfStart(table, now, computation);

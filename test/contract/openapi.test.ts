@@ -131,7 +131,7 @@ describe('the OpenAPI document', () => {
 
   it.each(operations)('documents the access and the parameters of $route.method $route.path', ({ route, operation }) => {
     expect(operation.summary).not.toBe('');
-    if (route.access) expect(operation.description).toMatch(/Requires (?:`\w+` \(\w+|being the owner of the computation)/);
+    if (route.access) expect(operation.description).toMatch(/Requires (?:the permission `\w+` \(roles: \w+|being the owner of the computation)/);
     else expect(operation.security).toEqual([]);
     const inPath = operation.parameters.filter((parameter) => parameter.in === 'path');
     expect(inPath.map((parameter) => parameter.name)).toEqual([...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
@@ -141,7 +141,7 @@ describe('the OpenAPI document', () => {
 
   it.each([
     ['stop-run', 'being the owner of the computation or the creator of an asset in it'],
-    ['approve', 'being the owner of the computation or the creator of an asset in it or a result consumer'],
+    ['approve', 'being the owner of the computation, the creator of an asset in it or a result consumer'],
     ['link-asset', 'being the creator of the asset or the owner of the computation'],
   ])('says of whom and of what the caller of %s must be the owner or the creator', (name, words) => {
     const { operation } = operations.find(({ route }) => route.name.endsWith(`/${name}`)) ?? {};

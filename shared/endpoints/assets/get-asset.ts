@@ -25,9 +25,9 @@ export const contract = {
   condition: 'if-none-match',
   errors: ['not_found'],
   description:
-    'Returns content of up to 4 MiB in `asset`, and a presigned request for larger content in `download`. The content goes to the ' +
-    'creator of the asset, and to others only if `content_access` is `domain`. Otherwise they get `content_withheld: true`. ' +
-    'Reads by others are recorded, and the creator gets the latest 100 in `content_reads`.',
+    'Returns content of up to 4 MiB in `asset`, and a presigned request for larger content in `download`. Only the creator of the ' +
+    'asset gets the content, unless `content_access` is `domain`. From others it is withheld, with `content_withheld: true`. ' +
+    'Records reads by others, and returns the latest 100 of them to the creator in `content_reads`.',
 } as const satisfies Contract;
 
 export const examples = { response: assetWithContent } satisfies Examples<typeof contract>;

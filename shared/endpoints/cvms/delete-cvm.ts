@@ -17,7 +17,7 @@ export const contract = {
   condition: 'if-match',
   errors: ['not_found', 'conflict'],
   reasons: ['cvm_busy'],
-  description: 'Also forgets its presence. Returns 409 while a run holds the CVM. Its past runs stay.',
+  description: 'Also deletes the presence of the CVM. Keeps its past runs. Returns 409 while a run holds the CVM.',
 } as const satisfies Contract;
 
 export const examples = {} satisfies Examples<typeof contract>;

@@ -23,8 +23,8 @@ export const contract = {
   condition: 'if-match',
   errors: ['unsupported_media_type', 'too_large'],
   description:
-    'Runs start on a registered CVM only while it is connected and not spent. Keeps the SHA-256 fingerprint of the certificate. ' +
-    'Refuses private keys.',
+    'Stores the SHA-256 fingerprint of the certificate. Returns 400 for a private key. A run starts on a registered CVM only while the ' +
+    'CVM is connected and its agent is not `spent`.',
 } as const satisfies Contract;
 
 export const examples = { request: cvmBody, response: cvm } satisfies Examples<typeof contract>;

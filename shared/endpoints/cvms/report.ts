@@ -42,7 +42,7 @@ export const contract = {
   response: reportSummarySchema,
   errors: ['unsupported_media_type', 'too_large'],
   description:
-    'Sends up to 50 reports. An event `ConsumingResults/Ready` or `Complete/Completed` completes the run. `Failed/Failed` or a ' +
+    'Records up to 50 reports. An event `ConsumingResults/Ready` or `Complete/Completed` completes the run. `Failed/Failed` or a ' +
     'rejection fails it. `Stopped/Stopped` ends a stop. Any report shows that the CVM is alive. Each report has a result, and an ' +
     'invalid one does not affect the others.',
 } as const satisfies Contract;

@@ -32,7 +32,7 @@ export const contract = {
     after: v.optional(
       v.pipe(
         v.string(),
-        v.regex(eventId, 'Expected the identifier of an event, or nothing.'),
+        v.regex(eventId, 'Expected the identifier of an event, or an empty value.'),
         v.description(
           'Return only events recorded after the event with this identifier, oldest first. Empty: begin at the first event. Not together with `offset`.',
         ),

@@ -26,8 +26,8 @@ export const contract = {
   errors: ['not_found', 'conflict'],
   reasons: ['run_active'],
   description:
-    'A signed statement about an ended run. The first request after the end of the run makes it, and it stays the same from then on. ' +
-    'While the run is active, returns 409 with the reason `run_active`. The public keys are at `/.well-known/jwks.json`.',
+    'Returns a signed statement about an ended run. The first request after the end of the run creates it, and later requests return the ' +
+    'same statement. Returns 409 with the reason `run_active` while the run is active. The public keys are at `/.well-known/jwks.json`.',
 } as const satisfies Contract;
 
 export const examples = { response: evidence } satisfies Examples<typeof contract>;

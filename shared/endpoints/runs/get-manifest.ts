@@ -32,8 +32,8 @@ export const contract = {
   headers: { 'manifest-digest': 'The digest of the manifest: the SHA3-256, hex, of its canonical JSON (RFC 8785).' },
   errors: ['not_found', 'incomplete'],
   description:
-    'If something of the manifest is missing, returns 422 with the missing items. Missing approvals do not matter: the manifest is ' +
-    'what the parties approve.',
+    'Returns 422 with the missing items if a part of the manifest is missing. Missing approvals do not count as missing items here, ' +
+    'because the manifest is what the parties approve.',
 } as const satisfies Contract;
 
 export const examples = { response: manifest } satisfies Examples<typeof contract>;

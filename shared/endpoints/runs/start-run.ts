@@ -24,8 +24,8 @@ export const contract = {
   errors: ['not_found', 'conflict', 'incomplete'],
   reasons: ['run_active', 'cvm_busy', 'cvm_not_ready'],
   description:
-    'Runs the computation on a CVM. A 409 names the run that is in the way in `run_id`. If you lost the response to an earlier ' +
-    'request, use it to find the run that the request started.',
+    'Runs the computation on a CVM. A 409 with the reason `run_active` or `cvm_busy` contains the conflicting run in `run_id`. If you ' +
+    'lost the response to an earlier request, use it to find the run that the request started.',
 } as const satisfies Contract;
 
 export const examples = { response: runId } satisfies Examples<typeof contract>;

@@ -16,7 +16,7 @@ export const route = {
 export const contract = {
   status: 200,
   response: v.pipe(
-    v.object({ keys: v.pipe(v.array(publicJwkSchema), v.description('The key that signs now, and all that signed before.')) }),
+    v.object({ keys: v.pipe(v.array(publicJwkSchema), v.description('The current signing key and all former ones.')) }),
     v.title('PublicKeys'),
   ),
 } as const satisfies Contract;

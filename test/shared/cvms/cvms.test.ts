@@ -190,7 +190,7 @@ describe('a run', () => {
     const id = await readyRun(domain, 'cvm-1');
     await expect(startOn(domain, 'cvm-1', id)).rejects.toMatchObject({
       ...notReady,
-      message: expect.stringMatching(/never heard/),
+      message: expect.stringMatching(/never seen/),
     });
     await poll(domain, 'cvm-1');
     await expect(startOn(domain, 'cvm-1', id, at(61))).rejects.toMatchObject(notReady);

@@ -105,7 +105,7 @@ describe('endpoint', () => {
       endpoint(closed, large, () => ({ body: { shown: '' } })),
       { body: `${'['.repeat(2_500_000)}${']'.repeat(2_500_000)}` },
     );
-    expect([statusCode, body?.['detail']]).toEqual([400, 'Expected at most 32 levels of nesting.']);
+    expect([statusCode, body?.['detail']]).toEqual([400, 'Expected a body with at most 32 levels of nesting.']);
   });
 
   it('leaves out of its answer what the contract does not have', async () => {

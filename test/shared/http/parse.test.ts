@@ -31,8 +31,8 @@ describe('parseInput', () => {
   it.each([
     ['a missing field', {}, '/name', 'Required.'],
     ['an unknown field', { name: 'x', nmae: 1 }, '/nmae', 'Unknown field.'],
-    ['a wrong type', { name: 5 }, '/name', 'Expected text of 1 to 3 characters.'],
-    ['a wrong length', { name: '12345' }, '/name', 'Expected text of 1 to 3 characters, not 5.'],
+    ['a wrong type', { name: 5 }, '/name', 'Expected a string of 1 to 3 characters.'],
+    ['a wrong length', { name: '12345' }, '/name', 'Expected a string of 1 to 3 characters, not 5.'],
     ['lone surrogates', { name: '\ud800' }, '/name', 'Expected well-formed Unicode without lone surrogates.'],
     ['a value that is not a choice', { name: 'x', kind: 'c' }, '/kind', 'Expected a or b.'],
     ['an item of an array', { name: 'x', inner: { list: [1, 'x'] } }, '/inner/list/1', 'Expected a number.'],
@@ -85,7 +85,7 @@ describe('parseInput', () => {
   });
 
   it.each([
-    ['a choice of several texts', v.picklist(['', 'debug', 'info']), 'Expected an empty text, debug or info.'],
+    ['a choice of several texts', v.picklist(['', 'debug', 'info']), 'Expected an empty string, debug or info.'],
     ['one text', v.literal('creator'), 'Expected creator.'],
     ['one of several types', v.union([v.number(), v.boolean(), v.null()]), 'Expected a number, true or false or null.'],
   ])('describes %s in words', (_what, schema, detail) => {
@@ -95,8 +95,8 @@ describe('parseInput', () => {
   it('names one violation of a text that is too long and has another form', () => {
     const given = { file_name: '/'.repeat(256), asset_type: 'dataset', mime_type: `a/b${';a=b'.repeat(1_500_000)}` };
     expect(violations(assetInput, { asset: given })?.errors).toEqual([
-      { pointer: '/asset/file_name', detail: 'Expected text of 1 to 255 characters, not 256.' },
-      { pointer: '/asset/mime_type', detail: 'Expected text of 0 to 255 characters, not 6000003.' },
+      { pointer: '/asset/file_name', detail: 'Expected a string of 1 to 255 characters, not 256.' },
+      { pointer: '/asset/mime_type', detail: 'Expected a string of 0 to 255 characters, not 6000003.' },
     ]);
   });
 

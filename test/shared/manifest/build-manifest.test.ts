@@ -72,7 +72,7 @@ describe('buildManifest', () => {
       ...inputs().keys,
       ...Array.from({ length: 200 }, (_, index) => aKeyOf(`u${index}`, { is_consumer: true, user_key: btoa('k'.repeat(1500)) })),
     ];
-    expect(buildManifest(inputs({ keys })).missing?.info).toEqual([expect.stringContaining('at most 262144 fit')]);
+    expect(buildManifest(inputs({ keys })).missing?.info).toEqual([expect.stringContaining('the limit is 262144')]);
   });
 
   it('makes a manifest of up to 256 KiB, and none of one more byte', () => {

@@ -6,7 +6,7 @@ const ago = (milliseconds: number) => new Date(Date.parse(now) - milliseconds).t
 const free = { isHeld: false, now };
 
 describe('presenceOf', () => {
-  it('is disconnected and unknown for a CVM that was never heard', () => {
+  it('is disconnected and unknown for a CVM that was never seen', () => {
     const presence = { state: 'disconnected', last_seen_at: null, agent_state: null, fit: 'unknown' };
     expect(presenceOf({}, free)).toEqual(presence);
   });
@@ -25,8 +25,8 @@ describe('presenceOf', () => {
 
 describe('whyNotReady', () => {
   it.each([
-    [{}, 'The CVM cvm-1 is disconnected: it was never heard.'],
-    [{ last_seen_at: ago(61_000), fit: 'ready' }, `The CVM cvm-1 is disconnected: it was last heard at ${ago(61_000)}.`],
+    [{}, 'The CVM cvm-1 is disconnected: it was never seen.'],
+    [{ last_seen_at: ago(61_000), fit: 'ready' }, `The CVM cvm-1 is disconnected: it was last seen at ${ago(61_000)}.`],
     [{ last_seen_at: now, fit: 'spent' }, 'The CVM cvm-1 is spent: restart its agent before the next run.'],
     [{ last_seen_at: now, fit: 'ready' }, undefined],
     [{ last_seen_at: now, fit: 'busy' }, undefined],
