@@ -97,14 +97,17 @@ export class ForbiddenForNowError extends ServiceError {
   }
 }
 
+/** @param what the kind of resource, such as `asset` */
 export function notFound(what: string): ServiceError {
   return new ServiceError('not_found', `No such ${what} in this domain.`);
 }
 
+/** @param pointer a JSON Pointer into the body, '' for all of it, or a place such as `query/limit` */
 export function invalid(pointer: string, detail: string): ServiceError {
   return new ServiceError('invalid_request', detail, { errors: [{ pointer, detail }] });
 }
 
+/** @param run_id the run that causes the conflict */
 export function conflict(reason: ConflictReason, detail: string, run_id?: string): ServiceError {
   return new ServiceError('conflict', detail, run_id === undefined ? { reason } : { reason, run_id });
 }

@@ -94,7 +94,7 @@ export function requireAccess(caller: Caller, access: Access, relations: Relatio
   throw forbidden(caller, access);
 }
 
-/** A reserved name has none, so that no event names it as the user, whomever an administrator makes an owner. */
+/** A reserved name has no relations, even if an administrator makes it an owner. So no event names it as the user. */
 function hasRelation({ id }: Caller, relation: Relation, relations: Relations): boolean {
   if (reserved.has(id)) return false;
   const users = relations[relation] ?? [];

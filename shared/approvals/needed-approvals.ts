@@ -10,8 +10,8 @@ export interface NeededApproval {
 }
 
 /**
- * Returns whose approval a run needs: the creators of assets whose use takes approval, or if the computation takes the approval
- * of all, the creators of all assets and the result consumers (docs/contract.md, section 9).
+ * Returns the users whose approval a run needs: the creators of assets with `use: approval`. If the computation requires the
+ * approval of all, the creators of all assets and the result consumers (docs/contract.md, section 9).
  */
 export function neededApprovals(inputs: Inputs): NeededApproval[] {
   const isAll = inputs.computation.approval !== 'none';
@@ -32,7 +32,7 @@ function consumersOf(inputs: Inputs): Set<string> {
 
 const consumer = 'result consumer';
 
-/** Returns what needs the approval, as the API names it. A file of that name is not told from a result consumer. */
+/** Returns the `because` of the API: the file names, and `result consumer`. A file with that name looks the same. */
 export function becauseOf({ files, asConsumer }: NeededApproval): string[] {
   return asConsumer ? [...files, consumer] : files;
 }

@@ -12,13 +12,16 @@ export type ContentCheck = v.InferOutput<typeof contentCheck>;
 /** Longer than a presigned upload or download is valid, and longer than any request takes. */
 const delayInSeconds = 2 * 3600;
 
-/** Creates the check for content that is about to be written, uploaded or replaced. It is due in two hours. */
+/**
+ * Creates the check for content that is about to be written, uploaded or replaced. It is due in two hours.
+ * @param now RFC 3339, UTC, milliseconds
+ */
 export function contentCheckItem(contentKey: string, now: string): ContentCheck {
   const dueAt = new Date(Date.parse(now) + delayInSeconds * 1000).toISOString();
   return { ...contentCheckKeys.check(dueAt, contentKey), content_key: contentKey };
 }
 
-/** Returns whether the check that was created at `createdAt` is due within this time from now. */
+/** Returns whether the check that was created at `createdAt` is due within this time from `now`. Both RFC 3339, UTC, milliseconds. */
 export function isDueWithin(seconds: number, createdAt: string, now: string): boolean {
   return Date.parse(now) + seconds * 1000 > Date.parse(createdAt) + delayInSeconds * 1000;
 }
@@ -34,6 +37,7 @@ export function dropContentCheck({ pk, sk }: ContentCheck): Action {
 
 /**
  * Reads checks that are due at `now`, oldest first.
+ * @param now RFC 3339, UTC, milliseconds
  * @param from the sort key to begin with, included. Default: the oldest check
  */
 export async function dueContentChecks(table: Table, now: string, limit: number, from?: string): Promise<ContentCheck[]> {

@@ -79,13 +79,16 @@ function expiry(now: string): string {
   return new Date(Date.parse(now) + linkLifetimeInSeconds * 1000).toISOString();
 }
 
-/** Presigns an upload. It is valid for one hour and for one upload: storage refuses a second upload of the same key. */
+/**
+ * Presigns an upload. It is valid for one hour and for one upload: storage refuses a second upload of the same key.
+ * @param now RFC 3339, UTC, milliseconds
+ */
 export async function presignUpload(store: ContentStore, key: string, now: string): Promise<NonNullable<Asset['upload']>> {
   const headers = { 'if-none-match': '*' };
   return { method: 'PUT', url: await presign(store, 'PUT', key, { headers }), headers, expires_at: expiry(now) };
 }
 
-/** Presigns a download with the asset's file name. It is valid for one hour. */
+/** Presigns a download with the asset's file name. It is valid for one hour. @param now RFC 3339, UTC, milliseconds */
 export async function presignDownload(
   store: ContentStore,
   key: string,

@@ -6,7 +6,7 @@ import { readSettled } from '../table/read-settled.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
 import { storedAsset, type StoredAsset } from './asset.ts';
 
-/** @throws ServiceError `not_found` if this service cannot have issued the identifier */
+/** Returns the number of an asset in its list. @throws ServiceError `not_found` if this service cannot have issued the identifier */
 export function assetNumber(id: string): number {
   const number = numberOf(id);
   if (number === undefined) throw notFound('asset');

@@ -4,7 +4,7 @@ import type { Asset, StoredAsset } from './asset.ts';
 import { contentCheckItem, isDueWithin } from './content-check.ts';
 import { linkLifetimeInSeconds, presignUpload, type ContentStore } from './content-store.ts';
 
-/** Returns what `renewUpload` needs of an answer: nothing if it has no `upload`. */
+/** Returns what `renewUpload` needs to presign the upload of an answer again. Empty if the answer has no `upload`. */
 export function rememberUpload(
   { upload, upload_key }: Asset & Pick<StoredAsset, 'upload_key'>,
   given_at: string,

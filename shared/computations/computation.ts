@@ -61,7 +61,7 @@ const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored. The serv
 
 /**
  * The body of endpoint 4: a full replacement. Without `owner`, `approval` or `consumers`, these stay the same: a client that does
- * not know them must neither lower what a run takes nor let more users have its results.
+ * not know them must neither lower what a run requires nor let more users have its results.
  */
 export const computationReplacement = v.pipe(
   strictObject({

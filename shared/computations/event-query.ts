@@ -5,7 +5,7 @@ import { parseTimeBound } from '../events/time-bound.ts';
 /** The filters of endpoint 23 as the client sends them. `from` and `to` are RFC 3339 or Unix seconds, both inclusive. */
 export type EventQuery = { [filter in Facet | 'from' | 'to']?: string | undefined };
 
-/** @throws ServiceError `invalid_request` if `from` or `to` is invalid */
+/** Returns the filter. @throws ServiceError `invalid_request` if `from` or `to` is invalid */
 export function parseEventQuery({ from, to, ...facets }: EventQuery): EventFilter {
   return {
     ...facets,

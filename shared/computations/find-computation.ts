@@ -5,7 +5,7 @@ import { parseStored } from '../table/parse-stored.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
 import { storedComputation, type StoredComputation } from './computation.ts';
 
-/** @throws ServiceError `not_found` if this service cannot have issued the identifier */
+/** Returns the number of a computation in its list. @throws ServiceError `not_found` if this service cannot have issued the identifier */
 export function computationNumber(id: string): number {
   const number = numberOf(id);
   if (number === undefined) throw notFound('computation');

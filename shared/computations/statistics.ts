@@ -4,7 +4,11 @@ import type { Table } from '../table/table.ts';
 import { computationStatuses } from './computation.ts';
 import type { StatisticsEntry } from './statistics-entry.ts';
 
-/** Reads the last `days` UTC days, including today, sorted by day and status. One round trip. */
+/**
+ * Reads the last `days` UTC days, including today, sorted by day and status. One round trip.
+ * @param days 1 to 366
+ * @param now RFC 3339, UTC, milliseconds
+ */
 export async function readStatistics(table: Table, domain: string, days: number, now: string): Promise<StatisticsEntry[]> {
   const list = indexedLists.computations(domain);
   const today = dayOf(Date.parse(now));

@@ -51,6 +51,7 @@ interface CommandStreamChange {
   commandStream: CommandStream;
   /** The stream that it replaces. */
   instead: CommandStream | undefined;
+  /** RFC 3339, UTC, milliseconds. */
   now: string;
 }
 
@@ -73,7 +74,10 @@ export function setCommandStream(table: Table, { domain, cvmId }: CvmReference, 
   );
 }
 
-/** Records that a stream no longer takes the commands of a CVM, unless another one has replaced it. @param lastSeenAt when it was last heard */
+/**
+ * Records that a stream no longer takes the commands of a CVM, unless another one has replaced it.
+ * @param lastSeenAt when the CVM was last heard: RFC 3339, UTC, milliseconds
+ */
 export async function clearCommandStream(
   table: Table,
   { domain, cvmId }: CvmReference,

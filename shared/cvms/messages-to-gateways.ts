@@ -27,7 +27,7 @@ export type MessageToGateway = v.InferOutput<typeof message>;
 /** A message to a gateway that is gone expires after an hour. */
 const lifetimeInSeconds = 60 * 60;
 
-/** Sends a message to a gateway. Costs one write unit. */
+/** Sends a message to a gateway. Costs one write unit. @param now RFC 3339, UTC, milliseconds */
 export async function sendToGateway(table: Table, to: string, message: MessageToGateway, now: string): Promise<void> {
   const ttl = Math.floor(Date.parse(now) / 1000) + lifetimeInSeconds;
   await putItem(table, { ...gatewayKeys.message(to, message.id), ...message, ttl });

@@ -6,7 +6,7 @@ import { emitWaiting } from '../metrics.ts';
 import { deadlineOf, getItem, type Table } from '../table/table.ts';
 import { transact } from '../table/transaction.ts';
 
-/** As many as the alarm content-backlog begins with: a call that leaves a whole read rings it. */
+/** The threshold of the alarm content-backlog: a call that leaves a full read of checks triggers it. */
 const mostChecksPerRead = 1_000;
 const checksAtOnce = 10;
 /** No check is begun with less time left. */
@@ -37,7 +37,7 @@ export async function collectContent(
     const ofThese = await settleAll(table, store, open, { now, failures });
     begun += ofThese;
     const areMoreDue = due.length === checksPerRead;
-    // What is due behind these is not counted: it is taken for a whole read.
+    // Further due checks are not counted. They are estimated as one full read.
     if (ofThese < open.length) return report({ begun, left: areMoreDue ? checksPerRead : open.length - ofThese, failures });
     if (!areMoreDue) return report({ begun, left: 0, failures });
     from = due.at(-1)?.sk;

@@ -46,8 +46,8 @@ interface Change<R extends Route, C extends Contract, T extends object> {
 /**
  * Makes the handler of an endpoint that changes something. With an Idempotency-Key, the transaction of the change keeps the
  * answer, and a repeat of the request within 24 hours gets it again (docs/adr/0009-safe-repeats.md). The first request makes no
- * further call for that. A repeat attempts the change, which is refused by the kept answer, or earlier by the state that the
- * first request left; then it reads the answer. So the access is checked by the caller's present roles and relations.
+ * further call for that. A repeat attempts the change. The kept answer, or the state that the first request left, refuses it. Then the
+ * repeat returns the kept answer. So access is checked with the caller's present roles and relations.
  */
 export function changeEndpoint<const R extends Route, const C extends Contract, T extends object>(
   route: R & (TakesKey<R> extends true ? unknown : never),

@@ -5,9 +5,9 @@ import type { Bucket, Taken, Taking } from './token-bucket.ts';
 interface Lease {
   /** Taken from the bucket and not used yet. */
   tokens: number;
-  /** Milliseconds. Unused tokens are void then. */
+  /** Milliseconds since the Unix epoch. Unused tokens are void then. */
   expiresAt: number;
-  /** Milliseconds. Until then the environment refuses without asking. */
+  /** Milliseconds since the Unix epoch. Until then the environment refuses without asking. */
   refusedUntil: number;
   /** Whether that was because the domain is being removed. */
   isClosed: boolean;
@@ -19,9 +19,9 @@ const mostTokensOfLease = 10;
 const leaseInMilliseconds = 10_000;
 const leastPauseInMilliseconds = 250;
 const mostPauseInMilliseconds = 1_000;
-/** What callers in a domain that is being removed are told to wait. The environment itself asks again after a second. */
+/** The Retry-After for a domain that is being removed. The environment itself asks again after a second. */
 const pauseOfClosedInSeconds = 60;
-/** No bucket takes longer to refill, even as seen by an environment whose clock is late: a domain with a longer wait is closed. */
+/** Added to the time in which a bucket refills, for environments whose clock is late. A domain with a longer wait is closed. */
 const clockSkewInMilliseconds = 60_000;
 /** More domains than an environment serves in an hour. Beyond this, it asks again. */
 const mostDomains = 1_000;
@@ -50,7 +50,7 @@ export class DomainLimit<Store> {
 
   /**
    * Lets one change pass.
-   * @param now milliseconds
+   * @param now milliseconds since the Unix epoch
    * @returns the headers that tell the limit
    * @throws RateLimitError if the domain has used up its bucket
    */
@@ -73,7 +73,7 @@ export class DomainLimit<Store> {
 
   private async renew(store: Store, lease: Lease, { domain, now }: Omit<Taking, 'tokens'>): Promise<void> {
     if (now < lease.refusedUntil) throw this.refusal(domain, lease.refusedUntil - now, lease);
-    // A domain may meet many environments, such as those that another one has started. Only where it stays do ten tokens serve it.
+    // The requests of a domain may be spread over many environments. Tokens taken ahead are useful only where they are used up soon.
     const usedUpInTime = now < lease.expiresAt;
     const tokens = usedUpInTime ? Math.max(1, Math.min(mostTokensOfLease, Math.floor(this.bucket.burst / 8))) : 1;
     const taken = await this.take(store, { domain, tokens, now });

@@ -15,8 +15,8 @@ export interface Route {
   /** False if a POST, PUT or DELETE takes no Idempotency-Key: it changes nothing, or recognizes repeats by itself. */
   takesKey?: false;
   /**
-   * True if requests may be held by the parameter `wait`. The function then has a concurrency of its own, as little memory as serves,
-   * and the caps of waits in its environment.
+   * True if the endpoint has the parameter `wait`. Its function then has its own reserved concurrency, little memory, and the caps of
+   * waits in its environment.
    */
   waits?: true;
   /** Omit for a public endpoint, which takes no token. */
@@ -24,7 +24,7 @@ export interface Route {
   uses: Uses;
   /** The executions that a stage reserves for the function. Default: it shares those of the account. */
   reserves?: 'reports';
-  /** One call takes much more time or storage than others. API Gateway admits fewer of them. */
+  /** True if a call takes much more time or storage than most. API Gateway then admits fewer calls. */
   isExpensive?: true;
   /** The effect on users while the endpoint fails. The alarm includes it. */
   impact: string;
@@ -37,7 +37,7 @@ export function takesKey({ method, takesKey }: Served): boolean {
   return method !== 'GET' && takesKey !== false;
 }
 
-/** What says of a route by which wrapper its function serves it. */
+/** The fields of a route that decide between `endpoint` and `changeEndpoint`. */
 interface Served {
   name: string;
   method: string;

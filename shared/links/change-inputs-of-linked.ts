@@ -9,12 +9,12 @@ import { readLinkedComputations, readLinkedIds, readRows } from './linked-comput
 const computationsPerTransaction = 80;
 
 /**
- * After this time no start is left that read the asset before its change. A start works up to 5 seconds, and a write that was
- * sent then may take a moment more.
+ * After this time, every start that read the asset before the change has ended. A start takes up to 5 seconds, and its last write
+ * may take a little longer.
  */
 const startsEndWithinMilliseconds = 2 * maxTimeInMilliseconds;
 
-/** The longest that a request works until it changes the asset. The asset names the time at which the request began. */
+/** The longest time from the start of a request to its change of the asset. The asset stores when the request began. */
 const changedWithinMilliseconds = maxTimeInMilliseconds;
 
 /**

@@ -43,7 +43,7 @@ export async function renameLinks(
 }
 
 /**
- * Throws the error with which a change of the asset's name or type would end, if there is one. Writes nothing.
+ * Checks whether the asset's name or type can change, and throws the error that the change would throw. Writes nothing.
  * @throws ServiceError as renameLinks does
  */
 export async function refuseTakenPlaces(

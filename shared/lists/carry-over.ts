@@ -25,9 +25,9 @@ const membersPerStep = 2_000;
 const pauseInMilliseconds = 1_000;
 
 /**
- * Builds the trees of an index from the rows of its lists, step by step, while changes go on. These are in the log, from which
- * nothing is folded before: an index without a head, which an earlier version has written, is not folded, and neither is one that
- * is being rebuilt (rebuild.ts).
+ * Builds the trees of an index from the rows of its lists, step by step, while the lists change. The changes stay in the log until
+ * the trees are complete: neither an index without a head, which an earlier version has written, nor one that is being rebuilt
+ * (rebuild.ts) is folded.
  *   1. The rows are entered. Some of them have changed since they were read, and some before that: the log says which.
  *   2. The members that the log mentions get the state that they had before. So trees and log together are exact, as before.
  *   3. The head is replaced. The log is folded as usual, but by the rows (`by_rows` of the head), in parts.
@@ -84,8 +84,8 @@ function progressAfter(lists: readonly IndexedList[], { list }: Build, members: 
 }
 
 /**
- * Enters the next members that the log mentions, as they were before its unfolded changes. Who is mentioned only later, after
- * all rows have been read, is in the trees as before that change, wherever this is.
+ * Sets the next members that the log mentions to their state before the unfolded changes. A member that first appears in the log
+ * after all rows were read needs nothing: the trees already contain its state before that change.
  */
 async function enterLogged(
   table: Table,

@@ -14,7 +14,7 @@ import { TornReadError, withSnapshot, type Snapshot } from './snapshot.ts';
 
 /** The newest days change with most folds. They are only in the head. */
 const daysInHead = 2;
-/** How many days a fold moves, 25 in a call: a request may make it. Only a head of the migration has as many (carry-over.ts). */
+/** The most days that a fold moves, 25 in a call: a fold may run within a request. Only a head of the migration has so many. */
 const daysPerFold = 100;
 
 /** Returns the days since 1970-01-01, UTC. */
@@ -117,7 +117,7 @@ export function readDays(
     const stored = new Map(items.map((item) => [dayOfKey(item), parseStoredDay(item)]));
     const kept = isOld ? await readOldDays(table, list) : new Map([...stored].map(([day, { counts }]) => [day, counts]));
     const counted = countDays(head.days, unfolded, (day) => {
-      // A later head had this day. Its counts may contain the steps that are still unfolded by this one.
+      // The item was written from a later head, so its counts may already contain steps that this head has not folded.
       if ((stored.get(day)?.head ?? 0) > head.version) {
         throw new TornReadError('A day of the statistics moved while it was read.');
       }

@@ -5,9 +5,9 @@ import { maxChangesOfFold } from './part-to-fold.ts';
 /** For changes that are mostly among the newest members, which share the nodes that a fold writes. */
 const leastAmongNewest = 32;
 /**
- * Changes of members that are far apart write a leaf each, and share only the inner nodes above. One of these has some 38,000
- * members, so that two changes share it if there is a change for each 19,000 members. Every hundred changes in the log cost each
- * read two more read units, so that smaller lists, which have fewer inner nodes, wait for fewer changes.
+ * Changes of members that are far apart write a leaf each, and share only the inner nodes above. An inner node has about 38,000
+ * members, so two changes share one if there is a change for every 19,000 members. Every 100 changes in the log cost each read two
+ * more read units, so smaller lists, which have fewer inner nodes, wait for fewer changes.
  */
 const membersPerChange = 19_000;
 const farApart = { least: 160, most: 640 };

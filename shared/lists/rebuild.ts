@@ -33,13 +33,13 @@ export async function rebuildIndex(
   { isAnew = false } = {},
 ): Promise<void> {
   const { index } = lists[0];
-  // What a rebuild that died has built is of the time of that rebuild.
+  // Cleans up after a rebuild that died when its trees were complete. This one reads all rows again.
   await clean(table, index);
   if (isAnew) await deleteItems(table, [indexKeys.build(index)]);
   await holdFolds(table, index);
   await carryOverAll(table, lists, { isRebuild: true, onRows });
   await clean(table, index);
-  // What is left to fold. Another rebuild that has begun since is that runner's.
+  // Folds the changes that are still in the log. If another rebuild has begun since, its runner does this.
   await carryOverAll(table, lists, { isRebuild: false, onRows });
 }
 
@@ -109,7 +109,7 @@ async function clean(table: Table, index: ListIndex): Promise<void> {
     ...stored.filter(({ sk }) => !used.has(String(sk))),
     ...roots.filter(({ sk }) => !usedRoots.has(String(sk))),
   ].map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }));
-  // All that is listed was written while nothing was folded, unless the head has changed since.
+  // If the head is unchanged, no fold has written nodes since they were listed.
   if ((await readHead(table, index)).version !== head.version) return;
   await deleteItems(table, unused);
   await markIndex(table, index);

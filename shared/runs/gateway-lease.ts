@@ -19,10 +19,10 @@ const lease = v.object({
 /** A gateway that has not renewed its lease for this long is gone. It renews three times as often. */
 export const leaseInMilliseconds = 30_000;
 
-/** As long as that, CVMs that a gateway left behind show when it was last there. */
-const keptInSeconds = 90 * 24 * 60 * 60;
+/** How long a lease is stored after its gateway is gone. Until then, the gateway's CVMs show when they were last seen. */
+const lifetimeInSeconds = 90 * 24 * 60 * 60;
 
-/** Renews the lease of a gateway, or ends it. Costs one write unit. */
+/** Renews the lease of a gateway, or ends it. Costs one write unit. @param now RFC 3339, UTC, milliseconds */
 export async function renewLease(table: Table, gateway: string, now: string, { isOver = false } = {}): Promise<void> {
   await putItem(table, {
     ...gatewayKeys.lease(gateway),
@@ -34,12 +34,12 @@ export async function renewLease(table: Table, gateway: string, now: string, { i
 
 /** When DynamoDB may delete an item of a gateway that has shown itself now, in seconds since the Unix epoch. */
 function endOf(now: string): number {
-  return Math.floor(Date.parse(now) / 1000) + keptInSeconds;
+  return Math.floor(Date.parse(now) / 1000) + lifetimeInSeconds;
 }
 
 const named = v.object({ gateway: v.string() });
 
-/** Gives a gateway its name. The gateway that had it before is gone, so its lease ends. */
+/** Gives a gateway its name. The gateway that had it before is gone, so its lease ends. @param now RFC 3339, UTC, milliseconds */
 export async function takeName(table: Table, gateway: string, name: string, now: string): Promise<void> {
   const key = gatewayKeys.name(name);
   const item = await getItem(table, key);
@@ -50,7 +50,11 @@ export async function takeName(table: Table, gateway: string, name: string, now:
   await putItem(table, { ...key, gateway, ttl: endOf(now) });
 }
 
-/** Returns whether a gateway may still hold its streams. @param get reads the item of its lease. Default: alone */
+/**
+ * Returns whether a gateway may still have its streams.
+ * @param now RFC 3339, UTC, milliseconds
+ * @param get reads the item of its lease. Default: alone
+ */
 export async function isAlive(
   table: Table,
   gateway: string,

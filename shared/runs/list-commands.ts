@@ -49,7 +49,7 @@ interface Reading {
   issued: string[];
 }
 
-/** Reads the commands for a CVM and the run that holds it, as readCommands does. */
+/** Reads the commands for a CVM and the run that holds it, as readCommands does. @param now RFC 3339, UTC, milliseconds */
 export async function listCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Work> {
   const { work } = await readCommands(table, domain, cvmId, now);
   return work;
@@ -58,6 +58,7 @@ export async function listCommands(table: Table, domain: string, cvmId: string, 
 /**
  * Reads the commands for a CVM and the run that holds it, all as of one moment. Records that the CVM was heard. One round trip, or two
  * if a run holds the CVM or its presence has to be written.
+ * @param now RFC 3339, UTC, milliseconds
  */
 export async function readCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Reading> {
   const cvm = { domain, cvm_id: cvmId };

@@ -88,8 +88,8 @@ export interface ReportedState {
 }
 
 /**
- * Returns what to store when a registered CVM sends something. Undefined if it says nothing new and was last written a moment ago:
- * such a CVM costs at most two writes a minute, and none while the gateway `by` which it sends holds it.
+ * Returns what to store when a registered CVM sends something. Undefined if nothing has changed and the last write was less than
+ * 30 seconds ago: at most two writes a minute. While the gateway `by` has the CVM's stream, undefined if nothing has changed.
  * A gateway's `busy` does not replace `spent`: it was on its way when the run ended. A restarted agent is `ready` first.
  */
 export function presenceToStore(
@@ -112,9 +112,9 @@ export function presenceToStore(
 }
 
 /**
- * Returns whether the end of a run that the CVM had accepted leaves its agent spent: an agent takes one run, and then has to be
- * restarted. One that reported `ready` after it took the run was restarted since. Of a CVM that never reports whether it is fit,
- * or that does not know, the service knows nothing.
+ * Returns whether the end of an accepted run leaves the agent spent. An agent takes one run, and must then be restarted. An agent
+ * that reported `ready` after it took the run has been restarted since. False if the CVM has not reported `fit`, or reported
+ * `unknown`.
  */
 export function isSpentBy({ fit, fit_at = '' }: StoredPresence, acceptedAt: string): boolean {
   return fit === 'busy' || (fit === 'ready' && fit_at <= acceptedAt);

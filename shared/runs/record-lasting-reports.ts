@@ -20,6 +20,7 @@ interface ReportsOfRun {
   reference: RunReference;
   /** Up to 40, so that their markers and events fit into a transaction. */
   reports: LastingReport[];
+  /** RFC 3339, UTC, milliseconds. */
   now: string;
 }
 

@@ -20,6 +20,7 @@ interface Batch {
   domain: string;
   cvmId: string;
   reports: (Report | InvalidReport)[];
+  /** RFC 3339, UTC, milliseconds. */
   now: string;
   /** The gateway that reports for the CVM. Default: the CVM itself. */
   by?: string;

@@ -6,6 +6,7 @@ export interface Refusal {
   isConflict?: boolean;
   /** The address that the stream came from. */
   peer: string;
+  /** RFC 3339, UTC, milliseconds. */
   now: string;
 }
 

@@ -16,7 +16,7 @@ const base = {
   run_id: v.pipe(runId, v.description('The run that the report is about.')),
 };
 const commandId = v.pipe(v.string(), v.description('The command that this report answers.'));
-/** Of a reason, in characters. */
+/** The longest reason, in characters. */
 export const longestReason = 1_000;
 const sentence = text(0, longestReason);
 const reason = v.optional(v.pipe(sentence, v.description('The reason. Up to 1,000 characters.')), '');
@@ -27,7 +27,7 @@ const agentsEvent = v.pipe(
   v.check((type) => !isOwnEvent(type), "Expected an event of the agent. This name is reserved for the service's own events."),
 );
 
-/** In bytes, decoded: a page of a hundred events fits into what a function may return. */
+/** The largest `details`, in decoded bytes. A page of 100 events then fits into the response of a function. */
 const detailsLimit = 32 * 1024;
 const detailsLimitInBase64 = Math.ceil(detailsLimit / 3) * 4;
 

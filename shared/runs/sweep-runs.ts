@@ -13,7 +13,7 @@ const callsPerSweep = 200;
 /** A claim takes one, or two if its run is being stopped. */
 const mostCallsPerClaim = 2;
 
-/** Of the calls. The others are for the claims that are no suspects, so that neither keeps the other waiting. */
+/** The share of the calls for suspects. The rest is for the other claims, so that neither group delays the other. */
 const shareForSuspects = 0.75;
 
 const claimsPerRead = 100;
