@@ -142,7 +142,7 @@ describe('a membership that is bound to a CVM', () => {
     expect(actionsOn('c', 'd1:cvm:a', 'd2:cvm', 'd1:viewer')).toEqual(['view']);
   });
 
-  it.each(['d1:cvm:', 'd1::cvm', ':cvm:a', 'd1:viewer:a', 'd1:administrator:cvm'])('is not %j, which gives nothing', (group) => {
+  it.each(['d1:cvm:', 'd1::cvm', ':cvm:a', 'd1:viewer:a', 'd1:administrator:cvm'])('is not %j, which gives no role', (group) => {
     expect(() => rolesIn([group])).toThrow(expect.objectContaining({ code: 'forbidden' }));
   });
 

@@ -9,14 +9,14 @@ const embedded = sharedByTests(startEmbeddedTable);
 const due = async (now: string) => (await dueContentChecks(embedded.table, now, 1_000)).map((check) => check.content_key);
 
 describe('dueContentChecks', () => {
-  it('lists a note from two hours after it was made, the oldest first', async () => {
-    const notes: [string, string][] = [
+  it('lists a check from two hours after its creation, the oldest first', async () => {
+    const checks: [string, string][] = [
       ['later', '2025-07-17T08:00:01.000Z'],
       ['first', '2025-07-17T08:00:00.000Z'],
     ];
     await transact(
       embedded.table,
-      notes.map(([key, now]) => putContentCheck(key, now)),
+      checks.map(([key, now]) => putContentCheck(key, now)),
     );
     expect(await due('2025-07-17T09:59:59.999Z')).toEqual([]);
     expect(await due('2025-07-17T10:00:00.001Z')).toEqual(['first']);

@@ -44,7 +44,7 @@ describe('a closed domain', () => {
     expect(await closed('d4', now)).toBeUndefined();
   });
 
-  it('is known by one item, and so is no other domain', () => {
+  it('is recognized by exactly one item, which is not that of another domain', () => {
     const key = limitKeys.changes('d1');
     expect(isClosingOf('d1', key)).toBe(true);
     expect([isClosingOf('d10', key), isClosingOf('d1', { ...key, sk: 'other' })]).toEqual([false, false]);
@@ -52,7 +52,7 @@ describe('a closed domain', () => {
 });
 
 describe('a domain that was never closed', () => {
-  it('is open at every time, whether it has used its limit or not', async () => {
+  it('is open at any time, whether it has used its limit or not', async () => {
     await putItem(embedded.table, { ...limitKeys.changes('d5'), full_at: now, closed_at: now });
     expect([await closed('d5', 0), await closed('d5', now), await closed('d6', now)]).toEqual([undefined, undefined, undefined]);
   });

@@ -124,7 +124,7 @@ describe('collectContent', () => {
     expect((await scan(stores.table)).filter((item) => String(item['pk']).startsWith('content-checks'))).toEqual([]);
   });
 
-  it('settles all notes that are due, however many it reads at once', async () => {
+  it('settles all checks that are due, however many it reads at once', async () => {
     await collect();
     const keys = Array.from({ length: 12 }, (_, number) => uploadKey(domain, numberedId(5_000 + number)));
     await Promise.all(keys.map((key) => putContent(stores.content, key, Buffer.from('orphan'))));
@@ -137,7 +137,7 @@ describe('collectContent', () => {
     expect(await collect()).toBe(0);
   });
 
-  it('settles the other notes when one of them cannot be settled, throws, and settles that one later', async () => {
+  it('settles the other checks if one fails, throws, and settles the failed one later', async () => {
     const [{ id }, orphan] = [await create(undefined), uploadKey(domain, numberedId(4711))];
     const { upload_key } = await readAsset(stores.table, domain, id);
     await putContent(stores.content, orphan, Buffer.from('orphan'));
@@ -156,8 +156,8 @@ describe('collectContent', () => {
   });
 });
 
-describe('the notes that cannot be settled', () => {
-  it('keep no later one waiting, also if they are as many as are read at once', async () => {
+describe('content checks that fail', () => {
+  it('do not delay later ones, even if they fill a whole read', async () => {
     await collect();
     const { id } = await create(undefined);
     const stuck = Array.from({ length: 5 }, () => uploadKey(domain, id));

@@ -120,7 +120,7 @@ describe('updateAsset', () => {
       ['completes the change of the inputs', 14_999, 1],
       ['leaves the inputs as they are', 15_000, 0],
     ] as const)(
-      '%s when the request is repeated %i ms later: a start can have read the asset before for 15 s',
+      '%s if the request is repeated %i ms later, because a start may use the earlier asset for 15 s',
       async (_what, later, changes) => {
         const id = await newAsset();
         const computationId = await aComputation(stores.table, domain);

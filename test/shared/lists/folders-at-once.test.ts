@@ -33,7 +33,7 @@ async function foldAtOnce(callers: number): Promise<Record<string, number>> {
   return Object.fromEntries([...Map.groupBy(writes, (name) => name)].map(([name, calls]) => [name, calls.length]));
 }
 
-it('of eight callers who find the same long log, one folds it and deletes its entries, and the others leave it', async () => {
+it('only one of eight concurrent callers folds a long log and deletes its entries', async () => {
   await create(1, 40);
   // Each of the eight asks for the lease. One writes the head, marks it as seen, and releases the lease.
   expect(await foldAtOnce(8)).toEqual({ PutItem: 8 + 3 });
@@ -43,7 +43,7 @@ it('of eight callers who find the same long log, one folds it and deletes its en
   expect((await readPage(table, { index, ...list }, { limit: 1, offset: 0 })).total).toBe(40);
 });
 
-it('a log that has become long again is folded a second after the fold before began, if that has ended', async () => {
+it('a log that is long again is folded one second after the fold before began, if that has ended', async () => {
   time += 10_000;
   await foldAtOnce(1);
   await create(41, 80);
@@ -54,7 +54,7 @@ it('a log that has become long again is folded a second after the fold before be
   expect((await readPage(table, { index, ...list }, { limit: 1, offset: 0 })).total).toBe(80);
 });
 
-it('a log that nobody has folded because a fold died is folded three seconds after it began', async () => {
+it('a log whose fold died is folded three seconds after that fold began', async () => {
   time += 1_000;
   await create(81, 120);
   const { document } = table;

@@ -34,7 +34,7 @@ describe('the number of changes that make a fold worth its cost', () => {
     expect(least(headOf(members), changesOf([newest - 1]))).toBe(steps);
   });
 
-  it('is 32 unless most changes are of members that are not in the head', () => {
+  it('is 32 if at most half of the changes are of members outside the head', () => {
     const head = headOf(15_000_000);
     expect(least(head, changesOf([newest]))).toBe(32);
     expect(least(head, changesOf([newest - 1, newest]))).toBe(32);
@@ -42,7 +42,7 @@ describe('the number of changes that make a fold worth its cost', () => {
     expect(least(emptyHead, changesOf([1, 2, 3]))).toBe(32);
   });
 
-  it('is an eighth of the log where more than that is folded already', () => {
+  it('is an eighth of the changes in the log, folded ones included, if that is more', () => {
     const folded = changesOf(Array.from({ length: 399 }, (_, index) => index + 1));
     expect(least(headOf(2_000), changesOf([newest]), folded)).toBe(50);
   });

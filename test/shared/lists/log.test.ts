@@ -116,7 +116,7 @@ describe('versionsOf', () => {
 describe('missingBefore', () => {
   const after = (name: string, version: number) => logged(3, [{ ...step(1, change({})), after: { name, version } }], 'c');
 
-  it('names what a step comes after if neither the log nor the head has it', () => {
+  it('names the step that another one depends on if neither the log nor the head contains it', () => {
     expect(missingBefore(emptyHead, [after('a', 2)])).toEqual(['a:2']);
     expect(missingBefore(emptyHead, [after('a', 1)])).toEqual(['a:1']);
     expect(missingBefore(emptyHead, [after('a', 2), first])).toEqual([]);

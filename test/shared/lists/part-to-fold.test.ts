@@ -38,7 +38,7 @@ describe('partToFold', () => {
     expect(namesOf(partToFold([long, ...entries(5)], []))).toEqual(['1']);
   });
 
-  it('stops while the head names 200 KB, however many changes are left', () => {
+  it('stops when the names in the head take 200 KB, even if changes are left', () => {
     const { folds, left } = foldAll(entries(25_000, 'run-'));
     expect(left.length).toBeGreaterThan(4_000);
     const bytes = folds.reduce((sum, fold) => sum + bytesToName(fold.entries), 0);
@@ -50,7 +50,7 @@ describe('partToFold', () => {
     expect(partToFold(left, others)).toHaveLength(first?.entries.size ?? 0);
   });
 
-  it('takes an entry only with or after the one that it comes after', () => {
+  it('takes an entry only together with or after the entry that it depends on', () => {
     const after = { name: 'zz', version: 1 };
     const runs = entries(2_500, 'run-').map((entry) => entryOf(entry.name, { version: lastVersion, after }));
     const part = partToFold([...runs, entryOf('zz')], []);

@@ -41,7 +41,7 @@ const fail = (run: RunReference) => report(run, 'Failed', 'Failed');
 const commandsFor = async (run: RunReference) => (await listCommands(stores.table, domain, run.cvm_id, byAlice.now)).commands;
 
 describe('offerRun', () => {
-  it('completes its task and lays nothing out when an earlier offer is accepted after it has read the claim', async () => {
+  it('completes its task and adds no command if the CVM accepts an earlier offer after the claim was read', async () => {
     const run = await aStartedRun();
     const [first, second] = [aToken(), aToken()];
     await offer(stores.table, run, first);
@@ -52,7 +52,7 @@ describe('offerRun', () => {
     expect(await readClaim(stores.table, run)).toMatchObject({ offer_token: first });
   });
 
-  it('fails its task as over and lays nothing out when the CVM fails after it has read the claim', async () => {
+  it('fails its task as over and adds no command if the CVM fails after the claim was read', async () => {
     const run = await aStartedRun();
     const [first, second] = [aToken(), aToken()];
     await offer(stores.table, run, first);
@@ -67,7 +67,7 @@ describe('offerRun of a run that was offered and then stopped', () => {
   it.each([
     ['completes its task', 'accepts', accept, 'completed'],
     ['fails its task as over', 'fails', fail, runOverErrorName],
-  ])('%s when the CVM %s after it has read the claim', async (_outcome, _what, act, ending) => {
+  ])('%s if the CVM %s after the claim was read', async (_outcome, _what, act, ending) => {
     const run = await aStartedRun();
     const [first, second] = [aToken(), aToken()];
     await offer(stores.table, run, first);
