@@ -64,7 +64,7 @@ export function unknownIn(place: '' | 'query' | 'path', schema: v.GenericSchema)
 }
 
 function detailOf(issue: v.BaseIssue<unknown>): string {
-  if (issue.received === 'undefined' && issue.path) return 'Required.';
+  if (issue.received === 'undefined' && issue.path) return 'A value is required.';
   return issue.message.startsWith('Invalid ') ? `Expected ${described(issue.expected)}.` : issue.message;
 }
 

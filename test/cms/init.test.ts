@@ -233,7 +233,7 @@ describe('the file of a collaboration', () => {
       'computation:\n  name: A\n  owner: a\n  agent_config:\n    cert_file: |\n      -----BEGIN PRIVATE KEY-----\nparties: {}\n',
       ['x.yaml:5:5: computation.agent_config.cert_file: This contains a private key.'],
     ],
-    ['a missing field', 'computation: { name: A, owner: a }\n', ['x.yaml:1:1: parties: Required.']],
+    ['a missing field', 'computation: { name: A, owner: a }\n', ['x.yaml:1:1: parties: A value is required.']],
     ['broken YAML', 'computation: [\n', ['x.yaml:2:1:']],
     ['an empty file', '', ['x.yaml:1:1: Expected the fields computation and parties.']],
   ])('names %s with its line and field', (_, text, mistakes) => {

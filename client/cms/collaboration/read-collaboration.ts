@@ -54,7 +54,7 @@ function describe({ type, kind, received, expected, message, path }: v.BaseIssue
   if (kind === 'schema' && type === 'strict_object' && expected === 'never') {
     return `Unknown field ${String(path?.at(-1)?.key)}.`;
   }
-  if (received === 'undefined') return 'Required.';
+  if (received === 'undefined') return 'A value is required.';
   if (path === undefined) return 'Expected the fields computation and parties.';
   return message.startsWith('Invalid') ? `${message.replace(/^Invalid \w+: /, '')}.` : message;
 }

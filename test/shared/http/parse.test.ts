@@ -29,7 +29,7 @@ describe('parseInput', () => {
   });
 
   it.each([
-    ['a missing field', {}, '/name', 'Required.'],
+    ['a missing field', {}, '/name', 'A value is required.'],
     ['an unknown field', { name: 'x', nmae: 1 }, '/nmae', 'Unknown field.'],
     ['a wrong type', { name: 5 }, '/name', 'Expected a string of 1 to 3 characters.'],
     ['a wrong length', { name: '12345' }, '/name', 'Expected a string of 1 to 3 characters, not 5.'],
@@ -44,7 +44,7 @@ describe('parseInput', () => {
   });
 
   it('throws the first violation as the detail, with “The body” if it has no place', () => {
-    expect(violations(body, {})?.detail).toBe('/name: Required.');
+    expect(violations(body, {})?.detail).toBe('/name: A value is required.');
     expect(violations(body, null)?.detail).toBe('The body: Expected an object.');
   });
 
@@ -66,7 +66,7 @@ describe('parseInput', () => {
       detail: '/nmae: Unknown field.',
       errors: [
         { pointer: '/nmae', detail: 'Unknown field.' },
-        { pointer: '/name', detail: 'Required.' },
+        { pointer: '/name', detail: 'A value is required.' },
       ],
     });
   });
@@ -78,7 +78,7 @@ describe('parseInput', () => {
       { pointer: '/inner/lsit', detail: 'Unknown field.' },
       { pointer: '/nmae', detail: 'Unknown field.' },
       { pointer: '/knid', detail: 'Unknown field.' },
-      { pointer: '/name', detail: 'Required.' },
+      { pointer: '/name', detail: 'A value is required.' },
     ]);
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`f${index}`, 1]));
     expect(violations(body, many)?.errors).toHaveLength(20);

@@ -67,7 +67,7 @@ describe('the body of endpoint 26', () => {
   it('contains an invalid report with its identifier and what was expected, among the others', () => {
     expect(parsed(event, { ...event, id: 'bad', status: undefined })).toEqual([
       { ...event, originator: 'agent' },
-      { type: 'invalid', id: 'bad', run_id: event.run_id, detail: '/status: Required.' },
+      { type: 'invalid', id: 'bad', run_id: event.run_id, detail: '/status: A value is required.' },
     ]);
   });
 
