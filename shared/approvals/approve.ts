@@ -14,8 +14,8 @@ import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { describeApproval, type Approval, type ApprovalInput } from './approval.ts';
 import { approvalText, isSignatureOf, limitsOf } from './approval-signature.ts';
-import { configDigest, isStale } from './valid-approvals.ts';
 import { digestedManifestOf } from './readiness.ts';
+import { configDigest, isStale } from './valid-approvals.ts';
 
 interface ApproveRequest {
   domain: string;

@@ -4,8 +4,8 @@ import { assetsOf, buildManifest, resultConsumers, type Inputs } from '../manife
 import type { Manifest, MissingItems } from '../manifest/manifest.ts';
 import type { ApprovalOfRun, NewSnapshot } from '../manifest/run-snapshot.ts';
 import type { StoredApproval } from '../manifest/stored-approval.ts';
-import { missingApprovals, validApprovals, type ApprovalContext } from './valid-approvals.ts';
 import { sentencesOf } from './needed-approvals.ts';
+import { missingApprovals, validApprovals, type ApprovalContext } from './valid-approvals.ts';
 
 /** Below the 400 KB of a DynamoDB item. */
 const snapshotLimitInBytes = 380 * 1024;

@@ -7,6 +7,7 @@ import { beginBuild, dropBuild, putBuild, readBuild, TakenOverError, type Build 
 import { changeTree } from './change-tree.ts';
 import { foldChanges } from './fold.ts';
 import type { Head } from './head.ts';
+import { markIndex } from './fold-lease.ts';
 import { headOfTrees } from './head-of-trees.ts';
 import { memberOfRow, treeIdsOf, type IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
@@ -17,7 +18,6 @@ import { readWholeLog } from './read-log.ts';
 import { commitHead, readHead } from './stored-head.ts';
 import { NodeGoneError, nodeItems, StoredNodes } from './stored-nodes.ts';
 import { decodeEdge, encodeEdge } from './tree.ts';
-import { markIndex } from './fold-lease.ts';
 import { firstStates, unfoldedEntries } from './unfolded.ts';
 import { foldName } from './write-fold.ts';
 

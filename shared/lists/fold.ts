@@ -5,6 +5,7 @@ import type { Table } from '../table/table.ts';
 import { advanceFolds, isStageDue, markSeen } from './advance-folds.ts';
 import { removeFailedFold } from './clear-fold.ts';
 import { hasOldDays } from './days.ts';
+import { acquireFoldLease, markIfUnmarked, markIndex, releaseFoldLease, type FoldLease } from './fold-lease.ts';
 import type { Head } from './head.ts';
 import { countSteps, leastStepsToFold } from './least-steps.ts';
 import type { ListIndex } from './list-index.ts';
@@ -15,7 +16,6 @@ import { readWholeLog } from './read-log.ts';
 import { stayInMilliseconds } from './read-margin.ts';
 import { commitHead, readHead } from './stored-head.ts';
 import { NodeGoneError } from './stored-nodes.ts';
-import { acquireFoldLease, markIfUnmarked, markIndex, releaseFoldLease, type FoldLease } from './fold-lease.ts';
 import { unfoldedEntries } from './unfolded.ts';
 import { writeFold, type WrittenFold } from './write-fold.ts';
 

@@ -4,6 +4,7 @@ import { queryPartition, queryPrefix, type Table } from '../table/table.ts';
 import { deleteItems } from '../table/writes.ts';
 import { readBuild } from './build.ts';
 import { carryOver } from './carry-over.ts';
+import { markIndex } from './fold-lease.ts';
 import type { IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
 import { isLeaf, type TreeNode } from './node.ts';
@@ -13,7 +14,6 @@ import { childOf } from './select-members.ts';
 import { readTree } from './snapshot.ts';
 import { commitHead, readHead } from './stored-head.ts';
 import { StoredNodes } from './stored-nodes.ts';
-import { markIndex } from './fold-lease.ts';
 
 type Lists = readonly [IndexedList, ...IndexedList[]];
 

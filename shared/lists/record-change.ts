@@ -1,10 +1,10 @@
 import { log } from '../logger.ts';
 import type { Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
+import { changesPerFoldCheck, changesUntilFoldCheck, rememberFoldCheck } from './fold-check-interval.ts';
 import { foldChanges, leastToMark } from './fold.ts';
 import type { ListIndex } from './list-index.ts';
 import { logChange, nameOfResource, type Step } from './log.ts';
-import { changesPerFoldCheck, changesUntilFoldCheck, rememberFoldCheck } from './fold-check-interval.ts';
 
 /** Adds a change of members to the transaction that changes the resource. See logChange. */
 export function recordChange(

@@ -1,8 +1,8 @@
 import type { Table } from '../table/table.ts';
 import { changeClaim } from './claim.ts';
 import type { Executions } from './executions.ts';
-import { storeTaskToken } from './store-task-token.ts';
 import type { WaitingStep } from './run-reference.ts';
+import { storeTaskToken } from './store-task-token.ts';
 
 /** Waits for the CVM: the task token stays with the claim, so that the report with the outcome can complete the task. */
 export async function awaitCvm(table: Table, executions: Executions, step: WaitingStep): Promise<void> {

@@ -2,8 +2,8 @@ import type { Table } from '../table/table.ts';
 import { addCommand, removeCommand } from './change-commands.ts';
 import { changeClaim } from './claim.ts';
 import type { Executions } from './executions.ts';
-import { storeTaskToken } from './store-task-token.ts';
 import type { WaitingStep } from './run-reference.ts';
+import { storeTaskToken } from './store-task-token.ts';
 
 /**
  * Adds the stop command for the CVM, withdraws an offer that the CVM has not accepted yet, and waits for the CVM's answer.

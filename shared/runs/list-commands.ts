@@ -11,8 +11,8 @@ import { StaleReadError, withFreshReads } from '../table/transaction.ts';
 import { timestamp } from '../timestamp.ts';
 import { claimKeys, parseClaim, parseClaimAgain, type ReadClaim } from './claim.ts';
 import { commandSchema, type Command, type KeptCommand } from './command.ts';
-import { recordPresence } from './record-presence.ts';
 import { findRun, runKey } from './read-run.ts';
+import { recordPresence } from './record-presence.ts';
 import { parseSnapshot, snapshotKeys } from './snapshot.ts';
 
 /** The run that holds a CVM, as endpoint 25 returns it. */

@@ -1,6 +1,6 @@
-import { missingApprovals } from '../approvals/valid-approvals.ts';
 import { becauseOf, neededApprovals } from '../approvals/needed-approvals.ts';
 import { digestedManifestOf } from '../approvals/readiness.ts';
+import { missingApprovals } from '../approvals/valid-approvals.ts';
 import { storedAsset, type StoredAsset } from '../assets/asset.ts';
 import { assetKey } from '../assets/read-asset.ts';
 import { storedComputation, type StoredComputation } from '../computations/computation.ts';
