@@ -17,8 +17,20 @@ import { listPendingCommands, type PendingCommand } from '../shared/runs/pending
 import type { Command } from '../shared/runs/command.ts';
 import type { Report } from '../shared/runs/report.ts';
 import { recordReports } from '../shared/runs/record-reports.ts';
-import { readMessagesToGateway, removeMessageToGateway, sendToGateway, type MessageToGateway } from '../shared/cvms/messages-to-gateways.ts';
-import { clearCommandStream, readRegistration, recordForwarder, setCommandStream, type CommandStream, type Registration } from '../shared/cvms/command-stream.ts';
+import {
+  readMessagesToGateway,
+  removeMessageToGateway,
+  sendToGateway,
+  type MessageToGateway,
+} from '../shared/cvms/messages-to-gateways.ts';
+import {
+  clearCommandStream,
+  readRegistration,
+  recordForwarder,
+  setCommandStream,
+  type CommandStream,
+  type Registration,
+} from '../shared/cvms/command-stream.ts';
 import { openKms } from '../shared/kms.ts';
 import { openTable } from '../shared/table/open-table.ts';
 import type { Key } from '../shared/table/keys.ts';
@@ -81,8 +93,10 @@ export function openService(clock: Clock, gateway: string): GatewayService {
       return results;
     },
     registration: (cvm) => readRegistration(table, cvm, getTogether),
-    setCommandStream: (cvm, { stream, instead }) => setCommandStream(table, cvm, { commandStream: { gateway, stream }, instead, now: now() }),
-    clearCommandStream: (cvm, { stream, lastSeenAt }) => clearCommandStream(table, cvm, { stream, lastSeenAt: new Date(lastSeenAt).toISOString() }),
+    setCommandStream: (cvm, { stream, instead }) =>
+      setCommandStream(table, cvm, { commandStream: { gateway, stream }, instead, now: now() }),
+    clearCommandStream: (cvm, { stream, lastSeenAt }) =>
+      clearCommandStream(table, cvm, { stream, lastSeenAt: new Date(lastSeenAt).toISOString() }),
     recordForwarder: (cvm, isThere) => recordForwarder(table, cvm, { gateway, isThere }),
     takeName: (name) => takeName(table, gateway, name, now()),
     renewLease: (lease) => renewLease(table, gateway, now(), lease),

@@ -114,5 +114,8 @@ export function conflict(reason: ConflictReason, detail: string, run_id?: string
 
 /** The refusal of a change whose If-Match names another state. Every other refusal comes before it. */
 export function preconditionFailed(): ServiceError {
-  return new ServiceError('precondition_failed', 'If-Match does not contain the current ETag of the resource. Read the resource again.');
+  return new ServiceError(
+    'precondition_failed',
+    'If-Match does not contain the current ETag of the resource. Read the resource again.',
+  );
 }

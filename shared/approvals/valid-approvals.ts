@@ -28,7 +28,11 @@ export function configDigest({
  * Returns whether an approval is invalid for a run on any CVM: the manifest or the configuration has changed, it has expired, it is
  * unsigned and the computation requires signatures, or the user has replaced the key that signed it.
  */
-export function isStale(approval: StoredApproval, { computation, agent_config, keys }: Inputs, { digest, at }: ApprovalContext): boolean {
+export function isStale(
+  approval: StoredApproval,
+  { computation, agent_config, keys }: Inputs,
+  { digest, at }: ApprovalContext,
+): boolean {
   const { user_id, expires_at, signature, key } = approval;
   if (signature === null && computation.approval === 'all_signed') return true;
   if (approval.digest !== digest || approval.config_digest !== configDigest(agent_config)) return true;

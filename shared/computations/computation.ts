@@ -143,7 +143,9 @@ const detailEntries = {
   approval,
   consumers: v.pipe(
     v.array(shownText(255)),
-    v.description('The result consumers in addition to the owner. If empty, every user who had the role `result_consumer` when they uploaded a key is one.'),
+    v.description(
+      'The result consumers in addition to the owner. If empty, every user who had the role `result_consumer` when they uploaded a key is one.',
+    ),
     v.metadata({ maxItems: mostConsumers }),
   ),
   assets: v.pipe(

@@ -60,7 +60,11 @@ interface CommandStreamChange {
  * Safe to repeat.
  * @returns false if the stream has changed since `instead` was read, or if the CVM is not registered
  */
-export function setCommandStream(table: Table, { domain, cvmId }: CvmReference, { commandStream, instead, now }: CommandStreamChange): Promise<boolean> {
+export function setCommandStream(
+  table: Table,
+  { domain, cvmId }: CvmReference,
+  { commandStream, instead, now }: CommandStreamChange,
+): Promise<boolean> {
   const { gateway, stream } = commandStream;
   const isUnchanged = instead ? 'held_by = :gateway AND held_stream = :stream' : 'attribute_not_exists(held_by)';
   return updateIf(

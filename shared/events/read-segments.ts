@@ -62,9 +62,16 @@ function cut(start: SegmentPosition, end: SegmentPosition, marks: SegmentPositio
   return starts.map((position, index) => [position, inside[index] ?? end]);
 }
 
-const isBefore = (one: SegmentPosition, other: SegmentPosition) => one.at < other.at || (one.at === other.at && one.number < other.number);
+const isBefore = (one: SegmentPosition, other: SegmentPosition) =>
+  one.at < other.at || (one.at === other.at && one.number < other.number);
 
-async function querySegments(table: Table, computationId: string, start: SegmentPosition, end: SegmentPosition, limit?: number): Promise<Segment[]> {
+async function querySegments(
+  table: Table,
+  computationId: string,
+  start: SegmentPosition,
+  end: SegmentPosition,
+  limit?: number,
+): Promise<Segment[]> {
   const items = await queryBetween(
     table,
     journalKeys.segment(computationId, start.at, start.number),

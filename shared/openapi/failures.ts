@@ -59,7 +59,10 @@ function described(code: ErrorCode, { reasons = [] }: Contract): string {
 /** A function sends it with 503. API Gateway sends none with its own errors. */
 function retryAfter(status: number) {
   if (status !== 429 && status !== 503) return {};
-  const ofGateway = status === 429 ? ' Absent if API Gateway itself refuses the request: then wait a second, and longer after each further 429.' : '';
+  const ofGateway =
+    status === 429
+      ? ' Absent if API Gateway itself refuses the request: then wait a second, and longer after each further 429.'
+      : '';
   return {
     'Retry-After': {
       description: `The number of seconds to wait before the next try.${ofGateway}`,

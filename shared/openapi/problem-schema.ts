@@ -8,7 +8,9 @@ const truncatedText = (what: string) => v.pipe(v.string(), v.description(what), 
 
 const violation = v.pipe(
   v.object({
-    pointer: truncatedText('A JSON Pointer into the body, or a place such as `query/limit`, `path/domainID` or `header/if-match`.'),
+    pointer: truncatedText(
+      'A JSON Pointer into the body, or a place such as `query/limit`, `path/domainID` or `header/if-match`.',
+    ),
     detail: truncatedText('What was expected at this place.'),
   }),
   v.title('Violation'),

@@ -20,7 +20,10 @@ const reportResult = v.pipe(
       ),
     ),
     detail: v.optional(
-      v.pipe(v.string(), v.description('The JSON Pointer of the error, and what was expected there. Present only if `outcome` is `invalid`.')),
+      v.pipe(
+        v.string(),
+        v.description('The JSON Pointer of the error, and what was expected there. Present only if `outcome` is `invalid`.'),
+      ),
     ),
   }),
   v.title('ReportResult'),

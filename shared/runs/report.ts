@@ -11,7 +11,9 @@ const runId = v.string('Expected a run identifier.');
 const base = {
   id: v.pipe(
     id,
-    v.description('An identifier that you choose. A second report with it on the same run is counted as a duplicate and ignored.'),
+    v.description(
+      'An identifier that you choose. A second report with it on the same run is counted as a duplicate and ignored.',
+    ),
   ),
   run_id: v.pipe(runId, v.description('The run that the report is about.')),
 };
@@ -101,7 +103,12 @@ export const reportSchema = v.pipe(
         ),
         agent_state: v.optional(v.pipe(word, v.description('The state of the agent, as it names it.'), v.examples(['Running']))),
         fit: v.optional(
-          v.pipe(v.picklist(fits), v.description('Whether the agent can take a run. `ready`: yes. `busy`: it has a run. `spent`: it must be restarted first. `unknown`: you cannot tell.')),
+          v.pipe(
+            v.picklist(fits),
+            v.description(
+              'Whether the agent can take a run. `ready`: yes. `busy`: it has a run. `spent`: it must be restarted first. `unknown`: you cannot tell.',
+            ),
+          ),
         ),
       }),
     ],

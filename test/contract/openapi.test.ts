@@ -131,7 +131,8 @@ describe('the OpenAPI document', () => {
 
   it.each(operations)('documents the access and the parameters of $route.method $route.path', ({ route, operation }) => {
     expect(operation.summary).not.toBe('');
-    if (route.access) expect(operation.description).toMatch(/Requires (?:the permission `\w+` \(roles: \w+|being the owner of the computation)/);
+    if (route.access)
+      expect(operation.description).toMatch(/Requires (?:the permission `\w+` \(roles: \w+|being the owner of the computation)/);
     else expect(operation.security).toEqual([]);
     const inPath = operation.parameters.filter((parameter) => parameter.in === 'path');
     expect(inPath.map((parameter) => parameter.name)).toEqual([...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { readMessagesToGateway, removeMessageToGateway, sendToGateway } from '../../../shared/cvms/messages-to-gateways.ts';
-import { clearCommandStream, readRegistration, recordForwarder, setCommandStream, type CommandStream } from '../../../shared/cvms/command-stream.ts';
+import {
+  clearCommandStream,
+  readRegistration,
+  recordForwarder,
+  setCommandStream,
+  type CommandStream,
+} from '../../../shared/cvms/command-stream.ts';
 import { listCvms } from '../../../shared/cvms/list-cvms.ts';
 import { readCvm } from '../../../shared/cvms/read-cvm.ts';
 import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
@@ -26,7 +32,8 @@ async function aCvm() {
   const place = { domain: randomUUID(), cvmId };
   await registerCvm(stores.table, { ...place, given: { description: '' }, now });
   const [one, two] = [randomUUID(), randomUUID()];
-  const setStream = (commandStream: CommandStream, instead?: CommandStream, when = now) => setCommandStream(stores.table, place, { commandStream, instead, now: when });
+  const setStream = (commandStream: CommandStream, instead?: CommandStream, when = now) =>
+    setCommandStream(stores.table, place, { commandStream, instead, now: when });
   const commandStream = async () => (await readRegistration(stores.table, place))?.commandStream;
   const presence = async (when: string) => (await readCvm(stores.table, place, when)).presence;
   return { ...place, place, one, two, setStream, commandStream, presence };
@@ -125,7 +132,9 @@ describe('a CVM that a gateway holds', () => {
 
   it('is not brought back by gateways when it is not registered', async () => {
     const place = { domain: randomUUID(), cvmId };
-    expect(await setCommandStream(stores.table, place, { commandStream: { gateway: 'g', stream: 's' }, instead: undefined, now })).toBe(false);
+    expect(
+      await setCommandStream(stores.table, place, { commandStream: { gateway: 'g', stream: 's' }, instead: undefined, now }),
+    ).toBe(false);
     await recordForwarder(stores.table, place, { gateway: 'g', isThere: true });
     await clearCommandStream(stores.table, place, { stream: 's', lastSeenAt: now });
     expect(await readRegistration(stores.table, place)).toBeUndefined();

@@ -121,7 +121,11 @@ describe('the place of', () => {
     ['a claim', cvmKeys.claim('d1', 'v'), 'claims#7 d1#v'],
     ['a claim of earlier versions', cvmKeys.unshardedClaim('d1', 'v'), 'claims d1#v'],
     ['a command', cvmKeys.command({ domain: 'd1', cvm_id: 'v', run_id: 'r' }, 'run'), 'commands#d1#v r#run'],
-    ['the notice of a command', cvmKeys.pending({ domain: 'd1', cvm_id: 'v', run_id: 'r' }, 'stop'), 'pending-commands#3 d1#v#r#stop'],
+    [
+      'the notice of a command',
+      cvmKeys.pending({ domain: 'd1', cvm_id: 'v', run_id: 'r' }, 'stop'),
+      'pending-commands#3 d1#v#r#stop',
+    ],
     ['the record of an agent', cvmKeys.agent('d1', 'v'), 'agent#d1#v agent'],
     ['the attestation of an agent', cvmKeys.attestation('d1', 'v'), 'agent#d1#v attestation'],
     ['a run that used an asset', assetKeys.use('a', 'r'), 'uses#a r'],
