@@ -10,13 +10,13 @@ export interface paths {
         };
         /**
          * List computations, newest first
-         * @description Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["listComputations"];
         put?: never;
         /**
          * Create a computation
-         * @description Requires `create_computation` (administrator, creator).
+         * @description Requires the permission `create_computation` (roles: administrator, creator).
          */
         post: operations["createComputation"];
         delete?: never;
@@ -34,18 +34,18 @@ export interface paths {
         };
         /**
          * Get a computation
-         * @description Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getComputation"];
         /**
          * Replace a computation
-         * @description Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval` and `consumers`, which stay the same. Requires `edit` (administrator, editor), or being the owner of the computation.
+         * @description Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval` and `consumers`, which stay the same. Requires the permission `edit` (roles: administrator, editor), or being the owner of the computation.
          */
         put: operations["updateComputation"];
         post?: never;
         /**
          * Delete a computation
-         * @description Also deletes its events, runs, keys and links. Returns 409 while a run is active. Requires `administer` (administrator), or being the owner of the computation.
+         * @description Also deletes its events, runs, keys and links. Returns 409 while a run is active. Requires the permission `administer` (roles: administrator), or being the owner of the computation.
          */
         delete: operations["deleteComputation"];
         options?: never;
@@ -62,13 +62,13 @@ export interface paths {
         };
         /**
          * Get a run of a computation
-         * @description Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getRun"];
         put?: never;
         /**
          * Start a run
-         * @description Runs the computation on a CVM. A 409 names the run that is in the way in `run_id`. If you lost the response to an earlier request, use it to find the run that the request started. Requires `run` (administrator, runner), or being the owner of the computation.
+         * @description Runs the computation on a CVM. A 409 with the reason `run_active` or `cvm_busy` contains the conflicting run in `run_id`. If you lost the response to an earlier request, use it to find the run that the request started. Requires the permission `run` (roles: administrator, runner), or being the owner of the computation.
          */
         post: operations["startRun"];
         delete?: never;
@@ -86,7 +86,7 @@ export interface paths {
         };
         /**
          * List runs, newest first
-         * @description Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["listRuns"];
         put?: never;
@@ -106,7 +106,7 @@ export interface paths {
         };
         /**
          * Get daily statistics
-         * @description Returns how many computations entered each status on each UTC day, sorted by day and status. Omits counts of zero. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Returns how many computations entered each status on each UTC day, sorted by day and status. Omits counts of zero. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getStatistics"];
         put?: never;
@@ -126,13 +126,13 @@ export interface paths {
         };
         /**
          * Check whether your public key is uploaded
-         * @description Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["checkKey"];
         put?: never;
         /**
          * Upload your public key
-         * @description Each user has one key per computation. Uploading again replaces it. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Each user has one key per computation. Uploading again replaces it. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         post: operations["uploadKey"];
         delete?: never;
@@ -152,7 +152,7 @@ export interface paths {
         put?: never;
         /**
          * Check what is missing before a run
-         * @description If all three lists are empty, the computation is ready to run. Missing approvals are in `info`. An approval that is limited to CVMs counts here; whether it covers the CVM is checked when a run starts. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description If all three lists are empty, the computation is ready to run. Missing approvals are in `info`. An approval that is limited to CVMs counts here; whether it covers the CVM is checked when a run starts. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         post: operations["dryRun"];
         delete?: never;
@@ -172,7 +172,7 @@ export interface paths {
         put?: never;
         /**
          * Stop a run
-         * @description Stops the active run of the computation. Repeating the request while the run is stopping returns the same response. If the CVM does not confirm the stop in time, the run ends as `cancelled`. The creator of an asset that the run uses may stop it too. Requires `run` (administrator, runner), or being the owner of the computation or the creator of an asset in it.
+         * @description Stops the active run of the computation. Repeating the request while the run is stopping returns the same response. If the CVM does not confirm the stop in time, the run ends as `cancelled`. The creator of an asset that the run uses may stop it too. Requires the permission `run` (roles: administrator, runner), or being the owner of the computation or the creator of an asset in it.
          */
         post: operations["stopRun"];
         delete?: never;
@@ -190,7 +190,7 @@ export interface paths {
         };
         /**
          * Get a manifest
-         * @description If something of the manifest is missing, returns 422 with the missing items. Missing approvals do not matter: the manifest is what the parties approve. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Returns 422 with the missing items if a part of the manifest is missing. Missing approvals do not count as missing items here, because the manifest is what the parties approve. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getManifest"];
         put?: never;
@@ -210,13 +210,13 @@ export interface paths {
         };
         /**
          * List assets, newest first
-         * @description Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["listAssets"];
         put?: never;
         /**
          * Create an asset
-         * @description Send the content in `asset`, or omit `asset` and upload the content with the presigned request that the response has in `upload`. Requires `provide_algorithm` (administrator, creator, algo_provider), or `provide_dataset` (administrator, creator, dataset_provider).
+         * @description Send the content in `asset`, or omit `asset` and upload the content with the presigned request that the response has in `upload`. Requires the permission `provide_algorithm` (roles: administrator, creator, algo_provider), or the permission `provide_dataset` (roles: administrator, creator, dataset_provider).
          */
         post: operations["createAsset"];
         delete?: never;
@@ -234,18 +234,18 @@ export interface paths {
         };
         /**
          * Get an asset, with its content if you have access
-         * @description Returns content of up to 4 MiB in `asset`, and a presigned request for larger content in `download`. The content goes to the creator of the asset, and to others only if `content_access` is `domain`. Otherwise they get `content_withheld: true`. Reads by others are recorded, and the creator gets the latest 100 in `content_reads`. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Returns content of up to 4 MiB in `asset`, and a presigned request for larger content in `download`. Only the creator of the asset gets the content, unless `content_access` is `domain`. From others it is withheld, with `content_withheld: true`. Records reads by others, and returns the latest 100 of them to the creator in `content_reads`. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getAsset"];
         /**
          * Replace an asset
-         * @description Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, `content_access` and `use`, which stay the same and which only the creator of the asset may change. Without `checksum`, new content gets a new one, unless you gave the hash of a real file: that stays. A new `file_name` or `asset_type` applies to all linked computations at once. Returns 409 if more than 30 are linked. The response has `content_withheld: true` if you do not get the content of the asset. Requires `administer` (administrator), or being the creator of the asset.
+         * @description Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, `content_access` and `use`: they keep their values, and only the creator of the asset can change them. If you send new content without `checksum`, the service computes it, unless the stored content is a sample or missing and you gave the hash of the real file: then it keeps that hash. A new `file_name` or `asset_type` applies to all linked computations at once. Returns 409 if more than 30 computations are linked. The response contains `content_withheld: true` if you may not read the content. Requires the permission `administer` (roles: administrator), or being the creator of the asset.
          */
         put: operations["updateAsset"];
         post?: never;
         /**
          * Delete an asset
-         * @description Also deletes its content and links. Returns 409 while an active run uses the asset. Requires `administer` (administrator), or being the creator of the asset.
+         * @description Also deletes its content and links. Returns 409 while an active run uses the asset. Requires the permission `administer` (roles: administrator), or being the creator of the asset.
          */
         delete: operations["deleteAsset"];
         options?: never;
@@ -263,12 +263,12 @@ export interface paths {
         get?: never;
         /**
          * Unlink an asset from a computation
-         * @description An active run keeps the assets that it was started with. Repeating the request changes nothing. Requires `administer` (administrator), or being the creator of the asset or the owner of the computation.
+         * @description An active run keeps the assets that it was started with. Repeating the request changes nothing. Requires the permission `administer` (roles: administrator), or being the creator of the asset or the owner of the computation.
          */
         put: operations["unlinkAsset"];
         /**
          * Link an asset to a computation
-         * @description A computation can have one algorithm and up to 100 datasets with different file names. Repeating the request changes nothing. Requires `administer` (administrator), or being the creator of the asset or the owner of the computation.
+         * @description A computation can have one algorithm and up to 100 datasets with different file names. Repeating the request changes nothing. Requires the permission `administer` (roles: administrator), or being the creator of the asset or the owner of the computation.
          */
         post: operations["linkAsset"];
         delete?: never;
@@ -286,7 +286,7 @@ export interface paths {
         };
         /**
          * List the computations linked to an asset, newest first
-         * @description Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["listLinkedComputations"];
         put?: never;
@@ -306,7 +306,7 @@ export interface paths {
         };
         /**
          * List or watch the events of a computation
-         * @description Newest first, or with `after` oldest first. To watch a computation, ask with `after=` and `wait=20`, then again with the identifier of the last event of each answer. `total` counts all events that the filters match, regardless of `after`. `wait` requires `after`. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Newest first, or with `after` oldest first. To watch a computation, ask with `after=` and `wait=20`, then again with the identifier of the last event of each answer. `total` counts all events that the filters match, regardless of `after`. `wait` requires `after`. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["listEvents"];
         put?: never;
@@ -326,7 +326,7 @@ export interface paths {
         };
         /**
          * Get the latest lifecycle event of a computation
-         * @description Ignores administrative events, such as updates, links and keys. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Ignores administrative events, such as updates, links and keys. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getStatus"];
         put?: never;
@@ -346,7 +346,7 @@ export interface paths {
         };
         /**
          * List the open commands of a CVM, oldest first, and the run that holds it
-         * @description Returns a command until the CVM accepts or rejects it, or until it expires. With `wait`, the response is held until there is a command. Commands of type `run` have `manifest` and `agent_config`. Requires `operate_cvm` (cvm).
+         * @description Returns a command until the CVM accepts or rejects it, or until it expires. With `wait`, the response is held until there is a command. Commands of type `run` have `manifest` and `agent_config`. Requires the permission `operate_cvm` (roles: cvm).
          */
         get: operations["listCommands"];
         put?: never;
@@ -368,7 +368,7 @@ export interface paths {
         put?: never;
         /**
          * Report on runs
-         * @description Sends up to 50 reports. An event `ConsumingResults/Ready` or `Complete/Completed` completes the run. `Failed/Failed` or a rejection fails it. `Stopped/Stopped` ends a stop. Any report shows that the CVM is alive. Each report has a result, and an invalid one does not affect the others. Requires `operate_cvm` (cvm).
+         * @description Records up to 50 reports. An event `ConsumingResults/Ready` or `Complete/Completed` completes the run. `Failed/Failed` or a rejection fails it. `Stopped/Stopped` ends a stop. Any report shows that the CVM is alive. Each report has a result, and an invalid one does not affect the others. Requires the permission `operate_cvm` (roles: cvm).
          */
         post: operations["report"];
         delete?: never;
@@ -386,7 +386,7 @@ export interface paths {
         };
         /**
          * Get the evidence of a run
-         * @description A signed statement about an ended run. The first request after the end of the run makes it, and it stays the same from then on. While the run is active, returns 409 with the reason `run_active`. The public keys are at `/.well-known/jwks.json`. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Returns a signed statement about an ended run. The first request after the end of the run creates it, and later requests return the same statement. Returns 409 with the reason `run_active` while the run is active. The public keys are at `/.well-known/jwks.json`. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getEvidence"];
         put?: never;
@@ -406,18 +406,18 @@ export interface paths {
         };
         /**
          * List the approvals of a computation and the users who must approve
-         * @description Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["listApprovals"];
         put?: never;
         /**
          * Approve the manifest of a computation
-         * @description Send the digest of the manifest that you have read. Send the `ETag` of the computation as `If-Match`, too: the digest does not contain the `agent_config`, and without the header you approve the configuration of this moment. The approval does not cover the arguments of the algorithm: the user who uploads the algorithm gives them to the agent. The approval stops counting when the manifest or the `agent_config` (except `log_level` and `server_key`) changes, and at `expires_at`. Each user has one approval per computation: approving again replaces it. Returns 409 `stale_digest` if the manifest has another digest now, which is in `manifest_digest`. Returns 412 if the computation has changed since you read it. Returns 422 with the missing items while there is no manifest. Requires being the owner of the computation or the creator of an asset in it or a result consumer.
+         * @description Send the digest of the manifest that you have read. Send the `ETag` of the computation as `If-Match`, too: the digest does not contain the `agent_config`, and without the header you approve the configuration of this moment. The approval does not cover the arguments of the algorithm: the user who uploads the algorithm gives them to the agent. The approval stops counting when the manifest or the `agent_config` (except `log_level` and `server_key`) changes, and at `expires_at`. Each user has one approval per computation: approving again replaces it. Returns 409 `stale_digest` if the manifest has another digest now, which is in `manifest_digest`. Returns 412 if the computation has changed since you read it. Returns 422 with the missing items while there is no manifest. Requires being the owner of the computation, the creator of an asset in it or a result consumer.
          */
         post: operations["approve"];
         /**
          * Withdraw your approval
-         * @description Also succeeds if you have not approved. Does not stop active runs. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Also succeeds if you have not approved. Does not stop active runs. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         delete: operations["withdrawApproval"];
         options?: never;
@@ -434,7 +434,7 @@ export interface paths {
         };
         /**
          * List your open tasks: approvals, keys and content
-         * @description Each list has up to 100 entries, newest first. `approvals` and `keys` cover up to 300 of the newest computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. They cover fewer if these have many assets. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Each list has up to 100 entries, newest first. `approvals` and `keys` cover up to 300 of the newest computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. They cover fewer if these have many assets. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getTodo"];
         put?: never;
@@ -454,7 +454,7 @@ export interface paths {
         };
         /**
          * List registered CVMs, newest first
-         * @description Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["listCvms"];
         put?: never;
@@ -474,18 +474,18 @@ export interface paths {
         };
         /**
          * Get a registered CVM
-         * @description Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getCvm"];
         /**
          * Register or update a CVM
-         * @description Runs start on a registered CVM only while it is connected and not spent. Keeps the SHA-256 fingerprint of the certificate. Refuses private keys. Requires `administer` (administrator).
+         * @description Stores the SHA-256 fingerprint of the certificate. Returns 400 for a private key. A run starts on a registered CVM only while the CVM is connected and its agent is not `spent`. Requires the permission `administer` (roles: administrator).
          */
         put: operations["registerCvm"];
         post?: never;
         /**
          * Remove a registered CVM
-         * @description Also forgets its presence. Returns 409 while a run holds the CVM. Its past runs stay. Requires `administer` (administrator).
+         * @description Also deletes the presence of the CVM. Keeps its past runs. Returns 409 while a run holds the CVM. Requires the permission `administer` (roles: administrator).
          */
         delete: operations["deleteCvm"];
         options?: never;
@@ -557,7 +557,7 @@ export interface paths {
 export interface components {
     schemas: {
         AcceptedReport: {
-            /** @description An identifier that the reporter chooses. A second report with it on the same run is counted and ignored. */
+            /** @description An identifier that you choose. A second report with it on the same run is counted as a duplicate and ignored. */
             id: string;
             /** @description The run that the report is about. */
             run_id: string;
@@ -708,7 +708,7 @@ export interface components {
             expires_at: string | null;
             /** @description Whether the user signed the approval. */
             signed: boolean;
-            /** @description Whether the approval does not count: the manifest or the configuration has changed since, it has expired, it was signed with a key that the user has replaced, or it is not signed although the computation requires signed approvals. */
+            /** @description `true` if the approval does not count, for one of these reasons: the manifest or the configuration has changed, the approval has expired, it was signed with a key that the user has replaced, or it is unsigned and the computation requires signatures. */
             stale: boolean;
             /**
              * Format: date-time
@@ -801,7 +801,7 @@ export interface components {
             asset?: string;
             download?: components["schemas"]["AssetDownload"];
             upload?: components["schemas"]["AssetUpload"];
-            /** @description Only the creator of the asset gets its content, and you are not its creator. */
+            /** @description `true` if the content is withheld because only the creator of the asset may read it. Absent otherwise. */
             content_withheld?: boolean;
             /** @description The latest 100 reads of the content by others, newest first. Returned to the creator of the asset. */
             content_reads?: components["schemas"]["ContentRead"][];
@@ -853,7 +853,7 @@ export interface components {
              * @enum {string}
              */
             use?: "open" | "approval";
-            /** @description The SHA3-256 in hex. With content, it must be the hash of that content. Without content, it is the hash of the real file, and you may upload a sample. */
+            /** @description The SHA3-256 in hex. If you send `asset`, it must be the hash of that content. If you omit `asset`, it is the hash of the real file, and you may upload a sample in its place. */
             checksum?: string;
         };
         AssetOfComputation: {
@@ -1057,11 +1057,11 @@ export interface components {
             updated_at: string;
             agent_config: components["schemas"]["AgentConfig"];
             /**
-             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`: `none`, nobody; `all`, the creators of all assets and all result consumers; `all_signed`, the same, each with a signature. It can only be raised.
+             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`. `none`: nobody else. `all`: the creators of all assets and all result consumers. `all_signed`: the same users, each with a signature. You can raise the level, but not lower it.
              * @enum {string}
              */
             approval: "none" | "all" | "all_signed";
-            /** @description The only result consumers, in addition to the owner. Empty: not limited. */
+            /** @description The result consumers in addition to the owner. If empty, every user who had the role `result_consumer` when they uploaded a key is one. */
             consumers: string[];
             /** @description The linked assets: the algorithm, then the datasets in the order in which they were linked. */
             assets: components["schemas"]["AssetOfComputation"][];
@@ -1083,7 +1083,7 @@ export interface components {
             owner?: string;
             agent_config?: components["schemas"]["AgentConfigInput"];
             /**
-             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`: `none`, nobody; `all`, the creators of all assets and all result consumers; `all_signed`, the same, each with a signature. It can only be raised.
+             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`. `none`: nobody else. `all`: the creators of all assets and all result consumers. `all_signed`: the same users, each with a signature. You can raise the level, but not lower it.
              * @default none
              * @enum {string}
              */
@@ -1117,7 +1117,7 @@ export interface components {
             owner?: string;
             agent_config?: components["schemas"]["AgentConfigInput"];
             /**
-             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`: `none`, nobody; `all`, the creators of all assets and all result consumers; `all_signed`, the same, each with a signature. It can only be raised.
+             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`. `none`: nobody else. `all`: the creators of all assets and all result consumers. `all_signed`: the same users, each with a signature. You can raise the level, but not lower it.
              * @enum {string}
              */
             approval?: "none" | "all" | "all_signed";
@@ -1182,11 +1182,11 @@ export interface components {
             updated_at: string;
             agent_config?: components["schemas"]["AgentConfig"];
             /**
-             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`: `none`, nobody; `all`, the creators of all assets and all result consumers; `all_signed`, the same, each with a signature. It can only be raised.
+             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`. `none`: nobody else. `all`: the creators of all assets and all result consumers. `all_signed`: the same users, each with a signature. You can raise the level, but not lower it.
              * @enum {string}
              */
             approval?: "none" | "all" | "all_signed";
-            /** @description The only result consumers, in addition to the owner. Empty: not limited. */
+            /** @description The result consumers in addition to the owner. If empty, every user who had the role `result_consumer` when they uploaded a key is one. */
             consumers?: string[];
             /** @description The linked assets: the algorithm, then the datasets in the order in which they were linked. */
             assets?: components["schemas"]["AssetOfComputation"][];
@@ -1304,12 +1304,12 @@ export interface components {
              */
             status: string;
             /**
-             * @description The `hash` of the event before it in the journal. Empty at the first event that has one. Events that earlier versions recorded have none.
+             * @description The `hash` of the previous event of the computation. Empty in the first event that has a `hash`. Absent from events that earlier versions recorded.
              * @example
              */
             previous_hash?: string;
             /**
-             * @description The SHA-256, hex, of the canonical JSON (RFC 8785) of the event without `hash`. Events that earlier versions recorded have none.
+             * @description The SHA-256, hex, of the canonical JSON (RFC 8785) of the event without `hash`. Absent from events that earlier versions recorded.
              * @example b7e3b1f1ad8f0b0e0a8c4b7a4f0f2f5d6a9c1e3d5b7f9a1c3e5d7b9f1a3c5e7d
              */
             hash?: string;
@@ -1327,7 +1327,7 @@ export interface components {
             total: number;
         };
         EventReport: {
-            /** @description An identifier that the reporter chooses. A second report with it on the same run is counted and ignored. */
+            /** @description An identifier that you choose. A second report with it on the same run is counted as a duplicate and ignored. */
             id: string;
             /** @description The run that the report is about. */
             run_id: string;
@@ -1355,7 +1355,7 @@ export interface components {
             reason?: string;
             /**
              * Format: date-time
-             * @description The time by the reporter's clock. It becomes the details if `details` is omitted, and does not affect the order of events.
+             * @description The time by the reporter's clock. If `details` is omitted, it is stored in the details of the event. It does not affect the order of events.
              * @example 2025-07-17T08:00:00.000Z
              */
             occurred_at?: string;
@@ -1434,7 +1434,7 @@ export interface components {
              */
             agent_state?: string;
             /**
-             * @description Whether the agent can take a run. `spent`: it must be restarted first.
+             * @description Whether the agent can take a run. `ready`: yes. `busy`: it has a run. `spent`: it must be restarted first. `unknown`: you cannot tell.
              * @enum {string}
              */
             fit?: "ready" | "busy" | "spent" | "unknown";
@@ -1555,7 +1555,7 @@ export interface components {
             /** @description The state that the agent last reported. null if it reported none. */
             agent_state: string | null;
             /**
-             * @description Whether the agent can take a run. `spent`: it must be restarted first. `unknown`: the CVM never reported it.
+             * @description Whether the agent can take a run. `ready`: yes. `busy`: it has a run. `spent`: it must be restarted first. `unknown`: the CVM never reported it.
              * @enum {string}
              */
             fit: "ready" | "busy" | "spent" | "unknown";
@@ -1591,7 +1591,7 @@ export interface components {
             reason?: "run_active" | "cvm_busy" | "cvm_not_ready" | "second_algorithm" | "asset_in_use" | "file_name_taken" | "linked_too_widely" | "nothing_to_stop" | "stale_digest";
             /**
              * Format: uuid
-             * @description The run that is in the way (409).
+             * @description The run that causes the conflict (409).
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             run_id?: string;
@@ -1614,11 +1614,11 @@ export interface components {
             kid: string;
         };
         PublicKeys: {
-            /** @description The key that signs now, and all that signed before. */
+            /** @description The current signing key and all former ones. */
             keys: components["schemas"]["PublicKey"][];
         };
         RejectedReport: {
-            /** @description An identifier that the reporter chooses. A second report with it on the same run is counted and ignored. */
+            /** @description An identifier that you choose. A second report with it on the same run is counted as a duplicate and ignored. */
             id: string;
             /** @description The run that the report is about. */
             run_id: string;
@@ -1640,13 +1640,13 @@ export interface components {
             /** @description The identifier of the report. null if it has none. */
             id: string | null;
             /**
-             * @description `unknown_run`: this CVM has no such run. `invalid`: the report does not fit, or answers a command that its active run does not have. Only `recorded` reports have an effect.
+             * @description `unknown_run`: this CVM has no such run. `invalid`: the report does not match the schema, or answers a command that its active run does not have. Only `recorded` reports have an effect.
              * @enum {string}
              */
             outcome: "recorded" | "duplicate" | "unknown_run" | "invalid";
-            /** @description The status of the run after the report. It changes a moment after the report that ends the run. If it is `failed` or `cancelled`, stop what you still do of the run. null if there is no run. */
+            /** @description The status of the run after the report. It changes a moment after the report that ends the run. If it is `failed` or `cancelled`, stop working on the run. null if there is no run. */
             run_status: ("running" | "stopping" | "completed" | "failed" | "cancelled") | null;
-            /** @description What was expected at which JSON Pointer. Only if the report is invalid. */
+            /** @description The JSON Pointer of the error, and what was expected there. Present only if `outcome` is `invalid`. */
             detail?: string;
         };
         ReportSummary: {
@@ -1807,7 +1807,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -1870,7 +1870,7 @@ export interface operations {
             header?: {
                 /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if this resource has changed since. */
                 "If-Match"?: string;
-                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -1904,7 +1904,7 @@ export interface operations {
             header?: {
                 /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if this resource has changed since. */
                 "If-Match"?: string;
-                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -1961,7 +1961,7 @@ export interface operations {
                 cvm: string;
             };
             header?: {
-                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2072,7 +2072,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2129,7 +2129,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2215,7 +2215,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2275,7 +2275,7 @@ export interface operations {
             header?: {
                 /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if this resource has changed since. */
                 "If-Match"?: string;
-                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2309,7 +2309,7 @@ export interface operations {
             header?: {
                 /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if this resource has changed since. */
                 "If-Match"?: string;
-                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2335,7 +2335,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2365,7 +2365,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2430,7 +2430,7 @@ export interface operations {
                 offset?: number;
                 /** @description Return only events recorded after the event with this identifier, oldest first. Empty: begin at the first event. Not together with `offset`. */
                 after?: string;
-                /** @description The number of seconds to wait if there is nothing to return yet, from 0 to 20. The response may come sooner, and empty. Default 0. */
+                /** @description The number of seconds to wait if there is nothing to return yet, from 0 to 20. Default 0. The response may come earlier and be empty. */
                 wait?: number;
                 /** @description Return only events recorded at or after this time: RFC 3339 or Unix seconds. */
                 from?: string;
@@ -2497,7 +2497,7 @@ export interface operations {
     listCommands: {
         parameters: {
             query?: {
-                /** @description The number of seconds to wait if there is nothing to return yet, from 0 to 20. The response may come sooner, and empty. Default 0. */
+                /** @description The number of seconds to wait if there is nothing to return yet, from 0 to 20. Default 0. The response may come earlier and be empty. */
                 wait?: number;
             };
             header?: never;
@@ -2610,7 +2610,7 @@ export interface operations {
             header?: {
                 /** @description ETags that you received for the computation, or `*`. The request is refused with 412 if the computation has changed since. */
                 "If-Match"?: string;
-                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2642,7 +2642,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2749,7 +2749,7 @@ export interface operations {
             header?: {
                 /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if this resource has changed since. */
                 "If-Match"?: string;
-                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -2792,7 +2792,7 @@ export interface operations {
             header?: {
                 /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if this resource has changed since. */
                 "If-Match"?: string;
-                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
                 "Idempotency-Key"?: string;
             };
             path: {
