@@ -48,7 +48,7 @@ describe('the registration of a CVM', () => {
     ['a private key', '-----BEGIN PRIVATE KEY-----\nMC4CAQ==\n-----END PRIVATE KEY-----', /private key/],
     ['text', 'certificate', /X\.509/],
     ['an empty text', '', /1 to 16384 characters/],
-    ['a number', 5, /text/],
+    ['a number', 5, /string/],
   ])('refuses %s as certificate and names the field', async (_what, certificate, detail) => {
     const cvm = newCvm();
     expect(await put(cvm, { description: '', certificate })).toMatchObject({
