@@ -10,7 +10,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { domainsOfStage, stageNamed } from '../domains/domains-of-stage.ts';
 import { resourcesOf } from '../domains/stage-resources.ts';
 import { UsageError } from '../local/arguments.ts';
-import type { AcceptPlace } from './accept-place.ts';
+import type { AcceptTarget } from './accept-target.ts';
 import { checkAlarm } from './check-alarm.ts';
 import { checkLogs } from './check-logs.ts';
 import { checkTaskToken } from './check-task-token.ts';
@@ -32,7 +32,7 @@ type Fact = Pick<Finding, 'what' | 'documented'>;
  * A stage on AWS with a user pool, with the credentials of the environment.
  * @throws UsageError if there is no such stage, or if its users are elsewhere
  */
-export async function acceptStage(name: string, { url, say }: AcceptStageOptions): Promise<AcceptPlace> {
+export async function acceptStage(name: string, { url, say }: AcceptStageOptions): Promise<AcceptTarget> {
   const stage = stageNamed(name);
   if (stage.issuer) throw new UsageError(`The stage ${name} has an issuer of its own, which gives no tokens to this command.`);
   const { apiUrl, tableName, userPool } = await resourcesOf(stage);

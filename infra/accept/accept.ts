@@ -1,4 +1,4 @@
-import type { AcceptPlace } from './accept-place.ts';
+import type { AcceptTarget } from './accept-target.ts';
 import { acceptClient } from './accept-client.ts';
 import { checkCeiling, ratesUpTo } from './check-ceiling.ts';
 import { checkConflicts } from './check-conflicts.ts';
@@ -34,7 +34,7 @@ export function costOf({ changes, writesPerSecond, seconds }: AcceptOptions): { 
 
 /** Measures in a domain that is new. Reports each finding as soon as it is known. */
 export async function accept(
-  { url, limit, checkAws }: AcceptPlace,
+  { url, limit, checkAws }: AcceptTarget,
   { domain, token, onFinding, ...options }: AcceptOptions & Reporting,
 ): Promise<void> {
   const since = Date.now();

@@ -7,7 +7,7 @@ export interface CeilingOptions {
   writesPerSecond: number;
   /** How long each rate is offered. */
   seconds: number;
-  /** The limit of changes of a domain. Undefined: the place has none. */
+  /** The limit of changes of a domain. Undefined: it has none. */
   limit: { changesPerSecond: number; burst: number } | undefined;
 }
 

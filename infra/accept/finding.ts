@@ -3,11 +3,11 @@ export interface Finding {
   what: string;
   documented: string;
   measured: string;
-  /** Whether both agree. Undefined: the place cannot show it. */
+  /** Whether both agree. Undefined: it could not be measured. */
   holds?: boolean;
 }
 
-/** The finding of a place that cannot show a fact. */
+/** The finding for a fact that cannot be measured on this target. */
 export function notHere(fact: Pick<Finding, 'what' | 'documented'>, why: string): Finding {
   return { ...fact, measured: `not here: ${why}` };
 }
