@@ -1,4 +1,4 @@
-import type { DomainPlace } from '../domains/domain-place.ts';
+import type { DomainManager } from '../domains/domain-manager.ts';
 import type { AcceptClient } from './accept-client.ts';
 import type { Finding } from './finding.ts';
 
@@ -8,7 +8,7 @@ export interface AcceptTarget {
   url: string;
   /** Makes the domain. Returns a token of its administrator. */
   administrator: (domain: string) => Promise<string>;
-  domains: DomainPlace;
+  domains: DomainManager;
   /** The limit of changes of a domain. Undefined: it has none. */
   limit: { changesPerSecond: number; burst: number } | undefined;
   /** Measures what only AWS has, after the other checks. */
