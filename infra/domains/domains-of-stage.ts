@@ -5,7 +5,7 @@ import type { Stage } from '../stage.ts';
 import { stages } from '../stages.ts';
 import type { DomainManager } from './domain-manager.ts';
 import { changeRoles, createDomain, inviteUser } from './manage-users.ts';
-import { contentsOf, removeFromPlace } from './remove-from-place.ts';
+import { contentsOf, removeFromStorage } from './remove-from-storage.ts';
 import { openStageData } from './stage-data.ts';
 import { resourcesOf } from './stage-resources.ts';
 import type { UserDirectory } from './user-directory.ts';
@@ -52,7 +52,7 @@ export async function domainsOfStage(
         const advice = data.users ? '' : ' Take the memberships of the domain from all users there first.';
         throw new UsageError(`Say how long the tokens of the stage's issuer live, with --tokens-live.${advice}`);
       }
-      return await removeFromPlace(data, { domain, ...options, say });
+      return await removeFromStorage(data, { domain, ...options, say });
     },
     leaves: leftIn(stage),
   };

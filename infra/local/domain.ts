@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { domainId } from '../../shared/identifier-schemas.ts';
 import type { DomainManager, DomainUser } from '../domains/domain-manager.ts';
-import type { DomainContents, Removed } from '../domains/remove-from-place.ts';
+import type { DomainContents, Removed } from '../domains/remove-from-storage.ts';
 import { parseOptions, portFromEnvironment, refuseOptions, runCommand, UsageError } from './arguments.ts';
 import { domainsHere } from './domains-here.ts';
 import { parseDuration } from './parse-duration.ts';

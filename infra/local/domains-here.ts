@@ -1,7 +1,7 @@
 import { issueLocalToken } from '../../client/tokens/local-token.ts';
 import type { DomainManager, DomainUser } from '../domains/domain-manager.ts';
 import type { ManagedUser } from '../domains/manage-users.ts';
-import type { DomainContents, Removed } from '../domains/remove-from-place.ts';
+import type { DomainContents, Removed } from '../domains/remove-from-storage.ts';
 import { askThisMachine } from './ask-this-machine.ts';
 import type { DomainRequest } from './local-domains.ts';
 
