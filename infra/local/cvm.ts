@@ -4,7 +4,7 @@ import { createClient, type Client } from '../../client/create-client.ts';
 import { mayPass, ServiceProblem } from '../../client/service-problem.ts';
 import { parseOptions, portFromEnvironment, refuseOptions, runCommand, UsageError } from './arguments.ts';
 import { noService } from './ask-this-machine.ts';
-import { thisMachine, type CvmPlace } from './cvm-place.ts';
+import { thisMachine, type EnrolmentTarget } from './enrolment-target.ts';
 import { writeUnplaced } from './unplaced-files.ts';
 
 const usage = `Usage: npm run cvm -- enrol --domain DOMAIN --cvm CVM [--out DIR] [--key ec|rsa] [--stage STAGE] [--now]
@@ -51,8 +51,8 @@ await runCommand(usage, async () => {
   if (command === 'revoke') refuseOptions('`revoke`', options, ['domain', 'cvm', 'stage', 'now']);
   if (!domain || !cvm) throw new UsageError('--domain and --cvm are required.');
   if (key !== 'ec' && key !== 'rsa') throw new UsageError(`--key is ${JSON.stringify(key)}; expected ec or rsa.`);
-  const place = options.stage === undefined ? thisMachine(portFromEnvironment()) : await stageNamed(options.stage);
-  const registration = await readRegistration(place, { domain, cvm });
+  const target = options.stage === undefined ? thisMachine(portFromEnvironment()) : await stageNamed(options.stage);
+  const registration = await readRegistration(target, { domain, cvm });
   if (registration.endsRun && !options.now)
     throw new UsageError(`${cvm} has a run, which would fail. Wait for its end, or add --now.`);
   if (command === 'revoke') {
@@ -61,11 +61,11 @@ await runCommand(usage, async () => {
     return;
   }
   const directory = resolve(options.out ?? join('certificates', cvm));
-  process.stdout.write(await enrol(place, registration, { domain, cvm, key, directory }));
+  process.stdout.write(await enrol(target, registration, { domain, cvm, key, directory }));
 });
 
 /** Loaded only when it is needed, because it contains the CDK. */
-async function stageNamed(name: string): Promise<CvmPlace> {
+async function stageNamed(name: string): Promise<EnrolmentTarget> {
   const { deployedStage } = await import('./deployed-stage.ts');
   return await deployedStage(name, process.env['TOKEN']);
 }
@@ -78,11 +78,11 @@ interface Request {
 }
 
 /** @returns what to tell the user */
-async function enrol(place: CvmPlace, registration: Registration, { domain, cvm, key, directory }: Request): Promise<string> {
+async function enrol(target: EnrolmentTarget, registration: Registration, { domain, cvm, key, directory }: Request): Promise<string> {
   const keys =
     key === 'ec' ? generateKeyPairSync('ec', { namedCurve: 'P-256' }) : generateKeyPairSync('rsa', { modulusLength: 3072 });
   const publicKey = keys.publicKey.export({ format: 'pem', type: 'spki' }).toString();
-  const enrolment = await place.enrol({ domain, cvmId: cvm, publicKey });
+  const enrolment = await target.enrol({ domain, cvmId: cvm, publicKey });
   const files = writeUnplaced(directory, {
     'key.pem': keys.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
     'cert.pem': enrolment.certificate,
@@ -116,7 +116,7 @@ interface Registration {
 }
 
 async function readRegistration(
-  { service, token }: CvmPlace,
+  { service, token }: EnrolmentTarget,
   { domain, cvm: cvmID }: { domain: string; cvm: string },
 ): Promise<Registration> {
   const ask = async <Answer>(question: (client: Client) => Promise<Answer>): Promise<Answer> => {
