@@ -5,7 +5,7 @@ import { mayPass, ServiceProblem } from '../../client/service-problem.ts';
 import { parseOptions, portFromEnvironment, refuseOptions, runCommand, UsageError } from './arguments.ts';
 import { noService } from './ask-this-machine.ts';
 import { thisMachine, type EnrolmentTarget } from './enrolment-target.ts';
-import { writeUnplaced } from './unplaced-files.ts';
+import { prepareFiles } from './prepared-files.ts';
 
 const usage = `Usage: npm run cvm -- enrol --domain DOMAIN --cvm CVM [--out DIR] [--key ec|rsa] [--stage STAGE] [--now]
        npm run cvm -- revoke --domain DOMAIN --cvm CVM [--stage STAGE] [--now]
@@ -83,7 +83,7 @@ async function enrol(target: EnrolmentTarget, registration: Registration, { doma
     key === 'ec' ? generateKeyPairSync('ec', { namedCurve: 'P-256' }) : generateKeyPairSync('rsa', { modulusLength: 3072 });
   const publicKey = keys.publicKey.export({ format: 'pem', type: 'spki' }).toString();
   const enrolment = await target.enrol({ domain, cvmId: cvm, publicKey });
-  const files = writeUnplaced(directory, {
+  const files = prepareFiles(directory, {
     'key.pem': keys.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
     'cert.pem': enrolment.certificate,
     'ca.pem': enrolment.ca,
@@ -93,7 +93,7 @@ async function enrol(target: EnrolmentTarget, registration: Registration, { doma
     if (isRefused) files.discard(); // else the CVM may be registered with them
     throw error;
   });
-  files.place();
+  files.install();
   return `The CVM ${cvm} is registered in the domain ${domain}. Its key and certificates are in ${directory}.
 
   Copy them to /etc/cocos/certs in the CVM, and write into its /etc/cocos/environment:
