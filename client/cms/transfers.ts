@@ -48,7 +48,7 @@ export async function uploadInto(context: Context, connection: Connection, id: s
   await expectFile(file);
   const { created_by, file_name } = (await assetWithoutReading(client, { id, user })).asset;
   if (created_by !== user) {
-    const { isLocal, loginServer } = await context.place();
+    const { isLocal, loginServer } = await context.target();
     throw new CmsError(`${onlyCreatorUploads({ created_by, file_name })} You are ${user}.`, {
       next: isLocal ? localLogin(context.profileName, { user: created_by, loginServer }) : context.command('whoami'),
       exitCode: exitCodes.forbidden,

@@ -80,13 +80,13 @@ export function addInitCommand(program: Command, act: Act): void {
 
 /** Returns what the caller brings. @throws CmsError if the caller has no part in the collaboration */
 async function partyOf(
-  { place, profileName }: Context,
+  { target, profileName }: Context,
   { computation, parties }: Collaboration,
   { user, file }: { user: string; file: string },
 ) {
   if (user in parties || user === computation.owner) return parties[user];
   const [first = computation.owner] = Object.keys(parties);
-  const { isLocal, loginServer } = await place();
+  const { isLocal, loginServer } = await target();
   throw new CmsError(`You are ${user}, but ${file} has the parties ${Object.keys(parties).join(', ')}.`, {
     next: isLocal ? localLogin(profileName, { user: first, loginServer }) : 'cms login',
     exitCode: exitCodes.usage,

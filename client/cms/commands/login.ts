@@ -49,7 +49,7 @@ export function addLoginCommands(program: Command, act: Act): void {
     .option('--token <TOKEN>', 'store this token as it is; for one command use CMS_TOKEN instead')
     .action(
       act(async (context, options: Options) => {
-        const { server, domain: chosen, profile: before, isLocal } = await context.place(options.local === true);
+        const { server, domain: chosen, profile: before, isLocal } = await context.target(options.local === true);
         const known = before?.server === server ? before.credentials : undefined;
         const domain = chosen ?? (options.local === true ? 'd1' : undefined);
         if (domain === undefined) {
@@ -120,16 +120,16 @@ export function addLoginCommands(program: Command, act: Act): void {
 }
 
 /** Logs in as the options say, or as the profile did before. @param known how it did before, at the same service */
-async function loggedIn(context: Context, place: Profile, options: Options, known: Credentials | undefined): Promise<Profile> {
+async function loggedIn(context: Context, target: Profile, options: Options, known: Credentials | undefined): Promise<Profile> {
   const { terminal } = context;
   const { issuer, clientId, scope, token } = options;
-  if (token !== undefined) return { ...withToken(place, token), credentials: { kind: 'token' } };
+  if (token !== undefined) return { ...withToken(target, token), credentials: { kind: 'token' } };
   const isLocal = options.local === true || (known?.kind === 'local' && issuer === undefined);
   if (isLocal) {
     const before = known?.kind === 'local' ? known : undefined;
     const user = options.user ?? before?.user ?? terminal.userName;
     const roles = options.role ?? (before?.user === user ? before.roles : ['administrator']);
-    return await logInLocally(place, { user, roles }, terminal);
+    return await logInLocally(target, { user, roles }, terminal);
   }
   const before = known?.kind === 'issuer' || known?.kind === 'program' ? known : undefined;
   const at = {
@@ -138,21 +138,21 @@ async function loggedIn(context: Context, place: Profile, options: Options, know
     scope: scope ?? before?.scope,
   };
   if (at.issuer === undefined || at.client_id === undefined) {
-    throw howToLogIn(context, options, (await context.place()).isLocal);
+    throw howToLogIn(context, options, (await context.target()).isLocal);
   }
   const given = { issuer: at.issuer, client_id: at.client_id, ...(at.scope === undefined ? {} : { scope: at.scope }) };
   const { device, port } = options;
   const isAsBefore = [issuer, device, port].every((option) => option === undefined);
   const isProgram = before?.kind === 'program' && isAsBefore && clientId === undefined;
   if (isProgram || terminal.env['CMS_CLIENT_SECRET']) {
-    return await logInProgram(place, { kind: 'program', ...given }, terminal);
+    return await logInProgram(target, { kind: 'program', ...given }, terminal);
   }
   const way = isAsBefore && before?.kind === 'issuer' ? before : { device, port };
   const chosen = {
     ...(way.device === undefined ? {} : { device: way.device }),
     ...(way.port === undefined ? {} : { port: way.port }),
   };
-  return await logInWithIssuer(place, { kind: 'issuer', ...given, ...chosen }, terminal);
+  return await logInWithIssuer(target, { kind: 'issuer', ...given, ...chosen }, terminal);
 }
 
 function howToLogIn({ typed }: Context, options: Options, isLocal: boolean): CmsError {

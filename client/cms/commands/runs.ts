@@ -22,7 +22,7 @@ export function addRunCommands(program: Command, act: Act): void {
     .action(
       act(async (context, reference: string | undefined, { cvm, watch }: { cvm?: string; watch?: boolean }) => {
         if (cvm === undefined) {
-          const { isLocal } = await context.place();
+          const { isLocal } = await context.target();
           throw new CmsError('Name the CVM that takes the run, with --cvm.', {
             next: isLocal ? `${context.typed} --cvm ${await context.exampleCvm()}` : context.command('cvm list'),
             exitCode: exitCodes.usage,
