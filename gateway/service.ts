@@ -24,7 +24,7 @@ import { openTable } from '../shared/table/open-table.ts';
 import type { Key } from '../shared/table/keys.ts';
 import { getItems } from '../shared/table/table.ts';
 import type { CvmIdentity } from './identity/cvm-identity.ts';
-import { together } from './together.ts';
+import { batched } from './batched.ts';
 
 export type ReportResult = Awaited<ReturnType<typeof recordReports>>['results'][number];
 
@@ -72,7 +72,7 @@ export function openService(clock: Clock, gateway: string): GatewayService {
   const executions = openExecutions(deadline);
   const kms = openKms(deadline);
   const now = () => timestampOf(clock);
-  const getTogether = together((keys: Key[]) => getItems(table, keys));
+  const getBatched = batched((keys: Key[]) => getItems(table, keys));
   return {
     pendingCommands: () => listPendingCommands(table, now()),
     work: async ({ domain, cvmId }) => await openWork(kms, await listCommands(table, domain, cvmId, now())),
@@ -80,18 +80,18 @@ export function openService(clock: Clock, gateway: string): GatewayService {
       const { results } = await recordReports(table, executions, { domain, cvmId, reports, now: now(), by: gateway });
       return results;
     },
-    registration: (cvm) => readRegistration(table, cvm, getTogether),
+    registration: (cvm) => readRegistration(table, cvm, getBatched),
     hold: (cvm, { stream, instead }) => holdCvm(table, cvm, { holder: { gateway, stream }, instead, now: now() }),
     release: (cvm, { stream, lastSeenAt }) => releaseCvm(table, cvm, { stream, lastSeenAt: new Date(lastSeenAt).toISOString() }),
     noteForwarder: (cvm, isThere) => noteForwarder(table, cvm, { gateway, isThere }),
     takeName: (name) => takeName(table, gateway, name, now()),
     renewLease: (lease) => renewLease(table, gateway, now(), lease),
-    isAlive: (other) => isAlive(table, other, now(), getTogether),
+    isAlive: (other) => isAlive(table, other, now(), getBatched),
     letters: () => readLetters(table, gateway),
     sendLetter: (to, letter) => sendLetter(table, to, letter, now()),
     removeLetter: (to, id) => removeLetter(table, to, id),
     journalRefusal: (cvm, refusal) => journalRefusal(table, { ...cvm, ...refusal, now: now() }),
-    agentRecord: (cvm) => readAgentRecord(table, cvm, getTogether),
+    agentRecord: (cvm) => readAgentRecord(table, cvm, getBatched),
     bindAgent: (cvm, record) => bindAgent(table, cvm, record),
     keepAttestationOfRun: (cvm, run) => keepAttestationOfRun(table, cvm, run),
     recordAgentProcess: (cvm, process) => recordAgentProcess(table, cvm, { ...process, now: now() }),
