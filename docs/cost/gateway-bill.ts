@@ -19,7 +19,7 @@ export const metricsOfGateways = [
 /** What a row's gateway is priced with: the least that a stage may have. */
 export const gatewayTasks = 2;
 
-/** The pace of a gateway (gateway/pace.ts). */
+/** The timings of a gateway (gateway/gateway-timings.ts). */
 const commandReadsInSeconds = 0.5;
 const presenceInSeconds = 45;
 

@@ -81,8 +81,8 @@ export class CvmSession {
 
   /** Whether the agent answered to one of the last two questions. */
   get isHeard(): boolean {
-    const { pace, clock } = this.parts;
-    return this.agent !== undefined && clock.now() - this.heardAt < 2 * (pace.stateOfIdle + pace.answer);
+    const { timings, clock } = this.parts;
+    return this.agent !== undefined && clock.now() - this.heardAt < 2 * (timings.stateOfIdle + timings.answer);
   }
 
   get hasForwarder(): boolean {
@@ -157,7 +157,7 @@ export class CvmSession {
         this.failures = 0;
       } catch (error) {
         this.failures++;
-        const pause = Math.min(this.parts.pace.longestRetry, this.parts.pace.firstRetry * 2 ** Math.min(this.failures, 10));
+        const pause = Math.min(this.parts.timings.longestRetry, this.parts.timings.firstRetry * 2 ** Math.min(this.failures, 10));
         this.nextLookAt = this.parts.clock.now() + pause * (0.5 + Math.random() / 2);
         log('WARN', 'A CVM cannot be served now.', logFieldsOf(this.identity), error);
       }
@@ -166,7 +166,7 @@ export class CvmSession {
   }
 
   private async step(): Promise<void> {
-    const { clock, pace } = this.parts;
+    const { clock, timings } = this.parts;
     const { attestation, agentProcess } = this;
     if (attestation && (await takeAttestation(this, attestation, this.isAttestedTooOften))) {
       if (this.attestation === attestation) this.attestation = undefined;
@@ -178,20 +178,20 @@ export class CvmSession {
     const state = await agent.state();
     if (this.agent !== agent) return;
     if (state === undefined) {
-      this.nextLookAt = clock.now() + pace.answer;
+      this.nextLookAt = clock.now() + timings.answer;
       return;
     }
     agentProcess.state = state;
     if (!this.isHeard) this.presence.checkSoon(); // a check may have released the CVM
     this.heardAt = clock.now();
-    this.nextLookAt = clock.now() + (agentProcess.isBusy ? pace.stateOfBusy : pace.stateOfIdle) * (0.9 + Math.random() / 5);
+    this.nextLookAt = clock.now() + (agentProcess.isBusy ? timings.stateOfBusy : timings.stateOfIdle) * (0.9 + Math.random() / 5);
     for (const command of due) {
       const obey = command.type === 'run' ? deliverRun : stopRun;
       if (await obey(this, agent, state, command)) this.commands.answered(command);
-      else this.commands.retry(command, clock.now() + pace.command);
+      else this.commands.retry(command, clock.now() + timings.command);
     }
     if (due.length === 0 || hasEnded(state)) followRun(this, agent, state);
-    if (due.length > 0) this.lookIn(pace.command);
+    if (due.length > 0) this.lookIn(timings.command);
     const isGivenRun = due.some(({ type }) => type === 'run'); // the state was asked before that
     if (!isGivenRun) await this.fitness.send(state);
   }

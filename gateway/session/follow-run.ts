@@ -6,7 +6,7 @@ import { inferStop, sendStop } from './stop-run.ts';
 /** Compares the state of an agent with what is known of its run, and reports what differs. */
 export function followRun(session: CvmSession, agent: AgentStream, state: AgentState): void {
   const { run, record } = session.agentProcess;
-  const { pace } = session.parts;
+  const { timings } = session.parts;
   if (!run) return;
   if (run.isOver && run.status !== 'completed' && isAtWork(state)) {
     sendStop(session, agent, run); // it works in vain
@@ -25,6 +25,6 @@ export function followRun(session: CvmSession, agent: AgentStream, state: AgentS
     // A gateway sent the run and did not live to report that the agent took it.
     run.accept(run.commandId, record?.attestation_hash);
   }
-  const left = run.observe(state, session.hasForwarder ? pace.lateEvent : pace.lateEventWithoutForwarder);
+  const left = run.observe(state, session.hasForwarder ? timings.lateEvent : timings.lateEventWithoutForwarder);
   if (left !== undefined) session.lookIn(left);
 }

@@ -46,7 +46,7 @@ export class HostedRun {
   constructor(reference: RunReference, parts: GatewayParts, onStatus: () => void) {
     this.reference = reference;
     this.parts = parts;
-    const { service, counts, clock, pace } = parts;
+    const { service, counts, clock, timings } = parts;
     this.outbox = new Outbox({
       send: (reports) => service.report({ domain: reference.domain, cvmId: reference.cvm_id }, reports),
       onTaken: (results) => {
@@ -56,7 +56,7 @@ export class HostedRun {
       onDropped: () => counts.reportsDropped++,
       logFields: { domain: reference.domain, cvm_id: reference.cvm_id, run_id: reference.run_id },
       now: () => clock.now(),
-      pauses: { firstInMilliseconds: pace.firstRetry, longestInMilliseconds: pace.longestRetry },
+      pauses: { firstInMilliseconds: timings.firstRetry, longestInMilliseconds: timings.longestRetry },
     });
   }
 

@@ -52,11 +52,11 @@ export class LeaseKeeper {
   }
 
   private async write(): Promise<void> {
-    const { service, clock, wallClock, pace } = this.parts;
+    const { service, clock, wallClock, timings } = this.parts;
     const startedAt = clock.now();
     const startedAtTime = wallClock.now();
     const wasLost = !this.isCurrent;
-    this.nextAt = startedAt + pace.lease;
+    this.nextAt = startedAt + timings.lease;
     if (this.isOver) return;
     try {
       if (this.name !== undefined && startedAt >= this.nextNameAt) {
@@ -65,7 +65,7 @@ export class LeaseKeeper {
       }
       await service.renewLease({ isOver: false });
     } catch (error) {
-      this.nextAt = startedAt + pace.firstRetry;
+      this.nextAt = startedAt + timings.firstRetry;
       log('WARN', 'The lease of the gateway cannot be renewed now.', {}, error);
       throw error;
     }

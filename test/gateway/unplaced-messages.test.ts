@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GatewayParts } from '../../gateway/gateway-parts.ts';
 import { noCounts } from '../../gateway/metrics/gateway-counts.ts';
-import { usualPace } from '../../gateway/pace.ts';
+import { defaultTimings } from '../../gateway/gateway-timings.ts';
 import { openService } from '../../gateway/service.ts';
 import { AgentProcess } from '../../gateway/session/agent-process.ts';
 import { Sessions } from '../../gateway/session/sessions.ts';
@@ -13,7 +13,7 @@ import { systemClock } from '../../shared/clock.ts';
 import type { AgentRecord } from '../../shared/runs/agent-record.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
 import { failReadsOf } from '../support/fail-reads-of.ts';
-import { testPace } from '../support/gateway-pace.ts';
+import { testTimings } from '../support/gateway-timings.ts';
 import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 
 let world: GatewayStack;
@@ -30,7 +30,7 @@ function gatewayParts(): GatewayParts {
     service: openService(systemClock, id),
     logs: { write: () => true, end: () => undefined, close: () => Promise.resolve() },
     counts: noCounts(),
-    pace: { ...usualPace, ...testPace },
+    timings: { ...defaultTimings, ...testTimings },
     clock: systemClock,
     wallClock: systemClock,
   };
@@ -78,7 +78,7 @@ describe('the event with which runs begin', () => {
 /** Parts whose record is read at most twice a second, and the reports that the service gets. */
 function slowlyReadParts() {
   const parts = gatewayParts();
-  parts.pace.record = 500;
+  parts.timings.record = 500;
   const reported: unknown[] = [];
   parts.service.report = (_, reports) => {
     reported.push(...reports);
@@ -132,7 +132,7 @@ describe('messages of a CVM whose record cannot be read', () => {
     await expect.poll(() => readings.length).toBeGreaterThan(1);
     for (let sent = 0; sent < 10; sent++) unplaced.take({ event: eventOf('c') });
     await expect.poll(() => readings.length).toBeGreaterThan(5);
-    const { firstRetry, longestRetry } = parts.pace;
+    const { firstRetry, longestRetry } = parts.timings;
     // The pauses double. Each is shortened by up to a half, at random.
     const shortest = [1, 2, 4, 8, 16].reduce((sum, factor) => sum + Math.min(longestRetry, firstRetry * factor) / 2, 0);
     expect((readings[5] ?? 0) - (readings[0] ?? 0)).toBeGreaterThan(shortest - 10);

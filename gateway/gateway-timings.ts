@@ -1,5 +1,5 @@
 /** How often a gateway does what, in milliseconds. */
-export interface Pace {
+export interface GatewayTimings {
   /** Between two looks for commands of any CVM. */
   commands: number;
   /** Between two questions for the state of an agent that has a run, and of one that has none. */
@@ -42,7 +42,7 @@ export interface Pace {
   longestRetry: number;
 }
 
-export const usualPace: Pace = {
+export const defaultTimings: GatewayTimings = {
   commands: 500,
   stateOfBusy: 15_000,
   stateOfIdle: 25_000,
