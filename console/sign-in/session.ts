@@ -102,7 +102,7 @@ export async function currentSession(): Promise<Session> {
       },
     };
   } catch (error) {
-    const isSignedIn = mayPass(error) && storedTokens.read() !== undefined;
+    const isSignedIn = isTransient(error) && storedTokens.read() !== undefined;
     if (!isSignedIn) storedTokens.remove();
     const title = isSignedIn ? 'Your sign-in could not be checked' : notSignedIn;
     return await stayOutside(error instanceof Error ? error.message : String(error), title);
@@ -110,7 +110,7 @@ export async function currentSession(): Promise<Session> {
 }
 
 /** Whether the tokens may still be good: the issuer could not be asked. */
-function mayPass(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   return error instanceof ServiceProblem && ['unreachable', 'unavailable', 'too_many_requests'].includes(error.code);
 }
 

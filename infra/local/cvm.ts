@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { createClient, type Client } from '../../client/create-client.ts';
-import { mayPass, ServiceProblem } from '../../client/service-problem.ts';
+import { isTransient, ServiceProblem } from '../../client/service-problem.ts';
 import { parseOptions, portFromEnvironment, refuseOptions, runCommand, UsageError } from './arguments.ts';
 import { noService } from './ask-this-machine.ts';
 import { thisMachine, type EnrolmentTarget } from './enrolment-target.ts';
@@ -89,7 +89,7 @@ async function enrol(target: EnrolmentTarget, registration: Registration, { doma
     'ca.pem': enrolment.ca,
   });
   await registration.change(enrolment.certificate).catch((error: unknown) => {
-    const isRefused = error instanceof UsageError || (error instanceof ServiceProblem && !mayPass(error));
+    const isRefused = error instanceof UsageError || (error instanceof ServiceProblem && !isTransient(error));
     if (isRefused) files.discard(); // else the CVM may be registered with them
     throw error;
   });
