@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../client/cms/context.ts';
 import { exampleCollaboration } from '../../client/cms/collaboration/example.ts';
 import { parseCollaboration } from '../../client/cms/collaboration/read-collaboration.ts';
-import { settleAsset } from '../../client/cms/collaboration/settle-asset.ts';
+import { syncAsset } from '../../client/cms/collaboration/sync-asset.ts';
 import { createClient } from '../../client/create-client.ts';
 import { type Stack, startStack } from '../../infra/local/stack.ts';
 import { cmsIn } from './fake-terminal.ts';
@@ -145,7 +145,7 @@ describe('cms init', () => {
     const connection = { client: racing, server: stack.baseUrl, domain: 'd1', user: 'alice', profile: undefined };
     const planned = { file: 'mean.py', type: 'algorithm', description: 'changed' } as const;
     const given = { planned, file: join(folder, 'data', 'mean.py') };
-    await expect(settleAsset({} as Context, connection, computation, given)).rejects.toMatchObject({
+    await expect(syncAsset({} as Context, connection, computation, given)).rejects.toMatchObject({
       code: 'precondition_failed',
     });
   });

@@ -5,9 +5,9 @@ import { CmsError } from '../cms-error.ts';
 import type { Collaboration } from '../collaboration/collaboration.ts';
 import { exampleCollaboration } from '../collaboration/example.ts';
 import { readCollaboration } from '../collaboration/read-collaboration.ts';
-import { otherAssets, settleAsset } from '../collaboration/settle-asset.ts';
-import { settleComputation } from '../collaboration/settle-computation.ts';
-import { settleKey } from '../collaboration/settle-key.ts';
+import { otherAssets, syncAsset } from '../collaboration/sync-asset.ts';
+import { syncComputation } from '../collaboration/sync-computation.ts';
+import { syncKey } from '../collaboration/sync-key.ts';
 import type { Step } from '../collaboration/step.ts';
 import { useComputation } from '../computation-reference.ts';
 import type { Context } from '../context.ts';
@@ -46,18 +46,18 @@ export function addInitCommand(program: Command, act: Act): void {
         const pathOf = (path: string) => pathFrom(file, path, context.terminal.home);
         const parts = (party?.assets ?? []).map((planned) => ({ planned, file: pathOf(planned.file) }));
         const key = await expectParts(parts, party?.key === undefined ? undefined : pathOf(party.key));
-        const { id, step } = await settleComputation(context, connection, plan.computation);
+        const { id, step } = await syncComputation(context, connection, plan.computation);
         await useComputation(context, connection, id);
         const steps: Step[] = [step];
         try {
-          const settled: string[] = [];
+          const synced: string[] = [];
           for (const part of parts) {
-            const { step, asset } = await settleAsset(context, connection, id, part);
+            const { step, asset } = await syncAsset(context, connection, id, part);
             steps.push(step);
-            settled.push(asset);
+            synced.push(asset);
           }
-          steps.push(...(await otherAssets(context, connection, id, settled)));
-          if (party?.key !== undefined && key) steps.push(await settleKey(connection, id, { planned: party.key, ...key }));
+          steps.push(...(await otherAssets(context, connection, id, synced)));
+          if (party?.key !== undefined && key) steps.push(await syncKey(connection, id, { planned: party.key, ...key }));
         } catch (error) {
           context.note(formatSteps(id, steps));
           throw error;

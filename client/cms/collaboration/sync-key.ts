@@ -4,7 +4,7 @@ import { detailsOf } from '../output/event-line.ts';
 import type { Step } from './step.ts';
 
 /** Uploads the public key of the caller, unless it is the one that the computation has. */
-export async function settleKey(
+export async function syncKey(
   { client, user }: Connection,
   id: string,
   { planned, key, fingerprint }: GivenKey & { planned: string },

@@ -14,7 +14,7 @@ type Asset = Schemas['Asset'];
  * asset that the caller linked before.
  * @param file the path of the content
  */
-export async function settleAsset(
+export async function syncAsset(
   context: Context,
   connection: Connection,
   id: string,
@@ -57,18 +57,18 @@ async function linkedAsset(
 
 /**
  * Names the linked assets of the caller that the file does not name: a run uses them.
- * @param settled the identifiers of those that it names
+ * @param synced the identifiers of those that it names
  */
 export async function otherAssets(
   { command }: Pick<Context, 'command'>,
   connection: Connection,
   id: string,
-  settled: readonly string[],
+  synced: readonly string[],
 ): Promise<Step[]> {
   const { client, user } = connection;
   const { assets } = await client.getComputation({ id });
   const steps: Step[] = [];
-  for (const { id: asset, asset_type, file_name } of assets.filter((each) => !settled.includes(each.id))) {
+  for (const { id: asset, asset_type, file_name } of assets.filter((each) => !synced.includes(each.id))) {
     const { created_by } = (await assetWithoutReading(client, { id: asset, user })).asset;
     if (created_by !== user) continue;
     const outcome = `linked, but not in the file. To take it out: ${command(`asset unlink ${asset} ${id}`)}`;
