@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Act } from '../act.ts';
+import type { WrapAction } from '../wrap-action.ts';
 import { CmsError } from '../cms-error.ts';
 import type { Collaboration } from '../collaboration/collaboration.ts';
 import { exampleCollaboration } from '../collaboration/example.ts';
@@ -21,14 +21,14 @@ import { table } from '../output/table.ts';
 import { localLogin } from '../profile/login-command.ts';
 import { expectFile } from '../transfers.ts';
 
-export function addInitCommand(program: Command, act: Act): void {
+export function addInitCommand(program: Command, wrapAction: WrapAction): void {
   program
     .command('init')
     .description('set up your part of a collaboration from a YAML file; repeat it whenever the file has changed')
     .argument('[FILE]', 'the collaboration')
     .option('--example', 'print a file to start from')
     .action(
-      act(async (context, file: string | undefined, { example }: { example?: boolean }) => {
+      wrapAction(async (context, file: string | undefined, { example }: { example?: boolean }) => {
         if (example === true) {
           context.terminal.out(exampleCollaboration);
           return;

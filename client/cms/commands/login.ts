@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import type { Act } from '../act.ts';
+import type { WrapAction } from '../wrap-action.ts';
 import { CmsError } from '../cms-error.ts';
 import type { Context } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -34,7 +34,7 @@ interface Options {
   port?: number;
 }
 
-export function addLoginCommands(program: Command, act: Act): void {
+export function addLoginCommands(program: Command, wrapAction: WrapAction): void {
   program
     .command('login')
     .description('log in, and store the login in a profile')
@@ -48,7 +48,7 @@ export function addLoginCommands(program: Command, act: Act): void {
     .option('--port <PORT>', 'the local port for the sign-in, if the issuer allows only certain ports', wholeNumber(1))
     .option('--token <TOKEN>', 'store this token as it is; for one command use CMS_TOKEN instead')
     .action(
-      act(async (context, options: Options) => {
+      wrapAction(async (context, options: Options) => {
         const { server, domain: chosen, profile: before, isLocal } = await context.target(options.local === true);
         const known = before?.server === server ? before.credentials : undefined;
         const domain = chosen ?? (options.local === true ? 'd1' : undefined);
@@ -88,7 +88,7 @@ export function addLoginCommands(program: Command, act: Act): void {
     .command('logout')
     .description('remove the login of the profile from this machine')
     .action(
-      act(async (context) => {
+      wrapAction(async (context) => {
         const removed = await context.profiles.remove(context.profileName);
         context.print({ removed }, () => (removed ? 'Logged out.\n' : 'You were not logged in.\n'));
       }),
@@ -98,7 +98,7 @@ export function addLoginCommands(program: Command, act: Act): void {
     .command('whoami')
     .description('show the user, the roles and the service of this login')
     .action(
-      act(async (context) => {
+      wrapAction(async (context) => {
         const { server, domain, user, profile } = await context.connect();
         const token = context.terminal.env['CMS_TOKEN'] || profile?.access_token || '';
         const claims = claimsOf(token);
