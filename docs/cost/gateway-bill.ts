@@ -23,7 +23,7 @@ export const gatewayTasks = 2;
 const commandReadsInSeconds = 0.5;
 const presenceInSeconds = 45;
 
-/** Between two reads of an idle agent's record, for the lines of its log (gateway/session/unplaced-messages.ts). */
+/** Between two reads of an idle agent's record, for the lines of its log (gateway/session/pending-messages.ts). */
 const recordInSeconds = 300;
 const leaseInSeconds = 10;
 const letterReadsInSeconds = 0.5;

@@ -15,7 +15,7 @@ import { OpenCommands } from './open-commands.ts';
 import { mostAttestations } from './hosted-run.ts';
 import { stopRun } from './stop-run.ts';
 import { type Attestation, takeAttestation } from './take-attestation.ts';
-import { UnplacedMessages } from './unplaced-messages.ts';
+import { PendingMessages } from './pending-messages.ts';
 
 /** An open stream, with the SHA-256 of the certificate that it shows. */
 interface OpenStream {
@@ -38,7 +38,7 @@ export class CvmSession {
   isForwardedElsewhere = false;
   /** When the agent last answered, or connected. */
   heardAt: number;
-  private readonly unplaced: UnplacedMessages;
+  private readonly pending: PendingMessages;
   private readonly isAttestedTooOften: (cvm: CvmIdentity) => boolean;
   private readonly commands = new OpenCommands();
   private readonly fitness = new FitnessReport(this);
@@ -57,7 +57,7 @@ export class CvmSession {
     this.isAttestedTooOften = isAttestedTooOften;
     this.heardAt = parts.clock.now();
     this.agentProcess = new AgentProcess(identity, parts, () => this.wakeWhenOver());
-    this.unplaced = new UnplacedMessages(this.agentProcess, parts);
+    this.pending = new PendingMessages(this.agentProcess, parts);
     this.presence = new CvmPresence(this, peers);
   }
 
@@ -71,12 +71,12 @@ export class CvmSession {
 
   /** Whether the service has taken everything that there is to report. */
   get isReported(): boolean {
-    return this.unplaced.isEmpty && this.agentProcess.outboxes.every((outbox) => outbox.isEmpty);
+    return this.pending.isEmpty && this.agentProcess.outboxes.every((outbox) => outbox.isEmpty);
   }
 
   /** Whether something waits to be reported that is never left out. */
   get holdsLasting(): boolean {
-    return this.unplaced.holdsDeciding || this.agentProcess.outboxes.some((outbox) => outbox.holdsLasting);
+    return this.pending.holdsDeciding || this.agentProcess.outboxes.some((outbox) => outbox.holdsLasting);
   }
 
   /** Whether the agent answered to one of the last two questions. */
@@ -113,11 +113,11 @@ export class CvmSession {
   }
 
   takeEvent(event: AgentEvent): void {
-    this.unplaced.take({ event });
+    this.pending.take({ event });
   }
 
   takeLog(line: AgentLog): void {
-    this.unplaced.take({ line });
+    this.pending.take({ line });
   }
 
   /**

@@ -25,7 +25,7 @@ const recordStandsFor = 5 * 60_000;
  * Lines of logs begin no run, and an agent sends one with each answer for its state. So a record without a run stands for them for five
  * minutes. A CVM that repeats an event has the record read once a second.
  */
-export class UnplacedMessages {
+export class PendingMessages {
   private readonly agentProcess: AgentProcess;
   private readonly parts: GatewayParts;
   private waiting: Message[] = [];
