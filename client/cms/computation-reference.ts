@@ -37,8 +37,8 @@ export async function computationId(
     found.push(...items.filter(({ name }) => name === given));
     if (offset > 0 || total < manyComputations) continue;
     const use = command(`computation use ${shellWord(given)}`);
-    const otherwise = use === typed || !isOf(connection, connection.profile) ? '.' : `, also after\n  ${use}`;
-    note(`Looking for ${JSON.stringify(given)} among ${total} computations. Its identifier is quicker${otherwise}\n`);
+    const otherwise = use === typed || !isOf(connection, connection.profile) ? '.' : `, or type this first:\n  ${use}`;
+    note(`Searching ${total} computations for ${JSON.stringify(given)}. To be faster, use its identifier${otherwise}\n`);
   }
   const [only, ...others] = found;
   if (only === undefined) {

@@ -92,14 +92,14 @@ describe('cms init', () => {
     write('Median income', 'a\n2\n');
     expect(outcomes(await init(bob))).toEqual([
       'computation differs from the file: description',
-      'dataset uploaded and linked in place of the one before',
+      'dataset uploaded and linked; replaces the previous one',
       'key unchanged',
     ]);
     writeSshKeys(join(folder, 'alice'));
     expect(outcomes(await init(alice))).toEqual([
       'computation changed: description',
       'algorithm unchanged',
-      'key uploaded in place of the one before',
+      'key uploaded; replaces the previous key',
     ]);
     const shown = await alice('computation', 'show');
     expect(shown.stdout).toContain('Median income');
@@ -114,7 +114,7 @@ describe('cms init', () => {
     expect(outcomes({ computation, steps })).toEqual([
       'computation unchanged',
       'dataset uploaded and linked',
-      expect.stringMatching(/^dataset linked, but not in the file\. To take it out: cms asset unlink \S+ \S+$/),
+      expect.stringMatching(/^dataset linked, but not in the file\. To unlink it: cms asset unlink \S+ \S+$/),
       'key unchanged',
     ]);
     expect(steps[2]).toMatchObject({ name: 'incomes.csv' });
@@ -231,7 +231,7 @@ describe('the file of a collaboration', () => {
     [
       'a private key that every reader would see',
       'computation:\n  name: A\n  owner: a\n  agent_config:\n    cert_file: |\n      -----BEGIN PRIVATE KEY-----\nparties: {}\n',
-      ['x.yaml:5:5: computation.agent_config.cert_file: This contains a private key.'],
+      ['x.yaml:5:5: computation.agent_config.cert_file: This contains a private key, which every reader would see.'],
     ],
     ['a missing field', 'computation: { name: A, owner: a }\n', ['x.yaml:1:1: parties: Required.']],
     ['broken YAML', 'computation: [\n', ['x.yaml:2:1:']],

@@ -29,7 +29,7 @@ const certificates = v.pipe(
   v.string(),
   v.check(
     (text) => !holdsPrivateKey(text),
-    'This contains a private key. Every reader would see it. It belongs into server_key.',
+    'This contains a private key, which every reader would see. Put it in server_key.',
   ),
 );
 

@@ -14,5 +14,5 @@ export async function syncKey(
   const [latest] = events;
   if (latest && detailsOf(latest)['fingerprint'] === fingerprint) return done('unchanged');
   await client.uploadKey({ id, body: { key } });
-  return done(latest ? 'uploaded in place of the one before' : 'uploaded');
+  return done(latest ? 'uploaded; replaces the previous key' : 'uploaded');
 }

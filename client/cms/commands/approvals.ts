@@ -32,7 +32,7 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
     .description('approve the manifest of a computation, after showing it')
     .argument('[COMPUTATION]', 'its identifier or name')
     .option('--sign <FILE>', 'sign with this private key, the one of the public key that you uploaded')
-    .option('--cvm <CVM>', 'only for runs on this CVM; once for each', collect)
+    .option('--cvm <CVM>', 'only for runs on this CVM (repeatable)', collect)
     .option('--expires <WHEN>', 'only until then, such as 7d or 2026-12-31T12:00:00Z', laterMoment)
     .option('--digest <DIGEST>', 'approve only a manifest with this digest, without asking')
     .option('--yes', 'do not ask')
@@ -140,7 +140,7 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
 
   program
     .command('withdraw')
-    .description('take your approval back; active runs go on')
+    .description('withdraw your approval; active runs continue')
     .argument('[COMPUTATION]', 'its identifier or name')
     .action(
       wrapAction(async (context, reference: string | undefined) => {

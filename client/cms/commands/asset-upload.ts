@@ -34,7 +34,7 @@ const assetOption = () =>
 export function addUploadCommand(asset: Command, wrapAction: WrapAction): void {
   asset
     .command('upload')
-    .description('upload files as assets; repeat it after a cut')
+    .description('upload files as assets; run it again if it was interrupted')
     .argument('<FILE...>', 'the files')
     .addOption(assetTypeOption().default('dataset'))
     .option('--computation <COMPUTATION>', 'link the assets to this computation')

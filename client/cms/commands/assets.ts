@@ -59,7 +59,7 @@ export function addAssetCommands(program: Command, wrapAction: WrapAction): void
 
   asset
     .command('download')
-    .description('download the content of an asset, and check its hash; repeat it after a cut')
+    .description('download the content of an asset and check its hash; run it again if it was interrupted')
     .argument('<ASSET>', 'its identifier')
     .option('--output <FILE>', 'where to save it, also over another file (default: the name of the asset, if no file has it)')
     .action(

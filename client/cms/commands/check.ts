@@ -10,7 +10,7 @@ import { printable } from '../output/text-width.ts';
 export function addCheckCommand(program: Command, wrapAction: WrapAction): void {
   program
     .command('check')
-    .description('check what a run lacks, and who must act')
+    .description('check what is missing before a run, and who must provide it')
     .argument('[COMPUTATION]', 'its identifier or name')
     .action(
       wrapAction(async (context, reference: string | undefined) => {

@@ -33,7 +33,7 @@ const addFields = (command: Command) =>
     .option('--description <TEXT>', 'what it computes')
     .option('--owner <USER>', 'the owner; only administrators name another user than themselves')
     .addOption(approvalOption())
-    .option('--consumer <USER>', 'a user who gets the results, with the owner and nobody else; once for each', collect)
+    .option('--consumer <USER>', 'a result consumer; only these and the owner get the results (repeatable)', collect)
     .addOption(logLevelOption());
 
 /** Returns the fields of a body that the options give. */
@@ -145,7 +145,7 @@ export function addComputationCommands(program: Command, wrapAction: WrapAction)
         if (!(await useComputation(context, connection, id))) {
           const { server, domain } = connection;
           throw new CmsError(
-            `Only a login stores a computation, and yours is not for the domain ${domain} at ${server}. Set ${computationVariable} instead.`,
+            `The default computation is stored with a login, and you have none for the domain ${domain} at ${server}. Set ${computationVariable} instead.`,
             { next: `export ${computationVariable}=${id}` },
           );
         }

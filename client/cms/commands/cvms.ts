@@ -6,7 +6,7 @@ import { statusColour } from '../output/status-colour.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 
 export function addCvmCommands(program: Command, wrapAction: WrapAction): void {
-  const cvm = program.command('cvm').description('see which CVMs are there, and whether they can take a run');
+  const cvm = program.command('cvm').description('list CVMs, and show whether they can take a run');
 
   addListOptions(cvm.command('list').description('list registered CVMs, newest first')).action(
     wrapAction(async (context, options: ListOptions) => {

@@ -52,7 +52,7 @@ export function addEvidenceCommands(program: Command, wrapAction: WrapAction): v
     .description('check saved evidence, without the service')
     .argument('[PATH]', 'the directory of cms evidence, or the file of a statement', 'evidence')
     .option('--keys <FILE>', 'the public keys that you trust (default: keys.json in the directory)')
-    .option('--events <FILE>', 'a page of events; once for each (default: events.json in the directory)', collect)
+    .option('--events <FILE>', 'a page of events (repeatable; default: events.json in the directory)', collect)
     .action(
       wrapAction(async (context, path: string, options: { keys?: string; events?: string[] }) => {
         const given = await readEvidence(path, options);

@@ -38,12 +38,12 @@ export function addLoginCommands(program: Command, wrapAction: WrapAction): void
   program
     .command('login')
     .description('log in, and store the login in a profile')
-    .option('--local', 'at the service of npm start, without a password')
-    .option('--user <USER>', 'with --local: the user to be (default: your name on this machine)')
-    .option('--role <ROLE...>', `with --local: the roles to have (default: administrator)`, collectRole)
+    .option('--local', 'log in to the service that npm start runs, without a password')
+    .option('--user <USER>', 'with --local: the user (default: your user name on this machine)')
+    .option('--role <ROLE...>', 'with --local: the roles (default: administrator)', collectRole)
     .option('--issuer <URL>', 'the OpenID Connect issuer of the stage')
     .option('--client-id <ID>', 'the client identifier of cms at the issuer')
-    .option('--scope <SCOPE>', 'what to ask the issuer for')
+    .option('--scope <SCOPE>', 'the scopes to request from the issuer')
     .option('--device', 'show a code to type on another device, without a browser here')
     .option('--port <PORT>', 'the local port for the sign-in, if the issuer allows only certain ports', wholeNumber(1))
     .option('--token <TOKEN>', 'store this token as it is; for one command use CMS_TOKEN instead')
@@ -156,7 +156,7 @@ async function loggedIn(context: Context, target: Profile, options: Options, kno
 }
 
 function howToLogIn({ typed }: Context, options: Options, isLocal: boolean): CmsError {
-  return new CmsError('Say how to log in: the issuer of the stage, or --local at the service of npm start.', {
+  return new CmsError('Choose how to log in: with --issuer for a stage, or with --local for the service that npm start runs.', {
     next: `${typed}${isLocal && options.issuer === undefined ? ' --local' : lackingOptions(options)}`,
     exitCode: exitCodes.usage,
   });

@@ -23,7 +23,7 @@ export function addRunCommands(program: Command, wrapAction: WrapAction): void {
       wrapAction(async (context, reference: string | undefined, { cvm, watch }: { cvm?: string; watch?: boolean }) => {
         if (cvm === undefined) {
           const { isLocal } = await context.target();
-          throw new CmsError('Name the CVM that takes the run, with --cvm.', {
+          throw new CmsError('Missing option --cvm: choose the CVM for the run.', {
             next: isLocal ? `${context.typed} --cvm ${await context.exampleCvm()}` : context.command('cvm list'),
             exitCode: exitCodes.usage,
           });
@@ -33,7 +33,7 @@ export function addRunCommands(program: Command, wrapAction: WrapAction): void {
         const id = await computationId(context, connection, reference);
         const { name } = await client.getComputation({ id, peek: 'true' });
         const run = await client.startRun({ id, cvm }).catch((error: unknown) => {
-          throw interrupted(error, context.terminal, 'Interrupted. Perhaps the run has started.', context.command(`runs ${id}`));
+          throw interrupted(error, context.terminal, 'Interrupted. The run may have started.', context.command(`runs ${id}`));
         });
         await useComputation(context, connection, id);
         if (watch !== true) {
