@@ -36,7 +36,7 @@ export async function deliverRun(
     return refuse(session, agent, command, 'The agent has worked on another run. Restart the agent and its computation-runner.');
   }
   if (record.run_id === undefined && !isWithoutRun(state)) {
-    return refuse(session, agent, command, `The agent has a run of someone else: its state is ${state}.`);
+    return refuse(session, agent, command, `The agent is working on a run that this service did not start (state ${state}).`);
   }
   if (age < timings.attestation && agent.attestations === 0) return false;
   const attempts = record.attempted_run_id === run_id ? (record.attempts ?? 0) : 0;

@@ -19,7 +19,7 @@ import type { GatewayParts } from '../gateway-parts.ts';
  */
 const mostOptionalEvents = 10_000;
 
-/** Of a process. It sends one token, and on Azure two, once in its life. */
+/** The most attestations that are reported of one agent process. A process sends one token in its life, on Azure two. */
 export const mostAttestations = 4;
 
 /** The run that an agent process was given: its events, its log, and what the service has been told of it. */

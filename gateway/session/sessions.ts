@@ -23,8 +23,8 @@ export class Sessions {
     this.parts = parts;
     this.isAttestedTooOften = limitPerMinute(parts.clock, {
       most: mostAttestationsPerMinute,
-      message: 'An attestation waits.',
-      reason: 'The CVM sends too many.',
+      message: 'An attestation was delayed.',
+      reason: 'The CVM sends too many attestations.',
     });
     this.peers = {
       lease: new LeaseKeeper(parts, { name, onLost: () => this.checkAll() }),

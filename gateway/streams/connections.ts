@@ -7,7 +7,7 @@ import { log } from '../../shared/logger.ts';
 /** 4,000 CVMs have two each. */
 const mostConnections = 10_000;
 
-/** That a connection opens in its life. An agent opens one, and a new connection for the next. */
+/** The most streams that one connection may open in its life. An agent opens one stream per connection. */
 const mostStreams = 100;
 
 const minute = 60_000;

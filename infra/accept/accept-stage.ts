@@ -15,7 +15,7 @@ import { checkAlarm } from './check-alarm.ts';
 import { checkLogs } from './check-logs.ts';
 import { checkTaskToken } from './check-task-token.ts';
 import { facts } from './facts.ts';
-import { notHere, type Finding } from './finding.ts';
+import { notMeasured, type Finding } from './finding.ts';
 
 export interface AcceptStageOptions {
   /** Default: the stage's own. For an emulator. */
@@ -63,7 +63,7 @@ export async function acceptStage(name: string, { url, say }: AcceptStageOptions
     limit: stage.domainLimit,
     checkAws: async (domain, { client, since, onFinding }) => {
       const orNotHere = async (fact: Fact, check: () => Promise<Finding[]>) => {
-        const findings = await check().catch((error: unknown) => [notHere(fact, String(error))]);
+        const findings = await check().catch((error: unknown) => [notMeasured(fact, String(error))]);
         for (const finding of findings) onFinding(finding);
       };
       await orNotHere(facts.alarm, async () => [await checkAlarm(stage, say)]);

@@ -8,8 +8,8 @@ export interface Finding {
 }
 
 /** The finding for a fact that cannot be measured on this target. */
-export function notHere(fact: Pick<Finding, 'what' | 'documented'>, why: string): Finding {
-  return { ...fact, measured: `not here: ${why}` };
+export function notMeasured(fact: Pick<Finding, 'what' | 'documented'>, why: string): Finding {
+  return { ...fact, measured: `not measured: ${why}` };
 }
 
 /** Returns the value below which this share of the values is. */

@@ -49,8 +49,8 @@ export async function domainsOfStage(
     look: (domain) => contentsOf(data, domain),
     remove: async (domain, options) => {
       if ((stage.issuer ?? stage.existing?.userPool) && tokensLiveInSeconds === undefined) {
-        const advice = data.users ? '' : ' Take the memberships of the domain from all users there first.';
-        throw new UsageError(`Say how long the tokens of the stage's issuer live, with --tokens-live.${advice}`);
+        const advice = data.users ? '' : ' First remove the memberships of the domain from all users at the issuer.';
+        throw new UsageError(`Missing option --tokens-live: how long the tokens of the stage's issuer are valid.${advice}`);
       }
       return await removeFromStorage(data, { domain, ...options, say });
     },

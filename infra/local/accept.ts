@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { accept, costOf } from '../accept/accept.ts';
 import type { AcceptTarget } from '../accept/accept-target.ts';
 import { facts } from '../accept/facts.ts';
-import { notHere, type Finding } from '../accept/finding.ts';
+import { notMeasured, type Finding } from '../accept/finding.ts';
 import { parseOptions, portFromEnvironment, runCommand, UsageError } from './arguments.ts';
 import { domainsHere } from './domains-here.ts';
 
@@ -88,7 +88,7 @@ function here(port: number): AcceptTarget {
     administrator: async (domain) => (await domains.create({ domain, user: domain })).token ?? '',
     limit: undefined,
     checkAws: async (_, { onFinding }) => {
-      for (const fact of Object.values(facts)) onFinding(notHere(fact, 'one machine has none of AWS'));
+      for (const fact of Object.values(facts)) onFinding(notMeasured(fact, 'one machine has none of AWS'));
     },
   };
 }

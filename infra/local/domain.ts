@@ -72,7 +72,7 @@ await runCommand(usage, async () => {
   const roles = rolesIn(options.role ?? '');
   if (command !== 'remove' && user === '') throw new UsageError('--user is required.');
   if ((command === 'invite' || command === 'role') && !options.role) throw new UsageError('--role is required.');
-  if (command === 'invite' && roles.length === 0) throw new UsageError('Only `role` takes the role none.');
+  if (command === 'invite' && roles.length === 0) throw new UsageError('`--role none` works only with the command `role`.');
   const tokensLive = options['tokens-live'];
   const tokensLiveInSeconds = tokensLive === undefined ? undefined : parseDuration('--tokens-live', tokensLive);
 
@@ -150,7 +150,7 @@ async function remove(manager: DomainManager, domain: string, { stop = false, wa
   print('\nWhat stays:');
   for (const sentence of manager.leaves) print(`  ${sentence}`);
   if (isDataLeft)
-    print('\nOnly users were removed yet: the stage has no domainLimit, so tokens that exist can still change something.');
+    print('\nOnly the users were removed so far. The stage has no domainLimit, so existing tokens can still make changes.');
   if (repeatAfter === undefined) {
     print('\nThe removal is complete.');
     return;
