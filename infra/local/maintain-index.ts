@@ -18,8 +18,8 @@ import { local } from './local-environment.ts';
 const usage = `Usage: npm run index -- check|rebuild --domain DOMAIN|--asset ID|--all --stage STAGE | --data DIR
 
 check compares the lists of a domain with their rows: every member, its state and its place in the filters, and all totals.
-rebuild builds the index of these lists from the rows, and then checks it. Repeat it if it was interrupted: it continues where it was.
-Rows that it had read before are not read again: pass --restart if rows have changed since without the service.
+rebuild builds the index of these lists from the rows, and then checks it. Repeat it if it was interrupted: it continues where it
+was. It does not read again what it had read before: pass --restart if rows have changed since without the service.
 
   --domain DOMAIN  the lists of computations, runs, assets and CVMs of this domain
   --asset ID       instead, the list of the computations that this asset is linked to

@@ -152,7 +152,7 @@ describe('the domains of a stage', () => {
     expect(await closedAt(stores.table, 'd1', clock.now())).toBeUndefined();
   });
 
-  it('wait again in a removal that begins long after an incomplete one', async () => {
+  it('wait again until tokens expire, in a removal that begins long after an incomplete one', async () => {
     const { create, remove } = await manager();
     await create({ domain: 'd2', user: 'ada' });
     await remove('d2', { stop: false, wait: false });

@@ -121,7 +121,7 @@ describe('the removal of a domain', () => {
     expect(await users.membershipsIn('d10')).toEqual(['d10:administrator']);
   });
 
-  it('says that the data is left if changes cannot be refused for long', async () => {
+  it('leaves the data, and says so, if earlier requests may still make changes for an hour', async () => {
     await aReadyComputation(stores, 'd1');
     const changesEndAt = Date.now() + 3_600_000;
     const removed = await remove({ close: () => Promise.resolve({ changesEndAt, isOverAt: changesEndAt }) });
