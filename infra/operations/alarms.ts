@@ -23,10 +23,10 @@ import {
 } from './metrics.ts';
 import { ServiceAlarm, type ServiceAlarmProps } from './service-alarm.ts';
 
-/** Callers of endpoints and the state machine retry, so users lose something only after several failures. */
+/** Callers of endpoints and the state machine retry, so users notice only repeated failures. */
 const thresholdWithRetries = 3;
 
-/** The share of the account's concurrent executions that may be in use. */
+/** The share of the account's concurrent executions that may be taken. */
 const shareOfConcurrency = 0.8;
 
 /** 10 retries a second: each waits up to a second, so they hold several functions all the time. */

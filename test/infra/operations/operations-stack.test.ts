@@ -321,7 +321,7 @@ describe('the alarm targets of a stage', () => {
   const { alarmTargets: _, ...withoutTargets } = fullStage;
 
   it('fail at synth if the row names none', () => {
-    expect(errorsOf(withoutTargets)).toEqual([expect.stringContaining('The stage full tells nobody of its alarms.')]);
+    expect(errorsOf(withoutTargets)).toEqual([expect.stringContaining('The alarms of the stage full notify nobody.')]);
     expect(errorsOf({ ...withoutTargets, alarmTargets: [] })).toHaveLength(1);
   });
 
