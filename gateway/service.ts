@@ -43,7 +43,7 @@ export interface GatewayService {
   noteForwarder: (cvm: CvmIdentity, isThere: boolean) => Promise<void>;
   /** Gives this gateway its name. Ends the lease of the one that had it. */
   takeName: (name: string) => Promise<void>;
-  /** Shows that this gateway lives, or has stopped in order. */
+  /** Shows that this gateway is alive, or that it has shut down. */
   renewLease: (lease: { isOver: boolean }) => Promise<void>;
   /** Whether a gateway may still hold its streams. */
   isAlive: (gateway: string) => Promise<boolean>;

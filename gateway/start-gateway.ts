@@ -52,7 +52,7 @@ const largestMessageInBytes = 1024 * 1024;
 const drainInMilliseconds = 10_000;
 const drainOfOptionalInMilliseconds = 1_000;
 
-/** Between two looks of a stop for reports that were made meanwhile, in milliseconds. */
+/** How often a stop checks for reports that were made meanwhile, in milliseconds. */
 const lookInMilliseconds = 50;
 
 const channelOptions = {

@@ -74,7 +74,7 @@ export class CvmSession {
     return this.pending.isEmpty && this.agentProcess.outboxes.every((outbox) => outbox.isEmpty);
   }
 
-  /** Whether something waits to be reported that is never left out. */
+  /** Whether a report waits that is never left out. */
   get holdsLasting(): boolean {
     return this.pending.holdsDeciding || this.agentProcess.outboxes.some((outbox) => outbox.holdsLasting);
   }
@@ -207,7 +207,7 @@ export class CvmSession {
     this.wake();
   }
 
-  /** The end of a run changes what the agent is fit for, and may mean that it works in vain. */
+  /** The end of a run changes what the agent is fit for, and may mean that nobody needs its work any more. */
   wakeWhenOver(): void {
     if (this.agentProcess.run?.isOver && !this.fitness.saysSpent) this.lookNow();
   }

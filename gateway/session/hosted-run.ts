@@ -85,7 +85,7 @@ export class HostedRun {
     }
   }
 
-  /** Whether the report with this identifier was made here. Of events that may be left out, nothing is known. */
+  /** Whether the report with this identifier was made here. Always false for events that may be left out. */
   knows(id: string): boolean {
     return this.known.has(id);
   }

@@ -2,13 +2,13 @@ import { leaseInMilliseconds } from '../../shared/runs/gateway-lease.ts';
 import { log } from '../../shared/logger.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 
-/** In milliseconds. */
+/** How often a gateway takes its name again, in milliseconds. */
 const nameStandsFor = 24 * 60 * 60_000;
 
-/** The clock of another gateway may be ahead by 2 seconds. Then it takes this gateway for gone so much earlier. */
+/** The clock of another gateway may be up to 2 seconds ahead. It then takes this gateway for gone up to 2 seconds earlier. */
 const standsForInMilliseconds = leaseInMilliseconds - 2_000;
 
-/** Shows all others that this gateway lives. One write keeps all of its CVMs connected. */
+/** Shows the other gateways that this one is alive. One write keeps all of its CVMs connected. */
 export class LeaseKeeper {
   private readonly parts: GatewayParts;
   private readonly onLost: () => void;

@@ -23,7 +23,7 @@ export interface AcceptStageOptions {
   say: (line: string) => void;
 }
 
-/** Until the limit of the domain, which the ceiling used up, has some changes again, and logs have arrived. */
+/** Until the domain's limit, which the ceiling check used up, admits changes again, and logs have arrived. */
 const pauseInMilliseconds = 10_000;
 
 type Fact = Pick<Finding, 'what' | 'documented'>;

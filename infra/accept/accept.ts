@@ -17,8 +17,8 @@ export interface AcceptOptions {
 const changesOfEachClient = 5;
 
 /**
- * Of one call, with its reads, its logs, and the answer that is kept for its Idempotency-Key (2 write units, $0.0000013). The most
- * expensive one that is made costs less by docs/cost.md.
+ * An upper bound for one call, with its reads, its logs, and the answer that is kept for its Idempotency-Key (2 write units,
+ * $0.0000013). By docs/cost.md, the most expensive call costs less.
  */
 const dollarsPerCall = 0.00003;
 

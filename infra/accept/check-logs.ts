@@ -16,7 +16,7 @@ const report = v.pipe(
 /** An emulator may ignore the pattern, so entries are looked at again. */
 const conflict = v.pipe(v.string(), v.parseJson(), v.object({ ConflictsRetried: v.number() }));
 
-/** Longer than the 300 ms of cost.md may be on a busy day. */
+/** More than the 300 ms of cost.md, to allow for a busy day. */
 const longestColdStartInMilliseconds = 1_000;
 
 /** Reads what the functions logged since a time: their cold starts, and the conflicts that they retried. Logs arrive within some seconds. */

@@ -63,7 +63,7 @@ function pathStyle(at: { region: string; maxAttempts: number }): S3Client {
   return new S3Client({ ...at, forcePathStyle: true });
 }
 
-/** Without a limit of the domain, its tokens can change something as long as they live. An upload may begin then, and takes an hour. */
+/** Without a limit of the domain, its tokens can make changes until they expire. An upload may begin as late, and take an hour. */
 export function closingOf(
   closedAt: number,
   { hasLimit, tokensLiveInSeconds }: { hasLimit: boolean; tokensLiveInSeconds: number },
