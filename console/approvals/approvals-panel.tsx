@@ -104,7 +104,7 @@ export function ApprovalsPanel({ overview, reload }: Props) {
         empty={
           <Box textAlign="center">
             {computation.approval === 'none'
-              ? "A run needs no approval, and nobody has given one."
+              ? 'A run needs no approval, and nobody has given one.'
               : 'Whose approval a run needs is known once assets are linked and keys uploaded.'}
           </Box>
         }

@@ -41,6 +41,8 @@ async function readyComputation(client: AcceptClient): Promise<{ id: string } | 
   const linked = await retryWhileLimited(() => client.call('linkAsset', { id: assetId, computationID: id }));
   if (linked.status >= 300) return { refused: `linkAsset ${linked.status}` };
   const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' });
-  const uploaded = await retryWhileLimited(() => client.call('uploadKey', { id, body: { key: Buffer.from(key).toString('base64') } }));
+  const uploaded = await retryWhileLimited(() =>
+    client.call('uploadKey', { id, body: { key: Buffer.from(key).toString('base64') } }),
+  );
   return uploaded.status < 300 ? { id } : { refused: `uploadKey ${uploaded.status}` };
 }

@@ -78,7 +78,11 @@ interface Request {
 }
 
 /** @returns what to tell the user */
-async function enrol(target: EnrolmentTarget, registration: Registration, { domain, cvm, key, directory }: Request): Promise<string> {
+async function enrol(
+  target: EnrolmentTarget,
+  registration: Registration,
+  { domain, cvm, key, directory }: Request,
+): Promise<string> {
   const keys =
     key === 'ec' ? generateKeyPairSync('ec', { namedCurve: 'P-256' }) : generateKeyPairSync('rsa', { modulusLength: 3072 });
   const publicKey = keys.publicKey.export({ format: 'pem', type: 'spki' }).toString();

@@ -4,7 +4,13 @@ import { Deadline } from '../../shared/deadline.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { changeRoles, createDomain, inviteUser, type ManagedUser } from '../domains/manage-users.ts';
-import { contentsOf, removeFromStorage, type DomainStorage, type DomainContents, type Removed } from '../domains/remove-from-storage.ts';
+import {
+  contentsOf,
+  removeFromStorage,
+  type DomainStorage,
+  type DomainContents,
+  type Removed,
+} from '../domains/remove-from-storage.ts';
 import type { DomainGate } from './domain-gate.ts';
 import { localCredentials } from './local-credentials.ts';
 import { local } from './local-environment.ts';

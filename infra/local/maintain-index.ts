@@ -161,7 +161,9 @@ async function rebuild(table: Table, lists: Lists, isAnew: boolean): Promise<voi
   }
   let entered = 0;
   await rebuildIndex(table, lists, (rows) => (entered += rows), { isAnew });
-  print(`${scope}: the index was rebuilt from ${entered} rows${progress ? ', and from those that the interrupted rebuild had read' : ''}.`);
+  print(
+    `${scope}: the index was rebuilt from ${entered} rows${progress ? ', and from those that the interrupted rebuild had read' : ''}.`,
+  );
   await checkAll(table, lists);
 }
 
