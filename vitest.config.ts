@@ -17,7 +17,7 @@ const sharing = [
   'test/client/transfer/*.test.ts',
   'test/cms/{completion,login,output,sign-approval}.test.ts',
   'test/concurrency/{approvals-at-once,deleted-inputs,hot-domain,lost-updates,store-model,sweep-quota}.test.ts',
-  'test/gateway/{reports,together}.test.ts',
+  'test/gateway/{batched,reports}.test.ts',
   'test/infra/{accept,console,operations,reference,rehearse,state}/*.test.ts',
   'test/infra/local/{allowed-origins,background,console-pages,engine-binary,simulated-*,table-expiry}.test.ts',
   // They synthesize the same stages with the CDK, whose import takes 2 s.

@@ -48,7 +48,7 @@ let cvms = 0;
 
 export const aCvm = () => `cvm-${++cvms}-of-bench`;
 
-/** A registered CVM that was never seen. */
+/** A registered CVM that has never sent anything. */
 export async function aRegisteredCvm(table: Table, domain: string): Promise<string> {
   const cvmId = aCvm();
   await registerCvm(table, { domain, cvmId, given: { description: 'Rack 4' }, now: byAlice.now });

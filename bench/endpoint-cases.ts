@@ -199,7 +199,7 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
   'service/jwks': { '': () => ({}) },
 };
 
-/** Cases that a sweep of faults need not repeat: they differ from a shorter wait only in the number of looks. */
+/** Cases that a sweep of faults need not repeat: they differ from a shorter wait only in the number of polls. */
 export const longestWaits: Partial<Record<string, Record<string, (world: BenchWorld) => Answer>>> = {
   'events/list-events': {
     'held for 20 s': async (world) => ({ path: { id: world.known.id }, query: { after: await lastEvent(world), wait: '20' } }),

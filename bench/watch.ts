@@ -95,7 +95,7 @@ async function playRun(client: Client, id: string): Promise<void> {
   await report({ id: 'completed', run_id, type: 'event', event_type: 'Complete', status: 'Completed' });
 }
 
-/** Prints what waits in which nothing happens take from the table. */
+/** Prints what the table is charged for waits that end without an event. */
 async function printWaits(): Promise<void> {
   const waits = (await measureEndpoints()).filter((each) => each.case.startsWith('held for 20 s'));
   console.log('\nWaits of 20 seconds in which nothing happens\n');

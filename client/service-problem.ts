@@ -56,10 +56,10 @@ export class ServiceProblem extends Error {
 }
 
 /**
- * Whether a call may succeed later: no answer came, there were too many requests, or the service fails. A success that is not the
+ * Whether the same call may succeed later: no answer came, there were too many requests, or the service fails. A success that is not the
  * service's comes from a network that wants a sign-in first.
  */
-export function mayPass({ status, code }: ServiceProblem): boolean {
+export function isTransient({ status, code }: ServiceProblem): boolean {
   return status === 0 || status === 429 || status >= 500 || (code === 'unexpected' && status < 300);
 }
 

@@ -2,12 +2,12 @@ import type { Schemas } from './api-types.ts';
 import type { Client } from './create-client.ts';
 import type { Arguments } from './operation.ts';
 import { pause } from './pause.ts';
-import { persistently, type PersistentOptions } from './persistently.ts';
+import { retryUntilAborted, type RetryUntilAbortedOptions } from './retry-until-aborted.ts';
 
 type Event = Schemas['Event'];
 
 export interface WatchOptions
-  extends Omit<Arguments<'listEvents'>, 'offset' | 'limit' | 'wait' | 'after'>, Omit<PersistentOptions, 'signal'> {
+  extends Omit<Arguments<'listEvents'>, 'offset' | 'limit' | 'wait' | 'after'>, Omit<RetryUntilAbortedOptions, 'signal'> {
   /** Begin after the event with this identifier. Default: at the first event of the journal. */
   after?: string | undefined;
 }
@@ -37,7 +37,7 @@ export function eventReader(
   return async (wait = longestWaitInSeconds) => {
     const askedAt = Date.now();
     const ask = () => client.listEvents({ ...filters, after: last, wait, limit: 100 });
-    const { events } = await persistently(ask, { signal: filters.signal, onInterruption, onRecovery });
+    const { events } = await retryUntilAborted(ask, { signal: filters.signal, onInterruption, onRecovery });
     last = events.at(-1)?.id ?? last;
     // The service answers early if it holds too many requests: then the client pauses instead.
     const waited = Date.now() - askedAt;

@@ -1,13 +1,13 @@
 import type { Schemas } from './api-types.ts';
 import type { Client } from './create-client.ts';
 import { pause } from './pause.ts';
-import { persistently, type PersistentOptions } from './persistently.ts';
+import { retryUntilAborted, type RetryUntilAbortedOptions } from './retry-until-aborted.ts';
 import { eventReader } from './watch-events.ts';
 
 type Event = Schemas['Event'];
 type Run = Schemas['Run'];
 
-export interface WatchRunOptions extends PersistentOptions {
+export interface WatchRunOptions extends RetryUntilAbortedOptions {
   domainID?: string | undefined;
   /** The computation. */
   id: string;
@@ -28,7 +28,7 @@ export async function* watchRun(client: Client, options: WatchRunOptions): Async
   const { domainID, id, after, signal, onInterruption, onRecovery } = options;
   const persistence = { signal, onInterruption, onRecovery };
   const { id: run_id, ended_at } = await client.getRun({ domainID, id, run: options.run, signal });
-  const readRun = () => persistently(() => client.getRun({ domainID, id, run: run_id, signal }), persistence);
+  const readRun = () => retryUntilAborted(() => client.getRun({ domainID, id, run: run_id, signal }), persistence);
   const readEvents = eventReader(client, { domainID, id, run_id, after, ...persistence });
   let wait = ended_at === null ? undefined : 0;
   for (;;) {

@@ -1,7 +1,7 @@
 import type { Clock } from '../shared/clock.ts';
 import type { RunLogs } from './logs/run-logs.ts';
 import type { GatewayCounts } from './metrics/gateway-counts.ts';
-import type { Pace } from './pace.ts';
+import type { GatewayTimings } from './gateway-timings.ts';
 import type { GatewayService } from './service.ts';
 
 /** What the sessions of all CVMs share. */
@@ -11,7 +11,7 @@ export interface GatewayParts {
   service: GatewayService;
   logs: RunLogs;
   counts: GatewayCounts;
-  pace: Pace;
+  timings: GatewayTimings;
   /** Measures durations. It is never set. */
   clock: Clock;
   /** Tells the time of day. */

@@ -32,7 +32,7 @@ process.once('SIGTERM', () => {
   void gateway.stop().then(
     () => process.exit(0),
     (error: unknown) => {
-      log('ERROR', 'The gateway did not stop in order.', {}, error);
+      log('ERROR', 'The gateway did not shut down cleanly.', {}, error);
       process.exit(1);
     },
   );

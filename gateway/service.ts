@@ -36,7 +36,7 @@ import { openTable } from '../shared/table/open-table.ts';
 import type { Key } from '../shared/table/keys.ts';
 import { getItems } from '../shared/table/table.ts';
 import type { CvmIdentity } from './identity/cvm-identity.ts';
-import { together } from './together.ts';
+import { batched } from './batched.ts';
 
 export type ReportResult = Awaited<ReturnType<typeof recordReports>>['results'][number];
 
@@ -55,7 +55,7 @@ export interface GatewayService {
   recordForwarder: (cvm: CvmIdentity, isThere: boolean) => Promise<void>;
   /** Gives this gateway its name. Ends the lease of the one that had it. */
   takeName: (name: string) => Promise<void>;
-  /** Shows that this gateway lives, or has stopped in order. */
+  /** Shows that this gateway is alive, or that it has shut down. */
   renewLease: (lease: { isOver: boolean }) => Promise<void>;
   /** Whether a gateway may still hold its streams. */
   isAlive: (gateway: string) => Promise<boolean>;
@@ -84,7 +84,7 @@ export function openService(clock: Clock, gateway: string): GatewayService {
   const executions = openExecutions(deadline);
   const kms = openKms(deadline);
   const now = () => timestampOf(clock);
-  const getTogether = together((keys: Key[]) => getItems(table, keys));
+  const getBatched = batched((keys: Key[]) => getItems(table, keys));
   return {
     pendingCommands: () => listPendingCommands(table, now()),
     work: async ({ domain, cvmId }) => await openWork(kms, await listCommands(table, domain, cvmId, now())),
@@ -92,7 +92,7 @@ export function openService(clock: Clock, gateway: string): GatewayService {
       const { results } = await recordReports(table, executions, { domain, cvmId, reports, now: now(), by: gateway });
       return results;
     },
-    registration: (cvm) => readRegistration(table, cvm, getTogether),
+    registration: (cvm) => readRegistration(table, cvm, getBatched),
     setCommandStream: (cvm, { stream, instead }) =>
       setCommandStream(table, cvm, { commandStream: { gateway, stream }, instead, now: now() }),
     clearCommandStream: (cvm, { stream, lastSeenAt }) =>
@@ -100,12 +100,12 @@ export function openService(clock: Clock, gateway: string): GatewayService {
     recordForwarder: (cvm, isThere) => recordForwarder(table, cvm, { gateway, isThere }),
     takeName: (name) => takeName(table, gateway, name, now()),
     renewLease: (lease) => renewLease(table, gateway, now(), lease),
-    isAlive: (other) => isAlive(table, other, now(), getTogether),
+    isAlive: (other) => isAlive(table, other, now(), getBatched),
     messages: () => readMessagesToGateway(table, gateway),
     sendMessage: (to, message) => sendToGateway(table, to, message, now()),
     removeMessage: (to, id) => removeMessageToGateway(table, to, id),
     recordRefusal: (cvm, refusal) => recordRefusal(table, { ...cvm, ...refusal, now: now() }),
-    agentRecord: (cvm) => readAgentRecord(table, cvm, getTogether),
+    agentRecord: (cvm) => readAgentRecord(table, cvm, getBatched),
     bindAgent: (cvm, record) => bindAgent(table, cvm, record),
     keepAttestationOfRun: (cvm, run) => keepAttestationOfRun(table, cvm, run),
     recordAgentProcess: (cvm, process) => recordAgentProcess(table, cvm, { ...process, now: now() }),

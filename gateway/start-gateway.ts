@@ -6,7 +6,7 @@ import { log } from '../shared/logger.ts';
 import { pollPendingCommands } from './commands/poll-pending-commands.ts';
 import type { RunLogs } from './logs/run-logs.ts';
 import { noCounts, type GatewayCounts } from './metrics/gateway-counts.ts';
-import { usualPace, type Pace } from './pace.ts';
+import { defaultTimings, type GatewayTimings } from './gateway-timings.ts';
 import type { Outbox } from './reports/outbox.ts';
 import { openService } from './service.ts';
 import { Sessions } from './session/sessions.ts';
@@ -24,7 +24,7 @@ export interface GatewayOptions {
   logs: RunLogs;
   /** Its name among the gateways that run. One that restarts under its name takes its CVMs back without asking whether it is gone. */
   name?: string;
-  pace?: Partial<Pace>;
+  timings?: Partial<GatewayTimings>;
   clock?: Clock;
 }
 
@@ -52,7 +52,7 @@ const largestMessageInBytes = 1024 * 1024;
 const drainInMilliseconds = 10_000;
 const drainOfOptionalInMilliseconds = 1_000;
 
-/** Between two looks of a stop for reports that were made meanwhile, in milliseconds. */
+/** How often a stop checks for reports that were made meanwhile, in milliseconds. */
 const lookInMilliseconds = 50;
 
 const channelOptions = {
@@ -66,17 +66,17 @@ const channelOptions = {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const wallClock = options.clock ?? systemClock;
   const counts = noCounts();
-  const pace = { ...usualPace, ...options.pace };
+  const timings = { ...defaultTimings, ...options.timings };
   const id = randomUUID();
   const service = openService(wallClock, id);
   const clock = { ...wallClock, now: wallClock.steady ?? wallClock.now };
-  const parts = { id, service, logs: options.logs, counts, pace, clock, wallClock };
+  const parts = { id, service, logs: options.logs, counts, timings, clock, wallClock };
   const sessions = new Sessions(parts, options.name);
   const server = new Server({
     ...channelOptions,
-    'grpc.keepalive_time_ms': pace.ping,
-    'grpc.keepalive_timeout_ms': pace.pingAnswer,
-    'grpc.max_connection_idle_ms': pace.connectionWithoutStream,
+    'grpc.keepalive_time_ms': timings.ping,
+    'grpc.keepalive_timeout_ms': timings.pingAnswer,
+    'grpc.max_connection_idle_ms': timings.connectionWithoutStream,
   });
   const connections = new Connections();
   server.addService(cvmsService(), { Process: processHandler(sessions, parts, connections) });
@@ -94,8 +94,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await options.logs.close();
     throw error;
   });
-  connections.watch(server, pace.connectionWithoutStream);
-  const ticking = setInterval(() => sessions.tick(), pace.commands);
+  connections.watch(server, timings.connectionWithoutStream);
+  const ticking = setInterval(() => sessions.tick(), timings.commands);
 
   return {
     port,

@@ -63,7 +63,7 @@ function checkLevel({ approval, result_consumers, manifest }: Statement, assets:
     : [holds(`The creators of all assets and all result consumers ${how}, as the computation demands: ${needed.join(', ')}.`)];
 }
 
-/** Says who approved where only assets demand it. Whose approval is missing, checkAssets says. */
+/** Reports who approved where only assets demand it. checkAssets reports missing approvals. */
 function checkUses(assets: Asset[], approvals: Approval[]): Finding[] {
   const needed = [...new Set(assets.flatMap(({ use, creator }) => (use === 'open' ? [] : [creator])))];
   if (needed.length === 0) return [holds('The run needed no approval: neither the computation nor an asset demanded one.')];

@@ -10,8 +10,7 @@ export interface Page {
 }
 
 /**
- * Checks that pages have as many events as they say. Only of pages that are newest first: a page of `after` does not say how many
- * events come after it.
+ * Checks that pages have as many events as they say, if they are newest first: a page of `after` does not say how many events follow it.
  */
 export function checkCounts(pages: Page[], isNewestFirst: boolean): Finding[] {
   if (!isNewestFirst) return [];

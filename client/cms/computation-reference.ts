@@ -5,7 +5,7 @@ import { exitCodes } from './exit-codes.ts';
 import { shellWord } from './output/shell-word.ts';
 import type { Profile } from './profile/profile.ts';
 
-type Place = Pick<Connection, 'server' | 'domain' | 'profile'>;
+type ProfileTarget = Pick<Connection, 'server' | 'domain' | 'profile'>;
 
 export const computationVariable = 'CMS_COMPUTATION';
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -37,8 +37,8 @@ export async function computationId(
     found.push(...items.filter(({ name }) => name === given));
     if (offset > 0 || total < manyComputations) continue;
     const use = command(`computation use ${shellWord(given)}`);
-    const otherwise = use === typed || !isOf(connection, connection.profile) ? '.' : `, also after\n  ${use}`;
-    note(`Looking for ${JSON.stringify(given)} among ${total} computations. Its identifier is quicker${otherwise}\n`);
+    const otherwise = use === typed || !isOf(connection, connection.profile) ? '.' : `, or type this first:\n  ${use}`;
+    note(`Searching ${total} computations for ${JSON.stringify(given)}. To be faster, use its identifier${otherwise}\n`);
   }
   const [only, ...others] = found;
   if (only === undefined) {
@@ -56,13 +56,13 @@ export async function computationId(
 }
 
 /** Returns the computation of a command that names none, by its identifier or its name. */
-export function defaultComputation({ terminal }: Pick<Context, 'terminal'>, connection: Place): string | undefined {
+export function defaultComputation({ terminal }: Pick<Context, 'terminal'>, connection: ProfileTarget): string | undefined {
   const { profile } = connection;
   return terminal.env[computationVariable] || (isOf(connection, profile) ? profile.computation : undefined);
 }
 
 /** Returns how a command that the caller types next names a computation: not at all if it is the default. */
-export function named(context: Pick<Context, 'terminal'>, connection: Place, id: string): string {
+export function named(context: Pick<Context, 'terminal'>, connection: ProfileTarget, id: string): string {
   return defaultComputation(context, connection)?.toLowerCase() === id ? '' : ` ${id}`;
 }
 

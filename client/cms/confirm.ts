@@ -7,7 +7,11 @@ export async function confirm(
   { terminal: { ask }, typed }: Pick<Context, 'terminal' | 'typed'>,
   question: string,
 ): Promise<void> {
-  if (!ask) throw new CmsError('Nobody can confirm this here.', { next: `${typed} --yes`, exitCode: exitCodes.usage });
+  if (!ask)
+    throw new CmsError('Cannot ask for confirmation: this is not a terminal.', {
+      next: `${typed} --yes`,
+      exitCode: exitCodes.usage,
+    });
   const answer = await ask(`${question} [y/N] `);
   if (!/^y(es)?$/i.test(answer.trim())) throw new CmsError('Nothing was done.');
 }

@@ -8,7 +8,7 @@ import { openProfiles, type Profiles } from './profile/profiles.ts';
 import type { Profile } from './profile/profile.ts';
 import { claimsOf } from './profile/claims.ts';
 import { namesApproval } from './missing-items.ts';
-import { isLoopback, localServerOf, notLoggedIn, type Place, placeOptions } from './place.ts';
+import { isLoopback, localServerOf, notLoggedIn, type Target, targetOptions } from './target.ts';
 import { tokenOf } from './profile/token.ts';
 import { signedComputations } from './signed-computations.ts';
 import type { Terminal } from './terminal.ts';
@@ -42,10 +42,10 @@ export interface Context {
   command: (text: string) => string;
   profileName: string;
   /**
-   * Where the command works, from its options, the environment and the profile.
+   * What the command works with, from its options, the environment and the profile.
    * @param isLocalLogin whether the service of `npm start` on the port in PORT goes before that of the profile
    */
-  place: (isLocalLogin?: boolean) => Promise<Place>;
+  target: (isLocalLogin?: boolean) => Promise<Target>;
   connect: () => Promise<Connection>;
   /** A CVM to name in a command to type next: a simulated one of this machine, or a placeholder. */
   exampleCvm: () => Promise<string>;
@@ -78,8 +78,8 @@ export function contextOf(
   };
   const outages = watchOutages(note);
   const localServer = localServerOf(env);
-  let latest: Place | undefined;
-  const place = async (isLocalLogin = false): Promise<Place> => {
+  let latest: Target | undefined;
+  const target = async (isLocalLogin = false): Promise<Target> => {
     const profile = await profiles.read(profileName);
     const otherwise = (isLogin: boolean) => env['CMS_SERVER'] || (isLogin && env['PORT'] ? localServer : profile?.server);
     const server = (options.server ?? otherwise(isLocalLogin) ?? localServer).replace(/\/+$/, '');
@@ -88,9 +88,9 @@ export function contextOf(
     latest = { server, domain, profile, isLocal: isLoopback(server), loginServer };
     return latest;
   };
-  const command = (text: string) => `cms ${text}${placeOptions(options)}`;
+  const command = (text: string) => `cms ${text}${targetOptions(options)}`;
   const connect = async (): Promise<Connection> => {
-    const { server, domain, profile, isLocal } = await place();
+    const { server, domain, profile, isLocal } = await target();
     const givenToken = env['CMS_TOKEN'];
     if (!givenToken && (!profile || profile.server !== server))
       throw notLoggedIn({ server, isLocal, isDefault: server === localServer, profile, profileName });
@@ -119,16 +119,16 @@ export function contextOf(
     typed,
     help,
     command,
-    place,
+    target,
     exitWith,
     print: (result, text) => terminal.out(isJson ? `${JSON.stringify(result, null, 2)}\n` : printableLines(text())),
     note,
     outages,
     connect,
-    exampleCvm: async () => ((await place()).isLocal ? 'sim-1' : 'CVM'),
+    exampleCvm: async () => ((await target()).isLocal ? 'sim-1' : 'CVM'),
     explain: async (error) => {
       if (!(error instanceof ServiceProblem)) return error;
-      const { server, domain, profile, isLocal, loginServer } = latest ?? (await place());
+      const { server, domain, profile, isLocal, loginServer } = latest ?? (await target());
       const token = env['CMS_TOKEN'];
       const computation = /\/computations\/([0-9a-f-]{36})/.exec(error.request)?.[1];
       const isSigned =

@@ -38,7 +38,7 @@ interface Circumstances {
   ownKey?: { user: string; file: string } | undefined;
 }
 
-/** Explains what a run lacks. */
+/** Explains what is missing before a run. */
 export function missingItems(
   { keys, hashes, info }: MissingItems,
   { id, isSigned = false, assets = [], ownKey }: Circumstances,
@@ -92,7 +92,7 @@ function fromSentence(sentence: string, { id, isSigned = false, ownKey }: Circum
   return { sentence, command: `computation show ${id}`, user: undefined };
 }
 
-/** Formats what a run lacks: a line for each item, and below those that one command provides who types it. */
+/** Formats what is missing before a run: a line for each item, and below those that one command provides who types it. */
 export function formatMissing(
   items: readonly MissingItem[],
   { user: caller, command: own }: { user: string; command: Context['command'] },

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Act } from './act.ts';
+import type { WrapAction } from './wrap-action.ts';
 import { addApprovalCommands } from './commands/approvals.ts';
 import { addAssetCommands } from './commands/assets.ts';
 import { addCheckCommand } from './commands/check.ts';
@@ -16,7 +16,7 @@ import { addRunCommands } from './commands/runs.ts';
 import { addTodoCommand } from './commands/todo.ts';
 
 /** Builds the program with all its commands. Does not run anything. */
-export function createProgram(version: string, act: Act): Command {
+export function createProgram(version: string, wrapAction: WrapAction): Command {
   const program = new Command('cms')
     .description('Manage confidential computations: who takes part, with which files and keys, and their runs.')
     .version(version, '--version', 'print the version')
@@ -27,19 +27,19 @@ export function createProgram(version: string, act: Act): Command {
     .option('--server <URL>', 'the service (CMS_SERVER; default: that of the profile)')
     .option('--domain <DOMAIN>', 'the domain (CMS_DOMAIN; default: that of the profile)')
     .option('--profile <NAME>', 'the login to use (CMS_PROFILE; default: default)');
-  addLoginCommands(program, act);
-  addInitCommand(program, act);
-  addTodoCommand(program, act);
-  addComputationCommands(program, act);
-  addAssetCommands(program, act);
-  addKeyCommands(program, act);
-  addCheckCommand(program, act);
-  addManifestCommand(program, act);
-  addApprovalCommands(program, act);
-  addRunCommands(program, act);
-  addEventsCommand(program, act);
-  addEvidenceCommands(program, act);
-  addCvmCommands(program, act);
-  addCompletionCommand(program, act);
+  addLoginCommands(program, wrapAction);
+  addInitCommand(program, wrapAction);
+  addTodoCommand(program, wrapAction);
+  addComputationCommands(program, wrapAction);
+  addAssetCommands(program, wrapAction);
+  addKeyCommands(program, wrapAction);
+  addCheckCommand(program, wrapAction);
+  addManifestCommand(program, wrapAction);
+  addApprovalCommands(program, wrapAction);
+  addRunCommands(program, wrapAction);
+  addEventsCommand(program, wrapAction);
+  addEvidenceCommands(program, wrapAction);
+  addCvmCommands(program, wrapAction);
+  addCompletionCommand(program, wrapAction);
   return program;
 }

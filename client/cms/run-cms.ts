@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { causeOf } from '../cause-of.ts';
-import type { Act } from './act.ts';
+import type { WrapAction } from './wrap-action.ts';
 import { CmsError } from './cms-error.ts';
 import { contextOf, type GlobalOptions } from './context.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
@@ -13,7 +13,7 @@ import { interrupted } from './watch/interrupted.ts';
 /** Runs one command line. Prints errors on standard error. @returns the exit code */
 export async function runCms(args: readonly string[], terminal: Terminal, version: string): Promise<ExitCode> {
   let exitCode: ExitCode = exitCodes.success;
-  const act: Act =
+  const wrapAction: WrapAction =
     (action) =>
     async (...given) => {
       const command = given.at(-1);
@@ -28,7 +28,7 @@ export async function runCms(args: readonly string[], terminal: Terminal, versio
       }
     };
   const isJson = args.includes('--json');
-  const program = createProgram(version, act);
+  const program = createProgram(version, wrapAction);
   const usageErrors: string[] = [];
   const prepare = (command: Command) => {
     command.exitOverride();

@@ -48,14 +48,14 @@ export async function uploadInto(context: Context, connection: Connection, id: s
   await expectFile(file);
   const { created_by, file_name } = (await assetWithoutReading(client, { id, user })).asset;
   if (created_by !== user) {
-    const { isLocal, loginServer } = await context.place();
+    const { isLocal, loginServer } = await context.target();
     throw new CmsError(`${onlyCreatorUploads({ created_by, file_name })} You are ${user}.`, {
       next: isLocal ? localLogin(context.profileName, { user: created_by, loginServer }) : context.command('whoami'),
       exitCode: exitCodes.forbidden,
     });
   }
   const onOtherHash = ({ named, found }: { named: string; found: string }) =>
-    context.note(`${file_name} names the hash ${named}, this file has ${found}. It is sent as a sample.\n`);
+    context.note(`${file_name} was created with the hash ${named}, but this file has ${found}. Uploading it as a sample.\n`);
   return await shown(context, basename(file), (options) => uploadContent(client, { id, file, onOtherHash, ...options }));
 }
 
@@ -100,13 +100,13 @@ async function shown(context: Context, name: string, transfer: (options: Shown) 
       onCut: ({ error }) => {
         bar.stop();
         const place = latest ? ` after ${fileSize(latest.done)} of ${fileSize(latest.total)}` : '';
-        const next = latest?.phase === 'receiving' ? 'Going on from there' : 'Sending it again';
+        const next = latest?.phase === 'receiving' ? 'Resuming' : 'Sending it again';
         context.note(`The transfer of ${name} was cut off${place}: ${sentence(error.message)} ${next}.\n`);
       },
     });
   } catch (error) {
     if (error instanceof CutOffError && !context.terminal.signal.aborted) {
-      throw new CmsError(`The transfer of ${name} is not complete, and was given up: ${sentence(error.message)}`, {
+      throw new CmsError(`Gave up the transfer of ${name}, which is incomplete: ${sentence(error.message)}`, {
         next: context.typed,
         exitCode: exitCodes.unavailable,
         cause: error,

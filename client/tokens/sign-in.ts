@@ -31,7 +31,8 @@ const defaultScope = 'openid';
 export async function beginSignIn(given: SignInOptions, signal?: AbortSignal): Promise<PendingSignIn> {
   const { server } = await openIssuer(given, signal);
   const { authorization_endpoint } = server;
-  if (authorization_endpoint === undefined) throw new TypeError(`The issuer ${given.issuer} signs no users in.`);
+  if (authorization_endpoint === undefined)
+    throw new TypeError(`The issuer ${given.issuer} has no authorization endpoint, so users cannot sign in there.`);
   const verifier = generateRandomCodeVerifier();
   const [state, nonce] = [generateRandomState(), generateRandomNonce()];
   const url = new URL(authorization_endpoint);

@@ -2,7 +2,7 @@ import type { Schemas } from '../api-types.ts';
 import type { Client } from '../create-client.ts';
 import { pause } from '../pause.ts';
 import { ServiceProblem } from '../service-problem.ts';
-import { patience } from './patience.ts';
+import { retryLimit } from './retry-limit.ts';
 
 interface Place {
   domainID?: string | undefined;
@@ -19,7 +19,7 @@ const firstPauseInMilliseconds = 100;
  * @throws ServiceProblem `forbidden` if the asset is another user's, `precondition_failed` when it gives up; the signal's reason
  */
 export async function renewUpload(client: Client, place: Place): Promise<Schemas['AssetUpload'] | undefined> {
-  const retries = patience({ firstPauseInMilliseconds });
+  const retries = retryLimit({ firstPauseInMilliseconds });
   for (;;) {
     const { data: asset, response } = await client.call('getAsset', place);
     if (asset === undefined || asset.state === 'ready') return undefined;

@@ -1,7 +1,7 @@
 import { causeOf } from '../cause-of.ts';
 import { pause } from '../pause.ts';
-import { mayPass, ServiceProblem } from '../service-problem.ts';
-import { patience } from './patience.ts';
+import { isTransient, ServiceProblem } from '../service-problem.ts';
+import { retryLimit } from './retry-limit.ts';
 
 /** A transfer that was cut off. It is repeated after this. */
 export interface Cut {
@@ -30,7 +30,7 @@ export class CutOffError extends Error {
  */
 export async function repeatTransfer<Result>(attempt: () => Promise<Result>, options: RepeatOptions): Promise<Result> {
   const { signal, furthest = () => 0, onCut } = options;
-  const retries = patience();
+  const retries = retryLimit();
   for (;;) {
     const before = furthest();
     try {
@@ -54,7 +54,7 @@ function cutOff(error: Error): CutOffError {
 }
 
 function isCut(error: Error): boolean {
-  if (error instanceof ServiceProblem) return mayPass(error);
+  if (error instanceof ServiceProblem) return isTransient(error);
   const codes = [error, error.cause].map((each) => (each instanceof Error && 'code' in each ? String(each.code) : ''));
   const isNetwork = /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_|UND_ERR|ERR_STREAM_PREMATURE_CLOSE)/;
   return error instanceof CutOffError || codes.some((code) => isNetwork.test(code));

@@ -1,8 +1,8 @@
 import type { Schemas } from '../api-types.ts';
 import type { Client } from '../create-client.ts';
 import { pause } from '../pause.ts';
-import { mayPass, ServiceProblem } from '../service-problem.ts';
-import { patience } from './patience.ts';
+import { isTransient, ServiceProblem } from '../service-problem.ts';
+import { retryLimit } from './retry-limit.ts';
 import { largestInBytes } from './storage-limit.ts';
 
 interface Options {
@@ -30,7 +30,7 @@ export async function untilHashed(
   client: Client,
   { size = largestInBytes, onPending, ...place }: Options,
 ): Promise<Schemas['Asset']> {
-  const retries = patience();
+  const retries = retryLimit();
   const minutes = patienceInMinutes.always + Math.floor(patienceInMinutes.perGibibyte * (size / 1_024 ** 3));
   const startedAt = Date.now();
   for (let next = firstPauseInMilliseconds; ; next = Math.min(next * 2, longestPauseInMilliseconds)) {
@@ -56,6 +56,6 @@ function notHashed({ id, file_name }: Schemas['Asset'], minutes: number): Servic
 
 /** @throws any error but a problem that may pass */
 function passing(error: unknown): ServiceProblem {
-  if (error instanceof ServiceProblem && mayPass(error)) return error;
+  if (error instanceof ServiceProblem && isTransient(error)) return error;
   throw error;
 }

@@ -47,19 +47,19 @@ export function ApprovalsPanel({ overview, reload }: Props) {
           <Header
             variant="h2"
             counter={`(${rows.length})`}
-            description="An approval is of one manifest. Any change of the manifest makes it stale."
+            description="An approval covers one manifest. Any change to the manifest makes it stale."
             actions={
               <SpaceBetween direction="horizontal" size="xs">
                 {hasGiven && (
                   <Button loading={withdraw.isRunning} onClick={() => void withdraw.run()}>
-                    Take back
+                    Withdraw
                   </Button>
                 )}
                 {mayApprove(me.user, overview) && (
                   <Button
                     variant={needsMe(rows, me.user) ? 'primary' : 'normal'}
                     disabled={digest === undefined}
-                    disabledReason="There is no manifest yet: something of it is missing."
+                    disabledReason="There is no manifest yet: a part of it is missing."
                     onClick={() => setApproving(true)}
                   >
                     Approve
@@ -104,7 +104,7 @@ export function ApprovalsPanel({ overview, reload }: Props) {
         empty={
           <Box textAlign="center">
             {computation.approval === 'none'
-              ? "A run needs nobody's approval, and none was given."
+              ? 'A run needs no approval, and nobody has given one.'
               : 'Whose approval a run needs is known once assets are linked and keys uploaded.'}
           </Box>
         }

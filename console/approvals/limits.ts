@@ -1,4 +1,4 @@
-/** What limits an approval. Only what is given. */
+/** The limits of an approval. A limit that the user did not give is left out. */
 export interface Limits {
   cvm_ids?: string[];
   expires_at?: string;

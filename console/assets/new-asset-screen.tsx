@@ -57,7 +57,7 @@ export function NewAssetScreen() {
 
   const save = useAction(async () => {
     if (!file || fault !== undefined) return;
-    // After a failure the asset may be there already: then only what is left to do is done.
+    // After a failure the asset may already exist: then only the remaining steps are carried out.
     const body = { asset: { ...fields, mime_type: file.type, user_key: '' } };
     const asset = created ?? (await client.createAsset({ body, idempotencyKey: keyFor(body) }));
     if (!created) setFirstFile(file);
@@ -180,5 +180,5 @@ export function NewAssetScreen() {
 
 function sentAs({ file_name, mime_type }: Schemas['Asset']): string {
   const type = mime_type === '' ? '' : `, of the type ${mime_type}`;
-  return `It becomes the content of ${file_name}${type}: that asset is there already.`;
+  return `It becomes the content of ${file_name}${type}, an asset that already exists.`;
 }

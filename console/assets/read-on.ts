@@ -7,7 +7,7 @@ export interface ReadAssets {
   assets: Row[];
   /** How many rows of the list have been read. */
   offset: number;
-  /** Of the whole list. */
+  /** The number of rows in the whole list. */
   total: number;
 }
 

@@ -6,12 +6,12 @@ type Target = Schemas['AssetUpload'];
 
 export interface Step {
   state: 'sending' | 'interrupted' | 'hashing';
-  /** Bytes. */
+  /** The bytes that have been sent. */
   sent: number;
 }
 
 interface Options {
-  /** Of the asset. */
+  /** The identifier of the asset. */
   id: string;
   /** Default: a new link. */
   target: Target | undefined;

@@ -48,7 +48,7 @@ const words = {
   sending: { label: (file: string) => `Uploading ${file}`, description: 'Keep this page open.' },
   interrupted: {
     label: (file: string) => `The upload of ${file} was cut off`,
-    description: 'It begins again by itself. Keep this page open.',
+    description: 'It restarts automatically. Keep this page open.',
   },
   hashing: {
     label: (file: string) => `${file} has arrived`,

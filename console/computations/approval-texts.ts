@@ -4,7 +4,7 @@ import type { Schemas } from '../../client/index.ts';
 export const approvalTexts: Record<Schemas['Computation']['approval'], string> = {
   none: 'Only where an asset asks for it',
   all: 'Every party approves',
-  all_signed: 'Every party approves, signed',
+  all_signed: 'Every party approves, with a signature',
 };
 
 /** The policies in the order in which they may be raised. They are never lowered. */

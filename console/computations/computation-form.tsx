@@ -98,7 +98,7 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
             <SpaceBetween size="l">
               <FormField
                 label="Approval before a run"
-                description="What the parties approve is one manifest. This can be raised later, but never lowered."
+                description="The parties approve one manifest. You can raise this level later, but not lower it."
                 errorText={error('/approval')}
               >
                 <Select
@@ -182,7 +182,7 @@ function AgentFields({ fields: { agent_config }, change, error }: AgentProps) {
             description="PEM, or a path inside the CVM."
             errorText={
               published.includes(name)
-                ? 'This has a private key, which every viewer would read. Put the key into its own field only.'
+                ? 'This contains a private key, which every viewer would see. Put the key in its own field only.'
                 : error(`/agent_config/${name}`)
             }
           >

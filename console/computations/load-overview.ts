@@ -2,7 +2,7 @@ import { type Client, findRows, page, type Schemas, wholeAnswer } from '../../cl
 import { loadComputation } from './load-computation.ts';
 import { type Debts, partiesOf } from './parties.ts';
 
-/** A linked asset. What only the list of assets tells may be unknown, such as right after the asset was deleted. */
+/** A linked asset. Its fields from the list of assets may be missing, such as right after the asset was deleted. */
 export type Input = Schemas['AssetOfComputation'] & Partial<Schemas['AssetRow']>;
 
 export interface Overview extends Debts {
@@ -11,7 +11,7 @@ export interface Overview extends Debts {
   inputs: Input[];
   missing: Schemas['MissingItems'];
   isReady: boolean;
-  /** Of the present manifest. Undefined while there is none. */
+  /** The digest of the current manifest. Undefined while there is none. */
   digest: string | undefined;
   approvals: Schemas['Approvals'];
   hasMyKey: boolean;

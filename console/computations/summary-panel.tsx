@@ -31,7 +31,10 @@ export function SummaryPanel({ overview: { computation } }: { overview: Overview
           },
           { label: 'Identifier', value: <Hash value={id} what="identifier" isWhole /> },
           { label: 'Approval', value: approvalTexts[approval] },
-          { label: 'Result consumers', value: consumers.length > 0 ? consumers.join(', ') : 'Whoever has the role' },
+          {
+            label: 'Result consumers',
+            value: consumers.length > 0 ? consumers.join(', ') : 'Everyone with the role who uploads a key',
+          },
           { label: 'Created', value: <Moment at={created_at} /> },
           { label: 'Updated', value: <Moment at={updated_at} /> },
         ]}

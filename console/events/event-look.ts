@@ -14,7 +14,7 @@ const words = new Map(
     asset_unlinked: 'Asset unlinked',
     key_uploaded: 'Key uploaded',
     approved: 'Approved',
-    approval_withdrawn: 'Approval taken back',
+    approval_withdrawn: 'Approval withdrawn',
   }),
 );
 
@@ -26,7 +26,7 @@ export function eventText(type: string): string {
   return split.charAt(0).toUpperCase() + split.slice(1).toLowerCase();
 }
 
-/** Returns the mark of an event by its status, which for events of the agent is the agent's own. */
+/** Returns the mark of an event for its status. Agents report statuses of their own. */
 export function eventMark(event: { event_type: string; status: string }): StatusIndicatorProps.Type {
   const status = event.status.toLowerCase();
   if (event.event_type === 'cancelled') return 'stopped';

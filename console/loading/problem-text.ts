@@ -62,7 +62,7 @@ export function problemText(error: unknown): ProblemText {
   };
 }
 
-/** Returns what a dry run misses, one sentence each. */
+/** Returns what a dry run reports as missing, one sentence each. */
 export function missingSentences(missing: { keys: string[]; hashes: string[]; info: string[] }): string[] {
   return [
     ...missing.keys.map((user) => `Public key of ${user}`),

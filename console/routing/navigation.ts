@@ -3,10 +3,10 @@ import { hasWork, mayGo } from '../shell/unsaved-work.ts';
 
 const moved = new EventTarget();
 let hasGoneOn = false;
-/** The address that the console shows. After a step in the browser's history it is another one than the browser's. */
+/** The address that the console shows. After a step in the browser's history, it differs from the browser's for a moment. */
 let shown: string;
 
-// Before the page is left or loaded anew, the browser asks.
+// The browser asks before the page is left or reloaded.
 window.addEventListener('beforeunload', (event) => {
   if (hasWork('upload', 'form')) event.preventDefault();
 });
@@ -21,7 +21,7 @@ interface How {
   replace?: boolean;
 }
 
-/** Goes to an address of the console, unless the user rather stays with what is not saved. */
+/** Goes to an address of the console, unless the user chooses to stay with unsaved work. */
 export function navigate(address: string, how: How = {}): void {
   const { pathname } = new URL(address, location.href);
   if (mayGo(location.pathname, pathname, (question) => window.confirm(question))) go(address, how);
@@ -66,7 +66,7 @@ function subscribe(onChange: () => void): () => void {
   };
 }
 
-/** Follows links to the console without loading the page anew. Leaves clicks for a new tab or a download to the browser. */
+/** Follows links to the console without reloading the page. Leaves clicks for a new tab or a download to the browser. */
 export function followLink(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   const anchor = event.target instanceof Element ? event.target.closest('a') : null;

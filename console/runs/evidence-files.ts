@@ -2,7 +2,7 @@ interface Evidence {
   evidence: object;
   /** The public keys of the service. */
   keys: object;
-  /** Those of the computation. */
+  /** The events of the computation. */
   events: object[];
 }
 

@@ -21,11 +21,11 @@ interface Props {
   /** How many events of the run come before these. */
   earlier: number;
   isLive: boolean;
-  /** Whether those that come from now on are new, and not what was recorded before the screen was opened. */
+  /** Whether the events recorded before the screen was opened are loaded, so that all further events are new. */
   announces: boolean;
 }
 
-/** The events of a run as they happened, oldest first, of a long run the latest. Screen readers announce those that come. */
+/** The events of a run, oldest first; of a long run, only the latest. Screen readers announce new events. */
 export function Timeline({ run, events, earlier, isLive, announces }: Props) {
   const { client } = useDomain();
   const [asksForAll, setAsksForAll] = useState(false);

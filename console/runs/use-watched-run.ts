@@ -7,11 +7,11 @@ import { latestEvents } from './latest-events.ts';
 
 export interface WatchedRun {
   run: Schemas['Run'] | undefined;
-  /** Oldest first: the latest when the screen was opened, and all that came since. */
+  /** Oldest first: the latest ones at the time the screen was opened, and all since. */
   events: Schemas['Event'][];
   /** How many events come before these. */
   earlier: number;
-  /** Whether the events are there that were recorded before the screen was opened: what follows is new. */
+  /** Whether the events recorded before the screen was opened are loaded, so that all further events are new. */
   isFollowing: boolean;
   /** Why the service cannot be reached at the moment. The watch goes on. */
   interruption: unknown;

@@ -21,11 +21,11 @@ export function useDomain(): DomainContext {
 }
 
 export interface Frame {
-  /** Where the breadcrumbs of a screen go. */
+  /** The element in which a screen shows its breadcrumbs. */
   breadcrumbs: Element | null;
   /** Shows a message above the screen, until the user closes it. */
   notify: (message: string) => void;
-  /** Leaves for the sign-in page, unless the user rather finishes an upload. */
+  /** Goes to the sign-in page, unless the user chooses to finish an upload. */
   signInAgain: () => Promise<void>;
 }
 

@@ -5,7 +5,7 @@ interface State {
   error?: unknown;
 }
 
-/** Shows what a screen failed of, such as a part that could not be loaded, instead of an empty page. */
+/** Shows why a screen failed, such as a part that could not be loaded, instead of an empty page. */
 export class ScreenErrors extends Component<{ children: ReactNode }, State> {
   override state: State = {};
 

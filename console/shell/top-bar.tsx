@@ -4,7 +4,7 @@ import { addressOf } from '../routing/places.ts';
 import { navigate } from '../routing/navigation.ts';
 import { type Appearance, appearances, chooseAppearance, chosenAppearance } from './appearance.ts';
 
-const appearanceTexts: Record<Appearance, string> = { system: 'As the system', light: 'Light', dark: 'Dark' };
+const appearanceTexts: Record<Appearance, string> = { system: 'System', light: 'Light', dark: 'Dark' };
 
 interface Props {
   user: string;

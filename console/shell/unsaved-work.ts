@@ -1,6 +1,6 @@
 /**
- * What an expired sign-in does not take away: what is typed in a form, an upload that is under way, and what is merely open, such as a
- * dialog. Before the first two are left, the user is asked.
+ * The work that an expired sign-in does not interrupt: what is typed in a form, an upload that is under way, and something that is only
+ * open, such as a dialog. The user is asked before leaving the first two.
  */
 export type Work = 'form' | 'upload' | 'open';
 
@@ -8,24 +8,24 @@ type Ask = (question: string) => boolean;
 
 const held = new Set<{ work: Work }>();
 
-/** Notes work that is not saved. @returns a function that ends it */
+/** Records that there is unsaved work. @returns a function that records its end */
 export function holdWork(work: Work): () => void {
   const entry = { work };
   held.add(entry);
   return () => void held.delete(entry);
 }
 
-/** Whether there is work that is not saved, of some kinds or of any. */
+/** Whether there is unsaved work, of these kinds or of any. */
 export function hasWork(...wanted: Work[]): boolean {
   return [...held].some(({ work }) => wanted.length === 0 || wanted.includes(work));
 }
 
-/** Notes that the user agreed to lose what is not saved: the browser does not ask as well when the page is left. */
+/** Forgets all work after the user agreed to lose it, so that the browser does not ask again when the page is left. */
 export function abandonWork(): void {
   held.clear();
 }
 
-/** Returns whether an upload may end that is under way. Asks if there is one. */
+/** Returns whether the user may cancel the upload that is under way. Asks if there is one. */
 export function mayEndUpload(ask: Ask): boolean {
   return !hasWork('upload') || ask('A file is being uploaded. Leaving this page cancels the upload. Leave it?');
 }

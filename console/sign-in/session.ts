@@ -31,17 +31,17 @@ export interface Session {
   exampleCvm: string | undefined;
   /**
    * Returns a token for the API. Renews it if it is about to expire, or if the API has refused it. If the issuer does not renew it,
-   * or the API refuses the renewed one too, it leaves for the sign-in page, which comes back to this address. If the API has refused
-   * the token both times and less than a minute lies between, it shows a page that says so instead: signing in again does not help.
-   * While the user has unsaved work, it does neither, but tells `expiry`.
+   * or the API refuses the renewed one too, it leaves for the sign-in page, which comes back to this address. If the API refuses a token
+   * again within a minute, signing in again does not help: it shows a page that says so instead. While the user has unsaved work, it does
+   * neither, but sets `expiry`.
    * @throws ServiceProblem if the issuer does not answer; `unauthenticated` if it did not leave because of unsaved work
    */
   token: TokenSource;
   /** Whether the user has to sign in again, and has unsaved work. */
   expiry: Pick<ExpiryFlag, 'isSet' | 'subscribe'>;
-  /** Leaves for the sign-in page, which comes back to this address. Changes nothing if the user rather finishes an upload. */
+  /** Leaves for the sign-in page, which comes back to this address. Changes nothing if the user chooses to finish an upload. */
   signInAgain: () => Promise<void>;
-  /** Changes nothing if the user rather stays with what is not saved. */
+  /** Changes nothing if the user chooses to stay with unsaved work. */
   signOut: () => Promise<void>;
 }
 
@@ -94,7 +94,7 @@ export async function currentSession(): Promise<Session> {
       token,
       expiry,
       signInAgain: async () => {
-        // Whoever signs in again has been told that it loses what is typed.
+        // The console has told the user that signing in again loses what is typed.
         if (mayEndUpload(ask)) await leave(application);
       },
       signOut: async () => {
@@ -102,7 +102,7 @@ export async function currentSession(): Promise<Session> {
       },
     };
   } catch (error) {
-    const isSignedIn = mayPass(error) && storedTokens.read() !== undefined;
+    const isSignedIn = isTransient(error) && storedTokens.read() !== undefined;
     if (!isSignedIn) storedTokens.remove();
     const title = isSignedIn ? 'Your sign-in could not be checked' : notSignedIn;
     return await stayOutside(error instanceof Error ? error.message : String(error), title);
@@ -110,7 +110,7 @@ export async function currentSession(): Promise<Session> {
 }
 
 /** Whether the tokens may still be good: the issuer could not be asked. */
-function mayPass(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   return error instanceof ServiceProblem && ['unreachable', 'unavailable', 'too_many_requests'].includes(error.code);
 }
 

@@ -4,7 +4,7 @@ import type { Stored } from './stored.ts';
 interface Parts {
   /** Renews the tokens. */
   renewed: TokenSource;
-  /** Leaves for the issuer's page. Returns only by an error. */
+  /** Leaves for the issuer's page. Never returns, but may throw. */
   leave: () => Promise<never>;
   /** Shows a page that says why nobody is signed in. */
   stayOutside: (text: string) => Promise<never>;
@@ -47,7 +47,7 @@ export function tokenSource({ renewed, leave, stayOutside, refusal, hasWork, onE
       request: 'token',
     });
   };
-  /** A token that took the place of a refused one. */
+  /** The token that replaced a refused one. */
   let second: string | undefined;
   return async ({ refused, signal }) => {
     if (leaving) return await leaving;

@@ -4,7 +4,7 @@ import type { DailyCounts } from './daily-counts.ts';
 
 type Status = DailyCounts['series'][number]['status'];
 
-/** Visible on light and on dark ground, and apart from each other without red and green alone. */
+/** Visible on light and dark backgrounds, and distinguishable without telling red from green. */
 const colors: Record<Status, string> = {
   created: '#8d99a8',
   running: '#688ae8',

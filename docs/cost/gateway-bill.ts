@@ -19,11 +19,11 @@ export const metricsOfGateways = [
 /** What a row's gateway is priced with: the least that a stage may have. */
 export const gatewayTasks = 2;
 
-/** The pace of a gateway (gateway/pace.ts). */
+/** The timings of a gateway (gateway/gateway-timings.ts). */
 const commandReadsInSeconds = 0.5;
 const presenceInSeconds = 45;
 
-/** Between two reads of an idle agent's record, for the lines of its log (gateway/session/unplaced-messages.ts). */
+/** Between two reads of an idle agent's record, for the lines of its log (gateway/session/pending-messages.ts). */
 const recordInSeconds = 300;
 const leaseInSeconds = 10;
 const letterReadsInSeconds = 0.5;

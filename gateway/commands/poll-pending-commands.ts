@@ -4,7 +4,7 @@ import type { GatewayParts } from '../gateway-parts.ts';
 
 /** Looks for pending commands twice a second, for all CVMs at once. */
 export function pollPendingCommands(
-  { service, pace }: GatewayParts,
+  { service, timings }: GatewayParts,
   onPending: (commands: PendingCommand[]) => void,
 ): { stop: () => Promise<void> } {
   let stopped = false;
@@ -21,7 +21,7 @@ export function pollPendingCommands(
         hasFailed = true;
       }
       await new Promise<void>((resolve) => {
-        const interval = hasFailed ? 2 * pace.commands : pace.commands;
+        const interval = hasFailed ? 2 * timings.commands : timings.commands;
         const timer = setTimeout(resolve, Math.max(interval - (performance.now() - startedAt), 0));
         wakeUp = () => {
           clearTimeout(timer);

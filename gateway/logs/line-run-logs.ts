@@ -2,10 +2,10 @@ import { writeLine } from '../../shared/logger.ts';
 import { timeOf } from '../reports/wire-time.ts';
 import { fullAtBytes, keptOf, lastLine, type RunLogs } from './run-logs.ts';
 
-/** Runs whose logs are measured. */
+/** The most runs whose logs are measured. */
 const mostRuns = 10_000;
 
-/** Of what a line says besides, in bytes. */
+/** The size of the other fields of a log line, in bytes. */
 const fieldsOfLine = 200;
 
 /**

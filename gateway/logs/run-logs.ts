@@ -19,10 +19,10 @@ export const fullAtBytes = mostBytesPerRun - 32 * 1024;
 /** The last line of a log that is full. */
 export const lastLine = 'The log ends here: it has reached 8 MiB.';
 
-/** In characters. Agents send lines of up to 500 bytes. Fargate cuts entries of more than 16 KB, which no query could read then. */
+/** The characters that are kept of a line. Agents send up to 500 bytes. Fargate cuts entries of more than 16 KB: no query could read them. */
 const longestLine = 2_500;
 
-/** In characters. Those of the real agent have 5 at most. */
+/** The characters that are kept of a level. Those of the real agent have 5 at most. */
 const longestLevel = 20;
 
 /** The parts of a line that are kept. */

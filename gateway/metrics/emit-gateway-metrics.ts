@@ -33,7 +33,11 @@ export function emitGatewayMetrics(
     const isNew =
       logLinesDropped > before.logLinesDropped || eventsRefused > before.eventsRefused || eventsInferred > before.eventsInferred;
     if (isNew)
-      log('INFO', 'Since its start, the gateway has left out or inferred.', { logLinesDropped, eventsRefused, eventsInferred });
+      log('INFO', 'Log lines dropped, events refused and events inferred since the start of the gateway.', {
+        logLinesDropped,
+        eventsRefused,
+        eventsInferred,
+      });
     before = counts;
   }, everyMilliseconds);
   return () => clearInterval(timer);

@@ -29,10 +29,10 @@ export class CvmPresence {
   private turns = 0;
 
   constructor(session: CvmSession, peers: Peers) {
-    const { clock, pace } = session.parts;
+    const { clock, timings } = session.parts;
     this.session = session;
     this.peers = peers;
-    this.nextCheckAt = clock.now() + pace.presence * Math.random();
+    this.nextCheckAt = clock.now() + timings.presence * Math.random();
   }
 
   /** Whether the item may name this gateway. */
@@ -103,7 +103,7 @@ export class CvmPresence {
       return false;
     }
     // The other gateway may not have got the answer in time.
-    this.checkSoon(this.session.parts.pace.answer);
+    this.checkSoon(this.session.parts.timings.answer);
     return true;
   }
 
@@ -118,12 +118,12 @@ export class CvmPresence {
     const isChanged = (this.held.size > 0 && !this.session.isHeard) || this.forwards !== this.session.forwarders > 0;
     if (this.checking || (streams.size === 0 && !isChanged)) return;
     if (now < this.nextCheckAt && !(isChanged && now >= this.retryAt)) return;
-    this.nextCheckAt = now + parts.pace.presence * (0.9 + Math.random() / 5);
+    this.nextCheckAt = now + parts.timings.presence * (0.9 + Math.random() / 5);
     this.checking = true;
     void this.check()
       .catch((error: unknown) => {
-        this.retryAt = now + parts.pace.longestRetry;
-        this.checkSoon(parts.pace.longestRetry);
+        this.retryAt = now + parts.timings.longestRetry;
+        this.checkSoon(parts.timings.longestRetry);
         log('WARN', 'The presence of a CVM cannot be compared now.', logFieldsOf(this.session.identity), error);
       })
       .finally(() => (this.checking = false));

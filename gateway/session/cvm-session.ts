@@ -15,7 +15,7 @@ import { OpenCommands } from './open-commands.ts';
 import { mostAttestations } from './hosted-run.ts';
 import { stopRun } from './stop-run.ts';
 import { type Attestation, takeAttestation } from './take-attestation.ts';
-import { UnplacedMessages } from './unplaced-messages.ts';
+import { PendingMessages } from './pending-messages.ts';
 
 /** An open stream, with the SHA-256 of the certificate that it shows. */
 interface OpenStream {
@@ -38,7 +38,7 @@ export class CvmSession {
   isForwardedElsewhere = false;
   /** When the agent last answered, or connected. */
   heardAt: number;
-  private readonly unplaced: UnplacedMessages;
+  private readonly pending: PendingMessages;
   private readonly isAttestedTooOften: (cvm: CvmIdentity) => boolean;
   private readonly commands = new OpenCommands();
   private readonly fitness = new FitnessReport(this);
@@ -57,7 +57,7 @@ export class CvmSession {
     this.isAttestedTooOften = isAttestedTooOften;
     this.heardAt = parts.clock.now();
     this.agentProcess = new AgentProcess(identity, parts, () => this.wakeWhenOver());
-    this.unplaced = new UnplacedMessages(this.agentProcess, parts);
+    this.pending = new PendingMessages(this.agentProcess, parts);
     this.presence = new CvmPresence(this, peers);
   }
 
@@ -71,18 +71,18 @@ export class CvmSession {
 
   /** Whether the service has taken everything that there is to report. */
   get isReported(): boolean {
-    return this.unplaced.isEmpty && this.agentProcess.outboxes.every((outbox) => outbox.isEmpty);
+    return this.pending.isEmpty && this.agentProcess.outboxes.every((outbox) => outbox.isEmpty);
   }
 
-  /** Whether something waits to be reported that is never left out. */
+  /** Whether a report waits that is never left out. */
   get holdsLasting(): boolean {
-    return this.unplaced.holdsDeciding || this.agentProcess.outboxes.some((outbox) => outbox.holdsLasting);
+    return this.pending.holdsDeciding || this.agentProcess.outboxes.some((outbox) => outbox.holdsLasting);
   }
 
   /** Whether the agent answered to one of the last two questions. */
   get isHeard(): boolean {
-    const { pace, clock } = this.parts;
-    return this.agent !== undefined && clock.now() - this.heardAt < 2 * (pace.stateOfIdle + pace.answer);
+    const { timings, clock } = this.parts;
+    return this.agent !== undefined && clock.now() - this.heardAt < 2 * (timings.stateOfIdle + timings.answer);
   }
 
   get hasForwarder(): boolean {
@@ -113,11 +113,11 @@ export class CvmSession {
   }
 
   takeEvent(event: AgentEvent): void {
-    this.unplaced.take({ event });
+    this.pending.take({ event });
   }
 
   takeLog(line: AgentLog): void {
-    this.unplaced.take({ line });
+    this.pending.take({ line });
   }
 
   /**
@@ -157,7 +157,7 @@ export class CvmSession {
         this.failures = 0;
       } catch (error) {
         this.failures++;
-        const pause = Math.min(this.parts.pace.longestRetry, this.parts.pace.firstRetry * 2 ** Math.min(this.failures, 10));
+        const pause = Math.min(this.parts.timings.longestRetry, this.parts.timings.firstRetry * 2 ** Math.min(this.failures, 10));
         this.nextLookAt = this.parts.clock.now() + pause * (0.5 + Math.random() / 2);
         log('WARN', 'A CVM cannot be served now.', logFieldsOf(this.identity), error);
       }
@@ -166,7 +166,7 @@ export class CvmSession {
   }
 
   private async step(): Promise<void> {
-    const { clock, pace } = this.parts;
+    const { clock, timings } = this.parts;
     const { attestation, agentProcess } = this;
     if (attestation && (await takeAttestation(this, attestation, this.isAttestedTooOften))) {
       if (this.attestation === attestation) this.attestation = undefined;
@@ -178,20 +178,20 @@ export class CvmSession {
     const state = await agent.state();
     if (this.agent !== agent) return;
     if (state === undefined) {
-      this.nextLookAt = clock.now() + pace.answer;
+      this.nextLookAt = clock.now() + timings.answer;
       return;
     }
     agentProcess.state = state;
     if (!this.isHeard) this.presence.checkSoon(); // a check may have released the CVM
     this.heardAt = clock.now();
-    this.nextLookAt = clock.now() + (agentProcess.isBusy ? pace.stateOfBusy : pace.stateOfIdle) * (0.9 + Math.random() / 5);
+    this.nextLookAt = clock.now() + (agentProcess.isBusy ? timings.stateOfBusy : timings.stateOfIdle) * (0.9 + Math.random() / 5);
     for (const command of due) {
       const obey = command.type === 'run' ? deliverRun : stopRun;
       if (await obey(this, agent, state, command)) this.commands.answered(command);
-      else this.commands.retry(command, clock.now() + pace.command);
+      else this.commands.retry(command, clock.now() + timings.command);
     }
     if (due.length === 0 || hasEnded(state)) followRun(this, agent, state);
-    if (due.length > 0) this.lookIn(pace.command);
+    if (due.length > 0) this.lookIn(timings.command);
     const isGivenRun = due.some(({ type }) => type === 'run'); // the state was asked before that
     if (!isGivenRun) await this.fitness.send(state);
   }
@@ -207,7 +207,7 @@ export class CvmSession {
     this.wake();
   }
 
-  /** The end of a run changes what the agent is fit for, and may mean that it works in vain. */
+  /** The end of a run changes what the agent is fit for, and may mean that nobody needs its work any more. */
   wakeWhenOver(): void {
     if (this.agentProcess.run?.isOver && !this.fitness.saysSpent) this.lookNow();
   }

@@ -19,7 +19,7 @@ export async function deliverRun(
   command: PendingCommand,
 ): Promise<boolean> {
   const { record = {} } = session.agentProcess;
-  const { pace, clock } = session.parts;
+  const { timings, clock } = session.parts;
   const { run_id, computation_id } = command;
   const age = clock.now() - agent.openedAt;
   if (record.run_id === run_id && !isWithoutRun(state)) {
@@ -32,13 +32,13 @@ export async function deliverRun(
     return accept(session, command);
   }
   if (record.run_id !== undefined && record.run_id !== run_id) {
-    if (age < pace.spent) return false; // a new process may be about to say that it is new
+    if (age < timings.spent) return false; // a new process may be about to say that it is new
     return refuse(session, agent, command, 'The agent has worked on another run. Restart the agent and its computation-runner.');
   }
   if (record.run_id === undefined && !isWithoutRun(state)) {
-    return refuse(session, agent, command, `The agent has a run of someone else: its state is ${state}.`);
+    return refuse(session, agent, command, `The agent is working on a run that this service did not start (state ${state}).`);
   }
-  if (age < pace.attestation && agent.attestations === 0) return false;
+  if (age < timings.attestation && agent.attestations === 0) return false;
   const attempts = record.attempted_run_id === run_id ? (record.attempts ?? 0) : 0;
   if (attempts >= mostAttempts)
     return refuse(session, agent, command, `The agent did not take the run in ${mostAttempts} attempts.`);

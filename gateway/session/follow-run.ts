@@ -6,10 +6,10 @@ import { inferStop, sendStop } from './stop-run.ts';
 /** Compares the state of an agent with what is known of its run, and reports what differs. */
 export function followRun(session: CvmSession, agent: AgentStream, state: AgentState): void {
   const { run, record } = session.agentProcess;
-  const { pace } = session.parts;
+  const { timings } = session.parts;
   if (!run) return;
   if (run.isOver && run.status !== 'completed' && isAtWork(state)) {
-    sendStop(session, agent, run); // it works in vain
+    sendStop(session, agent, run); // nobody needs its work any more
     return;
   }
   if (isWithoutRun(state)) {
@@ -22,9 +22,9 @@ export function followRun(session: CvmSession, agent: AgentStream, state: AgentS
     return;
   }
   if (!run.isAccepted && run.commandId !== undefined) {
-    // A gateway sent the run and did not live to report that the agent took it.
+    // A gateway sent the run, and died before it could report that the agent took it.
     run.accept(run.commandId, record?.attestation_hash);
   }
-  const left = run.observe(state, session.hasForwarder ? pace.lateEvent : pace.lateEventWithoutForwarder);
+  const left = run.observe(state, session.hasForwarder ? timings.lateEvent : timings.lateEventWithoutForwarder);
   if (left !== undefined) session.lookIn(left);
 }

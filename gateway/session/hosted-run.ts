@@ -19,7 +19,7 @@ import type { GatewayParts } from '../gateway-parts.ts';
  */
 const mostOptionalEvents = 10_000;
 
-/** Of a process. It sends one token, and on Azure two, once in its life. */
+/** The most attestations that are reported of one agent process. A process sends one token in its life, on Azure two. */
 export const mostAttestations = 4;
 
 /** The run that an agent process was given: its events, its log, and what the service has been told of it. */
@@ -46,7 +46,7 @@ export class HostedRun {
   constructor(reference: RunReference, parts: GatewayParts, onStatus: () => void) {
     this.reference = reference;
     this.parts = parts;
-    const { service, counts, clock, pace } = parts;
+    const { service, counts, clock, timings } = parts;
     this.outbox = new Outbox({
       send: (reports) => service.report({ domain: reference.domain, cvmId: reference.cvm_id }, reports),
       onTaken: (results) => {
@@ -56,7 +56,7 @@ export class HostedRun {
       onDropped: () => counts.reportsDropped++,
       logFields: { domain: reference.domain, cvm_id: reference.cvm_id, run_id: reference.run_id },
       now: () => clock.now(),
-      pauses: { firstInMilliseconds: pace.firstRetry, longestInMilliseconds: pace.longestRetry },
+      pauses: { firstInMilliseconds: timings.firstRetry, longestInMilliseconds: timings.longestRetry },
     });
   }
 
@@ -85,7 +85,7 @@ export class HostedRun {
     }
   }
 
-  /** Whether the report with this identifier was made here. Of events that may be left out, nothing is known. */
+  /** Whether the report with this identifier was made here. Always false for events that may be left out. */
   knows(id: string): boolean {
     return this.known.has(id);
   }

@@ -2,13 +2,13 @@ import { leaseInMilliseconds } from '../../shared/runs/gateway-lease.ts';
 import { log } from '../../shared/logger.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 
-/** In milliseconds. */
+/** How often a gateway takes its name again, in milliseconds. */
 const nameStandsFor = 24 * 60 * 60_000;
 
-/** The clock of another gateway may be ahead by 2 seconds. Then it takes this gateway for gone so much earlier. */
+/** The clock of another gateway may be up to 2 seconds ahead. It then takes this gateway for gone up to 2 seconds earlier. */
 const standsForInMilliseconds = leaseInMilliseconds - 2_000;
 
-/** Shows all others that this gateway lives. One write keeps all of its CVMs connected. */
+/** Shows the other gateways that this one is alive. One write keeps all of its CVMs connected. */
 export class LeaseKeeper {
   private readonly parts: GatewayParts;
   private readonly onLost: () => void;
@@ -52,11 +52,11 @@ export class LeaseKeeper {
   }
 
   private async write(): Promise<void> {
-    const { service, clock, wallClock, pace } = this.parts;
+    const { service, clock, wallClock, timings } = this.parts;
     const startedAt = clock.now();
     const startedAtTime = wallClock.now();
     const wasLost = !this.isCurrent;
-    this.nextAt = startedAt + pace.lease;
+    this.nextAt = startedAt + timings.lease;
     if (this.isOver) return;
     try {
       if (this.name !== undefined && startedAt >= this.nextNameAt) {
@@ -65,7 +65,7 @@ export class LeaseKeeper {
       }
       await service.renewLease({ isOver: false });
     } catch (error) {
-      this.nextAt = startedAt + pace.firstRetry;
+      this.nextAt = startedAt + timings.firstRetry;
       log('WARN', 'The lease of the gateway cannot be renewed now.', {}, error);
       throw error;
     }

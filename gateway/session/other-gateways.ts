@@ -28,18 +28,18 @@ export class OtherGateways {
    * @throws Error if the table does not answer, so that nothing is known
    */
   async doesAnswer({ domain, cvmId }: CvmIdentity, { gateway, stream }: CommandStream): Promise<boolean> {
-    const { service, pace, clock, id: from } = this.parts;
+    const { service, timings, clock, id: from } = this.parts;
     if (!(await service.isAlive(gateway))) return false;
     const id = randomUUID();
     const { promise, resolve } = Promise.withResolvers<boolean | undefined>();
     const askedAt = clock.now();
     this.waiting.set(id, resolve);
     // The agent's time, and that of two messages, of which each may just have missed a look.
-    const timer = setTimeout(() => resolve(undefined), pace.answer + 3 * pace.messages);
+    const timer = setTimeout(() => resolve(undefined), timings.answer + 3 * timings.messages);
     try {
       await service.sendMessage(gateway, { type: 'question', id, from, domain, cvm_id: cvmId, stream });
       const answers = await promise;
-      if (answers === undefined && this.readAt < askedAt + pace.answer) throw new Error('An answer could not be read.');
+      if (answers === undefined && this.readAt < askedAt + timings.answer) throw new Error('An answer could not be read.');
       return answers ?? false;
     } finally {
       clearTimeout(timer);
@@ -49,9 +49,9 @@ export class OtherGateways {
 
   /** Reads the messages if it is time. */
   tick(): void {
-    const { clock, pace } = this.parts;
+    const { clock, timings } = this.parts;
     if (this.reading || clock.now() < this.nextAt) return;
-    this.nextAt = clock.now() + pace.messages;
+    this.nextAt = clock.now() + timings.messages;
     this.reading = true;
     void this.read()
       .catch((error: unknown) => log('WARN', 'The messages of other gateways cannot be read now.', {}, error))

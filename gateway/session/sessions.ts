@@ -23,8 +23,8 @@ export class Sessions {
     this.parts = parts;
     this.isAttestedTooOften = limitPerMinute(parts.clock, {
       most: mostAttestationsPerMinute,
-      message: 'An attestation waits.',
-      reason: 'The CVM sends too many.',
+      message: 'An attestation was delayed.',
+      reason: 'The CVM sends too many attestations.',
     });
     this.peers = {
       lease: new LeaseKeeper(parts, { name, onLost: () => this.checkAll() }),
@@ -66,7 +66,7 @@ export class Sessions {
 
   /** Other gateways may have taken over CVMs while this one could not renew its lease. Not all CVMs are read at once. */
   private checkAll(): void {
-    for (const { presence } of this.sessions.values()) presence.checkSoon(this.parts.pace.answer * Math.random());
+    for (const { presence } of this.sessions.values()) presence.checkSoon(this.parts.timings.answer * Math.random());
   }
 
   /** Leaves the CVMs to other gateways. */

@@ -34,15 +34,15 @@ export async function stopRun(
 /** Sends a stop to the agent of this run, unless one was sent a moment ago. */
 export function sendStop(session: CvmSession, agent: AgentStream, run: HostedRun): void {
   const now = session.parts.clock.now();
-  if (run.stopSentAt !== undefined && now - run.stopSentAt < session.parts.pace.stop) return;
+  if (run.stopSentAt !== undefined && now - run.stopSentAt < session.parts.timings.stop) return;
   if (agent.send({ stopComputation: { computation_id: run.reference.computation_id } })) run.stopSentAt = now;
 }
 
 /** The agent has stopped. Its event may be on its way. @returns whether that is reported */
 export function inferStop(session: CvmSession, run: HostedRun): boolean {
-  const { pace, clock } = session.parts;
+  const { timings, clock } = session.parts;
   run.idleSince ??= clock.now();
-  const left = session.hasForwarder ? run.idleSince + pace.lateEventWithoutForwarder - clock.now() : 0;
+  const left = session.hasForwarder ? run.idleSince + timings.lateEventWithoutForwarder - clock.now() : 0;
   if (left > 0) {
     session.lookIn(left);
     return false;

@@ -7,7 +7,7 @@ import { log } from '../../shared/logger.ts';
 /** 4,000 CVMs have two each. */
 const mostConnections = 10_000;
 
-/** That a connection opens in its life. An agent opens one, and a new connection for the next. */
+/** The most streams that one connection may open in its life. An agent opens one stream per connection. */
 const mostStreams = 100;
 
 const minute = 60_000;
@@ -15,7 +15,7 @@ const minute = 60_000;
 interface Connection {
   socket: Socket;
   streams: Set<Writable>;
-  /** Whether it had no stream at the last look. */
+  /** Whether it had no stream at the last check. */
   wasIdle: boolean;
 }
 
@@ -26,7 +26,7 @@ interface Connection {
  */
 export class Connections {
   private readonly most: number;
-  /** By the address and port of the other side. The first one came first. */
+  /** By the address and port of the other side, the oldest first. */
   private readonly open = new Map<string, Connection>();
   private warnedAt = -Infinity;
 

@@ -11,8 +11,8 @@ interface Limit {
 
 /**
  * Counts what each CVM does.
- * @returns a function that counts it once more, and returns whether it is too often in this minute. With a certificate, what came
- * with each one is counted by itself
+ * @returns a function that counts once more, and returns whether the limit of this minute is exceeded. If a certificate is given, the
+ * counts of each certificate are separate
  */
 export function limitPerMinute(
   clock: Clock,

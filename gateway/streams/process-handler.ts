@@ -70,10 +70,10 @@ async function untilKnown<T>(
   ask: () => Promise<T>,
   failure: string,
   stream: Stream,
-  { pace }: GatewayParts,
+  { timings }: GatewayParts,
   identity: CvmIdentity,
 ): Promise<T | undefined> {
-  for (let pause = pace.firstRetry; !stream.cancelled; pause = Math.min(2 * pause, pace.longestRetry)) {
+  for (let pause = timings.firstRetry; !stream.cancelled; pause = Math.min(2 * pause, timings.longestRetry)) {
     try {
       return await ask();
     } catch (error) {
@@ -118,7 +118,7 @@ function serveForwarder(stream: Stream, session: CvmSession, over: () => unknown
 }
 
 async function serveAgent(stream: Stream, session: CvmSession, parts: GatewayParts, over: () => unknown): Promise<void> {
-  const agent = new AgentStream(stream, { answerInMilliseconds: parts.pace.answer, now: parts.clock.now() });
+  const agent = new AgentStream(stream, { answerInMilliseconds: parts.timings.answer, now: parts.clock.now() });
   whenOver(stream, () => {
     agent.lost();
     session.disconnect(agent);

@@ -1,7 +1,7 @@
-/** What an object takes beside its texts and bytes, about. */
+/** The approximate overhead of an object, in bytes, in addition to its strings and byte arrays. */
 const frame = 50;
 
-/** Returns about how many bytes a message takes: all of its texts and byte arrays, however deep. */
+/** Returns about how many bytes a message takes: all of its strings and byte arrays, at any depth. */
 export function sizeOf(message: object): number {
   let size = frame;
   for (const value of Object.values(message) as unknown[]) {

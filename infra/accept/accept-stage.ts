@@ -10,12 +10,12 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { domainsOfStage, stageNamed } from '../domains/domains-of-stage.ts';
 import { resourcesOf } from '../domains/stage-resources.ts';
 import { UsageError } from '../local/arguments.ts';
-import type { AcceptPlace } from './accept-place.ts';
+import type { AcceptTarget } from './accept-target.ts';
 import { checkAlarm } from './check-alarm.ts';
 import { checkLogs } from './check-logs.ts';
 import { checkTaskToken } from './check-task-token.ts';
 import { facts } from './facts.ts';
-import { notHere, type Finding } from './finding.ts';
+import { notMeasured, type Finding } from './finding.ts';
 
 export interface AcceptStageOptions {
   /** Default: the stage's own. For an emulator. */
@@ -23,7 +23,7 @@ export interface AcceptStageOptions {
   say: (line: string) => void;
 }
 
-/** Until the limit of the domain, which the ceiling used up, has some changes again, and logs have arrived. */
+/** Until the domain's limit, which the ceiling check used up, admits changes again, and logs have arrived. */
 const pauseInMilliseconds = 10_000;
 
 type Fact = Pick<Finding, 'what' | 'documented'>;
@@ -32,7 +32,7 @@ type Fact = Pick<Finding, 'what' | 'documented'>;
  * A stage on AWS with a user pool, with the credentials of the environment.
  * @throws UsageError if there is no such stage, or if its users are elsewhere
  */
-export async function acceptStage(name: string, { url, say }: AcceptStageOptions): Promise<AcceptPlace> {
+export async function acceptStage(name: string, { url, say }: AcceptStageOptions): Promise<AcceptTarget> {
   const stage = stageNamed(name);
   if (stage.issuer) throw new UsageError(`The stage ${name} has an issuer of its own, which gives no tokens to this command.`);
   const { apiUrl, tableName, userPool } = await resourcesOf(stage);
@@ -63,7 +63,7 @@ export async function acceptStage(name: string, { url, say }: AcceptStageOptions
     limit: stage.domainLimit,
     checkAws: async (domain, { client, since, onFinding }) => {
       const orNotHere = async (fact: Fact, check: () => Promise<Finding[]>) => {
-        const findings = await check().catch((error: unknown) => [notHere(fact, String(error))]);
+        const findings = await check().catch((error: unknown) => [notMeasured(fact, String(error))]);
         for (const finding of findings) onFinding(finding);
       };
       await orNotHere(facts.alarm, async () => [await checkAlarm(stage, say)]);

@@ -1,4 +1,4 @@
-import type { AcceptPlace } from './accept-place.ts';
+import type { AcceptTarget } from './accept-target.ts';
 import { acceptClient } from './accept-client.ts';
 import { checkCeiling, ratesUpTo } from './check-ceiling.ts';
 import { checkConflicts } from './check-conflicts.ts';
@@ -17,8 +17,8 @@ export interface AcceptOptions {
 const changesOfEachClient = 5;
 
 /**
- * Of one call, with its reads, its logs, and the answer that is kept for its Idempotency-Key (2 write units, $0.0000013). The most
- * expensive one that is made costs less by docs/cost.md.
+ * An upper bound for one call, with its reads, its logs, and the answer that is kept for its Idempotency-Key (2 write units,
+ * $0.0000013). By docs/cost.md, the most expensive call costs less.
  */
 const dollarsPerCall = 0.00003;
 
@@ -34,7 +34,7 @@ export function costOf({ changes, writesPerSecond, seconds }: AcceptOptions): { 
 
 /** Measures in a domain that is new. Reports each finding as soon as it is known. */
 export async function accept(
-  { url, limit, checkAws }: AcceptPlace,
+  { url, limit, checkAws }: AcceptTarget,
   { domain, token, onFinding, ...options }: AcceptOptions & Reporting,
 ): Promise<void> {
   const since = Date.now();

@@ -4,10 +4,10 @@ import { SNSClient, SubscribeCommand, UnsubscribeCommand } from '@aws-sdk/client
 import { CreateQueueCommand, DeleteQueueCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { nameIn, type Stage } from '../stage.ts';
 import { facts } from './facts.ts';
-import { notHere, type Finding } from './finding.ts';
+import { notMeasured, type Finding } from './finding.ts';
 
 const longestInSeconds = 60;
-/** SQS holds a request so long. */
+/** The longest wait of an SQS receive request. */
 const longestPollInSeconds = 20;
 
 /**
@@ -22,7 +22,7 @@ export async function checkAlarm(stage: Stage, say: (line: string) => void): Pro
   const topicName = nameIn(stage, 'alarms');
   const { MetricAlarms = [] } = await cloudWatch.send(new DescribeAlarmsCommand({ AlarmNames: [AlarmName] }));
   const TopicArn = MetricAlarms[0]?.AlarmActions?.find((action) => action.endsWith(`:${topicName}`));
-  if (TopicArn === undefined) return notHere(facts.alarm, `the alarm ${AlarmName} does not exist or tells nobody`);
+  if (TopicArn === undefined) return notMeasured(facts.alarm, `the alarm ${AlarmName} does not exist or tells nobody`);
 
   const QueueName = `${nameIn(stage, 'accept')}-${randomUUID().slice(0, 8)}`;
   const queueArn = TopicArn.replace(':sns:', ':sqs:').replace(topicName, QueueName);
@@ -53,7 +53,7 @@ export async function checkAlarm(stage: Stage, say: (line: string) => void): Pro
     ]);
     for (const client of [cloudWatch, sns, sqs]) client.destroy();
     for (const step of cleaned)
-      if (step.status === 'rejected') say(`The test of the alarm left something: ${String(step.reason)}`);
+      if (step.status === 'rejected') say(`Cleaning up after the alarm test failed: ${String(step.reason)}`);
   }
 }
 

@@ -7,7 +7,7 @@ export interface CeilingOptions {
   writesPerSecond: number;
   /** How long each rate is offered. */
   seconds: number;
-  /** The limit of changes of a domain. Undefined: the place has none. */
+  /** The limit of changes of a domain. Undefined: it has none. */
   limit: { changesPerSecond: number; burst: number } | undefined;
 }
 
@@ -47,11 +47,11 @@ export async function checkCeiling(client: AcceptClient, options: CeilingOptions
   const best = Math.max(...levels.map(({ made }) => made / seconds));
   const refused = last ? `${last.limited} answered 429, ${last.busy} answered 503, ${last.others} others` : 'nothing offered';
   return {
-    what: 'creates a second before some are refused',
+    what: 'creates per second before refusals',
     documented: limit
-      ? `${limit.changesPerSecond} a second after a burst of ${limit.burst} (domainLimit), 429 above`
+      ? `${limit.changesPerSecond} per second after a burst of ${limit.burst} (domainLimit), 429 above`
       : 'no limit here; on AWS the domainLimit of the stage',
-    measured: `${best.toFixed(0)} a second made; at ${last ? last.offered / seconds : 0} offered, ${refused}, p95 ${last?.p95 ?? 0} ms`,
+    measured: `${best.toFixed(0)} per second made; at ${last ? last.offered / seconds : 0} offered, ${refused}, p95 ${last?.p95 ?? 0} ms`,
     ...(holds === undefined ? {} : { holds }),
   };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AcceptClient } from './accept-client.ts';
-import { again } from './again.ts';
+import { retryWhileLimited } from './retry-while-limited.ts';
 import { percentile, type Finding } from './finding.ts';
 
 const clients = 8;
@@ -10,7 +10,7 @@ const documented = 'each change is made once; conflicts are retried for 3 s, the
 
 /** Changes one computation from several clients at the same time, and finds each change in its journal. */
 export async function checkConflicts(client: AcceptClient, changesOfEach: number): Promise<Finding> {
-  const created = await again(() => client.call('createComputation', { body: { name: 'accept' } }));
+  const created = await retryWhileLimited(() => client.call('createComputation', { body: { name: 'accept' } }));
   if (!created.body) return { what, documented, measured: `no computation was made: ${created.status}`, holds: false };
   const { id } = created.body;
   const answers: { status: number; milliseconds: number }[] = [];
@@ -25,7 +25,7 @@ export async function checkConflicts(client: AcceptClient, changesOfEach: number
   const count = (status: number) => answers.filter((answer) => answer.status === status).length;
   const [made, busy] = [count(200), count(503)];
   const others = answers.length - made - busy - count(429);
-  const events = await again(() => client.call('listEvents', { id, event_type: 'updated', limit: 1 }));
+  const events = await retryWhileLimited(() => client.call('listEvents', { id, event_type: 'updated', limit: 1 }));
   if (!events.body) return { what, documented, measured: `the journal was not read: ${events.status}`, holds: false };
   const recorded = events.body.total;
   const p95 = Math.round(

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Data } from '../../client/operation.ts';
 import type { AcceptClient } from './accept-client.ts';
-import { again } from './again.ts';
+import { retryWhileLimited } from './retry-while-limited.ts';
 import type { Finding } from './finding.ts';
 
 const writers = 4;
@@ -26,7 +26,7 @@ export async function checkExactness(client: AcceptClient, changes: number): Pro
     while (left > 0) {
       left -= 1;
       state.creating += 1;
-      const { status, body } = await again(() => client.call('createComputation', { body: { name: 'accept' } }));
+      const { status, body } = await retryWhileLimited(() => client.call('createComputation', { body: { name: 'accept' } }));
       if (status !== 201 || !body) {
         state.unknown += 1;
         continue;
@@ -37,7 +37,7 @@ export async function checkExactness(client: AcceptClient, changes: number): Pro
       if (state.created % 3 !== 0) continue;
       state.deleting += 1;
       present.delete(id);
-      const deleted = await again(() => client.call('deleteComputation', { id }));
+      const deleted = await retryWhileLimited(() => client.call('deleteComputation', { id }));
       if (deleted.status === 204) state.deleted += 1;
       else state.unknown += 1;
     }
@@ -84,7 +84,7 @@ function idsIn({ computations }: Data<'listComputations'>): string[] {
 async function problemsInTheEnd(client: AcceptClient, present: ReadonlySet<string>, unknown: number): Promise<string[]> {
   const found: string[] = [];
   for (let offset = 0; ; offset += 100) {
-    const { status, body } = await again(() => client.call('listComputations', { limit: 100, offset }));
+    const { status, body } = await retryWhileLimited(() => client.call('listComputations', { limit: 100, offset }));
     if (status !== 200 || !body) return [`a page answered ${status}`];
     found.push(...idsIn(body));
     if (found.length >= body.total || idsIn(body).length === 0) break;

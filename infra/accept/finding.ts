@@ -3,13 +3,13 @@ export interface Finding {
   what: string;
   documented: string;
   measured: string;
-  /** Whether both agree. Undefined: the place cannot show it. */
+  /** Whether both agree. Undefined: it could not be measured. */
   holds?: boolean;
 }
 
-/** The finding of a place that cannot show a fact. */
-export function notHere(fact: Pick<Finding, 'what' | 'documented'>, why: string): Finding {
-  return { ...fact, measured: `not here: ${why}` };
+/** The finding for a fact that cannot be measured on this target. */
+export function notMeasured(fact: Pick<Finding, 'what' | 'documented'>, why: string): Finding {
+  return { ...fact, measured: `not measured: ${why}` };
 }
 
 /** Returns the value below which this share of the values is. */

@@ -9,7 +9,7 @@ import { canaryDomain, canarySettings, type CanarySettings } from './canary-sett
 import { passwordSignIn } from './password-sign-in.ts';
 import { runCanary } from './run-canary.ts';
 
-/** Longer than a run takes that is in good health, and short enough to delete everything before the function is ended. */
+/** Longer than a healthy run takes, and short enough to delete everything before the function times out. */
 const stepsInMilliseconds = 150_000;
 
 /** The function of the canary. Its errors are what an alarm watches, so it throws on any trouble. */

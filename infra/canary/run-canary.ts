@@ -16,7 +16,7 @@ export interface CanaryOptions {
   baseUrl: string;
   /** A domain that nobody else uses. */
   domain: string;
-  /** With the roles `administrator` and `cvm` in the domain. */
+  /** The source of a token with the roles `administrator` and `cvm` in the domain. */
   token: Exclude<Token, string>;
   /** Aborts the steps, but not the deletion of what they made. */
   signal: AbortSignal;
@@ -24,7 +24,7 @@ export interface CanaryOptions {
   cvmId?: string;
 }
 
-/** What a call that was cut off has left is deleted by a later one. No call takes so long. */
+/** Older leftovers are of an earlier call that was cut off: a later call deletes them. No call takes this long. */
 const leftoverAgeInMilliseconds = 10 * 60_000;
 
 const deletionInMilliseconds = 60_000;

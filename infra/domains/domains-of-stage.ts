@@ -3,9 +3,9 @@ import { closedAt } from '../../shared/deletion/closed-domain.ts';
 import { UsageError } from '../local/arguments.ts';
 import type { Stage } from '../stage.ts';
 import { stages } from '../stages.ts';
-import type { DomainPlace } from './domain-place.ts';
+import type { DomainManager } from './domain-manager.ts';
 import { changeRoles, createDomain, inviteUser } from './manage-users.ts';
-import { contentsOf, removeFromPlace } from './remove-from-place.ts';
+import { contentsOf, removeFromStorage } from './remove-from-storage.ts';
 import { openStageData } from './stage-data.ts';
 import { resourcesOf } from './stage-resources.ts';
 import type { UserDirectory } from './user-directory.ts';
@@ -13,7 +13,7 @@ import type { UserDirectory } from './user-directory.ts';
 /** The lifetime of access tokens of the stage's own pool: infra/state/users.ts. */
 const tokensOfOwnPoolLiveInSeconds = 3_600;
 
-export interface StagePlaceOptions {
+export interface DomainsOfStageOptions {
   /** Default for the stage's own user pool: an hour. */
   tokensLiveInSeconds?: number | undefined;
   say: (line: string) => void;
@@ -27,8 +27,8 @@ export interface StagePlaceOptions {
  */
 export async function domainsOfStage(
   name: string,
-  { tokensLiveInSeconds, say, clock = systemClock }: StagePlaceOptions,
-): Promise<DomainPlace> {
+  { tokensLiveInSeconds, say, clock = systemClock }: DomainsOfStageOptions,
+): Promise<DomainManager> {
   const stage = stageNamed(name);
   const data = openStageData(stage, await resourcesOf(stage), {
     tokensLiveInSeconds: tokensLiveInSeconds ?? tokensOfOwnPoolLiveInSeconds,
@@ -49,10 +49,10 @@ export async function domainsOfStage(
     look: (domain) => contentsOf(data, domain),
     remove: async (domain, options) => {
       if ((stage.issuer ?? stage.existing?.userPool) && tokensLiveInSeconds === undefined) {
-        const advice = data.users ? '' : ' Take the memberships of the domain from all users there first.';
-        throw new UsageError(`Say how long the tokens of the stage's issuer live, with --tokens-live.${advice}`);
+        const advice = data.users ? '' : ' First remove the memberships of the domain from all users at the issuer.';
+        throw new UsageError(`Missing option --tokens-live: how long the tokens of the stage's issuer are valid.${advice}`);
       }
-      return await removeFromPlace(data, { domain, ...options, say });
+      return await removeFromStorage(data, { domain, ...options, say });
     },
     leaves: leftIn(stage),
   };

@@ -9,14 +9,14 @@ export interface RolesOfUser {
   user: string;
   /** Such as `viewer`, or `cvm:my-cvm`. */
   roles: readonly string[];
-  /** Of a new user. */
+  /** The address of a new user. */
   email?: string | undefined;
 }
 
 export interface ManagedUser {
   /** Undefined if the user existed. */
   created?: NewUser;
-  /** In all domains. */
+  /** The memberships in all domains. */
   memberships: string[];
 }
 

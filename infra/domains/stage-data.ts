@@ -9,7 +9,7 @@ import { Deadline } from '../../shared/deadline.ts';
 import { changesEndInMilliseconds, closeDomain, isClosingOf, openDomain } from '../../shared/deletion/closed-domain.ts';
 import type { Stage } from '../stage.ts';
 import { PoolUsers } from './pool-users.ts';
-import type { Closing, DataPlace } from './remove-from-place.ts';
+import type { Closing, DomainStorage } from './remove-from-storage.ts';
 import type { StageResources } from './stage-resources.ts';
 
 /** Reading all rows of a large domain is one operation. */
@@ -21,7 +21,7 @@ const maxAttempts = 12;
 /** A request has 5 seconds. A fold of a list takes about as long. */
 const readsEndInMilliseconds = 10_000;
 
-export interface StageData extends DataPlace {
+export interface StageData extends DomainStorage {
   destroy: () => void;
 }
 
@@ -63,7 +63,7 @@ function pathStyle(at: { region: string; maxAttempts: number }): S3Client {
   return new S3Client({ ...at, forcePathStyle: true });
 }
 
-/** Without a limit of the domain, its tokens can change something as long as they live. An upload may begin then, and takes an hour. */
+/** Without a limit of the domain, its tokens can make changes until they expire. An upload may begin as late, and take an hour. */
 export function closingOf(
   closedAt: number,
   { hasLimit, tokensLiveInSeconds }: { hasLimit: boolean; tokensLiveInSeconds: number },

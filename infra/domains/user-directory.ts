@@ -1,6 +1,6 @@
 /** What a new user needs to sign in. */
 export interface NewUser {
-  /** What the service knows the user by: `sub` in the tokens. */
+  /** The identifier of the user: `sub` in the tokens. */
   id: string;
   /** Shown once. Undefined if the user gets it by e-mail, or needs none. */
   password?: string;

@@ -9,7 +9,7 @@ import { gatewayFiles } from '../bundles/bundle-gateway.ts';
 
 /** The gateway's code as files in the bucket of CDK's assets, and how a container fetches and starts it. */
 export class GatewayBundle extends Construct {
-  /** For the container, which has nothing but Node. */
+  /** The command of the container, which has nothing but Node. */
   readonly command: string[];
   readonly variables: Record<'BUNDLE_URL' | 'BUNDLE_FILES', string>;
   /** The ARNs of the files. */

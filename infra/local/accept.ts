@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { accept, costOf } from '../accept/accept.ts';
-import type { AcceptPlace } from '../accept/accept-place.ts';
+import type { AcceptTarget } from '../accept/accept-target.ts';
 import { facts } from '../accept/facts.ts';
-import { notHere, type Finding } from '../accept/finding.ts';
+import { notMeasured, type Finding } from '../accept/finding.ts';
 import { parseOptions, portFromEnvironment, runCommand, UsageError } from './arguments.ts';
 import { domainsHere } from './domains-here.ts';
 
@@ -21,7 +21,7 @@ the stage's account, and needs a stage with a user pool. An alarm rings for a mo
   --url                with --stage: another address of the API, such as an emulator's
   --yes                measures. Without it, the command only says what it costs
 
-The exit code is 0 if everything holds that the place can show, 1 if something does not or the command fails, 2 for a mistake on the
+The exit code is 0 if everything holds that can be measured there, 1 if something does not or the command fails, 2 for a mistake on the
 command line.`;
 
 await runCommand(usage, async () => {
@@ -54,12 +54,12 @@ await runCommand(usage, async () => {
     print('Nothing was measured. Repeat the command with --yes.');
     return;
   }
-  const place = options.stage === undefined ? here(portFromEnvironment()) : await stagePlace(options.stage, options.url);
+  const target = options.stage === undefined ? here(portFromEnvironment()) : await stageTarget(options.stage, options.url);
   const domain = `accept-${randomBytes(4).toString('hex')}`;
   const findings: Finding[] = [];
   try {
-    const token = await place.administrator(domain);
-    await accept(place, {
+    const token = await target.administrator(domain);
+    await accept(target, {
       ...amounts,
       domain,
       token,
@@ -69,7 +69,7 @@ await runCommand(usage, async () => {
       },
     });
   } finally {
-    await removeDomain(place, domain, options.stage);
+    await removeDomain(target, domain, options.stage);
   }
   printTable(findings);
   if (findings.some(({ holds }) => holds === false)) process.exitCode = 1;
@@ -80,7 +80,7 @@ function amount(option: string, text: string, most: number): number {
   throw new UsageError(`${option} is ${JSON.stringify(text)}; expected a number from 1 to ${most}.`);
 }
 
-function here(port: number): AcceptPlace {
+function here(port: number): AcceptTarget {
   const domains = domainsHere(port);
   return {
     url: `http://127.0.0.1:${port}`,
@@ -88,18 +88,18 @@ function here(port: number): AcceptPlace {
     administrator: async (domain) => (await domains.create({ domain, user: domain })).token ?? '',
     limit: undefined,
     checkAws: async (_, { onFinding }) => {
-      for (const fact of Object.values(facts)) onFinding(notHere(fact, 'one machine has none of AWS'));
+      for (const fact of Object.values(facts)) onFinding(notMeasured(fact, 'one machine has none of AWS'));
     },
   };
 }
 
 /** Loaded only when it is needed, because it contains the CDK. */
-async function stagePlace(name: string, url: string | undefined): Promise<AcceptPlace> {
+async function stageTarget(name: string, url: string | undefined): Promise<AcceptTarget> {
   const { acceptStage } = await import('../accept/accept-stage.ts');
   return await acceptStage(name, { url, say: print });
 }
 
-async function removeDomain({ domains }: AcceptPlace, domain: string, stage: string | undefined): Promise<void> {
+async function removeDomain({ domains }: AcceptTarget, domain: string, stage: string | undefined): Promise<void> {
   const { items, repeatAfter } = await domains.remove(domain, { stop: true, wait: false });
   const count = Object.values(items).reduce((sum, each) => sum + each, 0);
   print(`Removed the domain ${domain}: ${count} items.`);

@@ -3,7 +3,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { fileRunLogs } from '../../gateway/logs/file-run-logs.ts';
-import type { Pace } from '../../gateway/pace.ts';
+import type { GatewayTimings } from '../../gateway/gateway-timings.ts';
 import { startGateway, type Gateway } from '../../gateway/start-gateway.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { createAuthority, issueCvmCertificate, issueServerCertificate, type Authority } from '../certificates/authority.ts';
@@ -18,7 +18,7 @@ export interface CvmGatewayOptions {
   orAnyPort?: boolean;
   /** The interface to listen on. Default: the loopback interface. */
   host?: string;
-  pace?: Partial<Pace>;
+  timings?: Partial<GatewayTimings>;
 }
 
 /** What a CVM needs besides its private key. */
@@ -47,7 +47,7 @@ const keptAuthority = v.object({ certificate: v.string(), key: v.string() });
 
 /** Starts the gateway. Keeps its authority under `dataDirectory`, so that certificates stay valid. Without it, deletes the logs at the end. */
 export async function startCvmGateway(
-  { port, orAnyPort = false, host = '127.0.0.1', pace }: CvmGatewayOptions,
+  { port, orAnyPort = false, host = '127.0.0.1', timings }: CvmGatewayOptions,
   { dataDirectory, logs, clock }: { dataDirectory?: string | undefined; logs: string; clock?: Clock },
 ): Promise<CvmGateway> {
   const authority = await authorityOf(dataDirectory);
@@ -60,7 +60,7 @@ export async function startCvmGateway(
       tls: { ca: authority.certificate, certificate, key },
       logs: fileRunLogs(logs),
       name: 'local',
-      ...(pace ? { pace } : {}),
+      ...(timings ? { timings } : {}),
       ...(clock ? { clock } : {}),
     });
   const gateway = await startOn(port).catch((error: unknown) => {

@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { createClient, type Client } from '../../client/create-client.ts';
-import { mayPass, ServiceProblem } from '../../client/service-problem.ts';
+import { isTransient, ServiceProblem } from '../../client/service-problem.ts';
 import { parseOptions, portFromEnvironment, refuseOptions, runCommand, UsageError } from './arguments.ts';
 import { noService } from './ask-this-machine.ts';
-import { thisMachine, type CvmPlace } from './cvm-place.ts';
-import { writeUnplaced } from './unplaced-files.ts';
+import { thisMachine, type EnrolmentTarget } from './enrolment-target.ts';
+import { prepareFiles } from './prepared-files.ts';
 
 const usage = `Usage: npm run cvm -- enrol --domain DOMAIN --cvm CVM [--out DIR] [--key ec|rsa] [--stage STAGE] [--now]
        npm run cvm -- revoke --domain DOMAIN --cvm CVM [--stage STAGE] [--now]
@@ -51,8 +51,8 @@ await runCommand(usage, async () => {
   if (command === 'revoke') refuseOptions('`revoke`', options, ['domain', 'cvm', 'stage', 'now']);
   if (!domain || !cvm) throw new UsageError('--domain and --cvm are required.');
   if (key !== 'ec' && key !== 'rsa') throw new UsageError(`--key is ${JSON.stringify(key)}; expected ec or rsa.`);
-  const place = options.stage === undefined ? thisMachine(portFromEnvironment()) : await stageNamed(options.stage);
-  const registration = await readRegistration(place, { domain, cvm });
+  const target = options.stage === undefined ? thisMachine(portFromEnvironment()) : await stageNamed(options.stage);
+  const registration = await readRegistration(target, { domain, cvm });
   if (registration.endsRun && !options.now)
     throw new UsageError(`${cvm} has a run, which would fail. Wait for its end, or add --now.`);
   if (command === 'revoke') {
@@ -61,11 +61,11 @@ await runCommand(usage, async () => {
     return;
   }
   const directory = resolve(options.out ?? join('certificates', cvm));
-  process.stdout.write(await enrol(place, registration, { domain, cvm, key, directory }));
+  process.stdout.write(await enrol(target, registration, { domain, cvm, key, directory }));
 });
 
 /** Loaded only when it is needed, because it contains the CDK. */
-async function stageNamed(name: string): Promise<CvmPlace> {
+async function stageNamed(name: string): Promise<EnrolmentTarget> {
   const { deployedStage } = await import('./deployed-stage.ts');
   return await deployedStage(name, process.env['TOKEN']);
 }
@@ -78,22 +78,26 @@ interface Request {
 }
 
 /** @returns what to tell the user */
-async function enrol(place: CvmPlace, registration: Registration, { domain, cvm, key, directory }: Request): Promise<string> {
+async function enrol(
+  target: EnrolmentTarget,
+  registration: Registration,
+  { domain, cvm, key, directory }: Request,
+): Promise<string> {
   const keys =
     key === 'ec' ? generateKeyPairSync('ec', { namedCurve: 'P-256' }) : generateKeyPairSync('rsa', { modulusLength: 3072 });
   const publicKey = keys.publicKey.export({ format: 'pem', type: 'spki' }).toString();
-  const enrolment = await place.enrol({ domain, cvmId: cvm, publicKey });
-  const files = writeUnplaced(directory, {
+  const enrolment = await target.enrol({ domain, cvmId: cvm, publicKey });
+  const files = prepareFiles(directory, {
     'key.pem': keys.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
     'cert.pem': enrolment.certificate,
     'ca.pem': enrolment.ca,
   });
   await registration.change(enrolment.certificate).catch((error: unknown) => {
-    const isRefused = error instanceof UsageError || (error instanceof ServiceProblem && !mayPass(error));
+    const isRefused = error instanceof UsageError || (error instanceof ServiceProblem && !isTransient(error));
     if (isRefused) files.discard(); // else the CVM may be registered with them
     throw error;
   });
-  files.place();
+  files.install();
   return `The CVM ${cvm} is registered in the domain ${domain}. Its key and certificates are in ${directory}.
 
   Copy them to /etc/cocos/certs in the CVM, and write into its /etc/cocos/environment:
@@ -116,7 +120,7 @@ interface Registration {
 }
 
 async function readRegistration(
-  { service, token }: CvmPlace,
+  { service, token }: EnrolmentTarget,
   { domain, cvm: cvmID }: { domain: string; cvm: string },
 ): Promise<Registration> {
   const ask = async <Answer>(question: (client: Client) => Promise<Answer>): Promise<Answer> => {

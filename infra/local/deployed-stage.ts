@@ -6,7 +6,7 @@ import { nameIn, type Stage } from '../stage.ts';
 import { stages } from '../stages.ts';
 import { cvmAuthorityAlias } from '../state/cvm-authority-key.ts';
 import { UsageError } from './arguments.ts';
-import type { CvmPlace } from './cvm-place.ts';
+import type { EnrolmentTarget } from './enrolment-target.ts';
 
 /**
  * A stage on AWS. The caller's credentials must be allowed to describe its gateway's stack, and to sign with the key of its
@@ -14,7 +14,7 @@ import type { CvmPlace } from './cvm-place.ts';
  * @param token of an administrator of the domain
  * @throws UsageError if there is no such stage or token
  */
-export async function deployedStage(name: string, token: string | undefined): Promise<CvmPlace> {
+export async function deployedStage(name: string, token: string | undefined): Promise<EnrolmentTarget> {
   const stage = stages.find((row) => row.name === name);
   if (!stage)
     throw new UsageError(`--stage is ${JSON.stringify(name)}; expected one of ${stages.map((row) => row.name).join(' ')}.`);

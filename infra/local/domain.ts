@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { domainId } from '../../shared/identifier-schemas.ts';
-import type { DomainPlace, UserOfPlace } from '../domains/domain-place.ts';
-import type { DomainContents, Removed } from '../domains/remove-from-place.ts';
+import type { DomainManager, DomainUser } from '../domains/domain-manager.ts';
+import type { DomainContents, Removed } from '../domains/remove-from-storage.ts';
 import { parseOptions, portFromEnvironment, refuseOptions, runCommand, UsageError } from './arguments.ts';
 import { domainsHere } from './domains-here.ts';
 import { parseDuration } from './parse-duration.ts';
@@ -72,25 +72,25 @@ await runCommand(usage, async () => {
   const roles = rolesIn(options.role ?? '');
   if (command !== 'remove' && user === '') throw new UsageError('--user is required.');
   if ((command === 'invite' || command === 'role') && !options.role) throw new UsageError('--role is required.');
-  if (command === 'invite' && roles.length === 0) throw new UsageError('Only `role` takes the role none.');
+  if (command === 'invite' && roles.length === 0) throw new UsageError('`--role none` works only with the command `role`.');
   const tokensLive = options['tokens-live'];
   const tokensLiveInSeconds = tokensLive === undefined ? undefined : parseDuration('--tokens-live', tokensLive);
 
-  const place = stage === undefined ? domainsHere(portFromEnvironment()) : await stagePlace(stage, tokensLiveInSeconds);
+  const manager = stage === undefined ? domainsHere(portFromEnvironment()) : await managerOfStage(stage, tokensLiveInSeconds);
   switch (command) {
     case 'create':
-      return printUser(user, await place.create({ domain, user, email }));
+      return printUser(user, await manager.create({ domain, user, email }));
     case 'invite':
-      return printUser(user, await place.invite({ domain, user, email, roles }));
+      return printUser(user, await manager.invite({ domain, user, email, roles }));
     case 'role':
-      return printUser(user, await place.changeRoles({ domain, user, roles }));
+      return printUser(user, await manager.changeRoles({ domain, user, roles }));
     case 'remove':
-      return await (options.yes ? remove(place, domain, options) : look(place, domain));
+      return await (options.yes ? remove(manager, domain, options) : look(manager, domain));
   }
 });
 
 /** Loaded only when it is needed, because it contains the CDK. */
-async function stagePlace(name: string, tokensLiveInSeconds: number | undefined): Promise<DomainPlace> {
+async function managerOfStage(name: string, tokensLiveInSeconds: number | undefined): Promise<DomainManager> {
   const { domainsOfStage } = await import('../domains/domains-of-stage.ts');
   return await domainsOfStage(name, { tokensLiveInSeconds, say: print });
 }
@@ -116,15 +116,15 @@ function rolesIn(text: string): string[] {
   return text === 'none' ? [] : text.split(',').filter((role) => role !== '');
 }
 
-function printUser(user: string, { created, memberships, token }: UserOfPlace): void {
+function printUser(user: string, { created, memberships, token }: DomainUser): void {
   print(memberships.length === 0 ? `${user} has no role any more.` : `${user} is ${memberships.join(', ')}.`);
   if (created && created.id !== user) print(`The service knows ${user} as ${created.id}.`);
   if (created?.password !== undefined) print(`Temporary password, shown only now: ${created.password}`);
   if (token !== undefined && memberships.length > 0) print(`export TOKEN=${token}`);
 }
 
-async function look(place: DomainPlace, domain: string): Promise<void> {
-  const { items, content, roles, activeRuns }: DomainContents = await place.look(domain);
+async function look(manager: DomainManager, domain: string): Promise<void> {
+  const { items, content, roles, activeRuns }: DomainContents = await manager.look(domain);
   print(`The domain ${domain} has:`);
   printCounts({ ...items, 'objects of content': content.objects, bytes: content.bytes });
   if (roles) print(`Roles that somebody has: ${roles.join(' ') || 'none'}.`);
@@ -137,8 +137,8 @@ interface RemoveOptions {
   wait?: boolean | undefined;
 }
 
-async function remove(place: DomainPlace, domain: string, { stop = false, wait = false }: RemoveOptions): Promise<void> {
-  const { items, content, users, runLogs, repeatAfter, isDataLeft }: Removed = await place.remove(domain, { stop, wait });
+async function remove(manager: DomainManager, domain: string, { stop = false, wait = false }: RemoveOptions): Promise<void> {
+  const { items, content, users, runLogs, repeatAfter, isDataLeft }: Removed = await manager.remove(domain, { stop, wait });
   print(`Removed from the domain ${domain}:`);
   printCounts({
     ...items,
@@ -148,9 +148,9 @@ async function remove(place: DomainPlace, domain: string, { stop = false, wait =
     ...(runLogs === undefined ? {} : { 'logs of runs': runLogs }),
   });
   print('\nWhat stays:');
-  for (const sentence of place.leaves) print(`  ${sentence}`);
+  for (const sentence of manager.leaves) print(`  ${sentence}`);
   if (isDataLeft)
-    print('\nOnly users were removed yet: the stage has no domainLimit, so tokens that exist can still change something.');
+    print('\nOnly the users were removed so far. The stage has no domainLimit, so existing tokens can still make changes.');
   if (repeatAfter === undefined) {
     print('\nThe removal is complete.');
     return;

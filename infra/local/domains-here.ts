@@ -1,14 +1,14 @@
 import { issueLocalToken } from '../../client/tokens/local-token.ts';
-import type { DomainPlace, UserOfPlace } from '../domains/domain-place.ts';
+import type { DomainManager, DomainUser } from '../domains/domain-manager.ts';
 import type { ManagedUser } from '../domains/manage-users.ts';
-import type { DomainContents, Removed } from '../domains/remove-from-place.ts';
+import type { DomainContents, Removed } from '../domains/remove-from-storage.ts';
 import { askThisMachine } from './ask-this-machine.ts';
 import type { DomainRequest } from './local-domains.ts';
 
 /** The domains of the service that runs on this machine. */
-export function domainsHere(port: number): DomainPlace {
+export function domainsHere(port: number): DomainManager {
   const service = `http://127.0.0.1:${port}`;
-  const manage = async (request: DomainRequest & { user: string }): Promise<UserOfPlace> => {
+  const manage = async (request: DomainRequest & { user: string }): Promise<DomainUser> => {
     const managed = await ask<ManagedUser>(service, request);
     const token = await issueLocalToken({ baseUrl: service, sub: request.user, groups: managed.memberships });
     return { ...managed, token };

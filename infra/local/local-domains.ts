@@ -4,7 +4,13 @@ import { Deadline } from '../../shared/deadline.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { changeRoles, createDomain, inviteUser, type ManagedUser } from '../domains/manage-users.ts';
-import { contentsOf, removeFromPlace, type DataPlace, type DomainContents, type Removed } from '../domains/remove-from-place.ts';
+import {
+  contentsOf,
+  removeFromStorage,
+  type DomainStorage,
+  type DomainContents,
+  type Removed,
+} from '../domains/remove-from-storage.ts';
 import type { DomainGate } from './domain-gate.ts';
 import { localCredentials } from './local-credentials.ts';
 import { local } from './local-environment.ts';
@@ -46,12 +52,12 @@ export function localDomains({ users, gate, s3: endpoint, runLogs }: LocalDomain
       case 'role':
         return await changeRoles(users, request);
       case 'look':
-        return await withPlace((place) => contentsOf(place, request.domain));
+        return await withStorage((storage) => contentsOf(storage, request.domain));
       case 'remove':
-        return await withPlace((place) => removeFromPlace(place, { ...request, wait: false, say: () => undefined }));
+        return await withStorage((storage) => removeFromStorage(storage, { ...request, wait: false, say: () => undefined }));
     }
   };
-  const withPlace = async <T>(use: (place: DataPlace) => Promise<T>): Promise<T> => {
+  const withStorage = async <T>(use: (storage: DomainStorage) => Promise<T>): Promise<T> => {
     const s3 = new S3Client({ endpoint, region: local.region, credentials: localCredentials, forcePathStyle: true });
     const deadline = () => new Deadline(longestOperationInMilliseconds);
     try {

@@ -18,13 +18,13 @@ import { local } from './local-environment.ts';
 const usage = `Usage: npm run index -- check|rebuild --domain DOMAIN|--asset ID|--all --stage STAGE | --data DIR
 
 check compares the lists of a domain with their rows: every member, its state and its place in the filters, and all totals.
-rebuild builds the index of these lists anew from the rows, and then checks it. Repeat it if it was interrupted: it continues where
-it was. What it had read before is not read again: pass --anew if rows have changed since without the service.
+rebuild builds the index of these lists from the rows, and then checks it. Repeat it if it was interrupted: it continues where it
+was. It does not read again what it had read before: pass --restart if rows have changed since without the service.
 
   --domain DOMAIN  the lists of computations, runs, assets and CVMs of this domain
   --asset ID       instead, the list of the computations that this asset is linked to
   --all            instead, every list of the table, which is read as a whole. Only lists that differ are printed and rebuilt.
-  --anew           for rebuild: begins anew, also if another rebuild was interrupted. One that is at work ends.
+  --restart        for rebuild: reads all rows, also if another rebuild was interrupted. A rebuild that is at work ends.
   --stage STAGE    on AWS, with the credentials of the environment, while the service goes on
   --data DIR       in the directory of a service on this machine, which must not run. With DYNAMODB_ENDPOINT, no directory is needed.
 
@@ -44,7 +44,8 @@ await runCommand(usage, async () => {
       domain: { type: 'string' },
       asset: { type: 'string' },
       all: { type: 'boolean' },
-      anew: { type: 'boolean' },
+      restart: { type: 'boolean' },
+      anew: { type: 'boolean' }, // the former name of --restart
       stage: { type: 'string' },
       data: { type: 'string' },
       help: { type: 'boolean', short: 'h' },
@@ -58,8 +59,8 @@ await runCommand(usage, async () => {
   if (action !== 'check' && action !== 'rebuild') throw new UsageError('The first argument must be check or rebuild.');
   if (options.all && (options.domain ?? options.asset) !== undefined)
     throw new UsageError('--all takes neither --domain nor --asset.');
-  if (options.anew && action !== 'rebuild') throw new UsageError('--anew is for rebuild.');
-  const isAnew = options.anew === true;
+  const isAnew = options.restart === true || options.anew === true;
+  if (isAnew && action !== 'rebuild') throw new UsageError('--restart is an option of rebuild only.');
   const named = options.all ? undefined : indexesOf(options);
   const { table, close } = options.stage === undefined ? await openHere(options.data) : await openStage(options.stage);
   try {
@@ -84,7 +85,7 @@ async function maintainAll(table: Table, action: 'check' | 'rebuild', isAnew: bo
     differing += 1;
     await (action === 'check' ? checkAll(table, lists) : rebuild(table, lists, isAnew));
   }
-  const found = action === 'check' ? 'differ from their rows' : 'differed from their rows and were built anew';
+  const found = action === 'check' ? 'differ from their rows' : 'differed from their rows and were rebuilt';
   print(`${checked} indexes checked: ${differing} ${found}.`);
 }
 
@@ -120,7 +121,7 @@ async function storedOnes(table: Table, indexes: Lists[]): Promise<Lists[]> {
 /** Prints it if so. */
 async function isYetToBeBuilt(table: Table, [{ index }]: Lists): Promise<boolean> {
   const isIt = await awaitsCarryOver(table, index, await readHead(table, index));
-  if (isIt) print(`${index.scope}: not compared. The migration has not reached it yet, which builds its index.`);
+  if (isIt) print(`${index.scope}: not compared, because the migration that builds its index has not reached it yet.`);
   return isIt;
 }
 
@@ -156,11 +157,13 @@ async function rebuild(table: Table, lists: Lists, isAnew: boolean): Promise<voi
   if (progress) {
     const { begunAt, list, number } = progress;
     const from = list ? `after number ${number} of ${list.rows.pk}` : 'after the last row';
-    print(`${scope}: continues the rebuild of ${new Date(begunAt).toISOString()}, ${from}. --anew would begin anew.`);
+    print(`${scope}: continues the rebuild of ${new Date(begunAt).toISOString()}, ${from}. --restart would begin again.`);
   }
   let entered = 0;
   await rebuildIndex(table, lists, (rows) => (entered += rows), { isAnew });
-  print(`${scope}: the index was built anew from ${entered} rows${progress ? ', and those that were entered before' : ''}.`);
+  print(
+    `${scope}: the index was rebuilt from ${entered} rows${progress ? ', and from those that the interrupted rebuild had read' : ''}.`,
+  );
   await checkAll(table, lists);
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Schemas } from '../../client/api-types.ts';
 import { createClient } from '../../client/create-client.ts';
-import { persistently } from '../../client/persistently.ts';
+import { retryUntilAborted } from '../../client/retry-until-aborted.ts';
 
 type WithoutId<Each> = Each extends unknown ? Omit<Each, 'id'> : never;
 export type NewReport = WithoutId<Schemas['Report']>;
@@ -56,10 +56,10 @@ export function connectCvm({ baseUrl, domain, cvmId: cvmID, token, closing: sign
   };
   const client = createClient({ baseUrl, domain, token: keptToken, retry });
   return {
-    work: () => persistently(() => client.listCommands({ cvmID, signal }), { signal }),
+    work: () => retryUntilAborted(() => client.listCommands({ cvmID, signal }), { signal }),
     report: async (...given) => {
       const reports = given.map((report) => ({ id: identifierOf(report), ...report })) as Schemas['Report'][];
-      const { results } = await persistently(() => client.report({ cvmID, body: { reports }, signal }), { signal });
+      const { results } = await retryUntilAborted(() => client.report({ cvmID, body: { reports }, signal }), { signal });
       return results.at(-1)?.run_status ?? null;
     },
   };

@@ -23,16 +23,16 @@ import {
 } from './metrics.ts';
 import { ServiceAlarm, type ServiceAlarmProps } from './service-alarm.ts';
 
-/** Callers of endpoints and the state machine retry, so users lose something only after several failures. */
+/** Callers of endpoints and the state machine retry, so users notice only repeated failures. */
 const thresholdWithRetries = 3;
 
-/** Of the account's concurrent executions. */
+/** The share of the account's concurrent executions that may be taken. */
 const shareOfConcurrency = 0.8;
 
 /** 10 retries a second: each waits up to a second, so they hold several functions all the time. */
 const conflictsPerPeriod = 3_000;
 
-/** Of one index. At 500 changes a second, some 3,000 are in the log of a domain. */
+/** The changes in the log of one index. At 500 changes a second, the log of a domain has some 3,000. */
 const unfoldedChanges = 10_000;
 
 /** An alarm for every endpoint, every task, and each service that they depend on. */

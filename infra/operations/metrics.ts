@@ -34,8 +34,8 @@ export function functionMetric(
 }
 
 /**
- * Counts all functions of the account and region, because they share one limit. Without the scheduled tasks, whose calls are
- * refused while the one before still works, and without the checks of uploads, which Lambda calls again for hours.
+ * Counts all functions of the account and region, because they share one limit. Leaves out the scheduled tasks, whose calls are refused
+ * while the previous one still works, and the checks of uploads, which Lambda retries for hours.
  */
 export function throttledFunctions(watched: Watched): IMetric {
   const all = new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', statistic: Stats.SUM, period });
@@ -52,8 +52,8 @@ export function throttledFunctions(watched: Watched): IMetric {
 }
 
 /**
- * The most executions of the account and region that were not free at the same time: those in use, and all that are reserved, in use
- * or not.
+ * The most executions of the account and region that were taken at the same time: all that are reserved, in use or not, and the others
+ * that were in use.
  */
 export function claimedConcurrency(): Metric {
   return new Metric({ namespace: 'AWS/Lambda', metricName: 'ClaimedAccountConcurrency', statistic: Stats.MAXIMUM, period });
@@ -83,8 +83,8 @@ export function endpointFailures(watched: Watched, name: RouteName): Metric {
 }
 
 /**
- * The percentage of requests that take longer than this. Functions that hold requests do not count: their share is taken from
- * their own metrics, because the API has none for each route.
+ * The percentage of requests that take longer than this, without those of functions that hold requests. Their share comes from the
+ * metrics of the functions, because the API has no metrics for each route.
  */
 export function slowRequestRate(watched: Watched, milliseconds: number): IMetric {
   const slower = `TC(${milliseconds}:)`;

@@ -15,7 +15,7 @@ interface Subscriber {
   address: string;
 }
 
-/** Tells of a stage that has cost 80 % of its budget this month, or will cost more than its budget by AWS's forecast. */
+/** Notifies when a stage has cost 80 % of its budget this month, or will exceed its budget by AWS's forecast. */
 export class MonthlyBudget extends CfnBudget {
   constructor(scope: Construct, id: string, { stage, topic }: MonthlyBudgetProps) {
     const subscribers: Subscriber[] = [

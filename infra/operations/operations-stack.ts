@@ -16,7 +16,7 @@ export interface OperationsStackProps {
   service: ServiceStack;
 }
 
-/** The service's alarms, those whom they tell, the budget, and the dashboard. */
+/** The service's alarms and their recipients, the budget, and the dashboard. */
 export class OperationsStack extends StageStack {
   constructor(scope: Construct, id: string, { stage, state, service }: OperationsStackProps) {
     super(scope, id, stage, 'Computation management: alarms and dashboard');
@@ -37,7 +37,7 @@ export class OperationsStack extends StageStack {
   private requireAlarmTargets(stage: Stage): void {
     if (stage.alarmTargets === 'none' || targetsOf(stage).length > 0) return;
     Annotations.of(this).addError(
-      `The stage ${stage.name} tells nobody of its alarms. Add a target to its alarmTargets in infra/stages.ts, or set them to 'none'.`,
+      `The alarms of the stage ${stage.name} notify nobody. Add a target to its alarmTargets in infra/stages.ts, or set them to 'none'.`,
     );
   }
 }

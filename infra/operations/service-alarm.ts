@@ -37,14 +37,14 @@ export const period = Duration.minutes(5);
 
 export interface ServiceAlarmProps {
   stage: Stage;
-  /** They are told when the alarm starts and ends. */
+  /** Notified when the alarm starts and ends. */
   topics: readonly ITopic[];
   metric: IMetric;
   /** The alarm triggers at this value or above. */
   threshold: number;
   /** The alarm triggers below the threshold instead, and missing data counts as 0. */
   isTooLittle?: boolean;
-  /** Missing data counts as nothing wrong, also for what is too little. */
+  /** Missing data never triggers the alarm, even if it triggers below the threshold. */
   isOptional?: boolean;
   /** The number of consecutive periods. Default 1. */
   periods?: number;

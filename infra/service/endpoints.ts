@@ -23,7 +23,7 @@ export interface EndpointsProps {
 /** Less than the 30 seconds after which API Gateway times out. More than a wait and the 5 seconds of work before and after it. */
 const timeout = Duration.seconds(29);
 
-/** A wait is paid by the memory. */
+/** A function that waits costs money in proportion to its memory. */
 const memoryOfWaitsInMegabytes = 256;
 
 /** The routes of the API and their functions, created from the route table. */

@@ -11,7 +11,7 @@ export class Undelivered extends DeadLetterQueue {
     for (const number of webhooksOf(stage).keys()) this.acceptFrom(webhookRuleName(stage, number + 1));
   }
 
-  /** Rules of this stack get the permission by themselves. */
+  /** Lets a rule of another stack send to the queue. The CDK lets those of this stack. */
   private acceptFrom(ruleName: string): void {
     const rule = Stack.of(this).formatArn({ service: 'events', resource: 'rule', resourceName: ruleName });
     this.addToResourcePolicy(

@@ -22,7 +22,7 @@ const closed = {
   minimumTLSVersion: 1.2,
 } satisfies BucketProps;
 
-/** As long as point-in-time recovery reaches back, so that a restored row finds its object. */
+/** The window of point-in-time recovery, so that a restored row finds its object. */
 const daysUntilDeletedForGood = 35;
 
 /**

@@ -32,7 +32,7 @@ const newKey = () => ({ 'idempotency-key': randomUUID() });
 const byRole = keyedNames.filter((name) => name !== 'approvals/approve');
 
 describe.each(byRole)('a repeat of %s', (name) => {
-  it('answers 403 to a caller who has lost the role, also with another role, and the first answer once the role is back', async () => {
+  it('answers 403 to a caller who has lost the role, even with another one, and the first answer once the role is back', async () => {
     const [request, key] = [await bob.prepare(name), newKey()];
     const alice = await as('alice', 'administrator');
     const first = await alice.send(name, request, key);

@@ -41,7 +41,7 @@ export function tellOfLeaving(world: () => ConsoleWorld): void {
     await page.getByRole('button', { name: /^Agent/ }).click();
     const certificate = page.getByRole('textbox', { name: 'Certificate (optional)', exact: true });
     await certificate.fill('-----BEGIN CERTIFICATE-----\n...\n-----BEGIN PRIVATE KEY-----\n...');
-    await page.getByText('This has a private key, which every viewer would read.').first().waitFor();
+    await page.getByText('This contains a private key, which every viewer would see.').first().waitFor();
     await page.getByRole('button', { name: 'Create computation', disabled: true }).waitFor();
     await certificate.fill('');
     await page.getByRole('button', { name: 'Create computation' }).click();

@@ -47,7 +47,7 @@ describe('client credentials', () => {
     expect(claimsOf(await tokenFrom(source, first))).toMatchObject({ jti: '2' });
   });
 
-  it('that the issuer refuses are an unauthenticated problem with its reason', async () => {
+  it("throw unauthenticated with the issuer's reason if the issuer refuses them", async () => {
     server.service.once('beforeResponse', (answer: { statusCode: number; body: object }) => {
       Object.assign(answer, { statusCode: 400, body: { error: 'invalid_client', error_description: 'The secret is wrong.' } });
     });

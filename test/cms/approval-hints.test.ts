@@ -95,7 +95,7 @@ describe('cms check', () => {
 });
 
 describe('the command that approves', () => {
-  it('is listed by cms todo within seconds for ten computations asked at once, and without --sign for one that does not answer', async () => {
+  it('is printed by cms todo within seconds for ten computations, and without --sign for one that does not answer', async () => {
     const held: (() => void)[] = [];
     const whenTenAreAsked: Answer = (request, response) => {
       held.push(() => signed(request, response));

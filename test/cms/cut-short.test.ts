@@ -58,7 +58,7 @@ describe('Ctrl-C', () => {
     expect(await cms({ ...computation, ...start }, ['run', id, '--cvm', 'sim-1'], ending.signal)).toEqual({
       exitCode: 130,
       stdout: '',
-      stderr: `Interrupted. Perhaps the run has started.\nNext: cms runs ${id}\n`,
+      stderr: `Interrupted. The run may have started.\nNext: cms runs ${id}\n`,
     });
   });
 });

@@ -51,7 +51,7 @@ describe('errors of cms', () => {
     });
     expect(await alice('run')).toMatchObject({
       exitCode: 2,
-      stderr: 'Name the CVM that takes the run, with --cvm.\nNext: cms run --cvm sim-1\n',
+      stderr: 'Missing option --cvm: choose the CVM for the run.\nNext: cms run --cvm sim-1\n',
     });
     expect(await alice('computation', 'list', '--status', 'done')).toMatchObject({
       exitCode: 2,
@@ -171,7 +171,7 @@ describe('errors of cms', () => {
     expect(await cmsIn(join(folder, 'ci'), { env })('computation', 'use', id)).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: `Only a login stores a computation, and yours is not for the domain d1 at ${stack.baseUrl}. Set CMS_COMPUTATION instead.\nNext: export CMS_COMPUTATION=${id}\n`,
+      stderr: `The default computation is stored with a login, and you have none for the domain d1 at ${stack.baseUrl}. Set CMS_COMPUTATION instead.\nNext: export CMS_COMPUTATION=${id}\n`,
     });
     const hidden = { CMS_SERVER: stack.baseUrl, CMS_COMPUTATION: '00000000-0000-8000-8000-000000000000' };
     expect(await cmsIn(join(folder, 'alice'), { env: hidden })('computation', 'use', id)).toEqual({

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../client/cms/context.ts';
 import { exampleCollaboration } from '../../client/cms/collaboration/example.ts';
 import { parseCollaboration } from '../../client/cms/collaboration/read-collaboration.ts';
-import { settleAsset } from '../../client/cms/collaboration/settle-asset.ts';
+import { syncAsset } from '../../client/cms/collaboration/sync-asset.ts';
 import { createClient } from '../../client/create-client.ts';
 import { type Stack, startStack } from '../../infra/local/stack.ts';
 import { cmsIn } from './fake-terminal.ts';
@@ -92,14 +92,14 @@ describe('cms init', () => {
     write('Median income', 'a\n2\n');
     expect(outcomes(await init(bob))).toEqual([
       'computation differs from the file: description',
-      'dataset uploaded and linked in place of the one before',
+      'dataset uploaded and linked; replaces the previous one',
       'key unchanged',
     ]);
     writeSshKeys(join(folder, 'alice'));
     expect(outcomes(await init(alice))).toEqual([
       'computation changed: description',
       'algorithm unchanged',
-      'key uploaded in place of the one before',
+      'key uploaded; replaces the previous key',
     ]);
     const shown = await alice('computation', 'show');
     expect(shown.stdout).toContain('Median income');
@@ -114,7 +114,7 @@ describe('cms init', () => {
     expect(outcomes({ computation, steps })).toEqual([
       'computation unchanged',
       'dataset uploaded and linked',
-      expect.stringMatching(/^dataset linked, but not in the file\. To take it out: cms asset unlink \S+ \S+$/),
+      expect.stringMatching(/^dataset linked, but not in the file\. To unlink it: cms asset unlink \S+ \S+$/),
       'key unchanged',
     ]);
     expect(steps[2]).toMatchObject({ name: 'incomes.csv' });
@@ -145,7 +145,7 @@ describe('cms init', () => {
     const connection = { client: racing, server: stack.baseUrl, domain: 'd1', user: 'alice', profile: undefined };
     const planned = { file: 'mean.py', type: 'algorithm', description: 'changed' } as const;
     const given = { planned, file: join(folder, 'data', 'mean.py') };
-    await expect(settleAsset({} as Context, connection, computation, given)).rejects.toMatchObject({
+    await expect(syncAsset({} as Context, connection, computation, given)).rejects.toMatchObject({
       code: 'precondition_failed',
     });
   });
@@ -231,7 +231,7 @@ describe('the file of a collaboration', () => {
     [
       'a private key that every reader would see',
       'computation:\n  name: A\n  owner: a\n  agent_config:\n    cert_file: |\n      -----BEGIN PRIVATE KEY-----\nparties: {}\n',
-      ['x.yaml:5:5: computation.agent_config.cert_file: This contains a private key.'],
+      ['x.yaml:5:5: computation.agent_config.cert_file: This contains a private key, which every reader would see.'],
     ],
     ['a missing field', 'computation: { name: A, owner: a }\n', ['x.yaml:1:1: parties: A value is required.']],
     ['broken YAML', 'computation: [\n', ['x.yaml:2:1:']],

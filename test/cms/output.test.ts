@@ -108,7 +108,7 @@ describe('the line at the bottom of a watched run', () => {
 });
 
 describe('a name among many computations', () => {
-  it('is looked for with a note that its identifier is quicker', async () => {
+  it('is searched for with a note that its identifier is faster', async () => {
     const client = createClient({
       baseUrl: 'http://service.test',
       domain: 'd1',
@@ -126,18 +126,18 @@ describe('a name among many computations', () => {
     const connection = { client, ...place, profile };
     expect(await computationId(context, connection, 'A b')).toBe('c1');
     expect(notes.join('')).toBe(
-      'Looking for "A b" among 1000 computations. Its identifier is quicker, also after\n  cms computation use \'A b\'\n',
+      'Searching 1000 computations for "A b". To be faster, use its identifier, or type this first:\n  cms computation use \'A b\'\n',
     );
     notes.length = 0;
     await computationId(context, { ...connection, profile: undefined }, 'A b');
-    expect(notes.join('')).toBe('Looking for "A b" among 1000 computations. Its identifier is quicker.\n');
+    expect(notes.join('')).toBe('Searching 1000 computations for "A b". To be faster, use its identifier.\n');
     notes.length = 0;
     await computationId({ ...context, typed: "cms computation use 'A b'" }, connection, 'A b');
     const planned = { name: 'A b', owner: 'alice' } as Collaboration['computation'];
     expect(await findComputation(context, connection, planned)).toMatchObject({ id: 'c1' });
     expect(notes).toEqual([
-      'Looking for "A b" among 1000 computations. Its identifier is quicker.\n',
-      'Looking for "A b" among 1000 computations of alice. Its id in the file is quicker.\n',
+      'Searching 1000 computations for "A b". To be faster, use its identifier.\n',
+      'Searching 1000 computations of alice for "A b". To be faster, add its id to the file.\n',
     ]);
   });
 });

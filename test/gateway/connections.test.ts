@@ -11,11 +11,11 @@ import { connect, createServer, type AddressInfo, type NetConnectOpts, type Serv
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { Client, connectivityState, credentials, status, type Server as GrpcServer } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { usualPace, type Pace } from '../../gateway/pace.ts';
+import { defaultTimings, type GatewayTimings } from '../../gateway/gateway-timings.ts';
 import { Connections } from '../../gateway/streams/connections.ts';
 import { cvmsService } from '../../gateway/wire/protocol.ts';
 import { createAuthority, issueCvmCertificate, issueServerCertificate } from '../../infra/certificates/authority.ts';
-import { testPace } from '../support/gateway-pace.ts';
+import { testTimings } from '../support/gateway-timings.ts';
 import { gatewayInProcess } from '../support/gateway-in-process.ts';
 import { shortly, startGatewayStack, type EnrolledCvm, type GatewayStack } from '../support/gateway-stack.ts';
 
@@ -25,7 +25,7 @@ const moreThanBuffersTake = 100 * 1024 * 1024;
 let world: GatewayStack;
 let cvm: EnrolledCvm;
 beforeAll(async () => {
-  world = await startGatewayStack({ cvmGateway: { port: 0, pace: { ...testPace, ping, pingAnswer } } });
+  world = await startGatewayStack({ cvmGateway: { port: 0, timings: { ...testTimings, ping, pingAnswer } } });
   cvm = await world.enrol('connected-1');
 });
 afterAll(() => world.stop());
@@ -73,7 +73,7 @@ class SilentPath {
 
 describe('a gateway', () => {
   it('sends PING every 30 seconds, and waits 20 seconds for the answer', () => {
-    expect(usualPace).toMatchObject({ ping: 30_000, pingAnswer: 20_000 });
+    expect(defaultTimings).toMatchObject({ ping: 30_000, pingAnswer: 20_000 });
   });
 
   it('sends PING again and again, and keeps the connection of a peer that answers', async () => {
@@ -105,9 +105,9 @@ describe('a gateway', () => {
 });
 
 /** A gateway with one impatience, and what a CVM that is not registered with it shows to it. */
-async function impatientGateway(impatience: Partial<Pace>, cvmId = 'connected-1') {
+async function impatientGateway(impatience: Partial<GatewayTimings>, cvmId = 'connected-1') {
   const authority = await createAuthority('impatient');
-  const gateway = await gatewayInProcess(authority, { pace: impatience });
+  const gateway = await gatewayInProcess(authority, { timings: impatience });
   const publicKey = new X509Certificate(cvm.certificate).publicKey.export({ format: 'pem', type: 'spki' }).toString();
   const cert = await issueCvmCertificate(authority, { domain: 'd1', cvmId }, publicKey);
   return { gateway, tls: { ca: authority.certificate, key: cvm.key, cert } };

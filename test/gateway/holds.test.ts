@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 describe('a CVM that is gone while the table does not answer', () => {
-  it('is held by none of its streams, also if one that replaced another could not be noted', async () => {
+  it('has no stream recorded, even if recording one that replaced another failed', async () => {
     let failures: number | undefined;
     const table = openTable(() => new Deadline());
     const commandStream = async () => (await readRegistration(table, { domain: 'd1', cvmId: 'torn-1' }))?.commandStream;
@@ -48,7 +48,7 @@ describe('a CVM that is gone while the table does not answer', () => {
 describe('a CVM whose agent did not answer for a while', () => {
   it('is given up when the agent has missed two questions, and held again as soon as it answers, whenever its presence is checked', async () => {
     const authority = await createAuthority('silent');
-    const gateway = await gatewayInProcess(authority, { pace: { presence: 3_600_000 } });
+    const gateway = await gatewayInProcess(authority, { timings: { presence: 3_600_000 } });
     const cvm = await world.enrol('silent-1');
     const publicKey = new X509Certificate(cvm.certificate).publicKey.export({ format: 'pem', type: 'spki' }).toString();
     const certificate = await issueCvmCertificate(authority, { domain: 'd1', cvmId: 'silent-1' }, publicKey);
@@ -69,7 +69,7 @@ describe('a CVM whose agent did not answer for a while', () => {
 });
 
 describe('a CVM whose agent restarts, and whose log-forwarder does not', () => {
-  it('is ready again, also if it was spent only by what someone else has said', async () => {
+  it('becomes ready again, even if only a report from outside the gateway marked it as spent', async () => {
     const agent = world.connect(await world.enrol('said-1'));
     await world.untilReady('said-1');
     const asCvm = callAs(world.stack.baseUrl, await world.stack.token('said-1', ['d1:cvm:said-1']));

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GatewayParts } from '../../gateway/gateway-parts.ts';
-import { usualPace } from '../../gateway/pace.ts';
+import { defaultTimings } from '../../gateway/gateway-timings.ts';
 import { Sessions } from '../../gateway/session/sessions.ts';
 import { startGateway } from '../../gateway/start-gateway.ts';
 import { AgentStream } from '../../gateway/streams/agent-stream.ts';
@@ -158,7 +158,7 @@ describe('an agent that does not read', () => {
   });
 
   it('is not admitted if its stream has ended while it waited', async () => {
-    const parts = { clock: systemClock, pace: usualPace, service: {} } as unknown as GatewayParts;
+    const parts = { clock: systemClock, timings: defaultTimings, service: {} } as unknown as GatewayParts;
     const session = new Sessions(parts, undefined).of({ domain: 'd1', cvmId: 'gone-1' });
     const agent = new AgentStream(
       { write: () => true, end: () => undefined, writableLength: 0 },

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deadline } from '../../shared/deadline.ts';
 import { cvmKeys, type Key } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/open-table.ts';
-import { testPace } from '../support/gateway-pace.ts';
+import { testTimings } from '../support/gateway-timings.ts';
 import { startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 
 let world: GatewayStack;
 /** The partitions that this process, and so the gateway, has written to. */
 const written: string[] = [];
 beforeAll(async () => {
-  world = await startGatewayStack({ cvmGateway: { port: 0, pace: { ...testPace, lease: 50, answer: 60_000 } } });
+  world = await startGatewayStack({ cvmGateway: { port: 0, timings: { ...testTimings, lease: 50, answer: 60_000 } } });
   openTable(() => new Deadline()).document.middlewareStack.add(
     (next, { commandName }) =>
       (args) => {

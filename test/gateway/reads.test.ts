@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deadline } from '../../shared/deadline.ts';
 import { cvmKeys, type Key } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/open-table.ts';
-import { testPace } from '../support/gateway-pace.ts';
+import { testTimings } from '../support/gateway-timings.ts';
 import { startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 
 let world: GatewayStack;
@@ -10,7 +10,7 @@ let world: GatewayStack;
 const reads: string[][] = [];
 const nameOf = ({ pk, sk }: Key) => `${pk} ${sk}`;
 beforeAll(async () => {
-  world = await startGatewayStack({ cvmGateway: { port: 0, pace: testPace } });
+  world = await startGatewayStack({ cvmGateway: { port: 0, timings: testTimings } });
   openTable(() => new Deadline()).document.middlewareStack.add(
     (next, { commandName }) =>
       (args) => {

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { GatewayParts } from '../../gateway/gateway-parts.ts';
 import { identityIn, identityUri } from '../../gateway/identity/cvm-identity.ts';
 import { noCounts } from '../../gateway/metrics/gateway-counts.ts';
-import { usualPace } from '../../gateway/pace.ts';
+import { defaultTimings } from '../../gateway/gateway-timings.ts';
 import { eventId } from '../../gateway/reports/event-identifier.ts';
 import { FailureReason } from '../../gateway/reports/failure-reason.ts';
 import { Outbox } from '../../gateway/reports/outbox.ts';
@@ -167,7 +167,7 @@ describe('a run at a gateway', () => {
       counts,
       clock,
       wallClock: systemClock,
-      pace: usualPace,
+      timings: defaultTimings,
       logs,
     } as unknown as GatewayParts;
     return { run: new HostedRun(reference, parts, () => undefined), ids, reasons, counts, clock };
@@ -196,9 +196,9 @@ describe('a run at a gateway', () => {
   it('fails for the cause that its agent tells, also if the log arrives 12 seconds after the state', async () => {
     const { run, reasons, clock } = hosted();
     clock.now = () => 0;
-    run.observe('Failed', usualPace.lateEvent);
+    run.observe('Failed', defaultTimings.lateEvent);
     clock.now = () => 12_000;
-    run.observe('Failed', usualPace.lateEvent);
+    run.observe('Failed', defaultTimings.lateEvent);
     const ofRun = { computation_id: '', timestamp: null };
     run.takeLog({ ...ofRun, level: 'WARN', message: 'failed to run computation: exit status 3' });
     run.takeEvent({ ...ofRun, event_type: 'Failed', status: 'Failed', originator: 'agent', details: Buffer.alloc(0) });

@@ -50,7 +50,7 @@ describe('a second agent of a CVM that connects to another gateway', () => {
     second.end();
   });
 
-  it('is told to the journal of the active run, also by a gateway that knows only a former run', async () => {
+  it('is recorded in the journal of the active run, even by a gateway that knows only an earlier run', async () => {
     const near = await gatewayInProcess(world.authority);
     const cvm = { ...(await world.enrol('moved-on-1')), address: localAddress(near) };
     const agent = world.connect(cvm);

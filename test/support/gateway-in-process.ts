@@ -1,11 +1,11 @@
 import { startGateway, type Gateway, type GatewayOptions } from '../../gateway/start-gateway.ts';
 import { issueServerCertificate, type Authority } from '../../infra/certificates/authority.ts';
-import { testPace } from './gateway-pace.ts';
+import { testTimings } from './gateway-timings.ts';
 
 /** Starts a gateway in this process, on a free port. It takes CVMs with certificates of the authority, and keeps no logs. */
 export async function gatewayInProcess(
   authority: Authority,
-  options: Partial<Pick<GatewayOptions, 'pace' | 'clock' | 'logs'>> = {},
+  options: Partial<Pick<GatewayOptions, 'timings' | 'clock' | 'logs'>> = {},
 ): Promise<Gateway> {
   const { certificate, key } = await issueServerCertificate(authority, ['localhost']);
   return await startGateway({
@@ -14,6 +14,6 @@ export async function gatewayInProcess(
     tls: { ca: authority.certificate, certificate, key },
     logs: { write: () => true, end: () => undefined, close: () => Promise.resolve() },
     ...options,
-    pace: { ...testPace, ...options.pace },
+    timings: { ...testTimings, ...options.timings },
   });
 }

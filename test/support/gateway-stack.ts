@@ -13,7 +13,7 @@ import type { Enrolment } from '../../infra/local/cvm-gateway.ts';
 import { freePort } from '../../infra/local/free-port.ts';
 import { startStack, type Stack, type StackOptions } from '../../infra/local/stack.ts';
 import { callAs, readyComputation, type Call } from '../infra/local/ready-computation.ts';
-import { testPace } from './gateway-pace.ts';
+import { testTimings } from './gateway-timings.ts';
 import { untilTestEnds } from './patience.ts';
 import { SimulatedAgent, type AgentOptions } from './simulated-agent.ts';
 
@@ -73,7 +73,7 @@ export interface GatewayStack {
 
 /** @param ofItsOwn whether the gateway is a process of its own */
 export async function startGatewayStack(options: Partial<StackOptions> = {}, { ofItsOwn = false } = {}): Promise<GatewayStack> {
-  const within = ofItsOwn ? {} : { cvmGateway: { port: 0, pace: testPace } };
+  const within = ofItsOwn ? {} : { cvmGateway: { port: 0, timings: testTimings } };
   const stack = await startStack({ port: 0, simulator: false, ...within, ...options });
   const authority = await createAuthority('test');
   const gateway = stack.cvmGateway ? { ...stack.cvmGateway, ...unkillable } : await gatewayProcess(authority);

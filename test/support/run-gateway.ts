@@ -1,11 +1,11 @@
 import { lineRunLogs } from '../../gateway/logs/line-run-logs.ts';
 import { startGateway } from '../../gateway/start-gateway.ts';
 import { environment } from '../../shared/environment.ts';
-import { testPace } from './gateway-pace.ts';
+import { testTimings } from './gateway-timings.ts';
 
-/** A gateway in a process of its own, at the pace of tests. Prints a line when it listens. */
+/** A gateway in a process of its own, at the timings of tests. Prints a line when it listens. */
 const { GATEWAY_PORT, GATEWAY_TLS } = environment();
 const tls = JSON.parse(GATEWAY_TLS) as { ca: string; certificate: string; key: string };
-const gateway = await startGateway({ port: GATEWAY_PORT, host: '127.0.0.1', tls, logs: lineRunLogs(), pace: testPace });
+const gateway = await startGateway({ port: GATEWAY_PORT, host: '127.0.0.1', tls, logs: lineRunLogs(), timings: testTimings });
 process.stdout.write(`listening ${gateway.port}\n`);
 process.once('SIGTERM', () => void gateway.stop().then(() => process.exit(0)));

@@ -328,7 +328,7 @@ describe('the check of a statement of a computation that takes the approval of a
     expect(objections(given)).toContainEqual(expect.stringMatching(named));
   });
 
-  it('notes that a statement of an earlier version does not say which approvals the run required', () => {
+  it('notes that evidence of an earlier version says neither which approvals the run required nor what it was started with', () => {
     const { statement: made, signed, key_id, ...rest } = genuineEvidence(8, { isEarlier: true });
     const { approval: _, result_consumers: __, ...statement } = made;
     const given = filesOf({ ...rest, statement, signature: signed(statement), key_id });
@@ -466,7 +466,7 @@ describe('an unreadable file', () => {
     expect(() => checkEvidence({ ...files, ...given })).toThrow(UnreadableError);
   });
 
-  it('is not one with a text that only looks like two members, or with the same member in two objects', () => {
+  it('is not one with a string that looks like repeated members, or with the same member in two objects', () => {
     const { statement, key_id } = genuine;
     const description = '"a": 1, "a": {"b": [{"c"';
     const changed = { ...statement, note: [description, { a: 1 }, { a: 2 }], a: description };

@@ -27,10 +27,7 @@ const party = v.strictObject({
 
 const certificates = v.pipe(
   v.string(),
-  v.check(
-    (text) => !holdsPrivateKey(text),
-    'This contains a private key. Every reader would see it. It belongs into server_key.',
-  ),
+  v.check((text) => !holdsPrivateKey(text), 'This contains a private key, which every reader would see. Put it in server_key.'),
 );
 
 const agentConfig = v.strictObject({

@@ -26,7 +26,7 @@ export async function findComputation(
   for await (const { items, offset, total } of pages(client, 'listComputations', { owner })) {
     found.push(...items.filter((each) => each.name === name));
     if (offset > 0 || total < manyComputations) continue;
-    note(`Looking for ${JSON.stringify(name)} among ${total} computations of ${owner}. Its id in the file is quicker.\n`);
+    note(`Searching ${total} computations of ${owner} for ${JSON.stringify(name)}. To be faster, add its id to the file.\n`);
   }
   if (found.length < 2) return found[0];
   const list = found.map((each) => `  id: ${each.id}`).join('\n');

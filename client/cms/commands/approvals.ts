@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { limitsOf } from '../../../shared/approvals/approval-signature.ts';
 import { ServiceProblem } from '../../service-problem.ts';
-import type { Act } from '../act.ts';
+import type { WrapAction } from '../wrap-action.ts';
 import { CmsError } from '../cms-error.ts';
 import { computationId, named } from '../computation-reference.ts';
 import { confirm } from '../confirm.ts';
@@ -26,18 +26,18 @@ interface Options {
   yes?: boolean;
 }
 
-export function addApprovalCommands(program: Command, act: Act): void {
+export function addApprovalCommands(program: Command, wrapAction: WrapAction): void {
   program
     .command('approve')
     .description('approve the manifest of a computation, after showing it')
     .argument('[COMPUTATION]', 'its identifier or name')
     .option('--sign <FILE>', 'sign with this private key, the one of the public key that you uploaded')
-    .option('--cvm <CVM>', 'only for runs on this CVM; once for each', collect)
+    .option('--cvm <CVM>', 'only for runs on this CVM (repeatable)', collect)
     .option('--expires <WHEN>', 'only until then, such as 7d or 2026-12-31T12:00:00Z', laterMoment)
     .option('--digest <DIGEST>', 'approve only a manifest with this digest, without asking')
     .option('--yes', 'do not ask')
     .action(
-      act(async (context, reference: string | undefined, options: Options) => {
+      wrapAction(async (context, reference: string | undefined, options: Options) => {
         const connection = await context.connect();
         const { client, domain } = connection;
         const id = await computationId(context, connection, reference);
@@ -99,7 +99,7 @@ export function addApprovalCommands(program: Command, act: Act): void {
     .description('list whose approval a run needs, and who has given it')
     .argument('[COMPUTATION]', 'its identifier or name')
     .action(
-      act(async (context, reference: string | undefined) => {
+      wrapAction(async (context, reference: string | undefined) => {
         const connection = await context.connect();
         const id = await computationId(context, connection, reference);
         const answer = await connection.client.listApprovals({ id });
@@ -140,10 +140,10 @@ export function addApprovalCommands(program: Command, act: Act): void {
 
   program
     .command('withdraw')
-    .description('take your approval back; active runs go on')
+    .description('withdraw your approval; active runs continue')
     .argument('[COMPUTATION]', 'its identifier or name')
     .action(
-      act(async (context, reference: string | undefined) => {
+      wrapAction(async (context, reference: string | undefined) => {
         const connection = await context.connect();
         const id = await computationId(context, connection, reference);
         await connection.client.withdrawApproval({ id });

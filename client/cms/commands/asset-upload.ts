@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Schemas } from '../../api-types.ts';
-import type { Act } from '../act.ts';
+import type { WrapAction } from '../wrap-action.ts';
 import { CmsError } from '../cms-error.ts';
 import { computationId, defaultComputation } from '../computation-reference.ts';
 import type { Connection, Context } from '../context.ts';
@@ -31,10 +31,10 @@ const assetOption = () =>
     'contentAccess',
   ]);
 
-export function addUploadCommand(asset: Command, act: Act): void {
+export function addUploadCommand(asset: Command, wrapAction: WrapAction): void {
   asset
     .command('upload')
-    .description('upload files as assets; repeat it after a cut')
+    .description('upload files as assets; run it again if it was interrupted')
     .argument('<FILE...>', 'the files')
     .addOption(assetTypeOption().default('dataset'))
     .option('--computation <COMPUTATION>', 'link the assets to this computation')
@@ -45,7 +45,7 @@ export function addUploadCommand(asset: Command, act: Act): void {
     .addOption(contentAccessOption())
     .addOption(assetOption())
     .action(
-      act(async (context, files: string[], options: Options) => {
+      wrapAction(async (context, files: string[], options: Options) => {
         for (const option of ['name', 'asset'] as const) {
           if (options[option] !== undefined && files.length > 1) {
             throw new CmsError(`--${option} goes with one file.`, { next: context.help, exitCode: exitCodes.usage });

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import type { Client } from '../../create-client.ts';
 import type { Item } from '../../pages.ts';
-import type { Act } from '../act.ts';
+import type { WrapAction } from '../wrap-action.ts';
 import { assetWithoutReading, type KnownAsset } from '../../asset-without-reading.ts';
 import { CmsError } from '../cms-error.ts';
 import { computationId, named } from '../computation-reference.ts';
@@ -21,15 +21,15 @@ import { addUploadCommand } from './asset-upload.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { assetTypeOption } from './options.ts';
 
-export function addAssetCommands(program: Command, act: Act): void {
+export function addAssetCommands(program: Command, wrapAction: WrapAction): void {
   const asset = program.command('asset').description('upload algorithms and datasets, and link them to computations');
 
-  addUploadCommand(asset, act);
+  addUploadCommand(asset, wrapAction);
 
   addListOptions(asset.command('list').description('list assets, newest first'))
     .addOption(assetTypeOption())
     .action(
-      act(async (context, options: ListOptions & { type?: string }) => {
+      wrapAction(async (context, options: ListOptions & { type?: string }) => {
         const filter = options.type ? { asset_type: options.type } : {};
         const columns: Column<Item<'listAssets'>>[] = [
           { title: 'id', value: ({ id }) => id },
@@ -49,7 +49,7 @@ export function addAssetCommands(program: Command, act: Act): void {
     .description('show an asset, without its content')
     .argument('<ASSET>', 'its identifier')
     .action(
-      act(async (context, id: string) => {
+      wrapAction(async (context, id: string) => {
         const { client, user } = await context.connect();
         const { asset: found } = await assetWithoutReading(client, { id, user });
         const { asset: _content, download: _download, ...shown } = found;
@@ -59,11 +59,11 @@ export function addAssetCommands(program: Command, act: Act): void {
 
   asset
     .command('download')
-    .description('download the content of an asset, and check its hash; repeat it after a cut')
+    .description('download the content of an asset and check its hash; run it again if it was interrupted')
     .argument('<ASSET>', 'its identifier')
     .option('--output <FILE>', 'where to save it, also over another file (default: the name of the asset, if no file has it)')
     .action(
-      act(async (context, id: string, options: { output?: string }) => {
+      wrapAction(async (context, id: string, options: { output?: string }) => {
         const connection = await context.connect();
         const { client, user } = connection;
         const file = options.output ?? (await newFile(context, (await assetWithoutReading(client, { id, user })).asset));
@@ -75,8 +75,8 @@ export function addAssetCommands(program: Command, act: Act): void {
       }),
     );
 
-  for (const change of linkChanges) addLinkCommand(asset, act, change);
-  addDeleteCommand(asset, act);
+  for (const change of linkChanges) addLinkCommand(asset, wrapAction, change);
+  addDeleteCommand(asset, wrapAction);
 }
 
 /**
@@ -123,14 +123,14 @@ const linkChanges: readonly LinkChange[] = [
   },
 ];
 
-function addLinkCommand(asset: Command, act: Act, { name, description, change, outcome }: LinkChange): void {
+function addLinkCommand(asset: Command, wrapAction: WrapAction, { name, description, change, outcome }: LinkChange): void {
   asset
     .command(name)
     .description(description)
     .argument('<ASSET>', 'its identifier')
     .argument('[COMPUTATION]', 'its identifier or name')
     .action(
-      act(async (context, id: string, reference: string | undefined) => {
+      wrapAction(async (context, id: string, reference: string | undefined) => {
         const connection = await context.connect();
         const computationID = await computationId(context, connection, reference);
         const answer = await change(connection.client, { id, computationID });
@@ -140,14 +140,14 @@ function addLinkCommand(asset: Command, act: Act, { name, description, change, o
     );
 }
 
-function addDeleteCommand(asset: Command, act: Act): void {
+function addDeleteCommand(asset: Command, wrapAction: WrapAction): void {
   asset
     .command('delete')
     .description('delete an asset with its content and links')
     .argument('<ASSET>', 'its identifier')
     .option('--yes', 'do not ask')
     .action(
-      act(async (context, id: string, options: { yes?: boolean }) => {
+      wrapAction(async (context, id: string, options: { yes?: boolean }) => {
         const { client, user } = await context.connect();
         const { asset: found, etag } = await assetWithoutReading(client, { id, user });
         const name = printable(found.file_name);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Act } from '../act.ts';
+import type { WrapAction } from '../wrap-action.ts';
 import { computationId } from '../computation-reference.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { wholeAnswer } from '../../whole-answer.ts';
@@ -7,13 +7,13 @@ import { formatMissing, isNothing, missingItems } from '../missing-items.ts';
 import { nextRun } from '../next-run.ts';
 import { printable } from '../output/text-width.ts';
 
-export function addCheckCommand(program: Command, act: Act): void {
+export function addCheckCommand(program: Command, wrapAction: WrapAction): void {
   program
     .command('check')
-    .description('check what a run lacks, and who must act')
+    .description('check what is missing before a run, and who must provide it')
     .argument('[COMPUTATION]', 'its identifier or name')
     .action(
-      act(async (context, reference: string | undefined) => {
+      wrapAction(async (context, reference: string | undefined) => {
         const connection = await context.connect();
         const { client, user } = connection;
         const id = await computationId(context, connection, reference);

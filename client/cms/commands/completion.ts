@@ -1,11 +1,11 @@
 import { Argument, type Command } from 'commander';
-import type { Act } from '../act.ts';
+import type { WrapAction } from '../wrap-action.ts';
 import { completionScript, shells } from '../completion.ts';
 
-export function addCompletionCommand(program: Command, act: Act): void {
+export function addCompletionCommand(program: Command, wrapAction: WrapAction): void {
   program
     .command('completion')
     .description('print a script that completes commands and options: eval "$(cms completion bash)"')
     .addArgument(new Argument('<SHELL>', 'the shell').choices(shells))
-    .action(act(async ({ terminal }, shell: (typeof shells)[number]) => terminal.out(completionScript(program, shell))));
+    .action(wrapAction(async ({ terminal }, shell: (typeof shells)[number]) => terminal.out(completionScript(program, shell))));
 }

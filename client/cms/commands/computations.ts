@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { computationStatuses } from '../../../shared/computations/computation.ts';
 import type { Arguments } from '../../operation.ts';
 import type { Item } from '../../pages.ts';
-import type { Act } from '../act.ts';
+import type { WrapAction } from '../wrap-action.ts';
 import { CmsError } from '../cms-error.ts';
 import { computationId, computationVariable, named, useComputation } from '../computation-reference.ts';
 import { confirm } from '../confirm.ts';
@@ -33,7 +33,7 @@ const addFields = (command: Command) =>
     .option('--description <TEXT>', 'what it computes')
     .option('--owner <USER>', 'the owner; only administrators name another user than themselves')
     .addOption(approvalOption())
-    .option('--consumer <USER>', 'a user who gets the results, with the owner and nobody else; once for each', collect)
+    .option('--consumer <USER>', 'a result consumer; only these and the owner get the results (repeatable)', collect)
     .addOption(logLevelOption());
 
 /** Returns the fields of a body that the options give. */
@@ -49,14 +49,14 @@ function bodyOf({ name, description, owner, approval, consumer, consumers, logLe
   };
 }
 
-export function addComputationCommands(program: Command, act: Act): void {
+export function addComputationCommands(program: Command, wrapAction: WrapAction): void {
   const computation = program.command('computation').description('create, find and change computations');
 
   addListOptions(computation.command('list').description('list computations, newest first'))
     .addOption(statusOption(computationStatuses))
     .option('--owner <USER>', 'only those of this owner')
     .action(
-      act(async (context, options: ListOptions & Pick<Arguments<'listComputations'>, 'status' | 'owner'>) => {
+      wrapAction(async (context, options: ListOptions & Pick<Arguments<'listComputations'>, 'status' | 'owner'>) => {
         const { status, owner } = options;
         const filter = { ...(status ? { status } : {}), ...(owner ? { owner } : {}) };
         const columns: Column<Item<'listComputations'>>[] = [
@@ -71,7 +71,7 @@ export function addComputationCommands(program: Command, act: Act): void {
     );
 
   addFields(computation.command('create').description('create a computation').argument('<NAME>', 'its name')).action(
-    act(async (context, name: string, options: Fields) => {
+    wrapAction(async (context, name: string, options: Fields) => {
       const connection = await context.connect();
       const created = await connection.client.createComputation({ body: { ...bodyOf(options), name } });
       await useComputation(context, connection, created.id);
@@ -85,7 +85,7 @@ export function addComputationCommands(program: Command, act: Act): void {
     .description('show a computation: its settings, inputs and latest run')
     .argument('[COMPUTATION]', 'its identifier or name')
     .action(
-      act(async (context, reference: string | undefined) => {
+      wrapAction(async (context, reference: string | undefined) => {
         const connection = await context.connect();
         const found = await connection.client.getComputation({ id: await computationId(context, connection, reference) });
         context.print(found, () => computationDetails(found, context.terminal));
@@ -105,7 +105,7 @@ export function addComputationCommands(program: Command, act: Act): void {
         ).conflicts('consumer'),
       ),
   ).action(
-    act(async (context, reference: string | undefined, options: Fields) => {
+    wrapAction(async (context, reference: string | undefined, options: Fields) => {
       const connection = await context.connect();
       const id = await computationId(context, connection, reference);
       const { data: before, etag: ifMatch } = wholeAnswer(await connection.client.call('getComputation', { id }));
@@ -121,7 +121,7 @@ export function addComputationCommands(program: Command, act: Act): void {
     .argument('<COMPUTATION>', 'its identifier or name')
     .option('--yes', 'do not ask')
     .action(
-      act(async (context, reference: string, options: { yes?: boolean }) => {
+      wrapAction(async (context, reference: string, options: { yes?: boolean }) => {
         const connection = await context.connect();
         const id = await computationId(context, connection, reference);
         const { name } = await connection.client.getComputation({ id, peek: 'true' });
@@ -137,7 +137,7 @@ export function addComputationCommands(program: Command, act: Act): void {
     .description('make this computation the default of later commands')
     .argument('<COMPUTATION>', 'its identifier or name')
     .action(
-      act(async (context, reference: string) => {
+      wrapAction(async (context, reference: string) => {
         const connection = await context.connect();
         const id = await computationId(context, connection, reference);
         const { name } = await connection.client.getComputation({ id, peek: 'true' });
@@ -145,7 +145,7 @@ export function addComputationCommands(program: Command, act: Act): void {
         if (!(await useComputation(context, connection, id))) {
           const { server, domain } = connection;
           throw new CmsError(
-            `Only a login stores a computation, and yours is not for the domain ${domain} at ${server}. Set ${computationVariable} instead.`,
+            `The default computation is stored with a login, and you have none for the domain ${domain} at ${server}. Set ${computationVariable} instead.`,
             { next: `export ${computationVariable}=${id}` },
           );
         }

@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
-import type { Act } from '../act.ts';
+import type { WrapAction } from '../wrap-action.ts';
 import { details } from '../output/details.ts';
 import { relativeTime } from '../output/relative-time.ts';
 import { statusColour } from '../output/status-colour.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 
-export function addCvmCommands(program: Command, act: Act): void {
-  const cvm = program.command('cvm').description('see which CVMs are there, and whether they can take a run');
+export function addCvmCommands(program: Command, wrapAction: WrapAction): void {
+  const cvm = program.command('cvm').description('list CVMs, and show whether they can take a run');
 
   addListOptions(cvm.command('list').description('list registered CVMs, newest first')).action(
-    act(async (context, options: ListOptions) => {
+    wrapAction(async (context, options: ListOptions) => {
       const { now } = context.terminal;
       await listOf(context, 'listCvms', {}, options, [
         { title: 'id', value: ({ id }) => id },
@@ -29,7 +29,7 @@ export function addCvmCommands(program: Command, act: Act): void {
     .description('show a registered CVM')
     .argument('<CVM>', 'its identifier')
     .action(
-      act(async (context, cvmID: string) => {
+      wrapAction(async (context, cvmID: string) => {
         const { client } = await context.connect();
         const found = await client.getCvm({ cvmID });
         const { presence } = found;

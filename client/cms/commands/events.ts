@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { watchEvents } from '../../watch-events.ts';
-import type { Act } from '../act.ts';
+import type { WrapAction } from '../wrap-action.ts';
 import { computationId } from '../computation-reference.ts';
 import { detailsOf } from '../output/event-line.ts';
 import { relativeTime } from '../output/relative-time.ts';
@@ -15,7 +15,7 @@ interface Options extends ListOptions {
   follow?: boolean;
 }
 
-export function addEventsCommand(program: Command, act: Act): void {
+export function addEventsCommand(program: Command, wrapAction: WrapAction): void {
   addListOptions(
     program
       .command('events')
@@ -32,7 +32,7 @@ export function addEventsCommand(program: Command, act: Act): void {
       ]),
     )
     .action(
-      act(async (context, reference: string | undefined, { run, type, follow, ...options }: Options) => {
+      wrapAction(async (context, reference: string | undefined, { run, type, follow, ...options }: Options) => {
         const connection = await context.connect();
         const { client } = connection;
         const { terminal } = context;

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { checkEvidence } from '../../../verify/check-evidence.ts';
 import { UnreadableError } from '../../../verify/unreadable-error.ts';
 import { items } from '../../pages.ts';
-import type { Act } from '../act.ts';
+import type { WrapAction } from '../wrap-action.ts';
 import { CmsError } from '../cms-error.ts';
 import { computationId } from '../computation-reference.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -14,7 +14,7 @@ import { formatFindings } from '../../../verify/format-findings.ts';
 import { evidenceFiles, savedRun, saveEvidence } from '../saved-evidence.ts';
 import { collect, notEmpty } from './options.ts';
 
-export function addEvidenceCommands(program: Command, act: Act): void {
+export function addEvidenceCommands(program: Command, wrapAction: WrapAction): void {
   program
     .command('evidence')
     .description('save the signed statement about a run, the keys, and the events')
@@ -22,7 +22,7 @@ export function addEvidenceCommands(program: Command, act: Act): void {
     .option('--run <RUN>', 'the run (default: the latest)', notEmpty)
     .option('--output <DIR>', 'where to save the files', 'evidence')
     .action(
-      act(async (context, reference: string | undefined, options: { run?: string; output: string }) => {
+      wrapAction(async (context, reference: string | undefined, options: { run?: string; output: string }) => {
         const connection = await context.connect();
         const { client } = connection;
         const id = await computationId(context, connection, reference);
@@ -52,9 +52,9 @@ export function addEvidenceCommands(program: Command, act: Act): void {
     .description('check saved evidence, without the service')
     .argument('[PATH]', 'the directory of cms evidence, or the file of a statement', 'evidence')
     .option('--keys <FILE>', 'the public keys that you trust (default: keys.json in the directory)')
-    .option('--events <FILE>', 'a page of events; once for each (default: events.json in the directory)', collect)
+    .option('--events <FILE>', 'a page of events (repeatable; default: events.json in the directory)', collect)
     .action(
-      act(async (context, path: string, options: { keys?: string; events?: string[] }) => {
+      wrapAction(async (context, path: string, options: { keys?: string; events?: string[] }) => {
         const given = await readEvidence(path, options);
         const findings = [
           ...findingsOf(given),

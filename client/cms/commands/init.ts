@@ -1,13 +1,13 @@
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Act } from '../act.ts';
+import type { WrapAction } from '../wrap-action.ts';
 import { CmsError } from '../cms-error.ts';
 import type { Collaboration } from '../collaboration/collaboration.ts';
 import { exampleCollaboration } from '../collaboration/example.ts';
 import { readCollaboration } from '../collaboration/read-collaboration.ts';
-import { otherAssets, settleAsset } from '../collaboration/settle-asset.ts';
-import { settleComputation } from '../collaboration/settle-computation.ts';
-import { settleKey } from '../collaboration/settle-key.ts';
+import { otherAssets, syncAsset } from '../collaboration/sync-asset.ts';
+import { syncComputation } from '../collaboration/sync-computation.ts';
+import { syncKey } from '../collaboration/sync-key.ts';
 import type { Step } from '../collaboration/step.ts';
 import { useComputation } from '../computation-reference.ts';
 import type { Context } from '../context.ts';
@@ -21,14 +21,14 @@ import { table } from '../output/table.ts';
 import { localLogin } from '../profile/login-command.ts';
 import { expectFile } from '../transfers.ts';
 
-export function addInitCommand(program: Command, act: Act): void {
+export function addInitCommand(program: Command, wrapAction: WrapAction): void {
   program
     .command('init')
     .description('set up your part of a collaboration from a YAML file; repeat it whenever the file has changed')
     .argument('[FILE]', 'the collaboration')
     .option('--example', 'print a file to start from')
     .action(
-      act(async (context, file: string | undefined, { example }: { example?: boolean }) => {
+      wrapAction(async (context, file: string | undefined, { example }: { example?: boolean }) => {
         if (example === true) {
           context.terminal.out(exampleCollaboration);
           return;
@@ -46,18 +46,18 @@ export function addInitCommand(program: Command, act: Act): void {
         const pathOf = (path: string) => pathFrom(file, path, context.terminal.home);
         const parts = (party?.assets ?? []).map((planned) => ({ planned, file: pathOf(planned.file) }));
         const key = await expectParts(parts, party?.key === undefined ? undefined : pathOf(party.key));
-        const { id, step } = await settleComputation(context, connection, plan.computation);
+        const { id, step } = await syncComputation(context, connection, plan.computation);
         await useComputation(context, connection, id);
         const steps: Step[] = [step];
         try {
-          const settled: string[] = [];
+          const synced: string[] = [];
           for (const part of parts) {
-            const { step, asset } = await settleAsset(context, connection, id, part);
+            const { step, asset } = await syncAsset(context, connection, id, part);
             steps.push(step);
-            settled.push(asset);
+            synced.push(asset);
           }
-          steps.push(...(await otherAssets(context, connection, id, settled)));
-          if (party?.key !== undefined && key) steps.push(await settleKey(connection, id, { planned: party.key, ...key }));
+          steps.push(...(await otherAssets(context, connection, id, synced)));
+          if (party?.key !== undefined && key) steps.push(await syncKey(connection, id, { planned: party.key, ...key }));
         } catch (error) {
           context.note(formatSteps(id, steps));
           throw error;
@@ -80,13 +80,13 @@ export function addInitCommand(program: Command, act: Act): void {
 
 /** Returns what the caller brings. @throws CmsError if the caller has no part in the collaboration */
 async function partyOf(
-  { place, profileName }: Context,
+  { target, profileName }: Context,
   { computation, parties }: Collaboration,
   { user, file }: { user: string; file: string },
 ) {
   if (user in parties || user === computation.owner) return parties[user];
   const [first = computation.owner] = Object.keys(parties);
-  const { isLocal, loginServer } = await place();
+  const { isLocal, loginServer } = await target();
   throw new CmsError(`You are ${user}, but ${file} has the parties ${Object.keys(parties).join(', ')}.`, {
     next: isLocal ? localLogin(profileName, { user: first, loginServer }) : 'cms login',
     exitCode: exitCodes.usage,

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import type { Act } from '../act.ts';
+import type { WrapAction } from '../wrap-action.ts';
 import { computationId, named } from '../computation-reference.ts';
 import { readPublicKey } from '../keys/read-public-key.ts';
 import { keyFile } from '../missing-items.ts';
 import { shellWord } from '../output/shell-word.ts';
 
-export function addKeyCommands(program: Command, act: Act): void {
+export function addKeyCommands(program: Command, wrapAction: WrapAction): void {
   const key = program.command('key').description('give a computation your public key');
 
   key
@@ -14,7 +14,7 @@ export function addKeyCommands(program: Command, act: Act): void {
     .argument('<FILE>', 'an OpenSSH key such as ~/.ssh/id_ed25519.pub, or PEM or DER')
     .argument('[COMPUTATION]', 'its identifier or name')
     .action(
-      act(async (context, file: string, reference: string | undefined) => {
+      wrapAction(async (context, file: string, reference: string | undefined) => {
         const retyped = (other: string) =>
           context.command(`key upload ${[other, ...(reference === undefined ? [] : [reference])].map(shellWord).join(' ')}`);
         const { key } = await readPublicKey(file, retyped);
@@ -30,7 +30,7 @@ export function addKeyCommands(program: Command, act: Act): void {
     .description('show whether your key is uploaded')
     .argument('[COMPUTATION]', 'its identifier or name')
     .action(
-      act(async (context, reference: string | undefined) => {
+      wrapAction(async (context, reference: string | undefined) => {
         const connection = await context.connect();
         const id = await computationId(context, connection, reference);
         const answer = await connection.client.checkKey({ id });

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import type { Act } from '../act.ts';
+import type { WrapAction } from '../wrap-action.ts';
 import { CmsError } from '../cms-error.ts';
 import type { Context } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -34,22 +34,22 @@ interface Options {
   port?: number;
 }
 
-export function addLoginCommands(program: Command, act: Act): void {
+export function addLoginCommands(program: Command, wrapAction: WrapAction): void {
   program
     .command('login')
     .description('log in, and store the login in a profile')
-    .option('--local', 'at the service of npm start, without a password')
-    .option('--user <USER>', 'with --local: the user to be (default: your name on this machine)')
-    .option('--role <ROLE...>', `with --local: the roles to have (default: administrator)`, collectRole)
+    .option('--local', 'log in to the service that npm start runs, without a password')
+    .option('--user <USER>', 'with --local: the user (default: your user name on this machine)')
+    .option('--role <ROLE...>', 'with --local: the roles (default: administrator)', collectRole)
     .option('--issuer <URL>', 'the OpenID Connect issuer of the stage')
     .option('--client-id <ID>', 'the client identifier of cms at the issuer')
-    .option('--scope <SCOPE>', 'what to ask the issuer for')
+    .option('--scope <SCOPE>', 'the scopes to request from the issuer')
     .option('--device', 'show a code to type on another device, without a browser here')
     .option('--port <PORT>', 'the local port for the sign-in, if the issuer allows only certain ports', wholeNumber(1))
     .option('--token <TOKEN>', 'store this token as it is; for one command use CMS_TOKEN instead')
     .action(
-      act(async (context, options: Options) => {
-        const { server, domain: chosen, profile: before, isLocal } = await context.place(options.local === true);
+      wrapAction(async (context, options: Options) => {
+        const { server, domain: chosen, profile: before, isLocal } = await context.target(options.local === true);
         const known = before?.server === server ? before.credentials : undefined;
         const domain = chosen ?? (options.local === true ? 'd1' : undefined);
         if (domain === undefined) {
@@ -88,7 +88,7 @@ export function addLoginCommands(program: Command, act: Act): void {
     .command('logout')
     .description('remove the login of the profile from this machine')
     .action(
-      act(async (context) => {
+      wrapAction(async (context) => {
         const removed = await context.profiles.remove(context.profileName);
         context.print({ removed }, () => (removed ? 'Logged out.\n' : 'You were not logged in.\n'));
       }),
@@ -98,7 +98,7 @@ export function addLoginCommands(program: Command, act: Act): void {
     .command('whoami')
     .description('show the user, the roles and the service of this login')
     .action(
-      act(async (context) => {
+      wrapAction(async (context) => {
         const { server, domain, user, profile } = await context.connect();
         const token = context.terminal.env['CMS_TOKEN'] || profile?.access_token || '';
         const claims = claimsOf(token);
@@ -120,16 +120,16 @@ export function addLoginCommands(program: Command, act: Act): void {
 }
 
 /** Logs in as the options say, or as the profile did before. @param known how it did before, at the same service */
-async function loggedIn(context: Context, place: Profile, options: Options, known: Credentials | undefined): Promise<Profile> {
+async function loggedIn(context: Context, target: Profile, options: Options, known: Credentials | undefined): Promise<Profile> {
   const { terminal } = context;
   const { issuer, clientId, scope, token } = options;
-  if (token !== undefined) return { ...withToken(place, token), credentials: { kind: 'token' } };
+  if (token !== undefined) return { ...withToken(target, token), credentials: { kind: 'token' } };
   const isLocal = options.local === true || (known?.kind === 'local' && issuer === undefined);
   if (isLocal) {
     const before = known?.kind === 'local' ? known : undefined;
     const user = options.user ?? before?.user ?? terminal.userName;
     const roles = options.role ?? (before?.user === user ? before.roles : ['administrator']);
-    return await logInLocally(place, { user, roles }, terminal);
+    return await logInLocally(target, { user, roles }, terminal);
   }
   const before = known?.kind === 'issuer' || known?.kind === 'program' ? known : undefined;
   const at = {
@@ -138,25 +138,25 @@ async function loggedIn(context: Context, place: Profile, options: Options, know
     scope: scope ?? before?.scope,
   };
   if (at.issuer === undefined || at.client_id === undefined) {
-    throw howToLogIn(context, options, (await context.place()).isLocal);
+    throw howToLogIn(context, options, (await context.target()).isLocal);
   }
   const given = { issuer: at.issuer, client_id: at.client_id, ...(at.scope === undefined ? {} : { scope: at.scope }) };
   const { device, port } = options;
   const isAsBefore = [issuer, device, port].every((option) => option === undefined);
   const isProgram = before?.kind === 'program' && isAsBefore && clientId === undefined;
   if (isProgram || terminal.env['CMS_CLIENT_SECRET']) {
-    return await logInProgram(place, { kind: 'program', ...given }, terminal);
+    return await logInProgram(target, { kind: 'program', ...given }, terminal);
   }
   const way = isAsBefore && before?.kind === 'issuer' ? before : { device, port };
   const chosen = {
     ...(way.device === undefined ? {} : { device: way.device }),
     ...(way.port === undefined ? {} : { port: way.port }),
   };
-  return await logInWithIssuer(place, { kind: 'issuer', ...given, ...chosen }, terminal);
+  return await logInWithIssuer(target, { kind: 'issuer', ...given, ...chosen }, terminal);
 }
 
 function howToLogIn({ typed }: Context, options: Options, isLocal: boolean): CmsError {
-  return new CmsError('Say how to log in: the issuer of the stage, or --local at the service of npm start.', {
+  return new CmsError('Choose how to log in: with --issuer for a stage, or with --local for the service that npm start runs.', {
     next: `${typed}${isLocal && options.issuer === undefined ? ' --local' : lackingOptions(options)}`,
     exitCode: exitCodes.usage,
   });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { runStatuses } from '../../../shared/computations/run.ts';
-import type { Act } from '../act.ts';
+import type { WrapAction } from '../wrap-action.ts';
 import { CmsError } from '../cms-error.ts';
 import { computationId, named, useComputation } from '../computation-reference.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -12,7 +12,7 @@ import { watchToEnd } from '../watch/watch-to-end.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { notEmpty, statusOption } from './options.ts';
 
-export function addRunCommands(program: Command, act: Act): void {
+export function addRunCommands(program: Command, wrapAction: WrapAction): void {
   program
     .command('run')
     .description('start a run of a computation on a CVM')
@@ -20,10 +20,10 @@ export function addRunCommands(program: Command, act: Act): void {
     .option('--cvm <CVM>', 'the CVM that takes the run (required)')
     .option('--watch', 'print its events until it has ended; the exit code says how')
     .action(
-      act(async (context, reference: string | undefined, { cvm, watch }: { cvm?: string; watch?: boolean }) => {
+      wrapAction(async (context, reference: string | undefined, { cvm, watch }: { cvm?: string; watch?: boolean }) => {
         if (cvm === undefined) {
-          const { isLocal } = await context.place();
-          throw new CmsError('Name the CVM that takes the run, with --cvm.', {
+          const { isLocal } = await context.target();
+          throw new CmsError('Missing option --cvm: choose the CVM for the run.', {
             next: isLocal ? `${context.typed} --cvm ${await context.exampleCvm()}` : context.command('cvm list'),
             exitCode: exitCodes.usage,
           });
@@ -33,7 +33,7 @@ export function addRunCommands(program: Command, act: Act): void {
         const id = await computationId(context, connection, reference);
         const { name } = await client.getComputation({ id, peek: 'true' });
         const run = await client.startRun({ id, cvm }).catch((error: unknown) => {
-          throw interrupted(error, context.terminal, 'Interrupted. Perhaps the run has started.', context.command(`runs ${id}`));
+          throw interrupted(error, context.terminal, 'Interrupted. The run may have started.', context.command(`runs ${id}`));
         });
         await useComputation(context, connection, id);
         if (watch !== true) {
@@ -52,7 +52,7 @@ export function addRunCommands(program: Command, act: Act): void {
     .argument('[COMPUTATION]', 'its identifier or name')
     .option('--run <RUN>', 'the run (default: the latest)', notEmpty)
     .action(
-      act(async (context, reference: string | undefined, options: { run?: string }) => {
+      wrapAction(async (context, reference: string | undefined, options: { run?: string }) => {
         const connection = await context.connect();
         const id = await computationId(context, connection, reference);
         const run = options.run ?? (await connection.client.getComputation({ id })).run?.id;
@@ -72,7 +72,7 @@ export function addRunCommands(program: Command, act: Act): void {
     .argument('[COMPUTATION]', 'its identifier or name')
     .option('--watch', 'print its events until it has ended')
     .action(
-      act(async (context, reference: string | undefined, { watch }: { watch?: boolean }) => {
+      wrapAction(async (context, reference: string | undefined, { watch }: { watch?: boolean }) => {
         const connection = await context.connect();
         const id = await computationId(context, connection, reference);
         const run = await connection.client.stopRun({ id });
@@ -90,7 +90,7 @@ export function addRunCommands(program: Command, act: Act): void {
   )
     .addOption(statusOption(runStatuses))
     .action(
-      act(async (context, reference: string | undefined, options: ListOptions & { status?: string }) => {
+      wrapAction(async (context, reference: string | undefined, options: ListOptions & { status?: string }) => {
         const id = reference === undefined ? undefined : await computationId(context, await context.connect(), reference);
         const filter = { ...(options.status ? { status: options.status } : {}), ...(id ? { computation_id: id } : {}) };
         await listOf(context, 'listRuns', filter, options, [

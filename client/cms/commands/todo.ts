@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
-import type { Act } from '../act.ts';
+import type { WrapAction } from '../wrap-action.ts';
 import { approvalOf, keyFile, uploadOf } from '../missing-items.ts';
 import { printable } from '../output/text-width.ts';
 import { signedComputations } from '../signed-computations.ts';
 
-export function addTodoCommand(program: Command, act: Act): void {
+export function addTodoCommand(program: Command, wrapAction: WrapAction): void {
   program
     .command('todo')
     .description('list what waits for your approval, your key or your content')
     .action(
-      act(async (context) => {
+      wrapAction(async (context) => {
         const connection = await context.connect();
         const { command, terminal } = context;
         const { signal } = terminal;

@@ -18,7 +18,7 @@ export async function readPrivateKey(file: string, terminal: Pick<Terminal, 'env
     });
   });
   if (/^(ssh-|ecdsa-)|BEGIN (RSA )?PUBLIC KEY/.test(content.trim())) {
-    throw new CmsError(`${file} is a public key. A signature takes the private key beside it.`, {
+    throw new CmsError(`${file} is a public key. Sign with its private key.`, {
       next: filesBeside(file),
       exitCode: exitCodes.usage,
     });

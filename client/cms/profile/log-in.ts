@@ -12,11 +12,11 @@ type Issuer = Extract<Credentials, { kind: 'issuer' }>;
 
 /** Logs in at the service of `npm start`. @throws CmsError if it is another service; ServiceProblem */
 export async function logInLocally(
-  place: Profile,
+  target: Profile,
   { user, roles }: { user: string; roles: string[] },
   { signal }: Terminal,
 ): Promise<Profile> {
-  const { server, domain } = place;
+  const { server, domain } = target;
   const token = await tokenOfLocal(server, domain, { user, roles }, signal).catch((error: unknown) => {
     if (!(error instanceof ServiceProblem) || error.code !== 'unexpected') throw error;
     throw new CmsError(`${server} is not the service of npm start: it gives no tokens without a password.`, {
@@ -25,27 +25,27 @@ export async function logInLocally(
       cause: error,
     });
   });
-  return { ...withToken(place, token), credentials: { kind: 'local', user, roles } };
+  return { ...withToken(target, token), credentials: { kind: 'local', user, roles } };
 }
 
 /** Logs a user in with a browser on this machine, or with a code on another device. @throws ServiceProblem */
-export async function logInWithIssuer(place: Profile, issuer: Issuer, terminal: Terminal): Promise<Profile> {
+export async function logInWithIssuer(target: Profile, issuer: Issuer, terminal: Terminal): Promise<Profile> {
   const signIn = issuer.device === true ? withDevice : withBrowser;
   const { refresh_token, access_token } = await signIn(issuer, terminal);
   const { refresh_token: _, ...others } = issuer;
   return {
-    ...withToken(place, access_token),
+    ...withToken(target, access_token),
     credentials: { ...others, ...(refresh_token === undefined ? {} : { refresh_token }) },
   };
 }
 
 /** Logs a program in as itself, with the secret in CMS_CLIENT_SECRET. @throws ServiceProblem */
 export async function logInProgram(
-  place: Profile,
+  target: Profile,
   program: Extract<Credentials, { kind: 'program' }>,
   terminal: Terminal,
 ): Promise<Profile> {
-  return { ...withToken(place, await tokenOfProgram(program, terminal)), credentials: program };
+  return { ...withToken(target, await tokenOfProgram(program, terminal)), credentials: program };
 }
 
 function withDevice(issuer: Issuer, { err, signal }: Terminal): Promise<TokenSet> {

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { S3Error } from './s3-error.ts';
 
 /**
- * Yields a body, and compares it with the hash that was signed. The last chunk comes only after the check, so that whoever
- * receives the body never has all of a wrong one.
+ * Yields a body, and compares it with the hash that was signed. Yields the last chunk only after the check, so that the receiver
+ * never gets a complete body with a wrong hash.
  * @param signed the SHA-256 in hexadecimal, or `UNSIGNED-PAYLOAD` or `STREAMING-...`, which say that it was not signed as a whole
  * @throws S3Error 400 at the end if the body has another hash
  */

@@ -14,7 +14,7 @@ const files: Record<string, string> = {
   [`${issuerPath}/sign-in.js`]: 'sign-in.js',
 };
 
-/** Serves the issuer to browsers on this machine, with a page where one chooses who one is. */
+/** Serves the issuer to browsers on this machine, with a page to choose a user. */
 export function signInPages(signIn: LocalIssuer['signIn']) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     const [path = ''] = (request.url ?? '').split('?');

@@ -128,7 +128,7 @@ describe('sending content to storage', () => {
     },
   );
 
-  it('goes on for hours while each attempt comes further', async () => {
+  it('keeps retrying for hours while each attempt transfers more than the one before', async () => {
     const cuts = Array.from({ length: 50 }, () => broken);
     const { urls, problem } = await sendTo([...cuts, 200], { minutes: 10, grows: true });
     expect(problem).toBeUndefined();

@@ -62,12 +62,12 @@ beforeEach(async () => {
 afterEach(() => pool.stop());
 
 const clock = skippingClock();
-const place = (tokensLiveInSeconds?: number) =>
+const manager = (tokensLiveInSeconds?: number) =>
   domainsOfStage('dev', { say: (line) => said.push(line), clock, tokensLiveInSeconds });
 
 describe('the domains of a stage', () => {
   it('are groups of its user pool: a domain is made, users are invited and change their roles', async () => {
-    const { create, invite, changeRoles } = await place();
+    const { create, invite, changeRoles } = await manager();
     const { created, memberships } = await create({ domain: 'd1', user: 'ada' });
     expect(memberships).toEqual(['d1:administrator']);
     expect(created).toEqual({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), password: expect.stringMatching(/^Aa1-.{24}$/) });
@@ -88,7 +88,7 @@ describe('the domains of a stage', () => {
   });
 
   it('keep their last administrator, also one who is named by an e-mail address', async () => {
-    const { create, invite, changeRoles } = await place();
+    const { create, invite, changeRoles } = await manager();
     await create({ domain: 'd1', user: 'ada' });
     pool.aliases.set('ada@example.com', 'ada');
     for (const user of ['ada', 'ada@example.com']) {
@@ -100,13 +100,13 @@ describe('the domains of a stage', () => {
 
   it('meet the limits of Cognito with an advice', async () => {
     pool.mostGroups = 1;
-    const { create, invite } = await place();
+    const { create, invite } = await manager();
     await create({ domain: 'd1', user: 'ada' });
     await expect(invite({ domain: 'd1', user: 'bob', roles: ['viewer'] })).rejects.toThrow('docs/domains.md#limits-of-cognito');
   });
 
   it('are removed at once, stay closed while tokens live, and are open when the removal is repeated after that', async () => {
-    const { create, invite, remove, look } = await place();
+    const { create, invite, remove, look } = await manager();
     await create({ domain: 'd1-x', user: 'bob' });
     await create({ domain: 'd1', user: 'ada' });
     await invite({ domain: 'd1', user: 'bob', roles: ['viewer', 'runner'] });
@@ -152,8 +152,8 @@ describe('the domains of a stage', () => {
     expect(await closedAt(stores.table, 'd1', clock.now())).toBeUndefined();
   });
 
-  it('wait again in a removal that begins long after an incomplete one', async () => {
-    const { create, remove } = await place();
+  it('wait again until tokens expire, in a removal that begins long after an incomplete one', async () => {
+    const { create, remove } = await manager();
     await create({ domain: 'd2', user: 'ada' });
     await remove('d2', { stop: false, wait: false });
     const bucket: Bucket = { perSecond: 50, burst: 500 };

@@ -26,9 +26,9 @@ describe('npm run accept', () => {
       /^8 clients change one computation .* 40 made, 40 in the journal, 0 answered 503, 0 others, p95 \d+ ms +yes$/m,
     );
     expect(stdout).toMatch(
-      /^creates a second .* \d+ a second made; at \d+ offered, 0 answered 429, .* 0 others, p95 \d+ ms +-$/m,
+      /^creates per second .* \d+ per second made; at \d+ offered, 0 answered 429, .* 0 others, p95 \d+ ms +-$/m,
     );
-    expect(stdout.match(/ not here: one machine has none of AWS +-$/gm)).toHaveLength(4);
+    expect(stdout.match(/ not measured: one machine has none of AWS +-$/gm)).toHaveLength(4);
     const [, domain = ''] = /Removed the domain (accept-[0-9a-f]{8}): [1-9]\d* items\./.exec(stdout) ?? [];
     expect(domain).not.toBe('');
     expect(status).toBe(0);

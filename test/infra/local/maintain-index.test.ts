@@ -45,17 +45,17 @@ describe('npm run index', () => {
     await putItem(table, { ...keyToWrite(listKeys.row(old.rows, 1)), ...row });
     await transact(table, addToList(old.rows, 1, 'created'));
     await aComputation(table, 'young');
-    const notCompared = 'computations#old: not compared. The migration has not reached it yet, which builds its index.\n';
+    const notCompared = 'computations#old: not compared, because the migration that builds its index has not reached it yet.\n';
     expect(await runIndex('check', '--domain', 'old')).toEqual({ status: 0, stdout: notCompared, stderr: '' });
     const one = '1 indexes checked: 0 differ from their rows.\n';
     expect(await runIndex('check', '--all')).toEqual({ status: 0, stdout: notCompared + one, stderr: '' });
     await putItem(table, { ...keyToWrite(listKeys.row(indexedLists.computations('young').rows, 7)), ...row });
     expect((await runIndex('rebuild', '--all')).stdout.split('\n')).toEqual([
       notCompared.trim(),
-      'computations#young: the index was built anew from 2 rows.',
+      'computations#young: the index was rebuilt from 2 rows.',
       'computations#young: 2 rows checked, 0 differences.',
       'runs#young: 0 rows checked, 0 differences.',
-      '1 indexes checked: 1 differed from their rows and were built anew.',
+      '1 indexes checked: 1 differed from their rows and were rebuilt.',
       '',
     ]);
   });
@@ -87,7 +87,18 @@ describe('npm run index -- rebuild', () => {
     expect(status).toBe(1);
   });
 
-  it('alone takes --anew', async () => {
-    expect(await runIndex('check', '--anew', '--domain', 'd1')).toMatchObject({ status: 2 });
+  it.each(['--restart', '--anew'])('begins again with %s, which check refuses', async (restart) => {
+    const { table } = embedded;
+    const list = indexedLists.linkedComputations('a');
+    await putItem(table, { ...keyToWrite(listKeys.row(list.rows, 1)) });
+    const dies = rebuildIndex(table, [list], () => {
+      throw new Error('died');
+    });
+    await expect(dies).rejects.toThrow('died');
+    expect(await runIndex('rebuild', restart, '--asset', 'a')).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^linked#a: the index was rebuilt from 1 rows\.$/m),
+    });
+    expect(await runIndex('check', restart, '--asset', 'a')).toMatchObject({ status: 2 });
   });
 });

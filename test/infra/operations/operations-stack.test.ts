@@ -150,7 +150,7 @@ describe.each(synthesized)('the operations stack of $stage.name', ({ stage, stac
     expect(excluded.map((metric) => dimension(metric, 'FunctionName')).sort()).toEqual(names.sort());
   });
 
-  it('is not rehearsed in alarms that compute on several metrics, which docs/rehearsal.md names', () => {
+  it('has 6 alarms with metric math, 7 with an event bus, and docs/rehearsal.md names each as not rehearsed', () => {
     const computed = alarms.filter(({ Metrics = [] }) => Metrics.some(({ Expression }) => Expression));
     const names = computed.map(({ AlarmName }) => AlarmName.slice(nameIn(stage, '').length));
     expect(names).toHaveLength(stage.eventBus ? 7 : 6);
@@ -321,7 +321,7 @@ describe('the alarm targets of a stage', () => {
   const { alarmTargets: _, ...withoutTargets } = fullStage;
 
   it('fail at synth if the row names none', () => {
-    expect(errorsOf(withoutTargets)).toEqual([expect.stringContaining('The stage full tells nobody of its alarms.')]);
+    expect(errorsOf(withoutTargets)).toEqual([expect.stringContaining('The alarms of the stage full notify nobody.')]);
     expect(errorsOf({ ...withoutTargets, alarmTargets: [] })).toHaveLength(1);
   });
 

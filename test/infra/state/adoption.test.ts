@@ -104,7 +104,7 @@ describe('a restored table', () => {
 });
 
 describe('the console of a stage with its own user pool', () => {
-  it('has files that must be deleted before the row drops it, because their stack uses what goes with it', () => {
+  it("must have its files stack deleted before the row drops it, because that stack imports the console's pool client", () => {
     const withConsole = synthesized({ console });
     if (!withConsole.console) throw new Error('The stage has no console.');
     const { state, service } = synthesized().stacks;

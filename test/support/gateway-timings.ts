@@ -1,7 +1,7 @@
-import type { Pace } from '../../gateway/pace.ts';
+import type { GatewayTimings } from '../../gateway/gateway-timings.ts';
 
 /** Short waits, so that tests need not wait for the facts of minutes. */
-export const testPace: Partial<Pace> = {
+export const testTimings: Partial<GatewayTimings> = {
   commands: 50,
   stateOfBusy: 300,
   stateOfIdle: 300,

@@ -3,17 +3,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GatewayParts } from '../../gateway/gateway-parts.ts';
 import { noCounts } from '../../gateway/metrics/gateway-counts.ts';
-import { usualPace } from '../../gateway/pace.ts';
+import { defaultTimings } from '../../gateway/gateway-timings.ts';
 import { openService } from '../../gateway/service.ts';
 import { AgentProcess } from '../../gateway/session/agent-process.ts';
 import { Sessions } from '../../gateway/session/sessions.ts';
-import { UnplacedMessages } from '../../gateway/session/unplaced-messages.ts';
+import { PendingMessages } from '../../gateway/session/pending-messages.ts';
 import type { AgentEvent, AgentLog } from '../../gateway/wire/messages.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { AgentRecord } from '../../shared/runs/agent-record.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
 import { failReadsOf } from '../support/fail-reads-of.ts';
-import { testPace } from '../support/gateway-pace.ts';
+import { testTimings } from '../support/gateway-timings.ts';
 import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 
 let world: GatewayStack;
@@ -30,7 +30,7 @@ function gatewayParts(): GatewayParts {
     service: openService(systemClock, id),
     logs: { write: () => true, end: () => undefined, close: () => Promise.resolve() },
     counts: noCounts(),
-    pace: { ...usualPace, ...testPace },
+    timings: { ...defaultTimings, ...testTimings },
     clock: systemClock,
     wallClock: systemClock,
   };
@@ -68,9 +68,9 @@ describe('the event with which runs begin', () => {
     parts.service.agentRecord = () => Promise.resolve({ run_id: 'second', computation_id: 'c' });
     const agentProcess = new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined);
     agentProcess.setRecord({ run_id: 'first', computation_id: 'c' });
-    const unplaced = new UnplacedMessages(agentProcess, parts);
-    unplaced.take({ event: { ...eventOf('c'), event_type: 'ReceivingAlgorithm' } });
-    unplaced.take({ event: eventOf('c') });
+    const pending = new PendingMessages(agentProcess, parts);
+    pending.take({ event: { ...eventOf('c'), event_type: 'ReceivingAlgorithm' } });
+    pending.take({ event: eventOf('c') });
     await expect.poll(() => reported).toEqual(['second', 'second']);
   });
 });
@@ -78,7 +78,7 @@ describe('the event with which runs begin', () => {
 /** Parts whose record is read at most twice a second, and the reports that the service gets. */
 function slowlyReadParts() {
   const parts = gatewayParts();
-  parts.pace.record = 500;
+  parts.timings.record = 500;
   const reported: unknown[] = [];
   parts.service.report = (_, reports) => {
     reported.push(...reports);
@@ -95,13 +95,13 @@ describe('an event that a CVM repeats without end', () => {
       readings++;
       return Promise.resolve({ run_id: 'r', computation_id: 'c' });
     };
-    const unplaced = new UnplacedMessages(new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined), parts);
+    const pending = new PendingMessages(new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined), parts);
     for (let sent = 0; sent < 1_000; sent++) {
-      unplaced.take({ event: eventOf('c') });
+      pending.take({ event: eventOf('c') });
       await nextTurn();
     }
-    await expect.poll(() => unplaced.isEmpty).toBe(true);
-    unplaced.take({ event: { ...eventOf('c'), status: 'Completed' } });
+    await expect.poll(() => pending.isEmpty).toBe(true);
+    pending.take({ event: { ...eventOf('c'), status: 'Completed' } });
     await expect.poll(() => reported).toHaveLength(2);
     expect(reported).toMatchObject([{ status: 'InProgress' }, { status: 'Completed' }]);
     expect(readings).toBeLessThan(20);
@@ -110,9 +110,9 @@ describe('an event that a CVM repeats without end', () => {
   it('leaves room for one that decides the run, however many come at once', async () => {
     const { parts, reported } = slowlyReadParts();
     parts.service.agentRecord = () => Promise.resolve({ run_id: 'r', computation_id: 'c' });
-    const unplaced = new UnplacedMessages(new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined), parts);
-    for (let sent = 0; sent < 1_500; sent++) unplaced.take({ event: eventOf('c') });
-    unplaced.take({ event: { ...eventOf('c'), event_type: 'Failed', status: 'Failed' } });
+    const pending = new PendingMessages(new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined), parts);
+    for (let sent = 0; sent < 1_500; sent++) pending.take({ event: eventOf('c') });
+    pending.take({ event: { ...eventOf('c'), event_type: 'Failed', status: 'Failed' } });
     await expect.poll(() => reported).toHaveLength(2);
     expect([reported, parts.counts.eventsRefused]).toMatchObject([[{ status: 'InProgress' }, { status: 'Failed' }], 0]);
   });
@@ -126,17 +126,17 @@ describe('messages of a CVM whose record cannot be read', () => {
       readings.push(performance.now());
       return Promise.reject(new Error('The table is broken.'));
     };
-    const unplaced = new UnplacedMessages(new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined), parts);
-    for (let sent = 0; sent < 10; sent++) unplaced.take({ event: eventOf('c') });
+    const pending = new PendingMessages(new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined), parts);
+    for (let sent = 0; sent < 10; sent++) pending.take({ event: eventOf('c') });
     expect(readings).toHaveLength(1);
     await expect.poll(() => readings.length).toBeGreaterThan(1);
-    for (let sent = 0; sent < 10; sent++) unplaced.take({ event: eventOf('c') });
+    for (let sent = 0; sent < 10; sent++) pending.take({ event: eventOf('c') });
     await expect.poll(() => readings.length).toBeGreaterThan(5);
-    const { firstRetry, longestRetry } = parts.pace;
+    const { firstRetry, longestRetry } = parts.timings;
     // The pauses double. Each is shortened by up to a half, at random.
     const shortest = [1, 2, 4, 8, 16].reduce((sum, factor) => sum + Math.min(longestRetry, firstRetry * factor) / 2, 0);
     expect((readings[5] ?? 0) - (readings[0] ?? 0)).toBeGreaterThan(shortest - 10);
-    expect(unplaced.isEmpty).toBe(false);
+    expect(pending.isEmpty).toBe(false);
   });
 
   it.each(['DEBUG', 'WARN'])(
@@ -151,17 +151,17 @@ describe('messages of a CVM whose record cannot be read', () => {
       let isBroken = true;
       parts.service.agentRecord = () =>
         isBroken ? Promise.reject(new Error('The table is broken.')) : Promise.resolve({ run_id: 'r', computation_id: 'c' });
-      const unplaced = new UnplacedMessages(new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined), parts);
+      const pending = new PendingMessages(new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined), parts);
       const lineOf = (text: AgentLog['level'], message: string) => ({
         level: text,
         message,
         computation_id: 'c',
         timestamp: null,
       });
-      unplaced.take({ event: eventOf('c') });
-      for (let sent = 0; sent < 2_000; sent++) unplaced.take({ line: lineOf(level, 'working') });
-      unplaced.take({ line: lineOf('WARN', 'failed to run computation: exit status 3') });
-      unplaced.take({ event: { ...eventOf('c'), event_type: 'Failed', status: 'Failed' } });
+      pending.take({ event: eventOf('c') });
+      for (let sent = 0; sent < 2_000; sent++) pending.take({ line: lineOf(level, 'working') });
+      pending.take({ line: lineOf('WARN', 'failed to run computation: exit status 3') });
+      pending.take({ event: { ...eventOf('c'), event_type: 'Failed', status: 'Failed' } });
       isBroken = false;
       await expect.poll(() => reported).toHaveLength(2);
       expect(reported).toMatchObject([

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { together } from '../../gateway/together.ts';
+import { batched } from '../../gateway/batched.ts';
 
 /** Answers a number with its double, and notes the questions of each call. */
 function doubling() {
   const calls: number[][] = [];
-  const double = together(async (numbers: number[]) => {
+  const double = batched(async (numbers: number[]) => {
     calls.push(numbers);
     if (numbers.includes(0)) throw new Error('Nothing doubles to nothing.');
     return numbers.map((number) => 2 * number);

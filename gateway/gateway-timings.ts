@@ -1,8 +1,8 @@
-/** How often a gateway does what, in milliseconds. */
-export interface Pace {
-  /** Between two looks for commands of any CVM. */
+/** The intervals and time limits of a gateway, in milliseconds. */
+export interface GatewayTimings {
+  /** How often to poll for the commands of all CVMs. */
   commands: number;
-  /** Between two questions for the state of an agent that has a run, and of one that has none. */
+  /** How often to ask an agent for its state: with a run, and without. */
   stateOfBusy: number;
   stateOfIdle: number;
   /** The time that an agent has to answer a question, or to take a run. */
@@ -10,27 +10,27 @@ export interface Pace {
   /** How long a new process has to send its attestation before it gets a run, and a spent one before it is refused a run. */
   attestation: number;
   spent: number;
-  /** Between two attempts to obey the same command. */
+  /** How long to wait before another attempt to obey the same command. */
   command: number;
-  /** Between two stops of the same run. */
+  /** How long to wait before another stop of the same run. */
   stop: number;
   /**
-   * How long an event may come later than the state that it announces, with and without a log-forwarder. An agent that sends a line of
-   * its log in vain sends nothing else for 11 seconds.
+   * How long an event may arrive after the state that it announces, with and without a log-forwarder. An agent that fails to send a line
+   * of its log sends nothing else for 11 seconds.
    */
   lateEvent: number;
   lateEventWithoutForwarder: number;
-  /** Between two readings of what an agent process was given, for messages that may be of another run. */
+  /** How often to read which run an agent process was given, for messages that may be of another run. */
   record: number;
-  /** Between two looks whether a CVM is still registered with its certificate, and held by this gateway. */
+  /** How often to check that a CVM is still registered with its certificate, and held by this gateway. */
   presence: number;
-  /** Between two renewals of the gateway's lease, which keeps its CVMs connected: they are disconnected after 60 seconds. */
+  /** How often to renew the gateway's lease. Without a renewal, its CVMs count as disconnected after 60 seconds. */
   lease: number;
-  /** Between two looks for messages of other gateways. */
+  /** How often to poll for messages of other gateways. */
   messages: number;
-  /** Between two PINGs of a connection. Agents send none, and load balancers close connections without any traffic. */
+  /** How often to send a PING on a connection. Agents send none, and load balancers close connections without any traffic. */
   ping: number;
-  /** How long the other side of a connection may take to answer a PING. Then the gateway ends the connection. */
+  /** How long the other side may take to answer a PING before the gateway ends the connection. */
   pingAnswer: number;
   /**
    * How long a connection may have no stream. Then the gateway ends it, and cuts it up to as much later. An agent whose stream was
@@ -42,7 +42,7 @@ export interface Pace {
   longestRetry: number;
 }
 
-export const usualPace: Pace = {
+export const defaultTimings: GatewayTimings = {
   commands: 500,
   stateOfBusy: 15_000,
   stateOfIdle: 25_000,

@@ -5,8 +5,8 @@ import { profileOption } from './profile/login-command.ts';
 import type { Profile } from './profile/profile.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Where a command works. */
-export interface Place {
+/** The service and the domain that a command works with. */
+export interface Target {
   server: string;
   domain: string | undefined;
   profile: Profile | undefined;
@@ -21,7 +21,7 @@ export function localServerOf({ PORT = '' }: Terminal['env']): string {
 }
 
 /** Returns the options that say where a command works, as they were given. */
-export function placeOptions(options: { server?: string; domain?: string; profile?: string }): string {
+export function targetOptions(options: { server?: string; domain?: string; profile?: string }): string {
   const given = (['server', 'domain', 'profile'] as const).map((name) => {
     const value = options[name];
     return value === undefined ? '' : ` --${name} ${shellWord(value)}`;
@@ -35,7 +35,7 @@ export function notLoggedIn({
   isDefault,
   profile,
   profileName,
-}: Pick<Place, 'server' | 'isLocal' | 'profile'> & { isDefault: boolean; profileName: string }): CmsError {
+}: Pick<Target, 'server' | 'isLocal' | 'profile'> & { isDefault: boolean; profileName: string }): CmsError {
   const inProfile = profileName === 'default' ? '' : ` in the profile ${profileName}`;
   const elsewhere = profile ? ` Your login${inProfile} is for ${profile.server}.` : '';
   const options = `${isDefault ? '' : ` --server ${server}`}${profileOption(profileName)}`;

@@ -1,15 +1,15 @@
-import type { DomainPlace } from '../domains/domain-place.ts';
+import type { DomainManager } from '../domains/domain-manager.ts';
 import type { AcceptClient } from './accept-client.ts';
 import type { Finding } from './finding.ts';
 
-/** Where an acceptance runs. */
-export interface AcceptPlace {
+/** The service that an acceptance measures: the one on this machine, or a deployed stage. */
+export interface AcceptTarget {
   /** The address of the API. */
   url: string;
   /** Makes the domain. Returns a token of its administrator. */
   administrator: (domain: string) => Promise<string>;
-  domains: DomainPlace;
-  /** The limit of changes of a domain. Undefined: the place has none. */
+  domains: DomainManager;
+  /** The limit of changes of a domain. Undefined: it has none. */
   limit: { changesPerSecond: number; burst: number } | undefined;
   /** Measures what only AWS has, after the other checks. */
   checkAws: (domain: string, measured: Measured) => Promise<void>;

@@ -1,19 +1,19 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Files that are complete, beside the places of their names. */
-export interface UnplacedFiles {
-  /** Puts the files in their places, instead of what is there. @throws Error that names the files that are left */
-  place: () => void;
+/** Complete files under temporary names, beside those that they replace. */
+export interface PreparedFiles {
+  /** Renames the files, and so replaces the previous ones. @throws Error that names the files that are left */
+  install: () => void;
   discard: () => void;
 }
 
 /**
- * Writes files of these names and contents into a directory, under other names. So if one cannot be written, what is there stays
- * as it is. Only this user can read them.
+ * Writes files of these names and contents into a directory, under other names. If one cannot be written, the previous files stay
+ * unchanged. Only this user can read them.
  * @throws Error that says which directory, and why
  */
-export function writeUnplaced(directory: string, contents: Record<string, string>): UnplacedFiles {
+export function prepareFiles(directory: string, contents: Record<string, string>): PreparedFiles {
   const names = Object.keys(contents).map((name) => ({ name: join(directory, name), temporary: join(directory, `${name}.new`) }));
   const discard = () => {
     for (const { temporary } of names) rmSync(temporary, { force: true });
@@ -32,7 +32,7 @@ export function writeUnplaced(directory: string, contents: Record<string, string
     }
     throw new Error(`Cannot write into ${directory}: ${messageOf(error)}`, { cause: error });
   }
-  const place = () => {
+  const install = () => {
     try {
       for (const { name, temporary } of names) renameSync(temporary, name);
     } catch (error) {
@@ -40,7 +40,7 @@ export function writeUnplaced(directory: string, contents: Record<string, string
       throw new Error(`A file cannot be replaced: ${messageOf(error)}. ${left}`, { cause: error });
     }
   };
-  return { place, discard };
+  return { install, discard };
 }
 
 function messageOf(error: unknown): string {

@@ -3,7 +3,7 @@ import { askThisMachine } from './ask-this-machine.ts';
 import type { Enrolment } from './cvm-gateway.ts';
 
 /** A service whose CVMs are enrolled: the one on this machine, or a deployed stage. */
-export interface CvmPlace {
+export interface EnrolmentTarget {
   /** The URL of the API. */
   service: string;
   /** Returns a token of an administrator of the domain. */
@@ -13,7 +13,7 @@ export interface CvmPlace {
 }
 
 /** The service that runs on this machine. */
-export function thisMachine(port: number): CvmPlace {
+export function thisMachine(port: number): EnrolmentTarget {
   const service = `http://127.0.0.1:${port}`;
   return {
     service,

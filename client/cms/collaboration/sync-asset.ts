@@ -10,11 +10,11 @@ import type { Step } from './step.ts';
 type Asset = Schemas['Asset'];
 
 /**
- * Uploads and links an asset of the caller, unless the computation has it. A file with another content takes the place of the
- * asset that the caller linked before.
+ * Uploads and links an asset of the caller, unless the computation has it. A file with another content replaces the asset
+ * that the caller linked before.
  * @param file the path of the content
  */
-export async function settleAsset(
+export async function syncAsset(
   context: Context,
   connection: Connection,
   id: string,
@@ -36,10 +36,10 @@ export async function settleAsset(
   const asset = await upload(context, connection, { ...fields, file });
   if (linked) await client.unlinkAsset({ id: linked.before.id, computationID: id });
   await client.linkAsset({ id: asset.id, computationID: id });
-  return done(asset.id, linked ? 'uploaded and linked in place of the one before' : 'uploaded and linked');
+  return done(asset.id, linked ? 'uploaded and linked; replaces the previous one' : 'uploaded and linked');
 }
 
-/** Finds the linked asset of the caller that has the place of this one: the algorithm, or the dataset of this name. */
+/** Finds the linked asset of the caller that this one replaces: the algorithm, or the dataset of this name. */
 async function linkedAsset(
   connection: Connection,
   id: string,
@@ -57,21 +57,21 @@ async function linkedAsset(
 
 /**
  * Names the linked assets of the caller that the file does not name: a run uses them.
- * @param settled the identifiers of those that it names
+ * @param synced the identifiers of those that it names
  */
 export async function otherAssets(
   { command }: Pick<Context, 'command'>,
   connection: Connection,
   id: string,
-  settled: readonly string[],
+  synced: readonly string[],
 ): Promise<Step[]> {
   const { client, user } = connection;
   const { assets } = await client.getComputation({ id });
   const steps: Step[] = [];
-  for (const { id: asset, asset_type, file_name } of assets.filter((each) => !settled.includes(each.id))) {
+  for (const { id: asset, asset_type, file_name } of assets.filter((each) => !synced.includes(each.id))) {
     const { created_by } = (await assetWithoutReading(client, { id: asset, user })).asset;
     if (created_by !== user) continue;
-    const outcome = `linked, but not in the file. To take it out: ${command(`asset unlink ${asset} ${id}`)}`;
+    const outcome = `linked, but not in the file. To unlink it: ${command(`asset unlink ${asset} ${id}`)}`;
     steps.push({ subject: asset_type, name: file_name, outcome });
   }
   return steps;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { contentsOf, removeFromPlace, type DataPlace } from '../../../infra/domains/remove-from-place.ts';
+import { contentsOf, removeFromStorage, type DomainStorage } from '../../../infra/domains/remove-from-storage.ts';
 import { LocalUsers } from '../../../infra/local/local-users.ts';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
 import { systemClock } from '../../../shared/clock.ts';
@@ -25,12 +25,12 @@ const kindsOfKeys =
 let stores: Stores;
 let s3: S3Client;
 let users: LocalUsers;
-let place: DataPlace;
+let storage: DomainStorage;
 beforeAll(async () => {
   stores = await startStores();
   s3 = new S3Client({ endpoint: stores.endpoints.s3, region: 'local', credentials: localCredentials, forcePathStyle: true });
   users = new LocalUsers(undefined);
-  place = {
+  storage = {
     clock: systemClock,
     table: stores.table,
     s3,
@@ -69,8 +69,8 @@ function mortal(table: Table, lastCall: number): Table {
   return { ...table, document };
 }
 
-const remove = (more: Partial<DataPlace> = {}) =>
-  removeFromPlace({ ...place, ...more }, { domain: 'd1', stop: false, wait: false, say: () => undefined });
+const remove = (more: Partial<DomainStorage> = {}) =>
+  removeFromStorage({ ...storage, ...more }, { domain: 'd1', stop: false, wait: false, say: () => undefined });
 
 async function endRunsOf(domain: string): Promise<void> {
   for (const claim of await readClaimsOfDomain(stores.table, domain)) {
@@ -121,7 +121,7 @@ describe('the removal of a domain', () => {
     expect(await users.membershipsIn('d10')).toEqual(['d10:administrator']);
   });
 
-  it('says that the data is left if changes cannot be refused for long', async () => {
+  it('leaves the data, and says so, if earlier requests may still make changes for an hour', async () => {
     await aReadyComputation(stores, 'd1');
     const changesEndAt = Date.now() + 3_600_000;
     const removed = await remove({ close: () => Promise.resolve({ changesEndAt, isOverAt: changesEndAt }) });
@@ -135,7 +135,7 @@ describe('the removal of a domain', () => {
 
   it('reports as removed the numbers that were counted before', async () => {
     await aReadyComputation(stores, 'd1');
-    const { items, content, activeRuns } = await contentsOf(place, 'd1');
+    const { items, content, activeRuns } = await contentsOf(storage, 'd1');
     expect({ ...items, content: content.objects, activeRuns }).toMatchObject({
       computations: 1,
       assets: 1,

@@ -4,7 +4,7 @@ import { detailsOf } from '../output/event-line.ts';
 import type { Step } from './step.ts';
 
 /** Uploads the public key of the caller, unless it is the one that the computation has. */
-export async function settleKey(
+export async function syncKey(
   { client, user }: Connection,
   id: string,
   { planned, key, fingerprint }: GivenKey & { planned: string },
@@ -14,5 +14,5 @@ export async function settleKey(
   const [latest] = events;
   if (latest && detailsOf(latest)['fingerprint'] === fingerprint) return done('unchanged');
   await client.uploadKey({ id, body: { key } });
-  return done(latest ? 'uploaded in place of the one before' : 'uploaded');
+  return done(latest ? 'uploaded; replaces the previous key' : 'uploaded');
 }

@@ -13,7 +13,7 @@ type Body = Arguments<'updateComputation'>['body'];
  * Creates the computation of a collaboration, or changes what the file says otherwise. Only its owner does so.
  * @returns its identifier and what was done
  */
-export async function settleComputation(
+export async function syncComputation(
   context: Pick<Context, 'command' | 'note' | 'typed'>,
   connection: Connection,
   planned: Collaboration['computation'],

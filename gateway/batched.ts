@@ -1,8 +1,8 @@
 /**
- * Answers the questions of one turn of the event loop with one call, because a call of the table takes more time than what it reads.
+ * Combines the questions of one turn of the event loop into one call: the overhead of a call to the table exceeds the cost of a read.
  * @param answerAll answers questions in their order
  */
-export function together<Question, Answer>(
+export function batched<Question, Answer>(
   answerAll: (questions: Question[]) => Promise<Answer[]>,
 ): (question: Question) => Promise<Answer> {
   let questions: Question[] = [];
@@ -15,8 +15,8 @@ export function together<Question, Answer>(
     return await answerAll(asked);
   };
   return async (question) => {
-    const place = questions.push(question) - 1;
+    const index = questions.push(question) - 1;
     answers ??= ask();
-    return (await answers)[place] as Answer;
+    return (await answers)[index] as Answer;
   };
 }

@@ -25,7 +25,7 @@ const recordStandsFor = 5 * 60_000;
  * Lines of logs begin no run, and an agent sends one with each answer for its state. So a record without a run stands for them for five
  * minutes. A CVM that repeats an event has the record read once a second.
  */
-export class UnplacedMessages {
+export class PendingMessages {
   private readonly agentProcess: AgentProcess;
   private readonly parts: GatewayParts;
   private waiting: Message[] = [];
@@ -95,7 +95,7 @@ export class UnplacedMessages {
 
   private async placeAll(): Promise<void> {
     if (this.reading || this.retrying) return;
-    const left = this.readAt + this.parts.pace.record - this.parts.clock.now();
+    const left = this.readAt + this.parts.timings.record - this.parts.clock.now();
     if (left > 0) return this.retryIn(left);
     this.reading = true;
     try {
@@ -112,7 +112,7 @@ export class UnplacedMessages {
   }
 
   private retryLater(): void {
-    const { firstRetry, longestRetry } = this.parts.pace;
+    const { firstRetry, longestRetry } = this.parts.timings;
     const pause = Math.min(longestRetry, firstRetry * 2 ** Math.min(this.failures++, 10));
     this.retryIn(pause * (0.5 + Math.random() / 2));
   }

@@ -11,7 +11,7 @@ import type { Table } from '../../shared/table/table.ts';
 import { countContent, removeContent, type ContentCounts } from './remove-content.ts';
 import type { RemovedUsers, UserDirectory } from './user-directory.ts';
 
-/** How a place keeps a domain from being used while it is removed. Times are milliseconds since the Unix epoch. */
+/** How long a closed domain may still change. Times are milliseconds since the Unix epoch. */
 export interface Closing {
   /** Until then, requests may still change something. */
   changesEndAt: number;
@@ -19,8 +19,8 @@ export interface Closing {
   isOverAt: number;
 }
 
-/** Where the data of a domain is. */
-export interface DataPlace {
+/** Where domains are stored, and how they are closed. */
+export interface DomainStorage {
   clock: Clock;
   table: Table;
   s3: S3Client;
@@ -40,7 +40,7 @@ export interface DataPlace {
   removeRunLogs?: (domain: string, runIds: string[]) => Promise<number>;
 }
 
-/** What a place has of a domain. */
+/** What a service has of a domain. */
 export interface DomainContents {
   items: DomainCounts;
   content: ContentCounts;
@@ -71,13 +71,13 @@ export interface RemovalOptions {
   say: (line: string) => void;
 }
 
-export async function contentsOf(place: DataPlace, domain: string): Promise<DomainContents> {
-  const stays = (key: AnyKey) => place.closesDomain(key, domain);
+export async function contentsOf(storage: DomainStorage, domain: string): Promise<DomainContents> {
+  const stays = (key: AnyKey) => storage.closesDomain(key, domain);
   const [items, content, roles, claims] = await Promise.all([
-    countDomain(place.table, { domain, stays }),
-    countContent(place.s3, place.bucket, domain),
-    place.users?.membershipsIn(domain),
-    readClaimsOfDomain(place.table, domain),
+    countDomain(storage.table, { domain, stays }),
+    countContent(storage.s3, storage.bucket, domain),
+    storage.users?.membershipsIn(domain),
+    readClaimsOfDomain(storage.table, domain),
   ]);
   return { items, content, activeRuns: claims.length, ...(roles ? { roles } : {}) };
 }
@@ -87,13 +87,13 @@ export async function contentsOf(place: DataPlace, domain: string): Promise<Doma
  * nothing, then removes what is stored. May be interrupted at any point and repeated.
  * @throws Error if runs are active, and `stop` is not set
  */
-export async function removeFromPlace(place: DataPlace, options: RemovalOptions): Promise<Removed> {
+export async function removeFromStorage(storage: DomainStorage, options: RemovalOptions): Promise<Removed> {
   const { domain, stop, wait, say } = options;
-  const { clock } = place;
-  if (!stop) await refuseWhileActive(place.table, domain);
-  const users = await place.users?.removeDomain(domain);
+  const { clock } = storage;
+  if (!stop) await refuseWhileActive(storage.table, domain);
+  const users = await storage.users?.removeDomain(domain);
   if (users) say(`Removed ${users.users} users and ${users.roles} roles.`);
-  const closing = await place.close(domain, (users?.roles ?? 0) > 0);
+  const closing = await storage.close(domain, (users?.roles ?? 0) > 0);
   const none = { items: noCounts(), content: { objects: 0, bytes: 0 }, ...(users ? { users } : {}) };
   const pause = closing.changesEndAt - clock.now();
   if (pause > longestPauseInMilliseconds && !wait)
@@ -102,21 +102,21 @@ export async function removeFromPlace(place: DataPlace, options: RemovalOptions)
     say(`Waiting until ${textOf(closing.changesEndAt)}: requests that came before may still change something.`);
     await clock.wait(pause);
   }
-  if (stop) await stopRuns(place, domain, say);
-  else await refuseWhileActive(place.table, domain);
+  if (stop) await stopRuns(storage, domain, say);
+  else await refuseWhileActive(storage.table, domain);
 
-  const removed = await removeData(place, domain, say);
+  const removed = await removeData(storage, domain, say);
   if (clock.now() < closing.isOverAt) {
     const repeatAfter = textOf(closing.isOverAt);
     if (!wait) return { ...removed, ...(users ? { users } : {}), repeatAfter };
     say(`Waiting until ${repeatAfter}, when the last tokens and uploads expire.`);
     await clock.wait(closing.isOverAt - clock.now());
-    const late = await removeData(place, domain, say);
+    const late = await removeData(storage, domain, say);
     for (const kind of Object.keys(late.items) as (keyof DomainCounts)[]) removed.items[kind] += late.items[kind];
     removed.content.objects += late.content.objects;
     removed.content.bytes += late.content.bytes;
   }
-  await place.open(domain);
+  await storage.open(domain);
   return { ...removed, ...(users ? { users } : {}) };
 }
 
@@ -128,29 +128,29 @@ function textOf(time: number): string {
 }
 
 async function removeData(
-  place: DataPlace,
+  storage: DomainStorage,
   domain: string,
   say: RemovalOptions['say'],
 ): Promise<Pick<Removed, 'items' | 'content' | 'runLogs'>> {
-  const stays = (key: AnyKey) => place.closesDomain(key, domain);
+  const stays = (key: AnyKey) => storage.closesDomain(key, domain);
   let runLogs: number | undefined;
-  if (place.removeRunLogs) {
-    runLogs = await place.removeRunLogs(domain, await runIdsOf(place.table, domain));
+  if (storage.removeRunLogs) {
+    runLogs = await storage.removeRunLogs(domain, await runIdsOf(storage.table, domain));
   }
-  const { clock } = place;
+  const { clock } = storage;
   let said = clock.now();
   const onProgress = (found: DomainCounts) => {
     if (clock.now() - said < 5_000) return;
     said = clock.now();
     say(`Removed ${Object.values(found).reduce((sum, count) => sum + count, 0)} items.`);
   };
-  const items = await removeDomain(place.table, {
+  const items = await removeDomain(storage.table, {
     domain,
     stays,
-    settle: async () => await clock.wait(place.readsEndInMilliseconds),
+    settle: async () => await clock.wait(storage.readsEndInMilliseconds),
     onProgress,
   });
-  const content = await removeContent(place.s3, place.bucket, domain);
+  const content = await removeContent(storage.s3, storage.bucket, domain);
   return { items, content, ...(runLogs === undefined ? {} : { runLogs }) };
 }
 
@@ -164,7 +164,7 @@ async function refuseWhileActive(table: Table, domain: string): Promise<void> {
 /** Longer than a stop may take: `stopInSeconds` of the stage, until a CVM that does not answer is given up. */
 const longestStopInMilliseconds = 15 * 60_000;
 
-async function stopRuns({ table, executions, clock }: DataPlace, domain: string, say: RemovalOptions['say']): Promise<void> {
+async function stopRuns({ table, executions, clock }: DomainStorage, domain: string, say: RemovalOptions['say']): Promise<void> {
   const givesUpAt = clock.now() + longestStopInMilliseconds;
   const stopped = new Set<string>();
   for (;;) {
