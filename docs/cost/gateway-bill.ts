@@ -43,7 +43,7 @@ export function gatewayBills(): Record<string, Bill> {
     'load balancer': { 'Network Load Balancer hour': hoursPerMonth },
     'addresses of the load balancer': { 'public IPv4 address, hour': 2 * hoursPerMonth },
     'reading the commands': { 'DynamoDB read unit': (gatewayTasks * readUnitsPerLook * secondsPerMonth) / commandReadsInSeconds },
-    'leases of gateways, and letters between them': {
+    'leases of gateways, and messages between them': {
       'DynamoDB write unit': (gatewayTasks * secondsPerMonth) / leaseInSeconds,
       'DynamoDB read unit': (gatewayTasks * secondsPerMonth) / letterReadsInSeconds,
     },
