@@ -77,8 +77,8 @@ that.
 
 ## Waiting
 
-A request with \`wait=20\` that finds nothing is held for 20 s. It reads one item a second. Its function does little but wait, and is paid by its
-memory and duration.
+A request with \`wait=20\` that finds nothing is held for 20 s. It reads one item a second. Its function mostly waits, and is billed by
+its memory and duration.
 
 ${waitingTable(measured)}
 
@@ -122,8 +122,8 @@ The key that seals private keys is rotated every year. Its first and its second 
 
 Not included: SQS, SNS and EventBridge (cents), the dashboard's log queries ($0.005 per GB scanned), stored logs ($0.03 per GB and month),
 Cognito ($0.015 per active user above 10,000), requests to KMS ($0.03 per 10,000), and the secret of a webhook for alarms ($0.40). Budgets
-without actions are free. Nobody signs in for the API reference at \`/docs\`, \`/openapi.json\`, \`/health\` and the public keys: whoever calls all of them as
-often as the stage allows for a month costs up to $${(Math.ceil(dollars(mostOfOpenRoutes()) / 10) * 10).toFixed(0)}. The budget of the stage tells of it.
+without actions are free. The API reference at \`/docs\`, \`/openapi.json\`, \`/health\` and the public keys need no token. Calling
+all of them as often as the stage allows costs up to $${(Math.ceil(dollars(mostOfOpenRoutes()) / 10) * 10).toFixed(0)} a month. The budget of the stage warns of it.
 
 ## A month of a gateway for CVMs
 

@@ -51,7 +51,7 @@ describe('removing a part of a stage, by docs/deploy.md', () => {
 });
 
 describe('rolling back, by docs/upgrade.md', () => {
-  it('deploys the service and operations stacks alone, because the state stack of the version before lacks keys', () => {
+  it('deploys the service and operations stacks alone, because the state stack of the previous version lacks keys', () => {
     const deployments = commandsOf(sectionOf('docs/upgrade.md', 'Rolling back')).filter((command) =>
       command.includes('cdk deploy'),
     );

@@ -7,7 +7,7 @@ computation:
   owner: alice
   # Whose approval a run needs: none, all, or all_signed
   approval: all_signed
-  # Who gets the results beside the owner. Without this line: every user with the role result_consumer who uploads a key
+  # Who gets the results in addition to the owner. Without this line: every user with the role result_consumer who uploads a key
   consumers: [alice]
   agent_config:
     log_level: info

@@ -13,7 +13,7 @@ export const route = {
   endpoint: 25,
   method: 'GET',
   path: '/{domainID}/cvms/{cvmID}/commands',
-  summary: 'List the open commands of a CVM, oldest first, and the run that holds it',
+  summary: 'List the open commands of a CVM, oldest first, and its active run',
   access: { anyOf: ['operate_cvm'] },
   uses: { table: ['GetItem', 'BatchGetItem', 'UpdateItem', ...waiting], sealingKey: ['Decrypt'] },
   waits: true,
