@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { addAsset, addPendingTask, changeAsset, pendingKey, removeAsset } from '../../../shared/assets/change-asset.ts';
 import type { StoredAsset } from '../../../shared/assets/asset.ts';
 import { listAssets } from '../../../shared/assets/list-assets.ts';
-import { getItem } from '../../../shared/table/table.ts';
+import { foldChanges } from '../../../shared/lists/fold.ts';
+import { indexedLists } from '../../../shared/lists/indexed-list.ts';
+import { getItem, type Table } from '../../../shared/table/table.ts';
 import { StaleReadError, Transaction } from '../../../shared/table/transaction.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { anAssetRow } from '../../support/manifest-inputs.ts';
@@ -64,12 +66,16 @@ const commit = async (change: (transaction: Transaction) => unknown) => {
 };
 
 describe('removeAsset', () => {
-  it('takes the asset out of its list', async () => {
+  it.each([
+    ['still in the log', 'd2', () => Promise.resolve()],
+    ['in the tree', 'd3', (table: Table) => foldChanges(table, indexedLists.assets('d3').index, 1)],
+  ])('takes the asset out of its list, %s', async (_where, domain, fold) => {
     const total = async () =>
-      (await listAssets(embedded.table, 'd2', { limit: 1, offset: 0, asset_type: ready.asset_type })).total;
-    await commit((transaction) => addAsset(transaction, 'd2', ready));
+      (await listAssets(embedded.table, domain, { limit: 1, offset: 0, asset_type: ready.asset_type })).total;
+    await commit((transaction) => addAsset(transaction, domain, ready));
+    await fold(embedded.table);
     expect(await total()).toBe(1);
-    await commit((transaction) => removeAsset(transaction, 'd2', ready));
+    await commit((transaction) => removeAsset(transaction, domain, ready));
     expect(await total()).toBe(0);
   });
 });

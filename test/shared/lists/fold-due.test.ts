@@ -59,6 +59,13 @@ async function changeInBulk(
   await Promise.all(parts.map((part) => putItems(table, part)));
 }
 
+/** Logs a computation that enters a state on a day, or none. */
+async function enter(number: number, entered?: { day: number; state: number }): Promise<void> {
+  const { index } = indexedLists.computations('d-days');
+  const step = { version: 1, changes: [memberChange(indexedLists.computations('d-days'), number, { now: 'created' })] };
+  await transact(table, [logChange(index, number, { ...step, ...(entered && { entered }) })]);
+}
+
 const headItem = () => getItem(table, indexKeys.head(list.index));
 const inLog = async () => (await Promise.all(indexKeys.logs(list.index).map((log) => queryPartition(table, log)))).flat().length;
 const mark = () => getItem(table, dueFoldKeys.mark(list.index));
@@ -79,6 +86,17 @@ describe('the scheduled fold', () => {
       folds: [],
     });
     expect(await foldDueLists(table)).toBe(0);
+  });
+
+  it("keeps today's statistics in the head, by the table's clock", async () => {
+    const { index } = indexedLists.computations('d-days');
+    const day = Math.floor(time / 86_400_000);
+    await enter(1, { day, state: 1 });
+    await foldChanges(table, index, 1);
+    await enter(2);
+    await foldChanges(table, index, 1);
+    const { days } = parseHead(await getItem(table, indexKeys.head(index)));
+    expect(days).toEqual({ [day]: { counts: [0, 1, 0, 0, 0, 0, 0, 0] } });
   });
 
   it('folds what a look leaves in a list that has no mark, from 64 changes on', async () => {

@@ -166,6 +166,21 @@ describe('lists of earlier versions', () => {
     expect(await contradictions()).toEqual([]);
   });
 
+  it('are folded by the schedule also if their log has a single change, or if only days of the statistics are left', async () => {
+    await aComputation(stores.table, domain);
+    await asEarlierVersionsHadIt(await anAsset(stores, domain));
+    await anAsset(stores, domain, { file_name: 'x.csv', asset_type: 'dataset' });
+    expect(await migrate()).toBe(0);
+    let time = Date.now();
+    for (let minute = 0; minute < 4; minute++) {
+      time += 61_000;
+      await foldDueLists({ ...stores.table, clock: { now: () => time, wait: () => Promise.resolve() } });
+    }
+    const { index } = indexedLists.assets(domain);
+    expect((await Promise.all(indexKeys.logs(index).map((log) => queryPartition(stores.table, log)))).flat()).toEqual([]);
+    expect(await headOf(indexedLists.computations(domain))).toMatchObject({ days: {}, folds: [] });
+  });
+
   it('are as they were while two runners migrate them at the same time', async () => {
     const { first, asset } = await aTableInBetween();
     const before = await everyPage(first, asset);

@@ -26,7 +26,7 @@ async function takeInTurn(wait: Wait, times: number): Promise<FreeSlot[]> {
 
 describe('takeWaitSlot', () => {
   it.each([
-    ['all slots of the domain', { perStage: 100, perDomain: 7 }, 7],
+    ['all slots of the domain', { perStage: 100, perDomain: 20 }, 20],
     ['all slots of the stage if the domain may have more', { perStage: 5, perDomain: 9 }, 5],
     ['no slot if there is none', { perStage: 0, perDomain: 9 }, 0],
   ])('gives waits that follow each other %s, and no more', async (_what, caps, most) => {
