@@ -7,9 +7,10 @@ import {
 } from '@aws-sdk/client-cognito-identity-provider';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { domainsOfStage, stageNamed } from '../domains/domains-of-stage.ts';
+import { domainsOfStage } from '../domains/domains-of-stage.ts';
 import { resourcesOf } from '../domains/stage-resources.ts';
 import { UsageError } from '../local/arguments.ts';
+import { stageNamed } from '../stage-named.ts';
 import type { AcceptPlace } from './accept-place.ts';
 import { checkAlarm } from './check-alarm.ts';
 import { checkLogs } from './check-logs.ts';

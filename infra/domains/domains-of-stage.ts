@@ -2,7 +2,7 @@ import { systemClock, type Clock } from '../../shared/clock.ts';
 import { closedAt } from '../../shared/deletion/closed-domain.ts';
 import { UsageError } from '../local/arguments.ts';
 import type { Stage } from '../stage.ts';
-import { stages } from '../stages.ts';
+import { stageNamed } from '../stage-named.ts';
 import type { DomainPlace } from './domain-place.ts';
 import { changeRoles, createDomain, inviteUser } from './manage-users.ts';
 import { contentsOf, removeFromPlace } from './remove-from-place.ts';
@@ -56,12 +56,6 @@ export async function domainsOfStage(
     },
     leaves: leftIn(stage),
   };
-}
-
-export function stageNamed(name: string): Stage {
-  const stage = stages.find((row) => row.name === name);
-  if (stage) return stage;
-  throw new UsageError(`--stage is ${JSON.stringify(name)}; expected one of ${stages.map((row) => row.name).join(' ')}.`);
 }
 
 /** What cannot be removed for one domain alone. docs/domains.md has the same. */
