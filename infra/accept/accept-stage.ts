@@ -6,7 +6,7 @@ import {
   CognitoIdentityProviderClient,
 } from '@aws-sdk/client-cognito-identity-provider';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { documentClient } from '../../shared/table/document-client.ts';
 import { domainsOfStage } from '../domains/domains-of-stage.ts';
 import { resourcesOf } from '../domains/stage-resources.ts';
 import { UsageError } from '../local/arguments.ts';
@@ -40,7 +40,7 @@ export async function acceptStage(name: string, { url, say }: AcceptStageOptions
   const { apiUrl, tableName, userPool } = await resourcesOf(stage);
   if (!userPool) throw new UsageError(`The stage ${name} has no user pool.`);
   const domains = await domainsOfStage(name, { tokensLiveInSeconds: accessTokensLiveInSeconds, say });
-  const table = { name: tableName, document: DynamoDBDocumentClient.from(new DynamoDBClient({ region: stage.region })) };
+  const table = { name: tableName, document: documentClient(new DynamoDBClient({ region: stage.region })) };
   const cognito = new CognitoIdentityProviderClient({ region: stage.region });
   return {
     url: url ?? apiUrl,

@@ -1,11 +1,11 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { allIndexes, isStored } from '../../shared/lists/all-indexes.ts';
 import { checkPage, checkTotals } from '../../shared/lists/check-list.ts';
 import { indexedLists, listsOfIndex, type IndexedList } from '../../shared/lists/indexed-list.ts';
 import { awaitsCarryOver } from '../../shared/lists/old-lists.ts';
 import { readProgress, rebuildIndex } from '../../shared/lists/rebuild.ts';
 import { readHead } from '../../shared/lists/stored-head.ts';
+import { documentClient } from '../../shared/table/document-client.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { resourcesOf } from '../domains/stage-resources.ts';
 import { stageNamed } from '../stage-named.ts';
@@ -191,7 +191,7 @@ async function openHere(dataDirectory: string | undefined): Promise<OpenTable> {
 }
 
 function opened(client: DynamoDBClient, name: string): OpenTable {
-  const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  const document = documentClient(client);
   const close = async () => document.destroy();
   return { table: { name, document }, close };
 }

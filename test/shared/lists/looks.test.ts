@@ -1,11 +1,11 @@
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { noteLook, changesUntilLook } from '../../../shared/lists/looks.ts';
+import { documentClient } from '../../../shared/table/document-client.ts';
 
 let time = 0;
-const document = DynamoDBDocumentClient.from(new DynamoDBClient({ region: 'local' }));
+const document = documentClient(new DynamoDBClient({ region: 'local' }));
 const table = { name: 'none', document, clock: { now: () => time, wait: () => Promise.resolve() } };
 const { index } = indexedLists.computations('d1');
 const other = indexedLists.computations('d2').index;
