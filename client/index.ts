@@ -8,6 +8,7 @@ export type { Arguments, CallOptions, Data, Operation } from './operation.ts';
 export { type Item, items, type ListOperation, type Page, page, pages } from './pages.ts';
 export type { RetryOptions, Token, TokenSource } from './retrying-fetch.ts';
 export { type ProblemCode, ServiceProblem } from './service-problem.ts';
+export { sizeText } from './size-text.ts';
 export { watchEvents, type WatchOptions } from './watch-events.ts';
 export { isEndOfRun, waitForRun, watchRun, type WatchRunOptions } from './watch-run.ts';
 export { wholeAnswer, type WholeAnswer } from './whole-answer.ts';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { sizeText } from '../client/size-text.ts';
 
 /** A file in demo/data/. */
 export interface InputFile {
@@ -9,7 +10,7 @@ export interface InputFile {
   content: Buffer<ArrayBuffer>;
   /** SHA3-256, the hash that an agent verifies. */
   sha3: Buffer;
-  /** Formatted, such as `15.2 kB`. */
+  /** Formatted, such as `14.9 KiB`. */
   size: string;
 }
 
@@ -17,5 +18,5 @@ export async function readInputFile(name: string): Promise<InputFile> {
   const path = join(import.meta.dirname, 'data', name);
   const content = await readFile(path);
   const sha3 = createHash('sha3-256').update(content).digest();
-  return { name, path, content, sha3, size: `${(content.length / 1_000).toFixed(1)} kB` };
+  return { name, path, content, sha3, size: sizeText(content.length) };
 }

@@ -2,13 +2,14 @@ import { Duration } from 'aws-cdk-lib';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
+import { undeliveredStaysInDays } from './state/lifetimes.ts';
 
-/** A queue of what could not be delivered, kept for 14 days. An alarm must report every message. */
+/** A queue of what could not be delivered. An alarm must report every message. */
 export class DeadLetterQueue extends Queue {
   constructor(scope: Construct, id: string, queueName: string) {
     super(scope, id, {
       queueName,
-      retentionPeriod: Duration.days(14),
+      retentionPeriod: Duration.days(undeliveredStaysInDays),
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
     });

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { createClient, issueLocalToken } from '../../client/index.ts';
 import { startDynamoDb } from '../../infra/local/dynamodb.ts';
 import { freePort } from '../../infra/local/free-port.ts';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { local } from '../../infra/local/local-environment.ts';
+import { documentClient } from '../../shared/table/document-client.ts';
 import { callAs } from '../../test/infra/local/ready-computation.ts';
 import { readyComputations } from '../../test/support/builders-ready-computations.ts';
 import { patientDeadline } from '../../test/support/embedded-table.ts';
@@ -43,7 +43,7 @@ export async function startBusyService(starts: number): Promise<BusyService> {
   const command = [process.execPath, 'infra/local/start.ts', '--no-console', '--no-simulator'];
   const stopServer = await startServer(command, { url, environment });
   const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
-  const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  const document = documentClient(client);
   const groups = [`${domain}:administrator`, `${domain}:cvm`];
   const token = await issueLocalToken({ baseUrl: url, sub: 'alice', groups });
   const table = { name: local.tableName, document, deadline: patientDeadline };

@@ -1,5 +1,4 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { issueLocalToken } from '../../client/index.ts';
 import { startDynamoDb } from '../../infra/local/dynamodb.ts';
 import { freePort } from '../../infra/local/free-port.ts';
@@ -8,6 +7,7 @@ import { local } from '../../infra/local/local-environment.ts';
 import { deletePartition } from '../../shared/deletion/delete-partition.ts';
 import { numberedId } from '../../shared/identifiers.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
+import { documentClient } from '../../shared/table/document-client.ts';
 import { indexKeys } from '../../shared/table/index-keys.ts';
 import { keyToWrite, listKeys } from '../../shared/table/keys.ts';
 import { incrementFrom } from '../../shared/table/numbers.ts';
@@ -35,7 +35,7 @@ export async function startOurs(rows: number): Promise<Service> {
   const token = await issueLocalToken({ baseUrl, sub: 'alice', groups });
   const call = callAs(baseUrl, token);
   const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
-  const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  const document = documentClient(client);
   const table = { name: local.tableName, document, deadline: patientDeadline };
 
   const list = indexedLists.computations(domain);

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
-import { neverProxyLoopback } from './never-proxy-loopback.ts';
+import { neverProxyLoopback } from '../node/never-proxy-loopback.ts';
 import { processTerminal } from './process-terminal.ts';
 import { runCms } from './run-cms.ts';
 

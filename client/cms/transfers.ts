@@ -6,13 +6,13 @@ import { type Cut, CutOffError } from '../transfer/repeat-transfer.ts';
 import { tooLarge, type TransferProgress } from '../node/send-content.ts';
 import { onlyCreatorUploads } from '../transfer/renew-upload.ts';
 import { assetWithoutReading } from '../asset-without-reading.ts';
+import { sizeText } from '../size-text.ts';
 import { largestInBytes } from '../transfer/storage-limit.ts';
 import { uploadAsset, type UploadOptions } from '../node/upload-asset.ts';
 import { uploadContent } from '../node/upload-content.ts';
 import { CmsError } from './cms-error.ts';
 import type { Connection, Context } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
-import { fileSize } from './output/file-size.ts';
 import { startProgress } from './output/progress.ts';
 import { sentence } from './output/sentence.ts';
 import { filesBeside } from './output/files-beside.ts';
@@ -99,7 +99,7 @@ async function shown(context: Context, name: string, transfer: (options: Shown) 
       },
       onCut: ({ error }) => {
         bar.stop();
-        const place = latest ? ` after ${fileSize(latest.done)} of ${fileSize(latest.total)}` : '';
+        const place = latest ? ` after ${sizeText(latest.done)} of ${sizeText(latest.total)}` : '';
         const next = latest?.phase === 'receiving' ? 'Resuming' : 'Sending it again';
         context.note(`The transfer of ${name} was cut off${place}: ${sentence(error.message)} ${next}.\n`);
       },

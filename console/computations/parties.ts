@@ -10,7 +10,7 @@ export interface Party {
 }
 
 interface Given {
-  computation: Pick<Schemas['Computation'], 'owner' | 'consumers' | 'approval'>;
+  computation: Pick<Schemas['Computation'], 'owner' | 'consumers'>;
   /** The linked assets, with what is known of each. */
   inputs: readonly (Pick<Schemas['AssetOfComputation'], 'file_name' | 'asset_type'> &
     Partial<Pick<Schemas['AssetRow'], 'created_by' | 'state'>>)[];
@@ -53,7 +53,7 @@ export function partiesOf({ computation, inputs, missing, approvals }: Given): D
     for (const { created_by } of pending) if (created_by !== undefined) party(created_by).owes.push(`content of ${file}`);
     if (pending.length === 0) others.push(`Content of ${file}`);
   }
-  for (const { user, because } of missingApprovals(computation.approval, approvals)) {
+  for (const { user, because } of missingApprovals(approvals)) {
     party(user).owes.push(
       because.includes(resultConsumer) && because.length === 1 ? 'approval' : `approval for ${because.join(', ')}`,
     );
@@ -61,12 +61,8 @@ export function partiesOf({ computation, inputs, missing, approvals }: Given): D
   return { parties: [...parties.values()], others };
 }
 
-/** Returns the approvals that a run needs and that do not count, as the service decides it (docs/contract.md, section 9). */
-function missingApprovals(
-  approval: Schemas['Computation']['approval'],
-  { needed, approvals }: Schemas['Approvals'],
-): Schemas['NeededApproval'][] {
-  const counts = ({ stale, signed }: Schemas['Approval']) => !stale && (signed || approval !== 'all_signed');
-  const given = new Set(approvals.filter(counts).map(({ user }) => user));
+/** Returns the approvals that a run needs and that are not there, or do not count. */
+function missingApprovals({ needed, approvals }: Schemas['Approvals']): Schemas['NeededApproval'][] {
+  const given = new Set(approvals.filter(({ stale }) => !stale).map(({ user }) => user));
   return needed.filter(({ user }) => !given.has(user));
 }

@@ -4,17 +4,14 @@ import { emitMetric } from '../../shared/metrics.ts';
 import type { Gateway } from '../start-gateway.ts';
 
 const day = 24 * 60 * 60 * 1000;
+const everyMilliseconds = 60_000;
 
 /**
- * Emits the state of a gateway, and what it has counted since the last time.
+ * Emits the state of a gateway every minute, and what it has counted since the last time.
  * @param certificate of the gateway, PEM
  * @returns a function that stops
  */
-export function emitGatewayMetrics(
-  gateway: Pick<Gateway, 'counts' | 'gauges'>,
-  certificate: string,
-  everyMilliseconds = 60_000,
-): () => void {
+export function emitGatewayMetrics(gateway: Pick<Gateway, 'counts' | 'gauges'>, certificate: string): () => void {
   const expires = new X509Certificate(certificate).validToDate.getTime();
   const countsNow = () => structuredClone(gateway.counts);
   let before = countsNow();

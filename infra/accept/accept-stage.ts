@@ -6,10 +6,12 @@ import {
   CognitoIdentityProviderClient,
 } from '@aws-sdk/client-cognito-identity-provider';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { domainsOfStage, stageNamed } from '../domains/domains-of-stage.ts';
+import { documentClient } from '../../shared/table/document-client.ts';
+import { domainsOfStage } from '../domains/domains-of-stage.ts';
 import { resourcesOf } from '../domains/stage-resources.ts';
 import { UsageError } from '../local/arguments.ts';
+import { stageNamed } from '../stage-named.ts';
+import { accessTokensLiveInSeconds } from '../state/lifetimes.ts';
 import type { AcceptTarget } from './accept-target.ts';
 import { checkAlarm } from './check-alarm.ts';
 import { checkLogs } from './check-logs.ts';
@@ -37,8 +39,8 @@ export async function acceptStage(name: string, { url, say }: AcceptStageOptions
   if (stage.issuer) throw new UsageError(`The stage ${name} has an issuer of its own, which gives no tokens to this command.`);
   const { apiUrl, tableName, userPool } = await resourcesOf(stage);
   if (!userPool) throw new UsageError(`The stage ${name} has no user pool.`);
-  const domains = await domainsOfStage(name, { tokensLiveInSeconds: 3_600, say });
-  const table = { name: tableName, document: DynamoDBDocumentClient.from(new DynamoDBClient({ region: stage.region })) };
+  const domains = await domainsOfStage(name, { tokensLiveInSeconds: accessTokensLiveInSeconds, say });
+  const table = { name: tableName, document: documentClient(new DynamoDBClient({ region: stage.region })) };
   const cognito = new CognitoIdentityProviderClient({ region: stage.region });
   return {
     url: url ?? apiUrl,

@@ -3,8 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { contentTypeOf } from '../content-type.ts';
 import { listOfFiles, type BuiltFile } from '../reference/built-reference.ts';
-import { contentTypeOf, referenceFiles } from '../reference/reference-files.ts';
+import { referenceFiles } from '../reference/reference-files.ts';
 import { bundleOptions } from './bundle-options.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Aws, CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { EventBus } from 'aws-cdk-lib/aws-events';
-import { Effect, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyDocument, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnPipe } from 'aws-cdk-lib/aws-pipes';
 import { Construct } from 'constructs';
+import { allow } from '../allow.ts';
 import { DeadLetterQueue } from '../dead-letter-queue.ts';
 import { nameIn, type Stage } from '../stage.ts';
 import { busEventTemplate } from './bus-event.ts';
@@ -110,8 +111,4 @@ export function pipeName(stage: Stage): string {
   const adopted = stage.existing?.tableStreamArn;
   if (adopted === undefined) return nameIn(stage, 'events');
   return nameIn(stage, `events-${createHash('sha256').update(adopted).digest('hex').slice(0, 8)}`);
-}
-
-function allow(actions: string[], resource: string): PolicyStatement {
-  return new PolicyStatement({ effect: Effect.ALLOW, actions, resources: [resource] });
 }

@@ -1,12 +1,12 @@
 import { Annotations, ArnFormat, Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets';
-import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Code, Function as LambdaFunction, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Code, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
+import { allow } from '../allow.ts';
+import { loggedFunction } from '../logged-function.ts';
 import type { ServiceStack } from '../service/service-stack.ts';
 import { StageStack } from '../stage-stack.ts';
 import { nameIn, type CanaryCredentials, type CanaryRow, type Stage } from '../stage.ts';
@@ -38,24 +38,15 @@ export class CanaryStack extends StageStack {
     const { credentials } = row;
     const secretArn = credentials ? this.arnOf(credentials) : this.newPassword(stage);
     const settings = settingsOf(row, { state, service, secretArn });
-    const functionName = nameIn(stage, 'canary');
-    const log = new LogGroup(this, 'Log', {
-      logGroupName: `/aws/lambda/${functionName}`,
-      retention: stage.logRetention,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
-    const canary = new LambdaFunction(this, 'Function', {
-      functionName,
+    const canary = loggedFunction(this, {
+      stage,
+      name: 'canary',
       description: 'Runs a computation on a simulated CVM, as users do',
       code: Code.fromAsset(folder),
-      handler: 'index.handler',
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
       memorySize: 256, // it mostly waits
       timeout,
-      role: this.roleOf(secretArn, log).withoutPolicyUpdates(),
-      logGroup: log,
-      loggingFormat: LoggingFormat.JSON,
+      may: [allow(['secretsmanager:GetSecretValue'], secretArn)],
+      isTraced: false,
       environment: { STAGE: stage.name, LOG_LEVEL: stage.logLevel, CANARY: this.toJsonString(settings) },
       retryAttempts: 0,
       maxEventAge: Duration.seconds(60),
@@ -89,21 +80,6 @@ export class CanaryStack extends StageStack {
       resource: 'secret',
       resourceName,
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-    });
-  }
-
-  private roleOf(secretArn: string, log: LogGroup): Role {
-    const allow = (actions: string[], resource: string) => new PolicyStatement({ actions, resources: [resource] });
-    return new Role(this, 'Role', {
-      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-      inlinePolicies: {
-        uses: new PolicyDocument({
-          statements: [
-            allow(['secretsmanager:GetSecretValue'], secretArn),
-            allow(['logs:CreateLogStream', 'logs:PutLogEvents'], log.logGroupArn),
-          ],
-        }),
-      },
     });
   }
 

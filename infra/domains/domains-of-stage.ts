@@ -2,7 +2,8 @@ import { systemClock, type Clock } from '../../shared/clock.ts';
 import { closedAt } from '../../shared/deletion/closed-domain.ts';
 import { UsageError } from '../local/arguments.ts';
 import type { Stage } from '../stage.ts';
-import { stages } from '../stages.ts';
+import { stageNamed } from '../stage-named.ts';
+import { accessTokensLiveInSeconds, recoverableInDays, undeliveredStaysInDays } from '../state/lifetimes.ts';
 import type { DomainManager } from './domain-manager.ts';
 import { changeRoles, createDomain, inviteUser } from './manage-users.ts';
 import { contentsOf, removeFromStorage } from './remove-from-storage.ts';
@@ -10,11 +11,8 @@ import { openStageData } from './stage-data.ts';
 import { resourcesOf } from './stage-resources.ts';
 import type { UserDirectory } from './user-directory.ts';
 
-/** The lifetime of access tokens of the stage's own pool: infra/state/users.ts. */
-const tokensOfOwnPoolLiveInSeconds = 3_600;
-
 export interface DomainsOfStageOptions {
-  /** Default for the stage's own user pool: an hour. */
+  /** Default: as long as those of the stage's own user pool. */
   tokensLiveInSeconds?: number | undefined;
   say: (line: string) => void;
   /** Default: the system clock. */
@@ -31,7 +29,7 @@ export async function domainsOfStage(
 ): Promise<DomainManager> {
   const stage = stageNamed(name);
   const data = openStageData(stage, await resourcesOf(stage), {
-    tokensLiveInSeconds: tokensLiveInSeconds ?? tokensOfOwnPoolLiveInSeconds,
+    tokensLiveInSeconds: tokensLiveInSeconds ?? accessTokensLiveInSeconds,
     clock,
   });
   const users = (): UserDirectory => {
@@ -58,20 +56,16 @@ export async function domainsOfStage(
   };
 }
 
-export function stageNamed(name: string): Stage {
-  const stage = stages.find((row) => row.name === name);
-  if (stage) return stage;
-  throw new UsageError(`--stage is ${JSON.stringify(name)}; expected one of ${stages.map((row) => row.name).join(' ')}.`);
-}
-
 /** What cannot be removed for one domain alone. docs/domains.md has the same. */
 function leftIn({ logRetention, pointInTimeRecovery, issuer }: Stage): string[] {
   return [
     `Logs in CloudWatch and the bucket's access logs, which all domains share, for ${logRetention} days.`,
-    'Deleted content as noncurrent versions, for 35 days.',
-    ...(pointInTimeRecovery ? ["The table's point-in-time recovery, for 35 days: a restored table has the domain again."] : []),
+    `Deleted content as noncurrent versions, for ${recoverableInDays} days.`,
+    ...(pointInTimeRecovery
+      ? [`The table's point-in-time recovery, for ${recoverableInDays} days: a restored table has the domain again.`]
+      : []),
     'The history of ended executions in Step Functions, for 90 days: identifiers of runs, and no content.',
-    'Messages in the queue of undelivered events, for up to 14 days.',
+    `Messages in the queue of undelivered events, for up to ${undeliveredStaysInDays} days.`,
     ...(issuer ? ["The users and their memberships at the stage's issuer."] : []),
   ];
 }

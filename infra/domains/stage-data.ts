@@ -2,11 +2,11 @@ import { CognitoIdentityProviderClient } from '@aws-sdk/client-cognito-identity-
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SFNClient } from '@aws-sdk/client-sfn';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../../shared/clock.ts';
 import { linkLifetimeInSeconds } from '../../shared/assets/content-store.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { changesEndInMilliseconds, closeDomain, isClosingOf, openDomain } from '../../shared/deletion/closed-domain.ts';
+import { documentClient } from '../../shared/table/document-client.ts';
 import type { Stage } from '../stage.ts';
 import { PoolUsers } from './pool-users.ts';
 import type { Closing, DomainStorage } from './remove-from-storage.ts';
@@ -35,7 +35,7 @@ export function openStageData(
   { tokensLiveInSeconds, clock }: { tokensLiveInSeconds: number; clock: Clock },
 ): StageData {
   const at = { region: stage.region, maxAttempts };
-  const document = DynamoDBDocumentClient.from(new DynamoDBClient(at), { marshallOptions: { removeUndefinedValues: true } });
+  const document = documentClient(new DynamoDBClient(at));
   const table = { name: resources.tableName, document, deadline: () => new Deadline(longestOperationInMilliseconds) };
   const [s3, sfn, cognito] = [pathStyle(at), new SFNClient(at), new CognitoIdentityProviderClient({ region: stage.region })];
   return {

@@ -13,35 +13,33 @@ export interface StageResources {
 
 /** Reads the outputs of a stage's stacks. The caller's credentials must be allowed to describe them. */
 export async function resourcesOf(stage: Stage): Promise<StageResources> {
+  const [state, service] = await Promise.all([outputsOf(stage, 'state'), outputsOf(stage, 'service')]);
+  const own = () => ({ id: state('UsersPoolId'), clientId: state('UsersClientId') });
+  return {
+    apiUrl: service('ApiUrl'),
+    tableName: state('TableName'),
+    bucketName: state('ContentBucketName'),
+    stateMachineArn: service('StateMachineArn'),
+    userPool: stage.issuer ? undefined : (stage.existing?.userPool ?? own()),
+  };
+}
+
+/** Reads the outputs of one stack. @returns finds the output whose name begins so, and throws an Error if there is none */
+export async function outputsOf(stage: Stage, stack: 'state' | 'service' | 'gateway'): Promise<(prefix: string) => string> {
+  const StackName = nameIn(stage, stack);
   const client = new CloudFormationClient({ region: stage.region });
   try {
-    const [state, service] = await Promise.all(['state', 'service'].map((name) => outputsOf(client, nameIn(stage, name))));
-    const from = (outputs: Output[] | undefined, prefix: string): string => {
-      const found = outputs?.find(([name]) => name.startsWith(prefix));
-      if (!found) throw new Error(`The stage ${stage.name} lacks the output ${prefix}. Deploy it again.`);
-      return found[1];
+    const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName }));
+    const outputs = Stacks.flatMap(({ Outputs = [] }) => Outputs);
+    return (prefix) => {
+      const found = outputs.find(({ OutputKey = '' }) => OutputKey.startsWith(prefix))?.OutputValue;
+      if (found) return found;
+      throw new Error(`The stack ${StackName} lacks the output ${prefix}. Deploy it again.`);
     };
-    const own = () => ({ id: from(state, 'UsersPoolId'), clientId: from(state, 'UsersClientId') });
-    return {
-      apiUrl: from(service, 'ApiUrl'),
-      tableName: from(state, 'TableName'),
-      bucketName: from(state, 'ContentBucketName'),
-      stateMachineArn: from(service, 'StateMachineArn'),
-      userPool: stage.issuer ? undefined : (stage.existing?.userPool ?? own()),
-    };
+  } catch (cause) {
+    const message = `The stack ${StackName} cannot be read. Is it deployed, and do you have its account's credentials?`;
+    throw new Error(message, { cause });
   } finally {
     client.destroy();
   }
-}
-
-type Output = [name: string, value: string];
-
-async function outputsOf(client: CloudFormationClient, StackName: string): Promise<Output[]> {
-  const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName })).catch((cause: unknown) => {
-    const message = `The stack ${StackName} cannot be read. Is it deployed, and do you have its account's credentials?`;
-    throw new Error(message, { cause });
-  });
-  return Stacks.flatMap(({ Outputs = [] }) =>
-    Outputs.map(({ OutputKey = '', OutputValue = '' }): Output => [OutputKey, OutputValue]),
-  );
 }

@@ -1,11 +1,11 @@
 import { type CfnResource, CustomResource, Duration, RemovalPolicy } from 'aws-cdk-lib';
-import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Code, Function as LambdaFunction, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Code } from 'aws-cdk-lib/aws-lambda';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
-import { nameIn, type Stage } from '../stage.ts';
+import { allow } from '../allow.ts';
+import { loggedFunction } from '../logged-function.ts';
+import type { Stage } from '../stage.ts';
 
 export interface GatewayCertificateProps {
   stage: Stage;
@@ -38,25 +38,18 @@ export class GatewayCertificate extends Construct {
       'AwsSolutions-SMG4',
       'Each deployment of the gateway replaces it, and an alarm tells long before it expires.',
     );
-    const functionName = nameIn(stage, 'gateway-certificate');
-    const log = new LogGroup(this, 'Log', {
-      logGroupName: `/aws/lambda/${functionName}`,
-      retention: stage.logRetention,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
-    const issuer = new LambdaFunction(this, 'Function', {
-      functionName,
+    const issuer = loggedFunction(this, {
+      stage,
+      name: 'gateway-certificate',
       description: 'Issues the certificate of the gateway',
       code: Code.fromAsset(code),
-      handler: 'index.handler',
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
       memorySize: 512,
       timeout: Duration.seconds(60),
-      tracing: Tracing.ACTIVE,
-      role: this.roleOf(authorityKeyArn, log).withoutPolicyUpdates(),
-      logGroup: log,
-      loggingFormat: LoggingFormat.JSON,
+      may: [
+        allow(['kms:GetPublicKey', 'kms:Sign'], authorityKeyArn),
+        allow(['secretsmanager:PutSecretValue'], this.secret.secretArn),
+      ],
+      isTraced: true,
       environment: {
         STAGE: stage.name,
         LOG_LEVEL: stage.logLevel,
@@ -72,26 +65,5 @@ export class GatewayCertificate extends Construct {
     });
     (issued.node.defaultChild as CfnResource).addPropertyOverride('ServiceTimeout', 300);
     this.version = issued.getAttString('Version');
-  }
-
-  private roleOf(authorityKeyArn: string, log: LogGroup): Role {
-    const allow = (actions: string[], resource: string) => new PolicyStatement({ actions, resources: [resource] });
-    const role = new Role(this, 'Role', {
-      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-      inlinePolicies: {
-        uses: new PolicyDocument({
-          statements: [
-            allow(['kms:GetPublicKey', 'kms:Sign'], authorityKeyArn),
-            allow(['secretsmanager:PutSecretValue'], this.secret.secretArn),
-            allow(['logs:CreateLogStream', 'logs:PutLogEvents'], log.logGroupArn),
-            allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*'),
-          ],
-        }),
-      },
-    });
-    const traces = 'X-Ray traces support no resource-level permissions.';
-    acknowledge(role, 'Serverless-LambdaStarPermissions', traces);
-    acknowledge(role, 'AwsSolutions-IAM5[Resource::*]', traces);
-    return role;
   }
 }

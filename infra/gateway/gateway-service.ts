@@ -15,12 +15,13 @@ import {
   OperatingSystemFamily,
   Secret as ContainerSecret,
 } from 'aws-cdk-lib/aws-ecs';
-import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyDocument, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { gatewayUses } from '../../gateway/uses.ts';
 import { acknowledge } from '../acknowledge.ts';
+import { allow } from '../allow.ts';
 import { metricsNamespace } from '../metrics-namespace.ts';
 import { permissionsFor, type Resources } from '../service/permissions.ts';
 import { nameIn, type GatewayRow, type Stage } from '../stage.ts';
@@ -161,8 +162,4 @@ export class GatewayService extends Construct {
 /** The log of the gateway and of the runs that it serves. */
 export function gatewayLogName(stage: Stage): string {
   return `/aws/ecs/${nameIn(stage, 'gateway')}`;
-}
-
-function allow(actions: string[], ...resources: string[]): PolicyStatement {
-  return new PolicyStatement({ actions, resources });
 }

@@ -4,6 +4,7 @@ import type { AcceptTarget } from '../accept/accept-target.ts';
 import { facts } from '../accept/facts.ts';
 import { notMeasured, type Finding } from '../accept/finding.ts';
 import { parseOptions, portFromEnvironment, runCommand, UsageError } from './arguments.ts';
+import { serviceHere } from './ask-this-machine.ts';
 import { domainsHere } from './domains-here.ts';
 
 const usage = `Usage: npm run accept -- [--stage STAGE] [--changes 200] [--writes-per-second 100] [--seconds 5] [--url URL] [--yes]
@@ -83,7 +84,7 @@ function amount(option: string, text: string, most: number): number {
 function here(port: number): AcceptTarget {
   const domains = domainsHere(port);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: serviceHere(port),
     domains,
     administrator: async (domain) => (await domains.create({ domain, user: domain })).token ?? '',
     limit: undefined,

@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { neverProxyLoopback } from './loopback.ts';
+import { neverProxyLoopback } from '../../client/node/never-proxy-loopback.ts';
 
 /** A mistake on the command line. The command prints its usage and exits with 2. */
 export class UsageError extends Error {
@@ -47,7 +47,7 @@ export function gatewayPortFromEnvironment(): number | undefined {
 /** Runs a command. A UsageError prints the usage and exits with 2, any other error exits with 1. */
 export async function runCommand(usage: string, command: () => Promise<void>): Promise<void> {
   try {
-    neverProxyLoopback();
+    Object.assign(process.env, neverProxyLoopback(process.env));
     await command();
   } catch (error) {
     const isUsage = error instanceof UsageError;

@@ -1,5 +1,10 @@
 import { UsageError } from './arguments.ts';
 
+/** Returns the URL of the service at a port of this machine. */
+export function serviceHere(port: number): string {
+  return `http://127.0.0.1:${port}`;
+}
+
 export function noService(service: string): Error {
   const advice = service.startsWith('http://127.0.0.1:') ? ' Start it with `npm start`, or set PORT to its port.' : '';
   return new Error(`No service answers at ${service}.${advice}`);

@@ -51,7 +51,7 @@ await runCommand(usage, async () => {
   if (command === 'revoke') refuseOptions('`revoke`', options, ['domain', 'cvm', 'stage', 'now']);
   if (!domain || !cvm) throw new UsageError('--domain and --cvm are required.');
   if (key !== 'ec' && key !== 'rsa') throw new UsageError(`--key is ${JSON.stringify(key)}; expected ec or rsa.`);
-  const target = options.stage === undefined ? thisMachine(portFromEnvironment()) : await stageNamed(options.stage);
+  const target = options.stage === undefined ? thisMachine(portFromEnvironment()) : await targetOfStage(options.stage);
   const registration = await readRegistration(target, { domain, cvm });
   if (registration.endsRun && !options.now)
     throw new UsageError(`${cvm} has a run, which would fail. Wait for its end, or add --now.`);
@@ -65,7 +65,7 @@ await runCommand(usage, async () => {
 });
 
 /** Loaded only when it is needed, because it contains the CDK. */
-async function stageNamed(name: string): Promise<EnrolmentTarget> {
+async function targetOfStage(name: string): Promise<EnrolmentTarget> {
   const { deployedStage } = await import('./deployed-stage.ts');
   return await deployedStage(name, process.env['TOKEN']);
 }

@@ -2,12 +2,12 @@ import { issueLocalToken } from '../../client/tokens/local-token.ts';
 import type { DomainManager, DomainUser } from '../domains/domain-manager.ts';
 import type { ManagedUser } from '../domains/manage-users.ts';
 import type { DomainContents, Removed } from '../domains/remove-from-storage.ts';
-import { askThisMachine } from './ask-this-machine.ts';
+import { askThisMachine, serviceHere } from './ask-this-machine.ts';
 import type { DomainRequest } from './local-domains.ts';
 
 /** The domains of the service that runs on this machine. */
 export function domainsHere(port: number): DomainManager {
-  const service = `http://127.0.0.1:${port}`;
+  const service = serviceHere(port);
   const manage = async (request: DomainRequest & { user: string }): Promise<DomainUser> => {
     const managed = await ask<ManagedUser>(service, request);
     const token = await issueLocalToken({ baseUrl: service, sub: request.user, groups: managed.memberships });
@@ -28,7 +28,7 @@ export function domainsHere(port: number): DomainManager {
 
 /** Returns the memberships that `npm run domain` gave a user of this machine. */
 export async function membershipsHere(port: number, user: string): Promise<string[]> {
-  const { memberships } = await ask<ManagedUser>(`http://127.0.0.1:${port}`, { action: 'memberships', user });
+  const { memberships } = await ask<ManagedUser>(serviceHere(port), { action: 'memberships', user });
   return memberships;
 }
 

@@ -1,5 +1,5 @@
 import { issueLocalToken } from '../../client/tokens/local-token.ts';
-import { askThisMachine } from './ask-this-machine.ts';
+import { askThisMachine, serviceHere } from './ask-this-machine.ts';
 import type { Enrolment } from './cvm-gateway.ts';
 
 /** A service whose CVMs are enrolled: the one on this machine, or a deployed stage. */
@@ -14,7 +14,7 @@ export interface EnrolmentTarget {
 
 /** The service that runs on this machine. */
 export function thisMachine(port: number): EnrolmentTarget {
-  const service = `http://127.0.0.1:${port}`;
+  const service = serviceHere(port);
   return {
     service,
     token: async (domain) => await issueLocalToken({ baseUrl: service, sub: 'enrolment', groups: [`${domain}:administrator`] }),

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as v from 'valibot';
 import { cvmId, domainId } from '../../shared/identifier-schemas.ts';
 import { UsageError } from './arguments.ts';
-import { referenceHeaders } from '../reference/reference-headers.ts';
+import { pageHeaders } from '../console/page-headers.ts';
 import { apiGatewayMessage, send } from './http-api/http-response.ts';
 import { readBody } from './http-api/read-body.ts';
 import type { CvmGateway } from './cvm-gateway.ts';
@@ -45,7 +45,7 @@ export function localPages({ mintToken, enrol, manageDomain }: LocalPagesOptions
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     const [path = ''] = (request.url ?? '').split('?');
     if (path === '/local/token') {
-      response.setHeaders(new Map(Object.entries(referenceHeaders)));
+      response.setHeaders(pageHeaders());
       await sendToken(request, response, mintToken);
       return true;
     }

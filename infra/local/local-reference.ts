@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { contentTypeOf, referenceFiles } from '../reference/reference-files.ts';
-import { referenceHeaders } from '../reference/reference-headers.ts';
+import { pageHeaders } from '../console/page-headers.ts';
+import { contentTypeOf } from '../content-type.ts';
+import { referenceFiles } from '../reference/reference-files.ts';
 import { send } from './http-api/http-response.ts';
 
 /** Serves the API reference. Its page has a form that issues tokens. @returns whether the request was for one of its files */
@@ -12,7 +13,7 @@ export async function sendReference({ method, url = '' }: IncomingMessage, respo
   const file = path === '/docs' ? page : path === '/favicon.ico' ? files['/docs/favicon.png'] : files[path];
   if (method !== 'GET' || file === undefined) return false;
   const body = await readFile(file);
-  const headers = { ...referenceHeaders, 'content-type': contentTypeOf(file), 'cache-control': 'no-cache' };
+  const headers = { ...Object.fromEntries(pageHeaders()), 'content-type': contentTypeOf(file), 'cache-control': 'no-cache' };
   send(response, { statusCode: 200, headers, body: file === page ? await withTokenForm(body) : body });
   return true;
 }

@@ -1,14 +1,14 @@
-import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { allIndexes, isStored } from '../../shared/lists/all-indexes.ts';
 import { checkPage, checkTotals } from '../../shared/lists/check-list.ts';
 import { indexedLists, listsOfIndex, type IndexedList } from '../../shared/lists/indexed-list.ts';
 import { awaitsCarryOver } from '../../shared/lists/old-lists.ts';
 import { readProgress, rebuildIndex } from '../../shared/lists/rebuild.ts';
 import { readHead } from '../../shared/lists/stored-head.ts';
+import { documentClient } from '../../shared/table/document-client.ts';
 import type { Table } from '../../shared/table/table.ts';
-import { nameIn } from '../stage.ts';
-import { stages } from '../stages.ts';
+import { resourcesOf } from '../domains/stage-resources.ts';
+import { stageNamed } from '../stage-named.ts';
 import { parseOptions, runCommand, UsageError } from './arguments.ts';
 import { lockDirectory } from './data/lock-directory.ts';
 import { startDynamoDb } from './dynamodb.ts';
@@ -172,24 +172,10 @@ function print(line: string): void {
 }
 
 async function openStage(name: string): Promise<OpenTable> {
-  const stage = stages.find((each) => each.name === name);
-  if (!stage) throw new UsageError(`There is no stage ${name}. Stages: ${stages.map((each) => each.name).join(' ')}.`);
-  const client = new DynamoDBClient({ region: stage.region });
-  return opened(client, stage.existing?.tableName ?? (await tableOf(client, `${nameIn(stage, 'state')}-`)));
-}
-
-/** Returns the table whose name begins with the name of the stage's stack. @throws Error if there is not exactly one */
-async function tableOf(client: DynamoDBClient, prefix: string): Promise<string> {
-  const found: string[] = [];
-  let after: string | undefined;
-  do {
-    const page = await client.send(new ListTablesCommand({ ExclusiveStartTableName: after }));
-    found.push(...(page.TableNames ?? []).filter((name) => name.startsWith(prefix)));
-    after = page.LastEvaluatedTableName;
-  } while (after !== undefined);
-  const [name, ...others] = found;
-  if (name === undefined || others.length > 0) throw new Error(`${found.length} tables have a name that begins with ${prefix}.`);
-  return name;
+  const stage = stageNamed(name);
+  // A restored table may be named there before it is deployed.
+  const tableName = stage.existing?.tableName ?? (await resourcesOf(stage)).tableName;
+  return opened(new DynamoDBClient({ region: stage.region }), tableName);
 }
 
 async function openHere(dataDirectory: string | undefined): Promise<OpenTable> {
@@ -208,7 +194,7 @@ async function openHere(dataDirectory: string | undefined): Promise<OpenTable> {
 }
 
 function opened(client: DynamoDBClient, name: string): OpenTable {
-  const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  const document = documentClient(client);
   const close = async () => document.destroy();
   return { table: { name, document }, close };
 }

@@ -1,6 +1,7 @@
 import { ServiceProblem } from '../../client/service-problem.ts';
 import { issueLocalToken, type LocalTokenOptions } from '../../client/tokens/local-token.ts';
 import { parseOptions, portFromEnvironment, runCommand, UsageError } from './arguments.ts';
+import { serviceHere } from './ask-this-machine.ts';
 import { membershipsHere } from './domains-here.ts';
 import { parseDuration } from './parse-duration.ts';
 
@@ -43,7 +44,7 @@ async function groupsOf(port: number, user: string): Promise<string[]> {
 
 async function askForToken(port: number, request: Omit<LocalTokenOptions, 'baseUrl'>): Promise<string> {
   try {
-    return await issueLocalToken({ baseUrl: `http://127.0.0.1:${port}`, ...request });
+    return await issueLocalToken({ baseUrl: serviceHere(port), ...request });
   } catch (error) {
     if (!(error instanceof ServiceProblem)) throw error;
     if (error.code === 'invalid_request') throw new UsageError(error.detail);

@@ -1,16 +1,5 @@
 import { createRequire } from 'node:module';
-import { dirname, extname, join } from 'node:path';
-
-const contentTypes: Record<string, string> = {
-  '.html': 'text/html; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.png': 'image/png',
-};
-
-export function contentTypeOf(file: string): string {
-  return contentTypes[extname(file)] ?? 'application/octet-stream';
-}
+import { dirname, join } from 'node:path';
 
 const swaggerUi = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 

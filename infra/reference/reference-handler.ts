@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { pageHeaders } from '../console/page-headers.ts';
 import { listOfFiles, type BuiltFile } from './built-reference.ts';
-import { referenceHeaders } from './reference-headers.ts';
 
 /** The part of a request of the HTTP API that is read. Names of headers are in lower case. */
 interface ReferenceRequest {
@@ -26,10 +26,11 @@ let known: Map<string, BuiltFile> | undefined;
  */
 export async function handler({ rawPath, headers }: ReferenceRequest): Promise<ReferenceResponse> {
   known ??= new Map((JSON.parse(read(listOfFiles).toString()) as BuiltFile[]).map((file) => [file.path, file]));
+  const ofPage = Object.fromEntries(pageHeaders());
   const file = known.get(rawPath);
-  if (!file) return { statusCode: 404, headers: { ...referenceHeaders } };
+  if (!file) return { statusCode: 404, headers: ofPage };
   const { etag, contentType: type, name } = file;
-  const shared = { ...referenceHeaders, etag, 'cache-control': 'public, no-cache' };
+  const shared = { ...ofPage, etag, 'cache-control': 'public, no-cache' };
   if (headers['if-none-match'] === etag) return { statusCode: 304, headers: shared };
   return {
     statusCode: 200,

@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseOptions, runCommand, UsageError } from '../local/arguments.ts';
-import type { Stage } from '../stage.ts';
-import { stages } from '../stages.ts';
+import { stageNamed } from '../stage-named.ts';
 import { versionOfEmulator } from './emulator.ts';
 import { drillRestore } from './restore-drill.ts';
 import { rehearseStage } from './rehearse-stage.ts';
@@ -35,7 +34,8 @@ await runCommand(usage, async () => {
     console.log(usage);
     return;
   }
-  const { name, region, eventBus, canary } = stageNamed(options.stage);
+  const { name, region, issuer, eventBus, canary } = stageNamed(options.stage);
+  if (issuer) throw new UsageError(`The stage ${name} has an external issuer, which gives no tokens to a rehearsal.`);
   const changes: RowChanges = {
     ...((options.bus || eventBus) && { eventBus: true }),
     ...((options.canary || canary) && { canary: canary ?? { everyMinutes: 15 } }),
@@ -54,10 +54,3 @@ await runCommand(usage, async () => {
   }
   rmSync(folder, { recursive: true });
 });
-
-function stageNamed(name: string): Stage {
-  const stage = stages.find((each) => each.name === name);
-  if (!stage) throw new UsageError(`There is no stage ${name} in infra/stages.ts.`);
-  if (stage.issuer) throw new UsageError(`The stage ${name} has an external issuer, which gives no tokens to a rehearsal.`);
-  return stage;
-}

@@ -1,14 +1,13 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import { HttpMethod, HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
-import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Code, Function as LambdaFunction, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Code } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
+import { loggedFunction } from '../logged-function.ts';
 import { referenceFiles } from '../reference/reference-files.ts';
 import { referenceThrottling } from '../reference/reference-throttling.ts';
-import { nameIn, type Stage } from '../stage.ts';
+import type { Stage } from '../stage.ts';
 import type { ServiceApi } from './service-api.ts';
 
 export interface ReferenceProps {
@@ -22,34 +21,15 @@ export interface ReferenceProps {
 export class Reference extends Construct {
   constructor(scope: Construct, id: string, { stage, api, folder }: ReferenceProps) {
     super(scope, id);
-    const functionName = nameIn(stage, 'reference');
-    const log = new LogGroup(this, 'Log', {
-      logGroupName: `/aws/lambda/${functionName}`,
-      retention: stage.logRetention,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
-    const role = new Role(this, 'Role', {
-      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-      inlinePolicies: {
-        uses: new PolicyDocument({
-          statements: [
-            new PolicyStatement({ actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [log.logGroupArn] }),
-          ],
-        }),
-      },
-    });
-    const lambda = new LambdaFunction(this, 'Function', {
-      functionName,
+    const lambda = loggedFunction(this, {
+      stage,
+      name: 'reference',
       description: 'The API reference at /docs',
       code: Code.fromAsset(folder),
-      handler: 'index.handler',
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
       memorySize: 256,
       timeout: Duration.seconds(10),
-      role: role.withoutPolicyUpdates(),
-      logGroup: log,
-      loggingFormat: LoggingFormat.JSON,
+      may: [],
+      isTraced: false,
     });
     acknowledge(lambda, 'Serverless-LambdaDLQ', 'Its caller waits for the response.');
     acknowledge(lambda, 'Serverless-LambdaTracing', 'It calls nothing, so there is nothing to trace.');

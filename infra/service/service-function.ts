@@ -1,26 +1,16 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
-import {
-  ApplicationLogLevel,
-  Architecture,
-  Function as LambdaFunction,
-  LoggingFormat,
-  Runtime,
-  SystemLogLevel,
-  Tracing,
-  type Code,
-} from 'aws-cdk-lib/aws-lambda';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Duration, Token } from 'aws-cdk-lib';
+import { ApplicationLogLevel, SystemLogLevel, type Code, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { Uses } from '../../shared/uses.ts';
 import { acknowledge } from '../acknowledge.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
+import { loggedFunction } from '../logged-function.ts';
 import { metricsNamespace } from '../metrics-namespace.ts';
 import { serviceVersion } from '../service-version.ts';
 import { nameIn, type Issuer, type Stage } from '../stage.ts';
-import { FunctionRole } from './function-role.ts';
 import { variablesOf, type DeployedVariable } from './function-variables.ts';
-import type { Resources } from './permissions.ts';
+import { permissionsFor, type Resources } from './permissions.ts';
 
 /** Returns a function's code: its bundle, or a placeholder if only the template matters. */
 export type CodeOf = (name: FunctionName) => Code;
@@ -58,33 +48,23 @@ export class ServiceFunction extends Construct {
   constructor(scope: Construct, name: FunctionName, props: ServiceFunctionProps) {
     super(scope, name.replace('/', '-'));
     const { stage, deadLetterQueue, reservedConcurrency, isScheduled, memoryInMegabytes = usualMemoryInMegabytes } = props;
-    const functionName = nameIn(stage, name);
-    const log = new LogGroup(this, 'Log', {
-      logGroupName: `/aws/lambda/${functionName}`,
-      retention: stage.logRetention,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
-    const role = new FunctionRole(this, 'Role', { ...props, log, deadLetterQueue, isTraced: !isScheduled });
-    this.lambda = new LambdaFunction(this, 'Function', {
-      functionName,
+    this.lambda = loggedFunction(this, {
+      stage,
+      name,
       description: name,
       code: props.codeOf(name),
-      handler: 'index.handler',
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
       memorySize: memoryInMegabytes,
       timeout: props.timeout,
       environment: environmentOf(name, props),
-      role: role.withoutPolicyUpdates(),
-      tracing: isScheduled ? Tracing.DISABLED : Tracing.ACTIVE,
-      logGroup: log,
-      loggingFormat: LoggingFormat.JSON,
+      may: permissionsFor(props.uses, props.resources),
+      isTraced: !isScheduled,
       applicationLogLevelV2: stage.logLevel === 'DEBUG' ? ApplicationLogLevel.DEBUG : ApplicationLogLevel.INFO,
       systemLogLevelV2: SystemLogLevel.INFO,
       ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
       ...(isScheduled ? onlyNow : {}),
       ...(deadLetterQueue ? { deadLetterQueue } : {}),
     });
+    this.acknowledgeWildcards(props);
     if (isScheduled) {
       const reason = 'The next call of the schedule does its work.';
       acknowledge(this.lambda, 'Serverless-LambdaDLQ', reason);
@@ -92,6 +72,18 @@ export class ServiceFunction extends Construct {
       acknowledge(this.lambda, 'Serverless-LambdaTracing', 'Lambda would trace every call. Its log has what it did.');
     } else if (!deadLetterQueue)
       acknowledge(this.lambda, 'Serverless-LambdaDLQ', 'Its caller waits for the response and handles failures.');
+  }
+
+  private acknowledgeWildcards({ stage, resources: { contentArn }, uses }: ServiceFunctionProps): void {
+    const accept = (resource: string, reason: string) => acknowledge(this, `AwsSolutions-IAM5[Resource::${resource}]`, reason);
+    if (uses.content) {
+      const bucket = Token.isUnresolved(contentArn) ? nameIn(stage, 'content-arn') : contentArn;
+      accept(`${bucket}/content/*`, 'Any object under content/, nothing else.');
+    }
+    if (uses.stateMachine?.includes('DescribeExecution')) {
+      const executions = `arn:aws:states:${stage.region}:<AWS::AccountId>:execution:${nameIn(stage, 'run-lifecycle')}:*`;
+      accept(executions, 'Any execution of this state machine, because each run has its own.');
+    }
   }
 }
 

@@ -13,6 +13,7 @@ import type { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import { contentCors } from '../cors.ts';
 import type { Stage } from '../stage.ts';
+import { recoverableInDays } from './lifetimes.ts';
 
 const closed = {
   blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
@@ -22,12 +23,9 @@ const closed = {
   minimumTLSVersion: 1.2,
 } satisfies BucketProps;
 
-/** The window of point-in-time recovery, so that a restored row finds its object. */
-const daysUntilDeletedForGood = 35;
-
 /**
  * The bucket with the content of the assets. Keys are unique and objects are never overwritten, so versions are only those that
- * were deleted: kept for 35 days. Pages of the origins may use presigned links. Every access is logged. Every new object sends an event.
+ * were deleted: kept for `recoverableInDays`. Pages of the origins may use presigned links. Every access is logged. Every new object sends an event.
  */
 export class ContentBucket extends Bucket {
   constructor(scope: Construct, id: string, stage: Stage, origins: readonly string[]) {
@@ -46,7 +44,7 @@ export class ContentBucket extends Bucket {
       lifecycleRules: [
         {
           abortIncompleteMultipartUploadAfter: Duration.days(1),
-          noncurrentVersionExpiration: Duration.days(daysUntilDeletedForGood),
+          noncurrentVersionExpiration: Duration.days(recoverableInDays),
           expiredObjectDeleteMarker: true,
         },
       ],

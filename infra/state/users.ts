@@ -20,6 +20,7 @@ import { acknowledge } from '../acknowledge.ts';
 import { canaryDomain, canaryUser } from '../canary/canary-settings.ts';
 import type { Role } from '../../shared/access/roles.ts';
 import type { CanaryRow, ConsoleClient, Issuer, PublicClient, Stage } from '../stage.ts';
+import { accessTokensLiveInSeconds } from './lifetimes.ts';
 
 const membershipClaim = 'cognito:groups';
 
@@ -110,7 +111,7 @@ export class Users extends Construct {
       authFlows: { userPassword: true },
       disableOAuth: true,
       preventUserExistenceErrors: true,
-      accessTokenValidity: Duration.hours(1),
+      accessTokenValidity: Duration.seconds(accessTokensLiveInSeconds),
       refreshTokenValidity: Duration.hours(1),
     });
     return client.userPoolClientId;
@@ -142,7 +143,7 @@ export class Users extends Construct {
       oAuth: { flows: { authorizationCodeGrant: true }, scopes: [OAuthScope.OPENID], ...urls },
       supportedIdentityProviders: [UserPoolClientIdentityProvider.COGNITO],
       preventUserExistenceErrors: true,
-      accessTokenValidity: Duration.hours(1),
+      accessTokenValidity: Duration.seconds(accessTokensLiveInSeconds),
       refreshTokenValidity: Duration.hours(12),
     });
     // Without it, the pages answer this client with an error.
@@ -195,7 +196,7 @@ function addClient(pool: UserPool): UserPoolClient {
     authFlows: { userSrp: true, adminUserPassword: true },
     disableOAuth: true,
     preventUserExistenceErrors: true,
-    accessTokenValidity: Duration.hours(1),
+    accessTokenValidity: Duration.seconds(accessTokensLiveInSeconds),
     refreshTokenValidity: Duration.days(30),
   });
 }

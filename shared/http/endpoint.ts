@@ -144,6 +144,8 @@ export function anyEndpoint<const R extends Route, const C extends Contract>(
   return middy<AcceptedEvent, HttpResponse, Error, Context>()
     .use(layers)
     .handler(async (event: AcceptedEvent, context: Invocation) => {
+      const { received } = event;
+      if (!received) throw new Error('No layer has kept the request as it came.');
       const query = queryOf(contract, event);
       const caller = event.caller ?? nobody;
       const newDeadline = () => deadlineOfInvocation(context, maxRetryTimeInMilliseconds);
@@ -159,7 +161,7 @@ export function anyEndpoint<const R extends Route, const C extends Contract>(
         now: timestampOf(clockOf(context)),
         deadline: route.waits ? newDeadline : () => deadline,
         invocation: context,
-        received: event.received ?? receivedOf(event),
+        received,
       });
       return success(contract, reply, event.requestContext.requestId);
     });

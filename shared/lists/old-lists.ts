@@ -1,11 +1,10 @@
-import { migrationKeys } from '../table/keys.ts';
-import { facetsOf, oldListKeys } from '../table/old-list-keys.ts';
-import { getItem, queryPartition, queryPrefix, type Table } from '../table/table.ts';
+import { migrationKeys, type List } from '../table/keys.ts';
+import { facetsOf, leavesPerMid, numbersPerLeaf, numbersPerMid, oldListKeys } from '../table/old-list-keys.ts';
+import { getItem, queryPartition, queryPrefix, type Item, type Table } from '../table/table.ts';
 import type { Head } from './head.ts';
 import type { IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
 import { emptyCounts, type Child, type Member, type TreeNode } from './node.ts';
-import { leafCounts } from './old-counts.ts';
 import type { NodeSource } from './tree.ts';
 
 /** The migration that enters what earlier versions listed into the trees. */
@@ -40,8 +39,8 @@ const unknownState = 7;
 export async function readOldTree(table: Table, list: IndexedList): Promise<{ tree: TreeNode; source: NodeSource }> {
   const mids = await queryPrefix(table, list.rows.pk, oldListKeys.prefixes.mid);
   const children = new Map<number, number[]>();
-  for (const facet of Object.keys(facetsOf(list.rows))) {
-    for (const { firstNumber, count } of leafCounts(list.rows, mids, facet)) {
+  for (const [facet, letter] of Object.entries(facetsOf(list.rows))) {
+    for (const [firstNumber, count] of leafCounts(list.rows, mids, letter)) {
       const counts = children.get(firstNumber) ?? emptyCounts();
       counts[list.states[facet] ?? unknownState] = count;
       children.set(firstNumber, counts);
@@ -52,6 +51,22 @@ export async function readOldTree(table: Table, list: IndexedList): Promise<{ tr
   const source = { read: (id: string) => readOldLeaf(table, list, Number(id)) };
   if (sorted.length === 0) return { tree: { level: 0, members: [] }, source };
   return { tree: { level: 1, children: sorted.map(asChild) }, source };
+}
+
+/** Returns how many members each leaf has with a facet, by the leaf's first number. */
+function leafCounts(list: List, mids: Item[], letter: string): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const mid of mids) {
+    const firstNumber = Number(String(mid['sk']).slice(oldListKeys.prefixes.mid.length)) * numbersPerMid;
+    for (const [attribute, count] of Object.entries(mid)) {
+      if (attribute.charAt(0) !== letter) continue;
+      if (typeof count !== 'number')
+        throw new Error(`The count ${attribute} of ${list.pk} ${String(mid['sk'])} is not a number.`);
+      const leaf = firstNumber + Number.parseInt(attribute.slice(1), leavesPerMid) * numbersPerLeaf;
+      if (count > 0) counts.set(leaf, count);
+    }
+  }
+  return counts;
 }
 
 async function readOldLeaf(table: Table, { rows, states }: IndexedList, firstNumber: number): Promise<TreeNode> {

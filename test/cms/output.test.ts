@@ -7,7 +7,6 @@ import { findComputation } from '../../client/cms/collaboration/find-computation
 import { explainProblem } from '../../client/cms/explain-problem.ts';
 import { missingItems } from '../../client/cms/missing-items.ts';
 import { eventLine } from '../../client/cms/output/event-line.ts';
-import { fileSize } from '../../client/cms/output/file-size.ts';
 import { relativeTime } from '../../client/cms/output/relative-time.ts';
 import { commandLine } from '../../client/cms/output/shell-word.ts';
 import { table, type Column } from '../../client/cms/output/table.ts';
@@ -17,6 +16,7 @@ import type { Terminal } from '../../client/cms/terminal.ts';
 import { liveLine } from '../../client/cms/watch/live-line.ts';
 import { watchOutages } from '../../client/cms/watch/outages.ts';
 import { type ProblemFields, ServiceProblem } from '../../client/service-problem.ts';
+import { sizeText } from '../../client/size-text.ts';
 
 interface Row {
   id: string;
@@ -144,13 +144,15 @@ describe('a name among many computations', () => {
 
 describe('sizes and times', () => {
   it.each([
-    [0, '0 B'],
-    [999, '999 B'],
-    [15_241, '15.2 kB'],
-    [4_194_304, '4.19 MB'],
-    [1_073_741_824, '1.07 GB'],
-    [5e15, '5000 TB'],
-  ])('%i bytes are %s', (bytes, text) => expect(fileSize(bytes)).toBe(text));
+    [0, '0 bytes'],
+    [1, '1 byte'],
+    [1_023, '1023 bytes'],
+    [15_241, '14.9 KiB'],
+    [4_194_304, '4.0 MiB'],
+    [157_286_400, '150 MiB'],
+    [5_368_709_120, '5.0 GiB'],
+    [5e15, '4547 TiB'],
+  ])('%i bytes are %s', (bytes, text) => expect(sizeText(bytes)).toBe(text));
 
   it.each([
     [0, 'now'],

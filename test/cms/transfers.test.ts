@@ -40,7 +40,7 @@ describe('cms asset', () => {
     proxy.cutAfter(5 * 1024 * 1024, 'up');
     const { exitCode, stdout, stderr } = await cms('asset', 'upload', file);
     expect(exitCode).toBe(0);
-    expect(stderr).toMatch(/The transfer of large\.bin was cut off after \d.* MB of 12\.6 MB: .*\. Sending it again\.\n/);
+    expect(stderr).toMatch(/The transfer of large\.bin was cut off after \d.* MiB of 12\.0 MiB: .*\. Sending it again\.\n/);
     expect(stdout).toContain(`SHA3-256 ${checksum}`);
   });
 

@@ -1,6 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startDynamoDb, type LocalDynamoDb } from '../../infra/local/dynamodb.ts';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
@@ -20,6 +19,7 @@ import { readEvents } from '../../shared/events/read-events.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
 import { readManifest } from '../../shared/manifest/read-manifest.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
+import { documentClient } from '../../shared/table/document-client.ts';
 import { computationKeys, journalKeys, lists, purgeKeys } from '../../shared/table/keys.ts';
 import { type Item, type Table } from '../../shared/table/table.ts';
 import { transact } from '../../shared/table/transaction.ts';
@@ -54,7 +54,7 @@ beforeAll(async () => {
   stores = await startStores();
   front = await startAwsDynamoDb(engine.endpoint, { clock });
   const client = new DynamoDBClient({ endpoint: front.endpoint, region: 'local', credentials: localCredentials });
-  const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  const document = documentClient(client);
   table = { name: stores.table.name, document };
 });
 afterAll(async () => {

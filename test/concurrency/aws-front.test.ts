@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { startDynamoDb, type LocalDynamoDb } from '../../infra/local/dynamodb.ts';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { startStack, type Stack } from '../../infra/local/stack.ts';
+import { documentClient } from '../../shared/table/document-client.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { callAs, type Call } from '../infra/local/ready-computation.ts';
 import { startAwsDynamoDb, type AwsDynamoDb } from '../support/aws-dynamodb/aws-dynamodb.ts';
@@ -28,7 +28,7 @@ beforeAll(async () => {
   const times = { acceptInSeconds: 600, silenceInSeconds: 600, runInSeconds: 600, stopInSeconds: 600 };
   stack = await startStack({ port: 0, simulator: false, times, clock: slowClock() });
   const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
-  direct = { name: stack.tableName, document: DynamoDBDocumentClient.from(client) };
+  direct = { name: stack.tableName, document: documentClient(client) };
   call = callAs(stack.baseUrl, await stack.token('alice', [`${domain}:administrator`, `${domain}:cvm`]));
 });
 afterAll(async () => {

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDynamoDb, type LocalDynamoDb } from '../../infra/local/dynamodb.ts';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
@@ -8,6 +7,7 @@ import { listComputations } from '../../shared/computations/list-computations.ts
 import { readStatistics } from '../../shared/computations/statistics.ts';
 import { foldDueLists } from '../../shared/lists/fold-due.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
+import { documentClient } from '../../shared/table/document-client.ts';
 import { indexKeys } from '../../shared/table/index-keys.ts';
 import { queryPartition, type Table } from '../../shared/table/table.ts';
 import { amount } from '../support/amounts.ts';
@@ -54,7 +54,7 @@ beforeAll(async () => {
   stores = await startStores();
   front = await startAwsDynamoDb(engine.endpoint, { clock, transactionInMilliseconds: 15, limits: unitLimitsOfAws });
   const client = new DynamoDBClient({ endpoint: front.endpoint, region: 'local', credentials: localCredentials, maxAttempts: 6 });
-  const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  const document = documentClient(client);
   table = { name: stores.table.name, document, deadline: patientDeadline, clock };
   throughFront = { ...stores, table };
 });

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../shared/clock.ts';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { startStack, type Stack } from '../../infra/local/stack.ts';
+import { documentClient } from '../../shared/table/document-client.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { amount } from '../support/amounts.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
@@ -32,7 +32,7 @@ beforeAll(async () => {
     },
   });
   const client = new DynamoDBClient({ endpoint: stack.endpoints.dynamoDb, region: 'local', credentials: localCredentials });
-  direct = { name: stack.tableName, document: DynamoDBDocumentClient.from(client) };
+  direct = { name: stack.tableName, document: documentClient(client) };
 });
 afterAll(async () => {
   await stack.stop();

@@ -1,6 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
 import { Sha256 } from '@smithy/core/checksum';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
@@ -23,6 +22,7 @@ import { uploadKey } from '../../shared/keys/participant-key.ts';
 import { readPublicKey } from '../../shared/keys/read-public-key.ts';
 import { readRun } from '../../shared/runs/read-run.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
+import { documentClient } from '../../shared/table/document-client.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { clockOfTests } from './append-to-journal.ts';
 import { computationFields } from './computation-fields.ts';
@@ -47,7 +47,7 @@ export async function startStores(options: { latencyInMilliseconds?: number } = 
   const embedded = await startEmbeddedTable();
   const proxy = await startDynamoDbProxy(embedded.endpoint, { latencyInMilliseconds: 0, ...options });
   const client = new DynamoDBClient({ endpoint: proxy.endpoint, region: 'local', credentials: localCredentials, maxAttempts: 1 });
-  const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  const document = documentClient(client);
   const s3 = await startS3({ bucket: 'content', notifiedPrefix: 'content/upload/', onObjectCreated: () => undefined });
   const presigner = new S3RequestPresigner({ region: 'local', credentials: localCredentials, sha256: Sha256 });
   const stepFunctions = await startIdleStepFunctions();

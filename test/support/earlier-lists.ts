@@ -1,6 +1,12 @@
 import type { List } from '../../shared/table/keys.ts';
-import { numbersPerLeaf, oldListKeys, oldStatisticsKeys } from '../../shared/table/old-list-keys.ts';
-import { leafAttribute, midAttribute } from '../../shared/lists/old-counts.ts';
+import {
+  facetsOf,
+  leavesPerMid,
+  numbersPerLeaf,
+  numbersPerMid,
+  oldListKeys,
+  oldStatisticsKeys,
+} from '../../shared/table/old-list-keys.ts';
 import type { Action } from '../../shared/table/transaction.ts';
 
 /**
@@ -31,6 +37,18 @@ function midUpdate(list: List, number: number, facet: string): Action {
       ExpressionAttributeValues: { ':one': 1 },
     },
   };
+}
+
+/** Returns the attribute of a leaf item that contains the facet's members, as offsets within the leaf. */
+function leafAttribute(list: List, facet: string): string {
+  const letter = facetsOf(list)[facet];
+  if (letter === undefined) throw new TypeError(`The list ${list.pk} has no facet ${facet}.`);
+  return letter;
+}
+
+/** Returns the attribute of a mid item that counts a leaf's members with the facet: the facet's letter and the leaf in base 32. */
+function midAttribute(list: List, facet: string, number: number): string {
+  return leafAttribute(list, facet) + Math.floor((number % numbersPerMid) / numbersPerLeaf).toString(leavesPerMid);
 }
 
 /** Returns the action with which earlier versions counted a status that a computation entered. */

@@ -1,9 +1,9 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { createTable, startDynamoDb } from '../../infra/local/dynamodb.ts';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { local } from '../../infra/local/local-environment.ts';
+import { documentClient } from '../../shared/table/document-client.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { untilTestEnds } from './patience.ts';
 
@@ -22,7 +22,7 @@ export async function startEmbeddedTable(): Promise<EmbeddedTable> {
   const name = local.tableName; // the name that setEnvironment sets for the functions
   await createTable(engine.endpoint, name);
   const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
-  const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  const document = documentClient(client);
   return {
     table: { name, document, deadline: patientDeadline },
     endpoint: engine.endpoint,

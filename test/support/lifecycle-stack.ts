@@ -1,12 +1,12 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SFNClient } from '@aws-sdk/client-sfn';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { ConfiguredRetryStrategy } from '@smithy/core/retry';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { startStack, type Stack } from '../../infra/local/stack.ts';
 import { timestampOf } from '../../shared/clock.ts';
 import type { Executions } from '../../shared/runs/executions.ts';
 import type { RunTimes } from '../../shared/runs/state-machine.ts';
+import { documentClient } from '../../shared/table/document-client.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { patientDeadline } from './embedded-table.ts';
 import { startDynamoDbProxy, type DynamoDbProxy } from './dynamodb-proxy.ts';
@@ -91,6 +91,6 @@ export async function startLifecycleStack(): Promise<LifecycleStack> {
 }
 
 function openTable(name: string, client: DynamoDBClient): Table {
-  const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  const document = documentClient(client);
   return { name, document, deadline: patientDeadline };
 }

@@ -1,6 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
+import { documentClient } from '../../shared/table/document-client.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { startDynamoDbProxy, type DynamoDbProxy } from './dynamodb-proxy.ts';
 import { patientDeadline, startEmbeddedTable } from './embedded-table.ts';
@@ -19,7 +19,7 @@ export async function startProxiedTable(options: { latencyInMilliseconds?: numbe
   const embedded = await startEmbeddedTable();
   const proxy = await startDynamoDbProxy(embedded.endpoint, options);
   const client = new DynamoDBClient({ endpoint: proxy.endpoint, region: 'local', credentials: localCredentials });
-  const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  const document = documentClient(client);
   return {
     table: { name: embedded.table.name, document, deadline: patientDeadline },
     direct: embedded.table,

@@ -1,6 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { KMSClient } from '@aws-sdk/client-kms';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { defaultAgentConfig, type AgentConfig } from '../../shared/computations/agent-config.ts';
@@ -20,6 +19,7 @@ import { rebuildIndex } from '../../shared/lists/rebuild.ts';
 import { migrations } from '../../shared/migrations/migrations.ts';
 import { runMigrations } from '../../shared/migrations/run-migrations.ts';
 import { listRuns } from '../../shared/runs/list-runs.ts';
+import { documentClient } from '../../shared/table/document-client.ts';
 import { migrationKeys, type Key } from '../../shared/table/keys.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { deleteItems } from '../../shared/table/writes.ts';
@@ -75,7 +75,7 @@ afterEach(() => {
 /** Forgets what the environments of functions remember of the table. */
 function newEnvironment(): void {
   const client = new DynamoDBClient({ endpoint: stores.endpoints.dynamoDb, region: 'local', credentials: localCredentials });
-  const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  const document = documentClient(client);
   const wait = async (milliseconds: number) => void (time += milliseconds);
   table = { ...stores.table, document, clock: { now: () => time, wait } };
 }

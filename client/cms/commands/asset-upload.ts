@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
 import type { Schemas } from '../../api-types.ts';
+import { sizeText } from '../../size-text.ts';
 import type { WrapAction } from '../wrap-action.ts';
 import { CmsError } from '../cms-error.ts';
 import { computationId, defaultComputation } from '../computation-reference.ts';
 import type { Connection, Context } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { fileSize } from '../output/file-size.ts';
 import { upload, uploadInto } from '../transfers.ts';
 import { assetTypeOption, contentAccessOption, useOption } from './options.ts';
 
@@ -61,7 +61,7 @@ export function addUploadCommand(asset: Command, wrapAction: WrapAction): void {
           uploaded.push(shown);
           if (!context.isJson) {
             context.terminal.out(
-              `Uploaded ${file} (${fileSize(found.size)}) as ${found.id}\n  SHA3-256 ${found.checksum ?? ''}\n`,
+              `Uploaded ${file} (${sizeText(found.size)}) as ${found.id}\n  SHA3-256 ${found.checksum ?? ''}\n`,
             );
           }
         }

@@ -5,13 +5,13 @@ import type { Client } from '../../create-client.ts';
 import type { Item } from '../../pages.ts';
 import type { WrapAction } from '../wrap-action.ts';
 import { assetWithoutReading, type KnownAsset } from '../../asset-without-reading.ts';
+import { sizeText } from '../../size-text.ts';
 import { CmsError } from '../cms-error.ts';
 import { computationId, named } from '../computation-reference.ts';
 import { confirm } from '../confirm.ts';
 import type { Context } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { assetDetails } from '../output/asset-details.ts';
-import { fileSize } from '../output/file-size.ts';
 import { download } from '../transfers.ts';
 import { relativeTime } from '../output/relative-time.ts';
 import { statusColour } from '../output/status-colour.ts';
@@ -35,7 +35,7 @@ export function addAssetCommands(program: Command, wrapAction: WrapAction): void
           { title: 'id', value: ({ id }) => id },
           { title: 'file', value: ({ file_name }) => file_name, cuts: true },
           { title: 'type', value: ({ asset_type }) => asset_type },
-          { title: 'size', value: ({ size }) => fileSize(size) },
+          { title: 'size', value: ({ size }) => sizeText(size) },
           { title: 'state', value: ({ state }) => state, colour: statusColour },
           { title: 'creator', value: ({ created_by }) => created_by, cuts: true },
           { title: 'changed', value: ({ updated_at }) => relativeTime(updated_at, context.terminal.now()) },
@@ -71,7 +71,7 @@ export function addAssetCommands(program: Command, wrapAction: WrapAction): void
         const { size, checksum } = await download(context, connection, { id, file, mustBeNew }).catch((error: unknown) => {
           throw isThere(error) ? notNew(context, `There is a file ${file} here already.`) : error;
         });
-        context.print({ id, file, size, checksum }, () => `Saved ${file} (${fileSize(size)})\n  SHA3-256 ${checksum ?? ''}\n`);
+        context.print({ id, file, size, checksum }, () => `Saved ${file} (${sizeText(size)})\n  SHA3-256 ${checksum ?? ''}\n`);
       }),
     );
 

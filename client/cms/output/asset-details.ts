@@ -1,7 +1,7 @@
 import type { KnownAsset } from '../../asset-without-reading.ts';
+import { sizeText } from '../../size-text.ts';
 import type { Terminal } from '../terminal.ts';
 import { details } from './details.ts';
-import { fileSize } from './file-size.ts';
 import { relativeTime } from './relative-time.ts';
 
 /** Formats an asset without its content. */
@@ -13,7 +13,7 @@ export function assetDetails(asset: KnownAsset['asset'], { now }: Pick<Terminal,
     ['Description', asset.description],
     ['Type', [asset.asset_type, asset.mime_type].filter((text) => text !== '').join(', ')],
     ['State', asset.state],
-    ['Size', fileSize(asset.size)],
+    ['Size', sizeText(asset.size)],
     ['SHA3-256', asset.checksum],
     ['Use', asset.use],
     [

@@ -1,6 +1,6 @@
 import cliProgress from 'cli-progress';
+import { sizeText } from '../../size-text.ts';
 import type { Terminal } from '../terminal.ts';
-import { fileSize } from './file-size.ts';
 
 /** A bar that shows how far a transfer has come, where standard error is a terminal. */
 export interface Progress {
@@ -28,7 +28,7 @@ export function startProgress({ showsProgress }: Pick<Terminal, 'showsProgress'>
         current = { title, bar, startedAt: performance.now(), from: done };
       }
       const seconds = (performance.now() - current.startedAt) / 1_000;
-      const rate = seconds < 0.5 ? '' : `${fileSize(Math.max(0, Math.round((done - current.from) / seconds)))}/s`;
+      const rate = seconds < 0.5 ? '' : `${sizeText(Math.max(0, Math.round((done - current.from) / seconds)))}/s`;
       current.bar.update(done, { rate });
     },
     stop,
@@ -40,7 +40,7 @@ function newBar(title: string): cliProgress.SingleBar {
     {
       format: `${title} {bar} {percentage}% of {total} {rate} {eta_formatted}`,
       formatValue: (value, options, type) =>
-        type === 'value' || type === 'total' ? fileSize(value) : cliProgress.Format.ValueFormat(value, options, type),
+        type === 'value' || type === 'total' ? sizeText(value) : cliProgress.Format.ValueFormat(value, options, type),
       hideCursor: true,
       clearOnComplete: true,
       etaBuffer: 50,

@@ -3,7 +3,7 @@ import { partiesOf } from '../../../console/computations/parties.ts';
 
 const nothing = { keys: [], hashes: [], info: [] };
 const noApprovals = { needed: [], approvals: [] };
-const computation = { owner: 'alice', consumers: ['carol'], approval: 'none' as const };
+const computation = { owner: 'alice', consumers: ['carol'] };
 const inputs = [
   { file_name: 'sizes.py', asset_type: 'algorithm' as const, created_by: 'dana', state: 'ready' as const },
   { file_name: 'penguins.csv', asset_type: 'dataset' as const, created_by: 'bob', state: 'pending' as const },
@@ -67,15 +67,15 @@ describe('the parties of a computation', () => {
     });
   });
 
-  it('owe a signed approval where the computation demands signatures', () => {
+  it('owe a signed approval where the computation demands signatures, because the service calls others stale', () => {
     const approvals = {
       needed: [
         { user: 'dana', because: ['sizes.py'] },
         { user: 'bob', because: ['penguins.csv'] },
       ],
-      approvals: [approval('dana'), approval('bob', { signed: true })],
+      approvals: [approval('dana', { stale: true }), approval('bob', { signed: true })],
     };
-    const { owes } = owesOf({ computation: { ...computation, approval: 'all_signed' }, approvals });
+    const { owes } = owesOf({ approvals });
     expect(owes).toMatchObject({ dana: ['approval for sizes.py'], bob: [] });
   });
 });

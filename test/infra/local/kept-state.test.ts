@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTable, startDynamoDb } from '../../../infra/local/dynamodb.ts';
 import { startIssuer } from '../../../infra/local/issuer.ts';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
 import { local } from '../../../infra/local/local-environment.ts';
 import { type LocalS3, startS3 } from '../../../infra/local/s3/s3.ts';
+import { documentClient } from '../../../shared/table/document-client.ts';
 import { runKeys } from '../../../shared/table/keys.ts';
 import { getItem, type Table } from '../../../shared/table/table.ts';
 import { putItem } from '../../../shared/table/writes.ts';
@@ -40,7 +40,7 @@ async function onTable<T>(work: (table: Table) => Promise<T>): Promise<T> {
   const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
   try {
     await createTable(engine.endpoint, local.tableName);
-    return await work({ name: local.tableName, document: DynamoDBDocumentClient.from(client), deadline: patientDeadline });
+    return await work({ name: local.tableName, document: documentClient(client), deadline: patientDeadline });
   } finally {
     client.destroy();
     await engine.stop();

@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { localCredentials } from '../../../infra/local/local-credentials.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { rebuildIndex } from '../../../shared/lists/rebuild.ts';
 import { keyToWrite, listKeys, type Key } from '../../../shared/table/keys.ts';
 import { deleteItems, putItem } from '../../../shared/table/writes.ts';
 import { transact } from '../../../shared/table/transaction.ts';
+import { startAnsweringStacks } from '../../support/answering-stacks.ts';
 import { aComputation } from '../../support/builders-store.ts';
 import { addToList } from '../../support/earlier-lists.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
@@ -27,6 +29,7 @@ async function runIndex(...args: string[]) {
 
 const keys = async () => (await scan(embedded.table)).map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }));
 beforeEach(async () => deleteItems(embedded.table, (await scan(embedded.table)) as unknown as Key[]));
+afterEach(() => vi.unstubAllEnvs());
 
 describe('npm run index', () => {
   it.each([
@@ -100,5 +103,31 @@ describe('npm run index -- rebuild', () => {
       stdout: expect.stringMatching(/^linked#a: the index was rebuilt from 1 rows\.$/m),
     });
     expect(await runIndex('check', restart, '--asset', 'a')).toMatchObject({ status: 2 });
+  });
+});
+
+describe('npm run index with a stage', () => {
+  it('checks the table that the stack of the stage names, whatever its own name is', async () => {
+    await aComputation(embedded.table, 'd1');
+    const stacks = await startAnsweringStacks(() => ({
+      TableName: embedded.table.name,
+      ContentBucketName: 'content',
+      UsersPoolId: 'pool',
+      UsersClientId: 'client',
+      ApiUrl: 'https://api.example.com',
+      StateMachineArn: 'arn',
+    }));
+    vi.stubEnv('AWS_ACCESS_KEY_ID', localCredentials.accessKeyId);
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', localCredentials.secretAccessKey);
+    vi.stubEnv('AWS_ENDPOINT_URL_CLOUDFORMATION', stacks.endpoint);
+    vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', embedded.endpoint);
+    const { status, stdout, stderr } = await runIndex('check', '--all', '--stage', 'dev');
+    await stacks.stop();
+    expect({ status, stdout, stderr }).toEqual({
+      status: 0,
+      stdout: '1 indexes checked: 0 differ from their rows.\n',
+      stderr: '',
+    });
+    expect(stacks.requests.map(({ body }) => new URLSearchParams(body).get('StackName'))).toContain('computations-dev-state');
   });
 });

@@ -34,10 +34,11 @@ describe('the function of the API reference', () => {
   });
 
   it.each(Object.keys(referenceFiles()))(
-    'lets browsers use only its own scripts and styles on %s, and guess no types',
+    'lets browsers use only its own scripts and styles on %s, guess no types, and give no other site its window',
     async (path) => {
       const { headers } = await get(path);
       expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(headers['cross-origin-opener-policy']).toBe('same-origin');
       expect(headers['content-security-policy']).toMatch(
         /^default-src 'none'; script-src 'self'; style-src 'self';.* connect-src 'self';/,
       );

@@ -1,11 +1,11 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
 import { parseContentReads, recordContentRead } from '../../../shared/assets/content-reads.ts';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
+import { documentClient } from '../../../shared/table/document-client.ts';
 import { assetKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { putItem } from '../../../shared/table/writes.ts';
@@ -33,7 +33,7 @@ const record = (assetId: string, user: string, seconds = 0, table = stores.table
 /** The table through another endpoint, with a client that retries as in the service. */
 function tableAt(endpoint: string) {
   const client = new DynamoDBClient({ endpoint, region: 'local', credentials: localCredentials });
-  const document = DynamoDBDocumentClient.from(client);
+  const document = documentClient(client);
   return { table: { name: stores.table.name, document, deadline: patientDeadline }, close: () => document.destroy() };
 }
 

@@ -1,6 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
+import { documentClient } from '../../../shared/table/document-client.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { startEmbeddedTable } from '../embedded-table.ts';
 import { startAwsDynamoDb, type AwsDynamoDb, type AwsDynamoDbOptions } from './aws-dynamodb.ts';
@@ -24,7 +24,7 @@ export async function startAwsTable(options: AwsDynamoDbOptions & { maxAttempts?
     credentials: localCredentials,
     maxAttempts: options.maxAttempts ?? 3,
   });
-  const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  const document = documentClient(client);
   return {
     table: { name: embedded.table.name, document },
     direct: embedded.table,

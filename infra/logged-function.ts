@@ -1,0 +1,66 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import { PolicyDocument, Role, ServicePrincipal, type PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import {
+  Architecture,
+  Function as LambdaFunction,
+  LoggingFormat,
+  Runtime,
+  Tracing,
+  type FunctionProps,
+} from 'aws-cdk-lib/aws-lambda';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
+import { allow } from './allow.ts';
+import { nameIn, type Stage } from './stage.ts';
+
+type Given = 'functionName' | 'handler' | 'runtime' | 'architecture' | 'role' | 'tracing' | 'logGroup' | 'loggingFormat';
+
+export interface LoggedFunctionProps extends Omit<FunctionProps, Given> {
+  stage: Stage;
+  /** Its name in the stage. */
+  name: string;
+  /** What its role allows besides its own log, its traces and its dead-letter queue. */
+  may: PolicyStatement[];
+  isTraced: boolean;
+}
+
+/** Adds a function with a role and a log of its own to the scope, as `Function`, `Role` and `Log`. */
+export function loggedFunction(scope: Construct, { stage, name, may, isTraced, ...props }: LoggedFunctionProps): LambdaFunction {
+  const { deadLetterQueue } = props;
+  const functionName = nameIn(stage, name);
+  const log = new LogGroup(scope, 'Log', {
+    logGroupName: `/aws/lambda/${functionName}`,
+    retention: stage.logRetention,
+    removalPolicy: RemovalPolicy.DESTROY,
+  });
+  const role = new Role(scope, 'Role', {
+    assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+    inlinePolicies: {
+      uses: new PolicyDocument({
+        statements: [
+          ...may,
+          allow(['logs:CreateLogStream', 'logs:PutLogEvents'], log.logGroupArn),
+          ...(isTraced ? [allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*')] : []),
+          ...(deadLetterQueue ? [allow(['sqs:SendMessage'], deadLetterQueue.queueArn)] : []),
+        ],
+      }),
+    },
+  });
+  if (isTraced) {
+    const traces = 'X-Ray traces support no resource-level permissions.';
+    acknowledge(role, 'Serverless-LambdaStarPermissions', traces);
+    acknowledge(role, 'AwsSolutions-IAM5[Resource::*]', traces);
+  }
+  return new LambdaFunction(scope, 'Function', {
+    ...props,
+    functionName,
+    handler: 'index.handler',
+    runtime: Runtime.NODEJS_24_X,
+    architecture: Architecture.ARM_64,
+    role: role.withoutPolicyUpdates(),
+    tracing: isTraced ? Tracing.ACTIVE : Tracing.DISABLED,
+    logGroup: log,
+    loggingFormat: LoggingFormat.JSON,
+  });
+}
