@@ -28,8 +28,8 @@ interface Verdict {
   seen: string;
 }
 
-await runCommand(usage, async () => {
-  const options = parseOptions({
+await runCommand(usage, async (args) => {
+  const options = parseOptions(args, {
     source: { type: 'string' },
     replace: { type: 'string', multiple: true, default: [] },
     only: { type: 'string', multiple: true, default: [] },
