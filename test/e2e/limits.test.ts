@@ -13,7 +13,9 @@ const padded = (body: unknown, bytes: number) => JSON.stringify(body).padEnd(byt
 describe('a request body without content', () => {
   const absent = '00000000-0001-8c3a-9f0e-2b7d41c5e6a8';
   const path = { id: absent, cvmID: newCvm() };
-  const names = endpoints.flatMap(({ route, contract }) => ('body' in contract && !('bodyLimit' in contract) ? [route.name] : []));
+  const names = endpoints.flatMap(({ route, contract }) =>
+    'body' in contract && !('bodyLimit' in contract) ? [route.name] : [],
+  );
   const send = async (name: RouteName, bytes: number) => {
     const as = name === 'cvms/report' ? ('cvm' as const) : ('administrator' as const);
     const { status, code } = await session.refused(name, { path, raw: padded({ x: 1 }, bytes), as } as never);
