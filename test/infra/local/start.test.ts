@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { freePort } from '../../../infra/local/free-port.ts';
 import { startCommand } from '../../../infra/local/start.ts';
 import { tokenCommand } from '../../../infra/local/token.ts';
+import { descendantsOf, isAlive } from '../../support/processes.ts';
 import { callAs, readyComputation } from './ready-computation.ts';
 
 const commands = join(import.meta.dirname, '../../../infra/local');
@@ -46,28 +47,6 @@ function run(command: string, port: number | string, ...args: string[]) {
   });
   return { status, stdout, stderr };
 }
-
-/** Lists the descendants of a process. */
-function descendantsOf(pid: number): number[] {
-  return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
-}
-
-function childrenOf(pid: number): number[] {
-  const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return processes.map(Number).filter((child) => stateOf(child)?.parent === pid);
-}
-
-/** Returns the parent of a running process, and undefined for one that has ended, even if it is still a zombie. */
-function stateOf(pid: number): { parent: number } | undefined {
-  try {
-    const [state, parent] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-    return state === 'Z' ? undefined : { parent: Number(parent) };
-  } catch {
-    return undefined;
-  }
-}
-
-const isAlive = (pid: number) => stateOf(pid) !== undefined;
 
 describe('npm start', () => {
   it('prints a token that works and commands for its own port, and leaves no process behind after SIGINT', async () => {
