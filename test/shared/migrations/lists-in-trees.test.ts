@@ -33,6 +33,7 @@ import { daysBeforeHead } from '../../support/interleave.ts';
 import { scan } from '../../support/lifecycle-inconsistencies.ts';
 import { inLists } from '../../support/list-inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { tableThrough } from '../../support/table-through.ts';
 
 const stores = sharedByTests(startStores);
 const clear = async () => deleteItems(stores.table, (await scan(stores.table)) as unknown as Key[]);
@@ -268,14 +269,9 @@ describe('lists of earlier versions', () => {
 
 /** The table, of which this process knows nothing yet. A call of it waits until `act` is done. */
 function beforeItsCall(call: number, act: () => Promise<void>): Table {
-  const { table } = stores;
   let calls = 0;
-  const send = async (...sent: unknown[]) => {
+  return tableThrough(stores.table, async (send) => {
     if (++calls === call) await act();
-    return await (table.document.send as (...sent: unknown[]) => Promise<unknown>)(...sent);
-  };
-  const document = new Proxy(table.document, {
-    get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
+    return await send();
   });
-  return { ...table, document };
 }
