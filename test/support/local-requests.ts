@@ -28,6 +28,16 @@ export async function startAnswering(
   return { ...(await listen(server, 0)), requests };
 }
 
+/** Answers as CloudFormation does, for a stack with these outputs. */
+export async function startAnsweringOutputs(outputs: Record<string, string>): ReturnType<typeof startAnswering> {
+  const members = Object.entries(outputs).map(
+    ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
+  );
+  const described = `<StackName>s</StackName><StackStatus>UPDATE_COMPLETE</StackStatus><Outputs>${members.join('')}</Outputs>`;
+  const answer = `<DescribeStacksResponse><DescribeStacksResult><Stacks><member>${described}</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
+  return await startAnswering(() => answer);
+}
+
 /** Passes requests on to an engine, and keeps them. */
 export async function startForwarding(
   engine: string,

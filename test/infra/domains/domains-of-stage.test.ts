@@ -10,7 +10,7 @@ import type { Table } from '../../../shared/table/table.ts';
 import { startAnsweringPool, type AnsweringPool } from '../../support/answering-pool.ts';
 import { aReadyComputation, startStores, type Stores } from '../../support/builders-store.ts';
 import { itemsOf } from '../../support/filled-domain.ts';
-import { startAnswering } from '../../support/local-requests.ts';
+import { startAnsweringOutputs } from '../../support/local-requests.ts';
 import { skippingClock } from '../../support/skipping-clock.ts';
 
 let stores: Stores;
@@ -19,27 +19,16 @@ const said: string[] = [];
 const stops: (() => Promise<unknown>)[] = [];
 const before = { ...process.env };
 
-/** What CloudFormation answers for every stack. */
-function outputs(values: Record<string, string>): string {
-  const members = Object.entries(values).map(
-    ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
-  );
-  const described = `<StackName>s</StackName><StackStatus>UPDATE_COMPLETE</StackStatus><Outputs>${members.join('')}</Outputs>`;
-  return `<DescribeStacksResponse><DescribeStacksResult><Stacks><member>${described}</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
-}
-
 beforeAll(async () => {
   stores = await startStores();
-  const cloudFormation = await startAnswering(() =>
-    outputs({
-      TableName: stores.table.name,
-      ContentBucketName: 'content',
-      UsersPoolId1: 'eu-central-1_1',
-      UsersClientId1: 'client',
-      ApiUrl1: 'https://api.example.com',
-      StateMachineArn: stores.executions.stateMachineArn,
-    }),
-  );
+  const cloudFormation = await startAnsweringOutputs({
+    TableName: stores.table.name,
+    ContentBucketName: 'content',
+    UsersPoolId1: 'eu-central-1_1',
+    UsersClientId1: 'client',
+    ApiUrl1: 'https://api.example.com',
+    StateMachineArn: stores.executions.stateMachineArn,
+  });
   stops.push(() => stores.stop(), cloudFormation.stop);
   Object.assign(process.env, {
     AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startKms } from '../../../infra/local/kms/kms.ts';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
 import { startStack, type Stack } from '../../../infra/local/stack.ts';
-import { startAnswering, type LocalRequest } from '../../support/local-requests.ts';
+import { startAnswering, startAnsweringOutputs, type LocalRequest } from '../../support/local-requests.ts';
 import { callAs } from './ready-computation.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'deployed-stage-'));
@@ -15,15 +15,6 @@ const stops: (() => Promise<unknown>)[] = [];
 let stack: Stack;
 let variables: NodeJS.ProcessEnv;
 let signed: LocalRequest[];
-
-/** What CloudFormation answers for the stack of the gateway. */
-function outputs(values: Record<string, string>): string {
-  const members = Object.entries(values).map(
-    ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
-  );
-  const described = `<StackName>s</StackName><StackStatus>UPDATE_COMPLETE</StackStatus><Outputs>${members.join('')}</Outputs>`;
-  return `<DescribeStacksResponse><DescribeStacksResult><Stacks><member>${described}</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
-}
 
 beforeAll(async () => {
   stack = await startStack({ port: 0, simulator: false });
@@ -40,9 +31,8 @@ beforeAll(async () => {
     return (await answer.json()) as object;
   });
   signed = aliases.requests;
-  const cloudFormation = await startAnswering(() =>
-    outputs({ ApiUrl: stack.baseUrl, GatewayAddress: 'gateway.example.com:7001' }),
-  );
+  const outputs = { ApiUrl: stack.baseUrl, GatewayAddress: 'gateway.example.com:7001' };
+  const cloudFormation = await startAnsweringOutputs(outputs);
   stops.push(() => stack.stop(), kms.stop, aliases.stop, cloudFormation.stop);
   variables = {
     PATH: String(process.env['PATH']),
