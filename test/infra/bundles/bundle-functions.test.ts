@@ -10,7 +10,7 @@ import { variablesOf } from '../../../infra/service/function-variables.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import { loadBundled } from '../../support/bundled-functions.ts';
 import { variablesRead } from '../../support/variables-read.ts';
-import { callAs, readyComputation, type Call } from '../local/ready-computation.ts';
+import { callAs, readyComputation, type Call } from '../../support/ready-computation.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
 let bundles: Bundle[];

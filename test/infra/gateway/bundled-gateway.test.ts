@@ -20,7 +20,7 @@ import { tableActions } from '../../support/recorded-calls.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { SimulatedAgent } from '../../support/simulated-agent.ts';
 import { fullStage, synthesizeWith } from '../../support/synthesized-stages.ts';
-import { callAs, readyComputation, type Call } from '../local/ready-computation.ts';
+import { callAs, readyComputation, type Call } from '../../support/ready-computation.ts';
 
 interface Container {
   Command: string[];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import { acceptCommand } from '../../../infra/local/accept.ts';
-import { killServices, startService } from './service-process.ts';
+import { killServices, startService } from '../../support/service-process.ts';
 
 afterEach(() => killServices());
 

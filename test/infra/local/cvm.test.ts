@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { cvmCommand } from '../../../infra/local/cvm.ts';
 import { SimulatedAgent } from '../../support/simulated-agent.ts';
-import { readyComputation } from './ready-computation.ts';
-import { killServices, startService } from './service-process.ts';
+import { readyComputation } from '../../support/ready-computation.ts';
+import { killServices, startService } from '../../support/service-process.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'cvm-'));
 afterEach(() => killServices());

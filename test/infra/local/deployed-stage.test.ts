@@ -8,7 +8,7 @@ import { startKms } from '../../../infra/local/kms/kms.ts';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
 import { startStack, type Stack } from '../../../infra/local/stack.ts';
 import { startAnswering, startAnsweringOutputs, type LocalRequest } from '../../support/local-requests.ts';
-import { callAs } from './ready-computation.ts';
+import { callAs } from '../../support/ready-computation.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'deployed-stage-'));
 const stops: (() => Promise<unknown>)[] = [];

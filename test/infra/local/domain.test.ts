@@ -9,8 +9,8 @@ import { closingOf } from '../../../infra/domains/stage-data.ts';
 import { domainCommand } from '../../../infra/local/domain.ts';
 import { local } from '../../../infra/local/local-environment.ts';
 import { startAnswering } from '../../support/local-requests.ts';
-import { callAs, readyComputation } from './ready-computation.ts';
-import { killServices, startService, type ServiceProcess } from './service-process.ts';
+import { callAs, readyComputation } from '../../support/ready-computation.ts';
+import { killServices, startService, type ServiceProcess } from '../../support/service-process.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'domain-'));
 afterEach(() => {

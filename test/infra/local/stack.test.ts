@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack, type Stack } from '../../../infra/local/stack.ts';
 import { movableClock } from '../../support/movable-clock.ts';
 import { watchFunctions } from '../../support/watched-functions.ts';
-import { callAs, readyComputation, type Call } from './ready-computation.ts';
+import { callAs, readyComputation, type Call } from '../../support/ready-computation.ts';
 
 const clock = movableClock();
 const functions = watchFunctions();

@@ -9,7 +9,7 @@ import { freePort } from '../../../infra/local/free-port.ts';
 import { startCommand } from '../../../infra/local/start.ts';
 import { tokenCommand } from '../../../infra/local/token.ts';
 import { descendantsOf, isAlive } from '../../support/processes.ts';
-import { callAs, readyComputation } from './ready-computation.ts';
+import { callAs, readyComputation } from '../../support/ready-computation.ts';
 
 const commands = join(import.meta.dirname, '../../../infra/local');
 const environment = (port: number | string) => ({ ...process.env, PORT: String(port) });
