@@ -171,10 +171,7 @@ describe('npm run token', () => {
 
   it.each([
     [['--groups', 'd1:viewer'], '--sub is required.'],
-    [
-      ['--sub', 'bob', '--groups', 'd1:viewer', '--expires-in', 'soon'],
-      '--expires-in is "soon"; expected 90s, 30m, 12h or 7d.',
-    ],
+    [['--sub', 'bob', '--groups', 'd1:viewer', '--expires-in', 'soon'], '--expires-in is "soon"; expected 90s, 30m, 12h or 7d.'],
   ])('refuses the arguments %j', async (args, message) => {
     await expect(tokenCommand(args)).rejects.toMatchObject({ name: 'UsageError', message });
   });
