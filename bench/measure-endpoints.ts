@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { setEnvironment } from '../infra/local/local-environment.ts';
 import { localFunctions } from '../infra/local/local-functions.ts';
 import { routes, type RouteName } from '../shared/endpoints/endpoints.ts';
 import { takesKey, type Route } from '../shared/http/route.ts';
 import { tasks } from '../shared/tasks/tasks.ts';
 import { changesLists, type Uses } from '../shared/uses.ts';
 import { startStores } from '../test/support/builders-store.ts';
+import { httpEvent } from '../test/support/http-event.ts';
 import { skippingClock } from '../test/support/skipping-clock.ts';
+import { setTestEnvironment } from '../test/support/test-environment.ts';
 import { fillWorld } from './bench-world.ts';
-import { endpointCases, longestWaits, type EndpointRequest } from './endpoint-cases.ts';
+import { endpointCases, longestWaits } from './endpoint-cases.ts';
 import { taskCases } from './task-cases.ts';
 
 /** The cost of one call of a function at the table. */
@@ -35,11 +36,7 @@ export interface Measurement {
 export async function measureEndpoints(): Promise<Measurement[]> {
   const stores = await startStores({ latencyInMilliseconds: 5 });
   try {
-    setEnvironment(
-      stores.endpoints,
-      { acceptInSeconds: 300, silenceInSeconds: 120, runInSeconds: 86_400, stopInSeconds: 120 },
-      'SILENT',
-    );
+    setTestEnvironment(stores.endpoints);
     const invoke = localFunctions({ clock: skippingClock() });
     const world = await fillWorld(stores);
     const measurements: Measurement[] = [];
@@ -117,24 +114,3 @@ async function withoutFolds({ table = [] }: Uses, work: () => Promise<Measuremen
 }
 
 const last = 100;
-
-/** Returns the fields of API Gateway's event (payload format 2.0) that handlers read, for a user with all permissions. */
-export function httpEvent(
-  method: string,
-  domain: string,
-  { path, query, body, by = 'alice' }: EndpointRequest,
-  headers: Record<string, string> = {},
-) {
-  return {
-    headers: { 'content-type': 'application/json', ...headers },
-    pathParameters: { domainID: domain, ...path },
-    queryStringParameters: query,
-    requestContext: {
-      requestId: randomUUID(),
-      http: { method },
-      authorizer: { jwt: { claims: { sub: by, 'cognito:groups': `[${domain}:administrator ${domain}:cvm]` } } },
-    },
-    isBase64Encoded: false,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  };
-}

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient, isEndOfRun, localToken, watchEvents, type Client, type Schemas, type Token } from '../client/index.ts';
-import { createReadyComputation } from '../test/browser/seed.ts';
-import { startService } from '../test/infra/local/service-process.ts';
+import { createReadyComputation } from '../test/support/ready-computation.ts';
+import { startService } from '../test/support/service-process.ts';
 import { measureEndpoints } from './measure-endpoints.ts';
 import { printTable } from './print-table.ts';
 

@@ -1,4 +1,4 @@
-import { parseOptions, runCommand, UsageError } from '../infra/local/arguments.ts';
+import { isMain, parseOptions, runCommand, UsageError } from '../infra/local/arguments.ts';
 import { gatherCast } from './cast.ts';
 import { checkManifest } from './check-manifest.ts';
 import { readInputFile } from './input-file.ts';
@@ -18,8 +18,8 @@ The exit code is 0 only if every step succeeded.
   --domain DOMAIN  the domain to use. Default: demo
   --help           print this`;
 
-await runCommand(usage, async () => {
-  const options = parseOptions({
+export async function demoCommand(args: string[]): Promise<void> {
+  const options = parseOptions(args, {
     url: { type: 'string' },
     token: { type: 'string' },
     domain: { type: 'string', default: 'demo' },
@@ -38,7 +38,9 @@ await runCommand(usage, async () => {
     await service.stop();
   }
   process.exit(0);
-});
+}
+
+if (isMain(import.meta)) await runCommand(usage, demoCommand);
 
 async function play(service: Service, domain: string): Promise<void> {
   const startedAt = performance.now();

@@ -1,20 +1,20 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { deployedCommand } from './deployed.ts';
 
-const script = join(import.meta.dirname, 'deployed.ts');
 const token = (claims: object) => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.e30`;
 const administrator = token({ sub: 'a', groups: ['d1:administrator', 'd1:cvm'] });
 const unreachable = ['--url', 'http://127.0.0.1:9'];
 
-function deployed(...words: string[]) {
-  const { status, stderr } = spawnSync(process.execPath, [script, ...words], { encoding: 'utf8' });
-  return { status, message: stderr.split('\n')[0] };
-}
-
 describe('npm run test:deployed', () => {
+  it('exits with 2, prints the mistake and its usage, given no URL', () => {
+    const { status, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, 'deployed.ts')], { encoding: 'utf8' });
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/^--url is required\.\n\nUsage: npm run test:deployed/);
+  });
+
   it.each([
-    ['no URL', [], '--url is required.'],
     ['an invalid URL', ['--url', 'ftp://x'], '--url is "ftp://x"; expected https://...'],
     ['no token', unreachable, "--token is required, with an administrator's token."],
     ['a token that is not a JWT', [...unreachable, '--token', 'a.b.c'], 'The token of the administrator is not a JWT.'],
@@ -24,12 +24,13 @@ describe('npm run test:deployed', () => {
       expect.stringMatching(/^--token names eve/),
     ],
     ['a token without a domain', [...unreachable, '--token', token({ sub: 'a' })], expect.stringContaining('specify --domain')],
-  ])('exits with 2 and names the mistake, given %s', (_what, words, message) => {
-    expect(deployed(...words)).toEqual({ status: 2, message });
+  ])('names the mistake on the command line, given %s', async (_what, words, message) => {
+    await expect(deployedCommand(words)).rejects.toMatchObject({ name: 'UsageError', message });
   });
 
-  it('exits with 1 when the service does not answer', () => {
+  it('fails when the service does not answer', async () => {
     const message = expect.stringMatching(/^The service does not answer: GET http:\/\/127\.0\.0\.1:9\/health answered nothing/);
-    expect(deployed(...unreachable, '--token', administrator)).toEqual({ status: 1, message });
+    const deployed = deployedCommand([...unreachable, '--token', administrator]);
+    await expect(deployed).rejects.toMatchObject({ name: 'Error', message });
   });
 });

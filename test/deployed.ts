@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve as resolvePath } from 'node:path';
 import { roles } from '../shared/access/roles.ts';
-import { parseOptions, runCommand, UsageError } from '../infra/local/arguments.ts';
+import { isMain, parseOptions, runCommand, UsageError } from '../infra/local/arguments.ts';
 import { claimsOf, type Person } from './support/target.ts';
 
 const persons = [...Object.keys(roles), 'outsider'] as Person[];
@@ -21,8 +21,8 @@ Runs the end-to-end suite against a deployed stage, over HTTP only. It deletes w
 Tests that need a missing token are skipped and listed. Nobody else should use the domain during the run.
 The exit code is 0 if all tests passed, 1 if one failed or the stage does not answer, 2 for a mistake on the command line.`;
 
-await runCommand(usage, async () => {
-  const options = parseOptions({
+export async function deployedCommand(args: string[]): Promise<void> {
+  const options = parseOptions(args, {
     url: { type: 'string' },
     token: { type: 'string', multiple: true, default: [] },
     domain: { type: 'string' },
@@ -45,7 +45,9 @@ await runCommand(usage, async () => {
     TARGET_OTHER_DOMAIN: otherDomain,
   };
   process.exitCode = await runSuite(environment, options.results);
-});
+}
+
+if (isMain(import.meta)) await runCommand(usage, deployedCommand);
 
 function baseUrl(text: string | undefined): string {
   if (!text) throw new UsageError('--url is required.');

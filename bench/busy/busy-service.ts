@@ -6,7 +6,7 @@ import { freePort } from '../../infra/local/free-port.ts';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { local } from '../../infra/local/local-environment.ts';
 import { documentClient } from '../../shared/table/document-client.ts';
-import { callAs } from '../../test/infra/local/ready-computation.ts';
+import { callAs } from '../../test/support/ready-computation.ts';
 import { readyComputations } from '../../test/support/builders-ready-computations.ts';
 import { patientDeadline } from '../../test/support/embedded-table.ts';
 import { agentEvent } from '../../test/support/lifecycle-scenario.ts';

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { createAuthority, issueCvmCertificate, issueServerCertificate } from '../../infra/certificates/authority.ts';
 import { freePort } from '../../infra/local/free-port.ts';
 import { startStack } from '../../infra/local/stack.ts';
-import { callAs, readyComputation } from '../../test/infra/local/ready-computation.ts';
+import { callAs, readyComputation } from '../../test/support/ready-computation.ts';
 import { SimulatedAgent } from '../../test/support/simulated-agent.ts';
 import { GatewayProcess } from './gateway-process.ts';
 

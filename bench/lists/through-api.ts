@@ -1,7 +1,7 @@
-import { setEnvironment } from '../../infra/local/local-environment.ts';
 import { localFunctions } from '../../infra/local/local-functions.ts';
 import { inParallel } from '../../shared/in-parallel.ts';
-import { httpEvent } from '../measure-endpoints.ts';
+import { httpEvent } from '../../test/support/http-event.ts';
+import { setTestEnvironment } from '../../test/support/test-environment.ts';
 
 /** The handlers of the endpoints that create and delete computations. */
 export interface Api {
@@ -10,12 +10,11 @@ export interface Api {
 }
 
 const nowhere = 'http://127.0.0.1:1';
-const times = { acceptInSeconds: 300, silenceInSeconds: 120, runInSeconds: 86_400, stopInSeconds: 120 };
 
 /** Opens the API on a table, for the rest of this process. */
 export function openApi(dynamoDb: string, domain: string): Api {
   const kms = { endpoint: nowhere, signingKeyArn: 'none', sealingKeyArn: 'none', publishedKeyArns: ['none'] };
-  setEnvironment({ dynamoDb, s3: nowhere, stepFunctions: nowhere, kms }, times, 'ERROR');
+  setTestEnvironment({ dynamoDb, s3: nowhere, stepFunctions: nowhere, kms }, 'ERROR');
   const invoke = localFunctions();
   const call = async (name: string, event: ReturnType<typeof httpEvent>) => {
     const { statusCode, body = '' } = (await invoke(name, event)) as { statusCode: number; body?: string };

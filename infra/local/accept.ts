@@ -3,7 +3,7 @@ import { accept, costOf } from '../accept/accept.ts';
 import type { AcceptTarget } from '../accept/accept-target.ts';
 import { facts } from '../accept/facts.ts';
 import { notMeasured, type Finding } from '../accept/finding.ts';
-import { parseOptions, portFromEnvironment, runCommand, UsageError } from './arguments.ts';
+import { isMain, parseOptions, portFromEnvironment, runCommand, UsageError } from './arguments.ts';
 import { serviceHere } from './ask-this-machine.ts';
 import { domainsHere } from './domains-here.ts';
 
@@ -25,8 +25,9 @@ the stage's account, and needs a stage with a user pool. An alarm rings for a mo
 The exit code is 0 if everything holds that can be measured there, 1 if something does not or the command fails, 2 for a mistake on the
 command line.`;
 
-await runCommand(usage, async () => {
-  const options = parseOptions({
+/** `npm run accept`. @throws UsageError for a mistake in the arguments */
+export async function acceptCommand(args: string[]): Promise<void> {
+  const options = parseOptions(args, {
     stage: { type: 'string' },
     changes: { type: 'string', default: '200' },
     'writes-per-second': { type: 'string', default: '100' },
@@ -74,7 +75,9 @@ await runCommand(usage, async () => {
   }
   printTable(findings);
   if (findings.some(({ holds }) => holds === false)) process.exitCode = 1;
-});
+}
+
+if (isMain(import.meta)) await runCommand(usage, acceptCommand);
 
 function amount(option: string, text: string, most: number): number {
   if (/^[1-9]\d{0,5}$/.test(text) && Number(text) <= most) return Number(text);

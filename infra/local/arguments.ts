@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { neverProxyLoopback } from '../../client/node/never-proxy-loopback.ts';
 
@@ -6,11 +7,8 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Parses a command's options, by default those of this process. @throws UsageError for an unknown option, a missing value or an extra argument */
-export function parseOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(
-  options: Options,
-  args: string[] = process.argv.slice(2),
-) {
+/** Parses a command's options. @throws UsageError for an unknown option, a missing value or an extra argument */
+export function parseOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(args: string[], options: Options) {
   try {
     return parseArgs({ args, options, allowPositionals: false, strict: true }).values;
   } catch (error) {
@@ -44,11 +42,17 @@ export function gatewayPortFromEnvironment(): number | undefined {
   return text ? parsePort('GATEWAY_PORT', text) : undefined;
 }
 
-/** Runs a command. A UsageError prints the usage and exits with 2, any other error exits with 1. */
-export async function runCommand(usage: string, command: () => Promise<void>): Promise<void> {
+/** Whether this process was started to run a module. Node 22, which starts the service too, has no `import.meta.main`. */
+export function isMain({ filename }: ImportMeta): boolean {
+  const [, started] = process.argv;
+  return started !== undefined && realpathSync(started) === filename;
+}
+
+/** Runs a command with the arguments of this process. A UsageError prints the usage and exits with 2, any other error exits with 1. */
+export async function runCommand(usage: string, command: (args: string[]) => Promise<void>): Promise<void> {
   try {
     Object.assign(process.env, neverProxyLoopback(process.env));
-    await command();
+    await command(process.argv.slice(2));
   } catch (error) {
     const isUsage = error instanceof UsageError;
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${isUsage ? `\n${usage}\n` : ''}`);

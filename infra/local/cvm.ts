@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { createClient, type Client } from '../../client/create-client.ts';
 import { isTransient, ServiceProblem } from '../../client/service-problem.ts';
-import { parseOptions, portFromEnvironment, refuseOptions, runCommand, UsageError } from './arguments.ts';
+import { isMain, parseOptions, portFromEnvironment, refuseOptions, runCommand, UsageError } from './arguments.ts';
 import { noService } from './ask-this-machine.ts';
 import { thisMachine, type EnrolmentTarget } from './enrolment-target.ts';
 import { prepareFiles } from './prepared-files.ts';
@@ -28,20 +28,18 @@ const hereAlone = `
   GATEWAY_HOST=0.0.0.0, and enrol the CVM again.
 `;
 
-await runCommand(usage, async () => {
-  const [command, ...args] = process.argv.slice(2);
-  const options = parseOptions(
-    {
-      domain: { type: 'string' },
-      cvm: { type: 'string' },
-      out: { type: 'string' },
-      key: { type: 'string' },
-      stage: { type: 'string' },
-      now: { type: 'boolean' },
-      help: { type: 'boolean', short: 'h' },
-    },
-    command === '--help' || command === '-h' ? ['--help'] : args,
-  );
+/** `npm run cvm`. @throws UsageError for a mistake in the arguments */
+export async function cvmCommand(args: string[]): Promise<void> {
+  const [command, ...rest] = args;
+  const options = parseOptions(command === '--help' || command === '-h' ? ['--help'] : rest, {
+    domain: { type: 'string' },
+    cvm: { type: 'string' },
+    out: { type: 'string' },
+    key: { type: 'string' },
+    stage: { type: 'string' },
+    now: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  });
   if (options.help) {
     process.stdout.write(`${usage}\n`);
     return;
@@ -62,7 +60,9 @@ await runCommand(usage, async () => {
   }
   const directory = resolve(options.out ?? join('certificates', cvm));
   process.stdout.write(await enrol(target, registration, { domain, cvm, key, directory }));
-});
+}
+
+if (isMain(import.meta)) await runCommand(usage, cvmCommand);
 
 /** Loaded only when it is needed, because it contains the CDK. */
 async function targetOfStage(name: string): Promise<EnrolmentTarget> {

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { domainId } from '../../shared/identifier-schemas.ts';
 import type { DomainManager, DomainUser } from '../domains/domain-manager.ts';
 import type { DomainContents, Removed } from '../domains/remove-from-storage.ts';
-import { parseOptions, portFromEnvironment, refuseOptions, runCommand, UsageError } from './arguments.ts';
+import { isMain, parseOptions, portFromEnvironment, refuseOptions, runCommand, UsageError } from './arguments.ts';
 import { domainsHere } from './domains-here.ts';
 import { parseDuration } from './parse-duration.ts';
 
@@ -44,23 +44,21 @@ type Command = keyof typeof optionsOf;
 
 const onlyWithStage: readonly string[] = ['email', 'wait', 'tokens-live'];
 
-await runCommand(usage, async () => {
-  const [command = '', ...args] = process.argv.slice(2);
-  const options = parseOptions(
-    {
-      domain: { type: 'string' },
-      user: { type: 'string' },
-      email: { type: 'string' },
-      role: { type: 'string' },
-      yes: { type: 'boolean' },
-      stop: { type: 'boolean' },
-      wait: { type: 'boolean' },
-      'tokens-live': { type: 'string' },
-      stage: { type: 'string' },
-      help: { type: 'boolean', short: 'h' },
-    },
-    command.startsWith('-') ? process.argv.slice(2) : args,
-  );
+/** `npm run domain`. @throws UsageError for a mistake in the arguments */
+export async function domainCommand(args: string[]): Promise<void> {
+  const [command = '', ...rest] = args;
+  const options = parseOptions(command.startsWith('-') ? args : rest, {
+    domain: { type: 'string' },
+    user: { type: 'string' },
+    email: { type: 'string' },
+    role: { type: 'string' },
+    yes: { type: 'boolean' },
+    stop: { type: 'boolean' },
+    wait: { type: 'boolean' },
+    'tokens-live': { type: 'string' },
+    stage: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+  });
   if (options.help) {
     print(usage);
     return;
@@ -87,7 +85,9 @@ await runCommand(usage, async () => {
     case 'remove':
       return await (options.yes ? remove(manager, domain, options) : look(manager, domain));
   }
-});
+}
+
+if (isMain(import.meta)) await runCommand(usage, domainCommand);
 
 /** Loaded only when it is needed, because it contains the CDK. */
 async function managerOfStage(name: string, tokensLiveInSeconds: number | undefined): Promise<DomainManager> {

@@ -9,7 +9,7 @@ import { documentClient } from '../../shared/table/document-client.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { resourcesOf } from '../domains/stage-resources.ts';
 import { stageNamed } from '../stage-named.ts';
-import { parseOptions, runCommand, UsageError } from './arguments.ts';
+import { isMain, parseOptions, runCommand, UsageError } from './arguments.ts';
 import { lockDirectory } from './data/lock-directory.ts';
 import { startDynamoDb } from './dynamodb.ts';
 import { localCredentials } from './local-credentials.ts';
@@ -37,21 +37,19 @@ interface OpenTable {
   close: () => Promise<void>;
 }
 
-await runCommand(usage, async () => {
-  const [action, ...args] = process.argv.slice(2);
-  const options = parseOptions(
-    {
-      domain: { type: 'string' },
-      asset: { type: 'string' },
-      all: { type: 'boolean' },
-      restart: { type: 'boolean' },
-      anew: { type: 'boolean' }, // the former name of --restart
-      stage: { type: 'string' },
-      data: { type: 'string' },
-      help: { type: 'boolean', short: 'h' },
-    },
-    action?.startsWith('-') ? process.argv.slice(2) : args,
-  );
+/** `npm run index`. @throws UsageError for a mistake in the arguments */
+export async function indexCommand(args: string[]): Promise<void> {
+  const [action, ...rest] = args;
+  const options = parseOptions(action?.startsWith('-') ? args : rest, {
+    domain: { type: 'string' },
+    asset: { type: 'string' },
+    all: { type: 'boolean' },
+    restart: { type: 'boolean' },
+    anew: { type: 'boolean' }, // the former name of --restart
+    stage: { type: 'string' },
+    data: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+  });
   if (options.help) {
     process.stdout.write(`${usage}\n`);
     return;
@@ -71,7 +69,9 @@ await runCommand(usage, async () => {
   } finally {
     await close();
   }
-});
+}
+
+if (isMain(import.meta)) await runCommand(usage, indexCommand);
 
 type Lists = [IndexedList, ...IndexedList[]];
 

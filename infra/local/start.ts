@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { parseOrigins } from './allowed-origins.ts';
-import { gatewayPortFromEnvironment, parseOptions, portFromEnvironment, runCommand } from './arguments.ts';
+import { gatewayPortFromEnvironment, isMain, parseOptions, portFromEnvironment, runCommand } from './arguments.ts';
 import { buildConsole, type ConsoleBuild, type ConsoleFiles } from './console/console-build.ts';
 import { serviceVersion } from '../service-version.ts';
 import { isFree } from './free-port.ts';
@@ -23,8 +23,9 @@ agents of real CVMs (default 7001, or a free one). Set GATEWAY_HOST to 0.0.0.0 i
 /** The port that agents call without any configuration. */
 const usualGatewayPort = 7001;
 
-await runCommand(usage, async () => {
-  const options = parseOptions({
+/** `npm start`. @throws UsageError for a mistake in the arguments */
+export async function startCommand(args: string[]): Promise<void> {
+  const options = parseOptions(args, {
     data: { type: 'string' },
     'no-simulator': { type: 'boolean', default: false },
     'no-console': { type: 'boolean', default: false },
@@ -79,7 +80,9 @@ await runCommand(usage, async () => {
       isGatewayMoved: cvmGateway.orAnyPort && stack.cvmGateway?.gateway.port !== usualGatewayPort,
     }),
   );
-});
+}
+
+if (isMain(import.meta)) await runCommand(usage, startCommand);
 
 function reportFailure(files: ConsoleFiles | undefined): void {
   if (files?.state === 'failed') process.stderr.write(`The web console could not be built. ${files.message}\n`);

@@ -1,6 +1,6 @@
 import { ServiceProblem } from '../../client/service-problem.ts';
 import { issueLocalToken, type LocalTokenOptions } from '../../client/tokens/local-token.ts';
-import { parseOptions, portFromEnvironment, runCommand, UsageError } from './arguments.ts';
+import { isMain, parseOptions, portFromEnvironment, runCommand, UsageError } from './arguments.ts';
 import { serviceHere } from './ask-this-machine.ts';
 import { membershipsHere } from './domains-here.ts';
 import { parseDuration } from './parse-duration.ts';
@@ -17,8 +17,9 @@ Prints a bearer token for the service that runs on this machine. Set PORT to its
 
 Roles: administrator creator editor runner viewer algo_provider dataset_provider result_consumer cvm`;
 
-await runCommand(usage, async () => {
-  const options = parseOptions({
+/** `npm run token`. @throws UsageError for a mistake in the arguments */
+export async function tokenCommand(args: string[]): Promise<void> {
+  const options = parseOptions(args, {
     sub: { type: 'string' },
     groups: { type: 'string' },
     'expires-in': { type: 'string', default: '12h' },
@@ -34,7 +35,9 @@ await runCommand(usage, async () => {
   const port = portFromEnvironment();
   const groups = options.groups?.split(',').filter((group) => group !== '') ?? (await groupsOf(port, sub));
   process.stdout.write(`${await askForToken(port, { sub, groups, expiresInSeconds })}\n`);
-});
+}
+
+if (isMain(import.meta)) await runCommand(usage, tokenCommand);
 
 async function groupsOf(port: number, user: string): Promise<string[]> {
   const memberships = await membershipsHere(port, user);

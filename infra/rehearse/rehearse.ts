@@ -21,8 +21,8 @@ runs the document's commands, and checks what came back. Needs no AWS account an
   --restore drill the restoration; PYTHON also needs the package awscli
   --help    print this help`;
 
-await runCommand(usage, async () => {
-  const options = parseOptions({
+await runCommand(usage, async (args) => {
+  const options = parseOptions(args, {
     python: { type: 'string', default: 'python3' },
     stage: { type: 'string', default: 'dev' },
     bus: { type: 'boolean', default: false },

@@ -7,11 +7,14 @@ import { systemClock } from '../../shared/clock.ts';
 import type { Relation } from '../../shared/access/caller.ts';
 import { roles, type Role } from '../../shared/access/roles.ts';
 import { endpoints, routes } from '../../shared/endpoints/endpoints.ts';
-import type { Route } from '../../shared/http/route.ts';
+import { takesKey, type Route } from '../../shared/http/route.ts';
 import { actionsOf, mayCall, nameOf, needsOf } from './decisions.ts';
 
 const rows = routes as readonly Route[];
 const guarded = rows.filter((route) => route.access);
+const isOfCvm = ({ access }: Route) => access?.anyOf[0] === 'operate_cvm';
+const kinds = Map.groupBy(guarded, (route) => [takesKey(route), route.waits, isOfCvm(route)].join());
+const oneOfEachKind = [...kinds.values()].flatMap((routes) => routes.slice(0, 1));
 const allRoles = Object.keys(actionsOf) as Role[];
 const stranger = 'stranger';
 
@@ -210,6 +213,20 @@ describe.each(guarded)('$method $path', (route) => {
     }
   });
 
+  it('answers 403 to members of another domain', async () => {
+    const path = await resources(route, ownedByOthers);
+    const token = await issuer.mintToken({ sub: stranger, groups: ['d2:administrator', 'd2:cvm'] });
+    expect((await send(route, `Bearer ${token}`, path, bodies.get(route.name))).status).toBe(403);
+  });
+
+  it('answers 401 without a token and to a forged one', async () => {
+    const path = { domainID: 'd1', id: 'x', computationID: 'y', cvmID: 'z' };
+    for (const what of ['no header', 'another payload'] as const)
+      expect([what, (await send(route, badHeaders[what], path)).status]).toEqual([what, 401]);
+  });
+});
+
+describe.each(oneOfEachKind)('$method $path, for all of its kind, whose tokens and memberships the same code checks', (route) => {
   it('answers 403 to members of other domains and to malformed memberships', async () => {
     const path = await resources(route, ownedByOthers);
     const groups = [
@@ -235,8 +252,20 @@ describe.each(guarded)('$method $path', (route) => {
   });
 });
 
+describe('the routes that stand for all of their kind', () => {
+  it('are a read, a change, one that waits, and the two of CVMs', () => {
+    expect(oneOfEachKind.map((route) => [takesKey(route), route.waits ?? false, isOfCvm(route)]).sort()).toEqual([
+      [false, false, false],
+      [false, false, true],
+      [false, true, false],
+      [false, true, true],
+      [true, false, false],
+    ]);
+  });
+});
+
 describe('a token that is bound to a CVM', () => {
-  const ofCvm = guarded.filter((route) => route.access?.anyOf[0] === 'operate_cvm');
+  const ofCvm = guarded.filter(isOfCvm);
   const statusOf = async (route: Route, groups: string[], cvmID: string) => {
     const token = await issuer.mintToken({ sub: 'machine', groups });
     const { status, body } = await send(route, `Bearer ${token}`, { domainID: 'd1', cvmID }, bodies.get(route.name));

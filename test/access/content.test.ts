@@ -4,7 +4,7 @@ import { startStack, type Stack } from '../../infra/local/stack.ts';
 import type { Role } from '../../shared/access/roles.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
-import { callAs, readyComputation, type Call } from '../infra/local/ready-computation.ts';
+import { callAs, readyComputation, type Call } from '../support/ready-computation.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { actionsOf } from './decisions.ts';
 

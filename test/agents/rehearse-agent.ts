@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseOptions, runCommand, UsageError } from '../../infra/local/arguments.ts';
 import { printTable } from '../../bench/print-table.ts';
-import { killServices } from '../infra/local/service-process.ts';
+import { killServices } from '../support/service-process.ts';
 import { buildAgent, commitOf } from './build-agent.ts';
 import { cases, type RehearsalCase } from './cases.ts';
 import { RehearsalWorld } from './rehearsal-world.ts';
@@ -28,8 +28,8 @@ interface Verdict {
   seen: string;
 }
 
-await runCommand(usage, async () => {
-  const options = parseOptions({
+await runCommand(usage, async (args) => {
+  const options = parseOptions(args, {
     source: { type: 'string' },
     replace: { type: 'string', multiple: true, default: [] },
     only: { type: 'string', multiple: true, default: [] },

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ensure } from '../../demo/ensure.ts';
 import { freePort } from '../../infra/local/free-port.ts';
-import { type Call } from '../infra/local/ready-computation.ts';
-import { startService, type ServiceProcess } from '../infra/local/service-process.ts';
+import { type Call } from '../support/ready-computation.ts';
+import { startService, type ServiceProcess } from '../support/service-process.ts';
 import { until } from './until.ts';
 
 export interface Journaled {

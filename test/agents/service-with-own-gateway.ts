@@ -11,7 +11,7 @@ import {
 } from '../../infra/certificates/authority.ts';
 import { freePort } from '../../infra/local/free-port.ts';
 import { startStack, type Stack } from '../../infra/local/stack.ts';
-import { callAs, type Call } from '../infra/local/ready-computation.ts';
+import { callAs, type Call } from '../support/ready-computation.ts';
 import { RehearsedService } from './rehearsed-service.ts';
 
 const program = join(import.meta.dirname, '../../gateway/main.ts');

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import type { TokenSet } from '../../client/index.ts';
 import { type ConsoleWorld, type Identity, signIn, type TabOptions } from './console-world.ts';
 import { goWithin } from './go-within.ts';
-import { publicKey } from './seed.ts';
+import { publicKey } from '../support/ready-computation.ts';
 
 const demoData = new URL('../../demo/data/', import.meta.url);
 

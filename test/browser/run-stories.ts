@@ -5,7 +5,8 @@ import { creatorsInRun } from '../../console/runs/creators-in-run.ts';
 import { amount } from '../support/amounts.ts';
 import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { arrive, enter } from './party.ts';
-import { clientOf, publicKey, readyComputation } from './seed.ts';
+import { publicKey } from '../support/ready-computation.ts';
+import { clientOf, readyComputation } from './seed.ts';
 
 const isFull = amount({ sample: false, full: true });
 

@@ -1,10 +1,10 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../client/create-client.ts';
 import { items, page, pages } from '../../client/pages.ts';
 import { watchEvents } from '../../client/watch-events.ts';
 import { isEndOfRun, waitForRun, watchRun } from '../../client/watch-run.ts';
 import { type Stack, startStack } from '../../infra/local/stack.ts';
+import { createReadyComputation } from '../support/ready-computation.ts';
 
 let stack: Stack;
 let client: Client;
@@ -15,19 +15,9 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 
-async function readyComputation(): Promise<string> {
-  const { id } = await client.createComputation({ body: { name: 'Iris' } });
-  const fields = { file_name: 'a.py', asset_type: 'algorithm', asset: btoa('print(1)') } as const;
-  const asset = await client.createAsset({ body: { asset: fields } });
-  await client.linkAsset({ id: asset.id, computationID: id });
-  const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
-  await client.uploadKey({ id, body: { key } });
-  return id;
-}
-
 describe('a client of the service', () => {
   it('watches a run from its start to its end, and returns how it ended', async () => {
-    const id = await readyComputation();
+    const { id } = await createReadyComputation(client, 'Iris');
     const run = await client.startRun({ id, cvm: 'sim-1' });
     const types: string[] = [];
     const ended = await waitForRun(client, { id, run, onEvent: ({ event_type }) => types.push(event_type) });
@@ -40,7 +30,7 @@ describe('a client of the service', () => {
   });
 
   it('sees every event of a run once, although every third answer is lost', async () => {
-    const id = await readyComputation();
+    const { id } = await createReadyComputation(client, 'Iris');
     let answers = 0;
     const lossy = createClient({
       baseUrl: stack.baseUrl,
@@ -85,7 +75,7 @@ describe('a client of the service', () => {
   });
 
   it('ends a watch from after the last event of a run that has ended, without events', async () => {
-    const id = await readyComputation();
+    const { id } = await createReadyComputation(client, 'Iris');
     await client.startRun({ id, cvm: 'sim-reject-1' });
     await waitForRun(client, { id });
     const { events } = await client.listEvents({ id, limit: 1 });

@@ -5,7 +5,7 @@ import { createComputation } from '../../shared/computations/create-computation.
 import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
 import { recordReports } from '../../shared/runs/record-reports.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
-import { callAs, type Call } from '../infra/local/ready-computation.ts';
+import { callAs, type Call } from '../support/ready-computation.ts';
 import { amount } from '../support/amounts.ts';
 import { readyComputations } from '../support/builders-ready-computations.ts';
 import { allowed, noKey } from '../support/builders-store.ts';

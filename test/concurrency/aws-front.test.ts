@@ -5,7 +5,7 @@ import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { startStack, type Stack } from '../../infra/local/stack.ts';
 import { documentClient } from '../../shared/table/document-client.ts';
 import type { Table } from '../../shared/table/table.ts';
-import { callAs, type Call } from '../infra/local/ready-computation.ts';
+import { callAs, type Call } from '../support/ready-computation.ts';
 import { startAwsDynamoDb, type AwsDynamoDb } from '../support/aws-dynamodb/aws-dynamodb.ts';
 import { readyComputations } from '../support/builders-ready-computations.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack, type Stack } from '../../infra/local/stack.ts';
-import { callAs, type Call } from '../infra/local/ready-computation.ts';
+import { callAs, type Call } from '../support/ready-computation.ts';
 
 let stack: Stack;
 let call: Call;

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { killServices, startService, type ServiceProcess } from '../infra/local/service-process.ts';
+import { killServices, startService, type ServiceProcess } from '../support/service-process.ts';
 import { printTable } from '../../bench/print-table.ts';
 import { SmallDisk } from './small-disk.ts';
 import { clientOf, lostOf, work, type Acknowledged } from './work.ts';

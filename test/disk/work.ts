@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient, type Data, localToken, ServiceProblem, type Client } from '../../client/index.ts';
-import { publicKey } from '../browser/seed.ts';
+import { publicKey } from '../support/ready-computation.ts';
 
 /** Something that was acknowledged, so that it must be there after the next start. */
 export interface Acknowledged {

@@ -1,6 +1,6 @@
 import { createPublicKey, randomBytes, randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
-import type { RouteName } from '../../shared/endpoints/endpoints.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { endpoints, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import { base64, newCvm, useSession } from '../support/session.ts';
 
 const session = useSession();
@@ -13,7 +13,9 @@ const padded = (body: unknown, bytes: number) => JSON.stringify(body).padEnd(byt
 describe('a request body without content', () => {
   const absent = '00000000-0001-8c3a-9f0e-2b7d41c5e6a8';
   const path = { id: absent, cvmID: newCvm() };
-  const names = ['computations/create-computation', 'computations/update-computation', 'keys/upload-key', 'cvms/report'] as const;
+  const names = endpoints.flatMap(({ route, contract }) =>
+    'body' in contract && !('bodyLimit' in contract) ? [route.name] : [],
+  );
   const send = async (name: RouteName, bytes: number) => {
     const as = name === 'cvms/report' ? ('cvm' as const) : ('administrator' as const);
     const { status, code } = await session.refused(name, { path, raw: padded({ x: 1 }, bytes), as } as never);
@@ -39,7 +41,7 @@ describe('the fields of a computation', () => {
   });
 });
 
-describe('a run', () => {
+describe('a computation with an algorithm and 100 datasets', () => {
   /** A public key of 8,192 bits. Only its form matters here. */
   const largeKey = () => {
     const modulus = Buffer.concat([Buffer.of(0x81), randomBytes(1022), Buffer.of(0x81)]);
@@ -47,21 +49,40 @@ describe('a run', () => {
     return base64(key.export({ format: 'pem', type: 'spki' }).toString());
   };
 
-  it('starts with the largest manifest and the largest agent_config, and its CVM gets both complete', async () => {
-    const field = '漢'.repeat((16 * kibibyte) / 3);
-    const agent_config = { cert_file: field, server_key: field, server_ca_file: field, client_ca_file: field };
-    const id = await session.readyComputation({ agent_config });
+  const field = '漢'.repeat((16 * kibibyte) / 3);
+  const agent_config = { cert_file: field, server_key: field, server_ca_file: field, client_ca_file: field };
+  let id: string;
+  const datasets: string[] = [];
+  beforeAll(async () => {
+    id = await session.readyComputation({ agent_config });
     const user_key = largeKey();
     for (let count = 100; count < 200; count++) {
       const dataset = await session.createAsset({ file_name: `${'🐧'.repeat(252)}${count}`, user_key });
       await session.link(dataset.id, id);
+      datasets.push(dataset.id);
     }
+  });
+
+  it('starts with the largest manifest and the largest agent_config, and its CVM gets both complete', async () => {
     const manifest = await session.done('runs/get-manifest', { path: { id } });
     expect(Buffer.byteLength(JSON.stringify(manifest))).toBeGreaterThan(250 * kibibyte);
     const cvm = newCvm();
     await session.startRun(id, cvm);
     expect(await session.commandFor(cvm, 'run')).toMatchObject({ manifest, agent_config });
     await session.endRun(cvm);
+  });
+
+  it('answers 413 to another dataset until one is unlinked, and 200 to one that it has', async () => {
+    const more = await session.createAsset();
+    const link = (asset: string) => session.call('assets/link-asset', { path: { id: asset, computationID: id } });
+    expect(await link(more.id)).toMatchObject({ status: 413, body: { code: 'too_large' } });
+    const [first = ''] = datasets;
+    expect((await link(first)).status).toBe(200);
+
+    await session.done('assets/unlink-asset', { path: { id: first, computationID: id } });
+    expect((await link(more.id)).status).toBe(200);
+    const { assets } = await session.done('computations/get-computation', { path: { id } });
+    expect(assets).toHaveLength(101);
   });
 });
 
@@ -73,27 +94,6 @@ describe('the fields of an asset', () => {
     expect(await session.createAsset(longest)).toMatchObject(longest);
     const { status, errors } = await session.refused(create, { body: asset({ description: 'x'.repeat(4_001) }) });
     expect([status, errors?.[0]?.pointer]).toEqual([400, '/asset/description']);
-  });
-});
-
-describe('a computation', () => {
-  it('links 100 datasets and an algorithm, and answers 413 to another dataset', async () => {
-    const { id: computationID } = await session.createComputation();
-    const link = async (fields: Record<string, unknown> = {}) => {
-      const { id } = await session.createAsset(fields);
-      return { id, ...(await session.call('assets/link-asset', { path: { id, computationID } })) };
-    };
-    const first = await link();
-    for (let count = 2; count <= 100; count++) expect((await link()).status).toBe(200);
-    const more = await link();
-    expect({ status: more.status, ...(more.body as object) }).toMatchObject({ status: 413, code: 'too_large' });
-    expect((await link({ asset_type: 'algorithm' })).status).toBe(200);
-    expect((await session.call('assets/link-asset', { path: { id: first.id, computationID } })).status).toBe(200);
-
-    await session.done('assets/unlink-asset', { path: { id: first.id, computationID } });
-    await session.link(more.id, computationID);
-    const { body } = await session.call('computations/get-computation', { path: { id: computationID } });
-    expect((body as { assets: unknown[] }).assets).toHaveLength(101);
   });
 });
 

@@ -84,20 +84,17 @@ describe.each(keyedNames)('an Idempotency-Key on %s', (name) => {
     for (const other of others) expect(other).toMatchObject({ status: 422, body: { code: 'idempotency_mismatch' } });
     expect(await stateOf(request)).toEqual(before);
   });
-
-  it('is 1 to 255 printable ASCII characters, or the answer is 400 and names the header', async () => {
-    const request = await keyedRequests[name](session);
-    for (const key of ['', 'x'.repeat(256), 'é', 'a\tb']) {
-      expect(await send(name, request, { 'idempotency-key': key })).toMatchObject({
-        status: 400,
-        body: { errors: [{ pointer: 'header/Idempotency-Key' }] },
-      });
-    }
-    expect((await send(name, request, { 'idempotency-key': '~'.repeat(255) })).status).toBeLessThan(300);
-  });
 });
 
 describe('an Idempotency-Key', () => {
+  it('is 1 to 255 printable ASCII characters, or the answer is 400 and names the header', async () => {
+    const create = (key: string) => send('computations/create-computation', { body: { name: 'N' } }, { 'idempotency-key': key });
+    for (const key of ['', 'x'.repeat(256), 'é', 'a\tb']) {
+      expect(await create(key)).toMatchObject({ status: 400, body: { errors: [{ pointer: 'header/Idempotency-Key' }] } });
+    }
+    expect((await create('~'.repeat(255))).status).toBe(201);
+  });
+
   it('is not kept with a refusal: the request can succeed later', async () => {
     const { id } = await session.createComputation();
     const asset = await session.createAsset();

@@ -2,9 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { fillWorld, type BenchWorld } from '../../bench/bench-world.ts';
 import { endpointCases } from '../../bench/endpoint-cases.ts';
-import { httpEvent } from '../../bench/measure-endpoints.ts';
 import { taskCases } from '../../bench/task-cases.ts';
-import { setEnvironment } from '../../infra/local/local-environment.ts';
 import { importHandler, type InvokeFunction } from '../../infra/local/local-functions.ts';
 import { collectContent } from '../../shared/deletion/collect-content.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
@@ -19,7 +17,9 @@ import { moreCases } from './more-cases.ts';
 import { moreTaskCases } from './more-task-cases.ts';
 import { attempt, disturbCalls, faultKinds, type FaultAt } from '../support/faulty-calls.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
+import { httpEvent } from '../support/http-event.ts';
 import { skippingClock } from '../support/skipping-clock.ts';
+import { setTestEnvironment } from '../support/test-environment.ts';
 
 /** A call, made anew in a new world for each fault. */
 export interface Subject {
@@ -106,8 +106,7 @@ const invokePatiently: InvokeFunction = async (name, event) => {
 
 export async function openSweep(): Promise<Sweep> {
   const stores = await startStores();
-  const times = { acceptInSeconds: 300, silenceInSeconds: 120, runInSeconds: 86_400, stopInSeconds: 120 };
-  setEnvironment(stores.endpoints, times, 'SILENT');
+  setTestEnvironment(stores.endpoints);
   disturbCalls();
   const expected = new Map<Subject, Course>();
   const undisturbed = async (subject: Subject): Promise<Course> => {

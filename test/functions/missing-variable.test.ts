@@ -1,23 +1,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { localFunctions } from '../../infra/local/local-functions.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
+import { httpEvent } from '../support/http-event.ts';
 
 const invoke = localFunctions();
 
-function eventOf(path: string): unknown {
-  return {
-    version: '2.0',
-    rawPath: path,
-    headers: {},
-    isBase64Encoded: false,
-    pathParameters: { domainID: 'd1' },
-    requestContext: {
-      requestId: 'r-1',
-      http: { method: 'GET', path, protocol: 'HTTP/1.1', sourceIp: '::1', userAgent: '' },
-      authorizer: { jwt: { claims: { sub: 'alice', 'cognito:groups': '[d1:administrator]' }, scopes: [] } },
-    },
-  };
-}
+const get = httpEvent('GET', 'd1', {});
 
 interface Entry {
   task?: string;
@@ -42,7 +30,7 @@ describe('a function whose environment lacks a variable', () => {
     vi.stubEnv('LOG_LEVEL', 'ERROR');
     let answer: unknown;
     const entries = await logged(async () => {
-      answer = await invoke('computations/list-computations', eventOf('/d1/computations'));
+      answer = await invoke('computations/list-computations', get);
     });
     expect(answer).toMatchObject({ statusCode: 500 });
     expect(entries.map(({ error }) => error?.message)).toEqual(['The environment variable TABLE_NAME is missing.']);
@@ -60,7 +48,7 @@ describe('a function whose environment lacks a variable', () => {
 
   it('works if it does not read the variable, as health and the OpenAPI document without a table name', async () => {
     vi.stubEnv('SERVICE_VERSION', '1.2.3');
-    expect(await invoke('service/health', eventOf('/health'))).toMatchObject({ statusCode: 200 });
-    expect(await invoke('service/openapi', eventOf('/openapi.json'))).toMatchObject({ statusCode: 200 });
+    expect(await invoke('service/health', get)).toMatchObject({ statusCode: 200 });
+    expect(await invoke('service/openapi', get)).toMatchObject({ statusCode: 200 });
   });
 });

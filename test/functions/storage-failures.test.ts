@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { setEnvironment } from '../../infra/local/local-environment.ts';
 import { localFunctions } from '../../infra/local/local-functions.ts';
 import { startAnsweringServer, status, type AnsweringServer } from '../support/answering-server.ts';
 import { startStores, type Stores } from '../support/builders-store.ts';
+import { httpEvent } from '../support/http-event.ts';
+import { setTestEnvironment } from '../support/test-environment.ts';
 
 const invoke = localFunctions();
 let stores: Stores;
@@ -11,8 +12,7 @@ let storage: AnsweringServer;
 beforeAll(async () => {
   stores = await startStores();
   storage = await startAnsweringServer();
-  const times = { acceptInSeconds: 300, silenceInSeconds: 120, runInSeconds: 86_400, stopInSeconds: 120 };
-  setEnvironment({ ...stores.endpoints, s3: storage.endpoint }, times, 'ERROR');
+  setTestEnvironment({ ...stores.endpoints, s3: storage.endpoint }, 'ERROR');
   process.env['TABLE_NAME'] = stores.table.name;
 });
 afterAll(async () => {
@@ -20,19 +20,9 @@ afterAll(async () => {
   await stores.stop();
 });
 
-const creation = {
-  version: '2.0',
-  rawPath: '/d1/assets',
-  headers: { 'content-type': 'application/json' },
-  isBase64Encoded: false,
-  body: JSON.stringify({ asset: { file_name: 'a.csv', asset_type: 'dataset', asset: btoa('a,b') } }),
-  pathParameters: { domainID: 'd1' },
-  requestContext: {
-    requestId: 'r-1',
-    http: { method: 'POST', path: '/d1/assets', protocol: 'HTTP/1.1', sourceIp: '::1', userAgent: '' },
-    authorizer: { jwt: { claims: { sub: 'alice', 'cognito:groups': '[d1:administrator]' }, scopes: [] } },
-  },
-};
+const creation = httpEvent('POST', 'd1', {
+  body: { asset: { file_name: 'a.csv', asset_type: 'dataset', asset: btoa('a,b') } },
+});
 
 /** Creates an asset with content. Returns the answer and the log entries. */
 async function createAsset() {

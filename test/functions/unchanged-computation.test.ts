@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { setEnvironment } from '../../infra/local/local-environment.ts';
 import { localFunctions } from '../../infra/local/local-functions.ts';
 import { Deadline } from '../../shared/deadline.ts';
+import type { RouteName } from '../../shared/endpoints/endpoints.ts';
 import { openKms } from '../../shared/kms.ts';
 import { startStores, type Stores } from '../support/builders-store.ts';
+import { httpEvent } from '../support/http-event.ts';
+import { setTestEnvironment } from '../support/test-environment.ts';
 
 const invoke = localFunctions();
 let stores: Stores;
@@ -11,8 +13,7 @@ const calls: string[] = [];
 
 beforeAll(async () => {
   stores = await startStores();
-  const times = { acceptInSeconds: 300, silenceInSeconds: 120, runInSeconds: 86_400, stopInSeconds: 120 };
-  setEnvironment(stores.endpoints, times, 'ERROR');
+  setTestEnvironment(stores.endpoints, 'ERROR');
   process.env['TABLE_NAME'] = stores.table.name;
   openKms(() => new Deadline()).client.middlewareStack.add(
     (next, { commandName }) =>
@@ -31,29 +32,18 @@ interface Answer {
   body?: string;
 }
 
-async function send(method: string, path: string, { id, body, headers = {} }: { id?: string; body?: object; headers?: object }) {
+async function send(name: RouteName, event: ReturnType<typeof httpEvent>) {
   calls.length = 0;
-  return (await invoke(method === 'POST' ? 'computations/create-computation' : 'computations/get-computation', {
-    version: '2.0',
-    rawPath: path,
-    headers: { 'content-type': 'application/json', ...headers },
-    isBase64Encoded: false,
-    ...(body ? { body: JSON.stringify(body) } : {}),
-    pathParameters: { domainID: 'd1', ...(id === undefined ? {} : { id }) },
-    requestContext: {
-      requestId: 'r-1',
-      http: { method, path, protocol: 'HTTP/1.1', sourceIp: '::1', userAgent: '' },
-      authorizer: { jwt: { claims: { sub: 'alice', 'cognito:groups': '[d1:administrator]' }, scopes: [] } },
-    },
-  })) as Answer;
+  return (await invoke(name, event)) as Answer;
 }
 
 describe('a computation with a private key that a reader already has', () => {
   it('is answered with 304 without opening the key, by the tag of its creation and of the answer with the key', async () => {
     const given = { name: 'Iris', agent_config: { cert_file: 'cert', server_key: 'TOP SECRET' } };
-    const created = await send('POST', '/d1/computations', { body: given });
+    const created = await send('computations/create-computation', httpEvent('POST', 'd1', { body: given }));
     const { id } = JSON.parse(created.body ?? '') as { id: string };
-    const read = (headers?: object) => send('GET', `/d1/computations/${id}`, { id, ...(headers ? { headers } : {}) });
+    const read = (headers?: Record<string, string>) =>
+      send('computations/get-computation', httpEvent('GET', 'd1', { path: { id } }, headers));
 
     const whole = await read();
     expect([whole.statusCode, whole.body]).toEqual([200, expect.stringContaining('TOP SECRET')]);

@@ -7,7 +7,7 @@ import { cvmKeys, type Key } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { gatewayInProcess } from '../support/gateway-in-process.ts';
 import { startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
-import { callAs } from '../infra/local/ready-computation.ts';
+import { callAs } from '../support/ready-computation.ts';
 
 let world: GatewayStack;
 beforeAll(async () => {

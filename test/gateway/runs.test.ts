@@ -6,7 +6,7 @@ import { Deadline } from '../../shared/deadline.ts';
 import type { Key } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { withRunLogs } from '../../infra/local/run-log-files.ts';
-import { readyComputation } from '../infra/local/ready-computation.ts';
+import { readyComputation } from '../support/ready-computation.ts';
 import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 import { eventsWithoutDatasets, type SimulatedAgent } from '../support/simulated-agent.ts';
 

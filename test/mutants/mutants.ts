@@ -31,8 +31,8 @@ killed it are as they were; a survival while no file is changed. Survivors are p
 The exit code is 1 below a score of ${100 * leastScore} %, if a mutant survives without a reason in test/mutants/accepted-mutants.ts,
 and if a named mutant survives or its code is gone.`;
 
-await runCommand(usage, async () => {
-  const options = parseOptions({
+await runCommand(usage, async (args) => {
+  const options = parseOptions(args, {
     sample: { type: 'string', default: '300' },
     seed: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },

@@ -1,6 +1,6 @@
 import { linkAsset } from '../../shared/links/link-asset.ts';
 import type { Table } from '../../shared/table/table.ts';
-import type { Call } from '../infra/local/ready-computation.ts';
+import type { Call } from './ready-computation.ts';
 import { aComputation, aKey, byAlice } from './builders-store.ts';
 
 /** Creates computations that are ready to run, all with the same algorithm. */

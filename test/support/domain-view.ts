@@ -1,7 +1,7 @@
-import { httpEvent } from '../../bench/measure-endpoints.ts';
 import type { InvokeFunction } from '../../infra/local/local-functions.ts';
 import type { RouteName } from '../../shared/endpoints/endpoints.ts';
 import { executionStatus } from '../../shared/runs/executions.ts';
+import { httpEvent } from './http-event.ts';
 import { scan } from './lifecycle-inconsistencies.ts';
 import type { Stores } from './builders-store.ts';
 

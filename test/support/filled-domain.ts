@@ -2,10 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { fillWorld, aRegisteredCvm, aStartedRun, type BenchWorld } from '../../bench/bench-world.ts';
 import { endpointCases } from '../../bench/endpoint-cases.ts';
-import { httpEvent } from '../../bench/measure-endpoints.ts';
 import { taskCases } from '../../bench/task-cases.ts';
 import { localFunctions } from '../../infra/local/local-functions.ts';
-import { setEnvironment } from '../../infra/local/local-environment.ts';
 import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import { markForDeletion } from '../../shared/assets/mark-for-deletion.ts';
 import { readAssetToChange } from '../../shared/assets/read-asset.ts';
@@ -26,7 +24,9 @@ import { putItem } from '../../shared/table/writes.ts';
 import { transact } from '../../shared/table/transaction.ts';
 import { addToList, countTransition } from './earlier-lists.ts';
 import { byAlice, type Stores } from './builders-store.ts';
+import { httpEvent } from './http-event.ts';
 import { skippingClock } from './skipping-clock.ts';
+import { setTestEnvironment } from './test-environment.ts';
 
 /** Steps of the lifecycle. Tasks of maintenance would work for other domains too. */
 const stepsOfRuns = Object.entries(taskCases).filter(
@@ -38,8 +38,7 @@ const stepsOfRuns = Object.entries(taskCases).filter(
  * step of runs in every state, what the gateway records of agents, and what earlier versions wrote. Nothing is purged or folded.
  */
 export async function fillDomain(stores: Stores): Promise<BenchWorld> {
-  const times = { acceptInSeconds: 300, silenceInSeconds: 120, runInSeconds: 86_400, stopInSeconds: 120 };
-  setEnvironment(stores.endpoints, times, 'SILENT');
+  setTestEnvironment(stores.endpoints);
   const invoke = localFunctions({ clock: skippingClock() });
   const world = await fillWorld(stores, 3);
   const call = async (name: string, event: unknown) => {

@@ -12,7 +12,7 @@ import {
 import type { Enrolment } from '../../infra/local/cvm-gateway.ts';
 import { freePort } from '../../infra/local/free-port.ts';
 import { startStack, type Stack, type StackOptions } from '../../infra/local/stack.ts';
-import { callAs, readyComputation, type Call } from '../infra/local/ready-computation.ts';
+import { callAs, readyComputation, type Call } from './ready-computation.ts';
 import { testTimings } from './gateway-timings.ts';
 import { untilTestEnds } from './patience.ts';
 import { SimulatedAgent, type AgentOptions } from './simulated-agent.ts';

@@ -2,6 +2,7 @@ import type { BatchGetCommandInput, BatchGetCommandOutput } from '@aws-sdk/lib-d
 import { indexKeys } from '../../shared/table/index-keys.ts';
 import type { AnyKey } from '../../shared/table/keys.ts';
 import type { Item, Table } from '../../shared/table/table.ts';
+import { tableThrough, type Command } from './table-through.ts';
 
 const name = 'interleave';
 
@@ -98,7 +99,7 @@ export function beforePutOf(table: Table, { pk, sk }: AnyKey, act: () => Promise
   );
 }
 
-type Input = { Key?: Item; ExpressionAttributeValues?: Item };
+type Input = Command['input'];
 const isOfHead = ({ Key }: Input) => Key?.['sk'] === 'head';
 const isOfDays = ({ ExpressionAttributeValues: values }: Input) => String(values?.[':first']).startsWith(indexKeys.dayPrefix);
 
@@ -117,18 +118,13 @@ type Reads = Record<'first' | 'then', (input: Input) => boolean>;
 function inOrder(table: Table, { first, then }: Reads, act: () => Promise<unknown>): Table {
   const answered = Promise.withResolvers<undefined>();
   let acting: Promise<unknown> | undefined;
-  const send = async (...sent: unknown[]) => {
-    const [{ input }] = sent as [{ input: Input }];
+  return tableThrough(table, async (send, { input }) => {
     if (then(input)) {
       await answered.promise;
       await (acting ??= act());
     }
-    const answer = await (table.document.send as (...sent: unknown[]) => Promise<unknown>)(...sent);
+    const answer = await send();
     if (first(input)) answered.resolve(undefined);
     return answer;
-  };
-  const document = new Proxy(table.document, {
-    get: (target, property) => (property === 'send' ? send : (Reflect.get(target, property) as unknown)),
   });
-  return { ...table, document };
 }

@@ -1,7 +1,6 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { expect, vi } from 'vitest';
 import type { Stack } from '../../infra/local/stack.ts';
-import { callAs, type Call } from '../infra/local/ready-computation.ts';
+import { callAs, readyComputation, type Call } from './ready-computation.ts';
 import { untilTestEnds } from './patience.ts';
 
 export interface Command {
@@ -101,20 +100,4 @@ export async function openScenario(stack: Stack): Promise<Scenario> {
       return counts;
     },
   };
-}
-
-async function readyComputation(call: Call, domain: string): Promise<string> {
-  const asset = { file_name: 'algorithm.py', asset_type: 'algorithm', asset: btoa('print(1)') };
-  const [computation, algorithm] = await Promise.all([
-    call('POST', `/${domain}/computations`, { name: 'Iris' }),
-    call('POST', `/${domain}/assets`, { asset }),
-  ]);
-  const id = String(computation.body['id']);
-  const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' });
-  const answers = [
-    await call('POST', `/${domain}/assets/${String(algorithm.body['id'])}/${id}`),
-    await call('POST', `/${domain}/computations/${id}/key`, { key: Buffer.from(key).toString('base64') }),
-  ];
-  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-  return id;
 }

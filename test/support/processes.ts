@@ -3,19 +3,25 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Lists the child processes of a process, on Linux. */
 export function childrenOf(pid: number): number[] {
   const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return processes.map(Number).filter((child) => {
-    try {
-      return readFileSync(`/proc/${child}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] === String(pid);
-    } catch {
-      return false; // the process has ended in the meantime
-    }
-  });
+  return processes.map(Number).filter((child) => parentOf(child) === pid);
 }
 
+/** Lists the descendants of a process, on Linux. */
+export function descendantsOf(pid: number): number[] {
+  return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
+}
+
+/** Whether a process runs, on Linux. One that has ended does not, even if it is still a zombie. */
 export function isAlive(pid: number): boolean {
+  return parentOf(pid) !== undefined;
+}
+
+/** Returns the parent of a process that runs. */
+function parentOf(pid: number): number | undefined {
   try {
-    return process.kill(pid, 0);
+    const [state, parent] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return state === 'Z' ? undefined : Number(parent);
   } catch {
-    return false;
+    return undefined; // the process has ended in the meantime
   }
 }

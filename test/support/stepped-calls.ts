@@ -1,4 +1,5 @@
 import type { Table } from '../../shared/table/table.ts';
+import { tableThrough } from './table-through.ts';
 
 /** Work whose calls to the table are let through one at a time. */
 export interface Stepped<T> {
@@ -12,8 +13,6 @@ export interface Stepped<T> {
   calls: () => number;
 }
 
-type Send = (...sent: unknown[]) => Promise<unknown>;
-
 interface Waiting {
   send: () => Promise<unknown>;
   letThrough: (answer: Promise<unknown>) => void;
@@ -26,18 +25,14 @@ export function stepThrough<T>(table: Table, work: (table: Table) => Promise<T>)
   let calls = 0;
   let isOver = false;
   let isFree = false;
-  const send: Send = (...sent) => {
-    const call = () => (table.document.send as Send)(...sent);
-    if (isFree) return call();
+  const stepped = tableThrough(table, (send) => {
+    if (isFree) return send();
     return new Promise((resolve) => {
-      waiting.push({ send: call, letThrough: resolve });
+      waiting.push({ send, letThrough: resolve });
       arrival.resolve(undefined);
     });
-  };
-  const document = new Proxy(table.document, {
-    get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
   });
-  const result = work({ ...table, document }).catch((error: unknown) => error as Error);
+  const result = work(stepped).catch((error: unknown) => error as Error);
   const end = result.then(() => {
     isOver = true;
   });

@@ -1,6 +1,6 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { App, type Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
@@ -75,11 +75,12 @@ export const ownStage = stageNamed('dev');
 
 /** Returns the findings of cdk-nag for a stage. `npm run synth` checks only the stages of the table. */
 export function findingsOf(row: Stage): string[] {
-  const app = openApp();
-  const stage = new ServiceStage(app, row, standIns());
-  return [new AwsSolutionsChecks(), new ServerlessChecks()].flatMap((pack) =>
-    pack.validateScope(stage).violations.map(({ ruleName }) => ruleName),
-  );
+  return inApp((app, standIns) => {
+    const stage = new ServiceStage(app, row, standIns);
+    return [new AwsSolutionsChecks(), new ServerlessChecks()].flatMap((pack) =>
+      pack.validateScope(stage).violations.map(({ ruleName }) => ruleName),
+    );
+  });
 }
 
 /**
@@ -87,8 +88,10 @@ export function findingsOf(row: Stage): string[] {
  * @param rows all stages of the table; by default, this one alone
  */
 export function errorsOf(row: Stage, rows: readonly Stage[] = [row]): string[] {
-  const stage = new ServiceStage(openApp(), row, standIns(), rows);
-  const entries = stage.node.findAll().flatMap(({ node }) => node.metadata);
+  const entries = inApp((app, standIns) => {
+    const stage = new ServiceStage(app, row, standIns, rows);
+    return stage.node.findAll().flatMap(({ node }) => node.metadata);
+  });
   return entries.filter(({ type }) => type === 'aws:cdk:error').map(({ data }) => String(data));
 }
 
@@ -101,58 +104,65 @@ const synthesized = new Map<string, SynthesizedStage>();
 export function synthesize(wanted: readonly Stage[] = everyStage): SynthesizedStage[] {
   return wanted.map((stage) => {
     const key = JSON.stringify(stage);
-    const found = synthesized.get(key) ?? synthesizeWith(standIns(), stage);
+    const found = synthesized.get(key) ?? synthesizeWith({}, stage);
     synthesized.set(key, found);
     return found;
   });
 }
 
-/** Synthesizes a stage with files that were built. */
-export function synthesizeWith(code: BuiltFiles, stage: Stage): SynthesizedStage {
-  const { stacks, consoleStacks } = new ServiceStage(openApp(), stage, code);
-  return {
-    stage,
-    ...(consoleStacks && {
-      console: { site: synthesizedStack(consoleStacks.site), files: synthesizedStack(consoleStacks.files) },
-    }),
-    stacks: {
-      state: synthesizedStack(stacks.state),
-      service: synthesizedStack(stacks.service),
-      operations: synthesizedStack(stacks.operations),
-      ...(stacks.gateway ? { gateway: synthesizedStack(stacks.gateway) } : {}),
-      ...(stacks.canary ? { canary: synthesizedStack(stacks.canary) } : {}),
-    },
-  };
+/** Synthesizes a stage. @param built files that were built, in place of those that stand in for them */
+export function synthesizeWith(built: Partial<BuiltFiles>, stage: Stage): SynthesizedStage {
+  return inApp((app, standIns) => {
+    const { stacks, consoleStacks } = new ServiceStage(app, stage, { ...standIns, ...built });
+    return {
+      stage,
+      ...(consoleStacks && {
+        console: { site: synthesizedStack(consoleStacks.site), files: synthesizedStack(consoleStacks.files) },
+      }),
+      stacks: {
+        state: synthesizedStack(stacks.state),
+        service: synthesizedStack(stacks.service),
+        operations: synthesizedStack(stacks.operations),
+        ...(stacks.gateway ? { gateway: synthesizedStack(stacks.gateway) } : {}),
+        ...(stacks.canary ? { canary: synthesizedStack(stacks.canary) } : {}),
+      },
+    };
+  });
 }
 
-/** Stands in for what `npm run build` writes. */
-export function standIns(): BuiltFiles {
-  const gatewayFolder = mkdtempSync(join(tmpdir(), 'gateway-stand-in-'));
-  mkdirSync(join(gatewayFolder, certificateFunctionFolder));
-  for (const name of [...gatewayFiles, join(certificateFunctionFolder, 'index.mjs')]) {
-    writeFileSync(join(gatewayFolder, name), `// ${name}`);
+/** Does `work` with a CDK app and with files for it. All that either writes is removed afterwards. */
+function inApp<T>(work: (app: App, standIns: BuiltFiles) => T): T {
+  process.env['CDK_VALIDATION'] = 'false';
+  const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8')) as {
+    context: Record<string, unknown>;
+  };
+  const folder = mkdtempSync(join(tmpdir(), 'synthesized-'));
+  try {
+    const app = new App({ outdir: join(folder, 'cdk.out'), context: { ...context, 'aws:cdk:bundling-stacks': [] } });
+    return work(app, standInsIn(folder));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Writes what stands in for what `npm run build` writes. */
+function standInsIn(folder: string): BuiltFiles {
+  const [gatewayFolder, functionFolder] = [join(folder, 'gateway'), join(folder, 'function')];
+  const files = [
+    ...[...gatewayFiles, join(certificateFunctionFolder, 'index.mjs')].map((name) => join(gatewayFolder, name)),
+    join(functionFolder, 'index.mjs'),
+  ];
+  for (const file of files) {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, '// stands in');
   }
   return {
     codeOf: () => Code.fromInline('exports.handler = () => {};'),
     gatewayFolder,
     consoleFolder: fileURLToPath(new URL('console-files', import.meta.url)),
-    canaryFolder: folderWith('index.mjs'),
-    referenceFolder: folderWith('index.mjs'),
+    canaryFolder: functionFolder,
+    referenceFolder: functionFolder,
   };
-}
-
-function folderWith(name: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'stand-in-'));
-  writeFileSync(join(folder, name), `// ${name}`);
-  return folder;
-}
-
-function openApp(): App {
-  process.env['CDK_VALIDATION'] = 'false';
-  const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8')) as {
-    context: Record<string, unknown>;
-  };
-  return new App({ context: { ...context, 'aws:cdk:bundling-stacks': [] } });
 }
 
 function synthesizedStack(stack: Stack): SynthesizedStack {

@@ -4,19 +4,48 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundleFunctions, bundleLimitInBytes, type Bundle } from '../../../infra/bundles/bundle-functions.ts';
 import { functionNames } from '../../../infra/bundles/function-names.ts';
+import { startStack, type Stack } from '../../../infra/local/stack.ts';
+import { schedules } from '../../../infra/schedules.ts';
 import { variablesOf } from '../../../infra/service/function-variables.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
+import { loadBundled } from '../../support/bundled-functions.ts';
 import { variablesRead } from '../../support/variables-read.ts';
+import { callAs, readyComputation, type Call } from '../../support/ready-computation.ts';
 
-describe('the bundles', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
-  let bundles: Bundle[];
+const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
+let bundles: Bundle[];
+
+beforeAll(async () => {
+  bundles = await bundleFunctions(folder);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+// Before the others, which import the bundles without the variables of a stack.
+describe('the bundle of the scheduled function', () => {
+  // The end-to-end suite is HTTP only. It never calls the scheduled functions.
+  const names = schedules.map(({ name }) => name);
+  let stack: Stack;
+  let call: Call;
 
   beforeAll(async () => {
-    bundles = await bundleFunctions(folder);
+    stack = await startStack({ port: 0, simulator: false, schedules: false, load: loadBundled(folder) });
+    call = callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator']));
   });
-  afterAll(() => rmSync(folder, { recursive: true }));
+  afterAll(() => stack.stop());
 
+  it.each(names)('%s works with only the environment variables of its deployment', async (name) => {
+    const id = await readyComputation(call);
+    expect((await call('POST', `/d1/computations/${id}/run?cvm=${encodeURIComponent(name.replace('/', '-'))}`)).status).toBe(200);
+    const { body } = await call('POST', '/d1/assets', {
+      asset: { file_name: 'iris.csv', asset_type: 'dataset', asset: btoa('1') },
+    });
+    expect((await call('DELETE', `/d1/assets/${String(body['id'])}`)).status).toBe(204);
+    await stack.invoke(name, { grace_in_seconds: 0 });
+    expect((await call('GET', `/d1/computations/${id}/run`)).body['ended_at']).toBeNull();
+  });
+});
+
+describe('the bundles', () => {
   it('include exactly one for each function', () => {
     expect(bundles.map(({ name }) => name).sort()).toEqual([...functionNames].sort());
   });

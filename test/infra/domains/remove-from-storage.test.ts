@@ -13,6 +13,7 @@ import { runMigrations } from '../../../shared/migrations/run-migrations.ts';
 import { writeSweepState } from '../../../shared/runs/sweep-state.ts';
 import { aReadyComputation, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
 import { fillDomain, itemsOf } from '../../support/filled-domain.ts';
+import { tableThrough } from '../../support/table-through.ts';
 
 /** Their names begin like that of the removed domain d1, or it begins like theirs. */
 const others = ['d', 'd10', 'd1-x'];
@@ -56,17 +57,10 @@ async function keysOfContent(): Promise<string[]> {
 /** A table whose process is killed at this call. */
 function mortal(table: Table, lastCall: number): Table {
   let calls = 0;
-  const document = new Proxy(table.document, {
-    get: (target, property) => {
-      if (property !== 'send') return Reflect.get(target, property) as unknown;
-      const send = target.send.bind(target) as (...sent: unknown[]) => Promise<unknown>;
-      return async (...sent: unknown[]) => {
-        if (++calls > lastCall) throw new Error('killed');
-        return await send(...sent);
-      };
-    },
+  return tableThrough(table, async (send) => {
+    if (++calls > lastCall) throw new Error('killed');
+    return await send();
   });
-  return { ...table, document };
 }
 
 const remove = (more: Partial<DomainStorage> = {}) =>

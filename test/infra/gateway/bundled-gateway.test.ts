@@ -19,8 +19,8 @@ import { gatewayUses } from '../../../gateway/uses.ts';
 import { tableActions } from '../../support/recorded-calls.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { SimulatedAgent } from '../../support/simulated-agent.ts';
-import { fullStage, standIns, synthesizeWith } from '../../support/synthesized-stages.ts';
-import { callAs, readyComputation, type Call } from '../local/ready-computation.ts';
+import { fullStage, synthesizeWith } from '../../support/synthesized-stages.ts';
+import { callAs, readyComputation, type Call } from '../../support/ready-computation.ts';
 
 interface Container {
   Command: string[];
@@ -47,7 +47,7 @@ const called: Record<string, LocalRequest[]> = {};
 
 /** The container of the gateway's tasks, as the template of a stage describes it. */
 function containerIn(gatewayFolder: string): Container {
-  const { stacks } = synthesizeWith({ ...standIns(), gatewayFolder }, fullStage);
+  const { stacks } = synthesizeWith({ gatewayFolder }, fullStage);
   const definitions = stacks.gateway?.ofType<{ ContainerDefinitions: [Container] }>('AWS::ECS::TaskDefinition') ?? {};
   const [definition] = Object.values(definitions);
   if (!definition) throw new Error('The stage has no task of a gateway.');

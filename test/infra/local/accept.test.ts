@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
-import { killServices, startService } from './service-process.ts';
+import { acceptCommand } from '../../../infra/local/accept.ts';
+import { killServices, startService } from '../../support/service-process.ts';
 
 afterEach(() => killServices());
 
@@ -41,12 +42,17 @@ describe('npm run accept', () => {
     expect(stdout).toMatch(/^At most [\d,]+ calls on dev, at most \$0\.\d\d\.\nNothing was measured\./);
   });
 
+  it('prints a mistake on the command line with its usage, and exits with 2', async () => {
+    const { status, stderr } = await accept('9', '--stage', 'nowhere', '--yes');
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/^--stage is "nowhere"; expected one of .*\n\nUsage: npm run accept/);
+  });
+
   it.each([
-    [['--seconds', '0']],
-    [['--writes-per-second', '1e9']],
-    [['--stage', 'nowhere', '--yes']],
-    [['--url', 'https://api.example.com']],
-  ])('refuses the arguments %j', async (args) => {
-    expect(await accept('9', ...args)).toMatchObject({ status: 2, stderr: expect.stringContaining('Usage: npm run accept') });
+    [['--seconds', '0'], '--seconds is "0"; expected a number from 1 to 60.'],
+    [['--writes-per-second', '1e9'], '--writes-per-second is "1e9"; expected a number from 1 to 2000.'],
+    [['--url', 'https://api.example.com'], '--url is for a stage: give --stage as well.'],
+  ])('refuses the arguments %j', async (args, message) => {
+    await expect(acceptCommand(args)).rejects.toMatchObject({ name: 'UsageError', message });
   });
 });

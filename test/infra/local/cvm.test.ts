@@ -4,9 +4,10 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { cvmCommand } from '../../../infra/local/cvm.ts';
 import { SimulatedAgent } from '../../support/simulated-agent.ts';
-import { readyComputation } from './ready-computation.ts';
-import { killServices, startService } from './service-process.ts';
+import { readyComputation } from '../../support/ready-computation.ts';
+import { killServices, startService } from '../../support/service-process.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'cvm-'));
 afterEach(() => killServices());
@@ -58,7 +59,7 @@ describe('npm run cvm', () => {
 
     const fingerprint = async () => (await service.call('GET', '/d1/cvms/vm-1')).body['certificate_fingerprint'];
     const [before, key] = [await fingerprint(), read('key.pem')];
-    const refused = { status: 2, stderr: expect.stringContaining('vm-1 has a run, which would fail.') };
+    const refused = { status: 2, stderr: expect.stringMatching(/^vm-1 has a run, which would fail\..*\n\nUsage: npm run cvm/) };
     expect(cvm(port, 'enrol', ...place, '--out', directory)).toMatchObject(refused);
     expect(cvm(port, 'revoke', ...place)).toMatchObject(refused);
     expect([await fingerprint(), read('key.pem')]).toEqual([before, key]);
@@ -99,11 +100,11 @@ describe('npm run cvm', () => {
   });
 
   it.each([
-    [['enrol', '--cvm', 'vm-1']],
-    [['dismiss']],
-    [['enrol', '--domain', 'd1', '--cvm', 'vm-1', '--key', 'dsa']],
-    [['revoke', '--domain', 'd1', '--cvm', 'vm-1', '--key', 'ec']],
-  ])('refuses the arguments %j', (args) => {
-    expect(cvm('9', ...args)).toMatchObject({ status: 2, stderr: expect.stringContaining('Usage: npm run cvm') });
+    [['enrol', '--cvm', 'vm-1'], '--domain and --cvm are required.'],
+    [['dismiss'], 'Expected enrol or revoke.'],
+    [['enrol', '--domain', 'd1', '--cvm', 'vm-1', '--key', 'dsa'], '--key is "dsa"; expected ec or rsa.'],
+    [['revoke', '--domain', 'd1', '--cvm', 'vm-1', '--key', 'ec'], '`revoke` takes no --key.'],
+  ])('refuses the arguments %j', async (args, message) => {
+    await expect(cvmCommand(args)).rejects.toMatchObject({ name: 'UsageError', message });
   });
 });

@@ -9,7 +9,7 @@ import { localCredentials } from '../../../infra/local/local-credentials.ts';
 import { startStack, type Stack } from '../../../infra/local/stack.ts';
 import { startAnsweringStacks } from '../../support/answering-stacks.ts';
 import { startAnswering, type LocalRequest } from '../../support/local-requests.ts';
-import { callAs } from './ready-computation.ts';
+import { callAs } from '../../support/ready-computation.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'deployed-stage-'));
 const stops: (() => Promise<unknown>)[] = [];

@@ -4,15 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { closingOf } from '../../../infra/domains/stage-data.ts';
+import { domainCommand } from '../../../infra/local/domain.ts';
 import { local } from '../../../infra/local/local-environment.ts';
 import { startAnswering } from '../../support/local-requests.ts';
-import { callAs, readyComputation } from './ready-computation.ts';
-import { killServices, startService, type ServiceProcess } from './service-process.ts';
+import { callAs, readyComputation } from '../../support/ready-computation.ts';
+import { killServices, startService, type ServiceProcess } from '../../support/service-process.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'domain-'));
-afterEach(() => killServices());
+afterEach(() => {
+  vi.unstubAllEnvs();
+  killServices();
+});
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 async function run(command: string, service: Pick<ServiceProcess, 'baseUrl'>, ...args: string[]) {
@@ -66,7 +70,8 @@ describe('npm run domain on one machine', () => {
     });
     const ada = callAs(service.baseUrl, tokenIn(created.stdout));
     const again = await domain(service, 'create', '--user', 'bob');
-    expect(again).toMatchObject({ status: 2, stderr: expect.stringContaining('exists: ada is its administrator') });
+    const mistake = expect.stringMatching(/exists: ada is its administrator.*\n\nUsage: npm run domain/);
+    expect(again).toMatchObject({ status: 2, stderr: mistake });
 
     const invited = await domain(service, 'invite', '--user', 'bob', '--role', 'creator,runner');
     expect(invited.stdout).toMatch(/^bob is lab-7f3a:creator, lab-7f3a:runner\.\n/);
@@ -109,14 +114,14 @@ describe('npm run domain on one machine', () => {
   });
 
   it.each([
-    [['create', '--user', 'ada']],
-    [['dismiss', '--domain', 'lab-7f3a']],
-    [['invite', '--domain', 'lab-7f3a', '--user', 'ada']],
-    [['remove', '--domain', 'a domain']],
-    [['remove', '--domain', 'lab-7f3a', '--tokens-live', 'long']],
-  ])('refuses the arguments %j', async (args) => {
-    const refused = await run('domain.ts', { baseUrl: 'http://localhost:3000' }, ...args);
-    expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining('Usage: npm run domain') });
+    [['create', '--user', 'ada'], /^--domain is required/],
+    [['dismiss', '--domain', 'lab-7f3a'], /^Expected one of create invite role remove\.$/],
+    [['invite', '--domain', 'lab-7f3a', '--user', 'ada'], /^--role is required\.$/],
+    [['remove', '--domain', 'a domain'], /^--domain is required/],
+    [['remove', '--domain', 'lab-7f3a', '--stage', 'dev', '--tokens-live', 'long'], /^--tokens-live is "long"/],
+  ])('refuses the arguments %j', async (args, message) => {
+    const refused = { name: 'UsageError', message: expect.stringMatching(message) };
+    await expect(domainCommand(args)).rejects.toMatchObject(refused);
   });
 
   const stage = ['--stage', 'dev'];
@@ -134,10 +139,13 @@ describe('npm run domain on one machine', () => {
     ['remove', ['--yes'], [['--wait'], tokensLive]],
   ])('refuses options that %s %j does not take, and asks the service nothing', async (action, taken, others) => {
     const service = await startAnswering(() => ({}));
-    const refusals = await Promise.all(others.map((other) => domain({ baseUrl: service.endpoint }, action, ...taken, ...other)));
+    vi.stubEnv('PORT', new URL(service.endpoint).port);
+    const message = expect.stringMatching(/^`.* (takes no --|To take a user out of it: role )/);
+    for (const other of others) {
+      const refused = domainCommand([action, '--domain', 'lab-7f3a', ...taken, ...other]);
+      await expect(refused).rejects.toMatchObject({ name: 'UsageError', message });
+    }
     await service.stop();
-    expect(refusals.map(({ status }) => status)).toEqual(others.map(() => 2));
-    for (const { stderr } of refusals) expect(stderr).toMatch(/^`.* (takes no --|To take a user out of it: role )/);
     expect(service.requests).toEqual([]);
   });
 
@@ -148,8 +156,9 @@ describe('npm run domain on one machine', () => {
     expect(stdout).toContain('about an hour, two on a stage without a domainLimit');
   });
 
-  it('exits with 1 and tells how to start the service when it is not running', async () => {
-    const refused = await domain({ baseUrl: 'http://localhost:9' }, 'remove');
-    expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('Start it with `npm start`') });
+  it('fails and tells how to start the service when it is not running', async () => {
+    vi.stubEnv('PORT', '9');
+    const failure = { name: 'Error', message: expect.stringContaining('Start it with `npm start`') };
+    await expect(domainCommand(['remove', '--domain', 'lab-7f3a'])).rejects.toMatchObject(failure);
   });
 });

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startDynamoDb } from '../../../infra/local/dynamodb.ts';
 import { isAlive } from '../../support/processes.ts';
-import { readyComputation } from './ready-computation.ts';
-import { enginesOf, killServices, type ServiceProcess, startService } from './service-process.ts';
+import { readyComputation } from '../../support/ready-computation.ts';
+import { enginesOf, killServices, type ServiceProcess, startService } from '../../support/service-process.ts';
 
 let data: string;
 

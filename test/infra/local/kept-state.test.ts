@@ -15,8 +15,8 @@ import { getItem, type Table } from '../../../shared/table/table.ts';
 import { putItem } from '../../../shared/table/writes.ts';
 import { oneOf } from '../../support/amounts.ts';
 import { patientDeadline } from '../../support/embedded-table.ts';
-import { readyComputation, type Call } from './ready-computation.ts';
-import { killServices, startService } from './service-process.ts';
+import { readyComputation, type Call } from '../../support/ready-computation.ts';
+import { killServices, startService } from '../../support/service-process.ts';
 
 let data: string;
 

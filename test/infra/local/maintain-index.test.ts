@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
+import { indexCommand } from '../../../infra/local/maintain-index.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { rebuildIndex } from '../../../shared/lists/rebuild.ts';
 import { keyToWrite, listKeys, type Key } from '../../../shared/table/keys.ts';
@@ -32,13 +33,18 @@ beforeEach(async () => deleteItems(embedded.table, (await scan(embedded.table)) 
 afterEach(() => vi.unstubAllEnvs());
 
 describe('npm run index', () => {
+  it('prints a mistake on the command line with its usage, and exits with 2', async () => {
+    const { status, stdout, stderr } = await runIndex('check');
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(/^--domain is required\.\n\nUsage: npm run index/);
+  });
+
   it.each([
     ['--domain', 'd1'],
     ['--asset', 'a'],
   ])('refuses --all with %s, which it would ignore', async (...named) => {
-    const { status, stdout, stderr } = await runIndex('check', '--all', ...named);
-    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-    expect(stderr).toContain('--all takes neither --domain nor --asset.');
+    const refused = { name: 'UsageError', message: '--all takes neither --domain nor --asset.' };
+    await expect(indexCommand(['check', '--all', ...named])).rejects.toMatchObject(refused);
   });
 
   it('names a list that the migration has not reached, compares the others, and rebuilds what differs', async () => {
@@ -66,9 +72,9 @@ describe('npm run index', () => {
   it.each(['check', 'rebuild'])('refuses to %s the lists of a domain that has none, and writes nothing', async (action) => {
     await aComputation(embedded.table, 'd1');
     const before = await keys();
-    const { status, stdout, stderr } = await runIndex(action, '--domain', 'd2');
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toBe('The table has nothing in computations#d2, assets#d2, cvms#d2.\n');
+    vi.stubEnv('DYNAMODB_ENDPOINT', embedded.endpoint);
+    const failure = { name: 'Error', message: 'The table has nothing in computations#d2, assets#d2, cvms#d2.' };
+    await expect(indexCommand([action, '--domain', 'd2'])).rejects.toMatchObject(failure);
     expect(await keys()).toEqual(before);
   });
 });

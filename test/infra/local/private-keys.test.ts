@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { untilTestEnds } from '../../support/patience.ts';
-import { callAs, readyComputation } from './ready-computation.ts';
-import { killServices, startService } from './service-process.ts';
+import { callAs, readyComputation } from '../../support/ready-computation.ts';
+import { killServices, startService } from '../../support/service-process.ts';
 
 let data: string;
 beforeEach(() => {

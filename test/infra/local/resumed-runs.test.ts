@@ -9,8 +9,8 @@ import { freePort } from '../../../infra/local/free-port.ts';
 import { oneOf } from '../../support/amounts.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { SimulatedAgent } from '../../support/simulated-agent.ts';
-import { callAs, readyComputation, type Call } from './ready-computation.ts';
-import { killServices, startService, type ServiceProcess } from './service-process.ts';
+import { callAs, readyComputation, type Call } from '../../support/ready-computation.ts';
+import { killServices, startService, type ServiceProcess } from '../../support/service-process.ts';
 
 let data: string;
 let service: ServiceProcess;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack, type Stack } from '../../../infra/local/stack.ts';
 import { movableClock } from '../../support/movable-clock.ts';
 import { watchFunctions } from '../../support/watched-functions.ts';
-import { callAs, readyComputation, type Call } from './ready-computation.ts';
+import { callAs, readyComputation, type Call } from '../../support/ready-computation.ts';
 
 const clock = movableClock();
 const functions = watchFunctions();
@@ -88,16 +88,14 @@ describe('startStack', () => {
     });
   });
 
-  it('answers 400 to 5 MB of brackets and to broken UTF-8', async () => {
+  it('answers 400 to broken UTF-8', async () => {
     const token = await stack.token('alice', ['d1:administrator']);
-    for (const body of ['['.repeat(5_000_000), Buffer.from('{"asset":{"file_name":"\xff"}}', 'latin1')]) {
-      const response = await fetch(`${stack.baseUrl}/d1/assets`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body,
-      });
-      expect([response.status, await response.json()]).toEqual([400, expect.objectContaining({ code: 'invalid_request' })]);
-    }
+    const response = await fetch(`${stack.baseUrl}/d1/assets`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: Buffer.from('{"asset":{"file_name":"\xff"}}', 'latin1'),
+    });
+    expect([response.status, await response.json()]).toEqual([400, expect.objectContaining({ code: 'invalid_request' })]);
   });
 
   it('lets browsers use only its own scripts and styles on the reference page, and guess no content types', async () => {

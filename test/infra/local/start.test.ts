@@ -1,18 +1,22 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { freePort } from '../../../infra/local/free-port.ts';
-import { callAs, readyComputation } from './ready-computation.ts';
+import { startCommand } from '../../../infra/local/start.ts';
+import { tokenCommand } from '../../../infra/local/token.ts';
+import { descendantsOf, isAlive } from '../../support/processes.ts';
+import { callAs, readyComputation } from '../../support/ready-computation.ts';
 
 const commands = join(import.meta.dirname, '../../../infra/local');
 const environment = (port: number | string) => ({ ...process.env, PORT: String(port) });
 
 const running = new Set<ReturnType<typeof spawn>>();
 afterEach(() => {
+  vi.unstubAllEnvs();
   for (const child of running) child.kill('SIGKILL');
 });
 
@@ -43,28 +47,6 @@ function run(command: string, port: number | string, ...args: string[]) {
   });
   return { status, stdout, stderr };
 }
-
-/** Lists the descendants of a process. */
-function descendantsOf(pid: number): number[] {
-  return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
-}
-
-function childrenOf(pid: number): number[] {
-  const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return processes.map(Number).filter((child) => stateOf(child)?.parent === pid);
-}
-
-/** Returns the parent of a running process, and undefined for one that has ended, even if it is still a zombie. */
-function stateOf(pid: number): { parent: number } | undefined {
-  try {
-    const [state, parent] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-    return state === 'Z' ? undefined : { parent: Number(parent) };
-  } catch {
-    return undefined;
-  }
-}
-
-const isAlive = (pid: number) => stateOf(pid) !== undefined;
 
 describe('npm start', () => {
   it('prints a token that works and commands for its own port, and leaves no process behind after SIGINT', async () => {
@@ -132,25 +114,27 @@ describe('npm start', () => {
     const origins = ['https://app.example.com', 'http://localhost:5173', 'https://other.example.com'];
     expect(await Promise.all(origins.map(allowedFor))).toEqual([...origins.slice(0, 2), null]);
     await service.end('SIGTERM');
-    expect(run('start.ts', port, '--cors-origin', 'example.com')).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('expected an origin such as https://app.example.com'),
-    });
+    const message = expect.stringContaining('expected an origin such as https://app.example.com');
+    await expect(startCommand(['--cors-origin', 'example.com'])).rejects.toMatchObject({ name: 'UsageError', message });
   });
 
-  it.each([[['--nope']], [['stray']], [['--data']]])('refuses the arguments %j, and shows its usage', (args) => {
-    expect(run('start.ts', 3000, ...args)).toMatchObject({
-      status: 2,
-      stdout: '',
-      stderr: expect.stringContaining('Usage: npm start'),
-    });
+  it('prints a mistake on the command line with its usage, and exits with 2', () => {
+    const stderr = expect.stringMatching(/^Unknown option '--nope'.*\n\nUsage: npm start/);
+    expect(run('start.ts', 3000, '--nope')).toEqual({ status: 2, stdout: '', stderr });
   });
 
-  it('exits with 2 when PORT is not a port number', () => {
-    expect(run('start.ts', '70000')).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('expected a number from 0 to 65535'),
-    });
+  it.each([
+    [['stray'], /^Unexpected argument 'stray'/],
+    [['--data'], /^Option '--data <value>' argument missing/],
+  ])('refuses the arguments %j', async (args, message) => {
+    const refused = { name: 'UsageError', message: expect.stringMatching(message) };
+    await expect(startCommand(args)).rejects.toMatchObject(refused);
+  });
+
+  it('refuses a PORT that is not a port number', async () => {
+    vi.stubEnv('PORT', '70000');
+    const refused = { name: 'UsageError', message: 'PORT is "70000"; expected a number from 0 to 65535.' };
+    await expect(startCommand([])).rejects.toMatchObject(refused);
   });
 });
 
@@ -174,21 +158,21 @@ describe('npm run token', () => {
     expect(claims).toMatchObject({ sub: 'bob', 'cognito:groups': ['d1:viewer', 'd2:administrator'] });
     expect(Number(claims['exp']) - Number(claims['iat'])).toBe(90);
     const refused = run('token.ts', port, '--sub', 'bob', '--groups', 'd1:king');
-    expect(refused).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('Expected <domainID>:<role>') });
+    const stderr = expect.stringMatching(/Expected <domainID>:<role>[^]*\n\nUsage: npm run --silent token/);
+    expect(refused).toEqual({ status: 2, stdout: '', stderr });
     await service.end('SIGTERM');
   });
 
-  it('exits with 1 and tells how to start the service when it is not running', async () => {
-    const port = await freePort();
-    const { status, stdout, stderr } = run('token.ts', port, '--sub', 'bob', '--groups', 'd1:viewer');
-    expect([status, stdout]).toEqual([1, '']);
-    expect(stderr).toContain('Start the service with `npm start`');
+  it('fails and tells how to start the service when it is not running', async () => {
+    vi.stubEnv('PORT', String(await freePort()));
+    const failure = { name: 'Error', message: expect.stringContaining('Start the service with `npm start`') };
+    await expect(tokenCommand(['--sub', 'bob', '--groups', 'd1:viewer'])).rejects.toMatchObject(failure);
   });
 
-  it.each([[['--groups', 'd1:viewer']], [['--sub', 'bob', '--groups', 'd1:viewer', '--expires-in', 'soon']]])(
-    'refuses the arguments %j',
-    (args) => {
-      expect(run('token.ts', 3000, ...args)).toMatchObject({ status: 2, stderr: expect.stringContaining('Usage: npm run') });
-    },
-  );
+  it.each([
+    [['--groups', 'd1:viewer'], '--sub is required.'],
+    [['--sub', 'bob', '--groups', 'd1:viewer', '--expires-in', 'soon'], '--expires-in is "soon"; expected 90s, 30m, 12h or 7d.'],
+  ])('refuses the arguments %j', async (args, message) => {
+    await expect(tokenCommand(args)).rejects.toMatchObject({ name: 'UsageError', message });
+  });
 });

@@ -3,7 +3,7 @@ import { startStack, type Stack } from '../../../infra/local/stack.ts';
 import { movableClock } from '../../support/movable-clock.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { watchFunctions } from '../../support/watched-functions.ts';
-import { callAs, type Call } from './ready-computation.ts';
+import { callAs, type Call } from '../../support/ready-computation.ts';
 
 const movable = movableClock();
 let waits = 0;

@@ -10,7 +10,7 @@ import { movableClock } from '../../support/movable-clock.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { recordCalls } from '../../support/recorded-calls.ts';
 import { watchFunctions } from '../../support/watched-functions.ts';
-import { callAs, readyComputation, type Call } from '../local/ready-computation.ts';
+import { callAs, readyComputation, type Call } from '../../support/ready-computation.ts';
 
 function ofTable(action: string): string {
   return `dynamodb:${action}`;

@@ -14,6 +14,7 @@ import { computationFields } from '../../support/computation-fields.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { daysBeforeHead, headBeforeDays } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { tableThrough } from '../../support/table-through.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 
@@ -63,8 +64,8 @@ describe('readStatistics', () => {
     const asked = Promise.withResolvers<undefined>();
     const folded = Promise.withResolvers<undefined>();
     let reading: ReturnType<typeof readStatistics> | undefined;
-    const send = async (...sent: unknown[]) => {
-      if (sent[0] instanceof BatchWriteCommand) {
+    const folding = tableThrough(table, async (send, command) => {
+      if (command instanceof BatchWriteCommand) {
         time += 5_000;
         const reader = daysBeforeHead(table, () => {
           asked.resolve(undefined);
@@ -73,12 +74,9 @@ describe('readStatistics', () => {
         reading ??= readStatistics(reader, 'd2', 366, now);
         await asked.promise;
       }
-      return await (table.document.send as (...sent: unknown[]) => Promise<unknown>)(...sent);
-    };
-    const document = new Proxy(table.document, {
-      get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
+      return await send();
     });
-    await foldChanges({ ...table, document }, index, 0);
+    await foldChanges(folding, index, 0);
     await foldChanges(table, index, 0);
     folded.resolve(undefined);
     expect(await reading).toEqual(before);
@@ -103,15 +101,10 @@ describe('readStatistics', () => {
     await createComputation(embedded.table, given);
     const before = await readStatistics(embedded.table, 'd1', 366, now);
     expect(before[0]).toEqual({ day: '2025-02-26', status: 'created', count: 2 });
-    const { document } = embedded.table;
-    const send = (command: { input: { Item?: Record<string, unknown> } }) =>
-      command.input.Item?.['sk'] === 'head' ? Promise.reject(new Error('died')) : document.send(command as never);
-    const dying = new Proxy(document, {
-      get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
-    });
-    await expect(foldChanges({ ...embedded.table, document: dying }, indexedLists.computations('d1').index, 1)).rejects.toThrow(
-      'died',
+    const dying = tableThrough(embedded.table, (send, { input }) =>
+      input.Item?.['sk'] === 'head' ? Promise.reject(new Error('died')) : send(),
     );
+    await expect(foldChanges(dying, indexedLists.computations('d1').index, 1)).rejects.toThrow('died');
     expect(await readStatistics(embedded.table, 'd1', 366, now)).toEqual(before);
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { recordContentRead } from '../../../shared/assets/content-reads.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
-import { updateAsset } from '../../../shared/links/update-asset.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
 import { readDefinition } from '../../../shared/computations/definition.ts';
 import { readComputation } from '../../../shared/computations/find-computation.ts';
@@ -115,20 +114,6 @@ describe('the deletion of an asset', () => {
     await remove(algorithm);
     await purgeAll(stores.table, stores.content);
     expect((await itemsNaming(stores.table, [algorithm])).filter((key) => key.startsWith('uses#'))).toEqual([]);
-  });
-
-  it('removes the links to 93 computations, more than fit into its transaction', async () => {
-    const asset = await anAsset(stores, domain, { file_name: 'wide.csv', asset_type: 'dataset' });
-    for (let count = 0; count < 93; count++) {
-      const computationId = await aComputation(stores.table, domain);
-      await linkAsset(stores.table, { domain, assetId: asset, computationId, ...byAlice });
-    }
-    const renamed = { file_name: 'b.csv', description: '', asset_type: 'dataset' as const, mime_type: '', user_key: '' };
-    const rename = updateAsset(stores.table, stores.content, { domain, id: asset, given: renamed, ...byAlice });
-    await expect(rename).rejects.toMatchObject({ code: 'conflict', extras: { reason: 'linked_too_widely' } });
-    await remove(asset);
-    await purgeUntilOver(stores);
-    expect((await itemsNaming(stores.table, [asset])).filter((key) => !key.startsWith('journal#'))).toEqual([]);
   });
 
   it('leaves a table without contradictions', async () => {

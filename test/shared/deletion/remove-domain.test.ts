@@ -9,6 +9,7 @@ import { deleteItems, putItems } from '../../../shared/table/writes.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { scan } from '../../support/lifecycle-inconsistencies.ts';
+import { tableThrough } from '../../support/table-through.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 let table: Table;
@@ -35,15 +36,11 @@ const filled = () => [
 const left = async () => (await scan(table)).map(({ pk, sk }) => `${String(pk)} ${String(sk)}`);
 
 /** The same table. Each of its calls waits until `before` is done. */
-function tableThrough(before: (command: unknown) => Promise<void>): Table {
-  const send = async (...sent: unknown[]) => {
-    await before(sent[0]);
-    return await (table.document.send as (...sent: unknown[]) => Promise<unknown>)(...sent);
-  };
-  const document = new Proxy(table.document, {
-    get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
+function tableAfter(before: (command: unknown) => Promise<void>): Table {
+  return tableThrough(table, async (send, command) => {
+    await before(command);
+    return await send();
   });
-  return { ...table, document };
 }
 
 describe('the removal of a domain', () => {
@@ -70,7 +67,7 @@ describe('the removal of a domain', () => {
   it('deletes the row of a computation last, because a repeated removal finds the other items by it', async () => {
     await put(...filled());
     const deletions: string[] = [];
-    const recorded = tableThrough(async (command) => {
+    const recorded = tableAfter(async (command) => {
       if (command instanceof BatchWriteCommand) deletions.push(JSON.stringify(command.input.RequestItems));
     });
     await removeDomain(recorded, { domain });
@@ -89,7 +86,7 @@ describe('the removal of a domain', () => {
     const segments = 4;
     const writes: Promise<void>[] = [];
     let scans = 0;
-    const scanned = tableThrough(async (command) => {
+    const scanned = tableAfter(async (command) => {
       if (!(command instanceof ScanCommand)) return;
       const pass = Math.floor(scans++ / segments);
       await (writes[pass] ??= pass < passes ? put(written()) : Promise.resolve());

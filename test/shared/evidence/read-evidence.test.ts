@@ -2,7 +2,6 @@ import { SignCommand, type KMSClient } from '@aws-sdk/client-kms';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as v from 'valibot';
-import { setEnvironment } from '../../../infra/local/local-environment.ts';
 import { canonicalDigest } from '../../../shared/canonical-json.ts';
 import { Deadline } from '../../../shared/deadline.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
@@ -16,17 +15,17 @@ import { runKeys } from '../../../shared/table/keys.ts';
 import { getItem, queryPartition, type Table } from '../../../shared/table/table.ts';
 import { allowed, aReadyComputation, aRun, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
+import { setTestEnvironment } from '../../support/test-environment.ts';
 import { checkEvidence } from '../../../verify/check-evidence.ts';
 
 const domain = 'd1';
-const times = { acceptInSeconds: 300, silenceInSeconds: 120, runInSeconds: 86_400, stopInSeconds: 120 };
 let stores: Stores;
 let computationId: string;
 let runId: string;
 
 beforeAll(async () => {
   stores = await startStores();
-  setEnvironment(stores.endpoints, times, 'SILENT');
+  setTestEnvironment(stores.endpoints);
 });
 afterAll(() => stores.stop());
 beforeEach(async () => {

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { setEnvironment } from '../../../infra/local/local-environment.ts';
 import { conflict, ServiceError } from '../../../shared/errors.ts';
 import { changeEndpoint } from '../../../shared/http/change-endpoint.ts';
 import type { Contract } from '../../../shared/http/contract.ts';
@@ -10,6 +9,7 @@ import type { Route } from '../../../shared/http/route.ts';
 import { commitChange } from '../../../shared/table/commit-change.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 import { startStores, type Stores } from '../../support/builders-store.ts';
+import { setTestEnvironment } from '../../support/test-environment.ts';
 
 const thing = { path: '/{domainID}/things', summary: '', uses: {}, impact: '', access: { anyOf: ['edit'] } } as const;
 const post = { ...thing, name: 'things/post', method: 'POST' } as const satisfies Route;
@@ -19,8 +19,7 @@ const contract = { status: 200, response: v.object({ count: v.number() }) } as c
 let stores: Stores;
 beforeAll(async () => {
   stores = await startStores();
-  const times = { acceptInSeconds: 1, silenceInSeconds: 1, runInSeconds: 1, stopInSeconds: 1 };
-  setEnvironment(stores.endpoints, times, 'SILENT');
+  setTestEnvironment(stores.endpoints);
 });
 afterAll(() => stores.stop());
 

@@ -4,26 +4,21 @@ import { readEvents } from '../../../shared/events/read-events.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { aComputation, aKey, startStores } from '../../support/builders-store.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { tableThrough } from '../../support/table-through.ts';
 
 const stores = sharedByTests(startStores);
-
-type Send = (...sent: unknown[]) => Promise<unknown>;
 
 /** The table, whose first batch read has no key yet, as DynamoDB may answer during the transaction that writes it. */
 function withATornRead(table: Table): Table {
   let isTorn = true;
-  const send: Send = async (...sent) => {
-    const answer = await (table.document.send as Send)(...sent);
-    if (!isTorn || !(sent[0] instanceof BatchGetCommand)) return answer;
+  return tableThrough(table, async (send, command) => {
+    const answer = await send();
+    if (!isTorn || !(command instanceof BatchGetCommand)) return answer;
     isTorn = false;
     const { Responses = {} } = answer as { Responses?: Record<string, Record<string, unknown>[]> };
     const seen = (Responses[table.name] ?? []).filter((item) => !('user_key' in item));
     return { ...(answer as object), Responses: { [table.name]: seen } };
-  };
-  const document = new Proxy(table.document, {
-    get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
   });
-  return { ...table, document };
 }
 
 describe('uploadKey', () => {

@@ -11,6 +11,7 @@ import { numberedId } from '../../../shared/identifiers.ts';
 import { aComputation, anAsset, byAlice, publicKey, startStores } from '../../support/builders-store.ts';
 import { addHalfLinks } from '../../support/half-links.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { tableThrough } from '../../support/table-through.ts';
 
 const stores = sharedByTests(startStores);
 
@@ -140,16 +141,12 @@ describe('updateAsset', () => {
       let now = 0;
       let calls = 0;
       const clock = { now: () => now, wait: () => Promise.resolve() };
-      const { document: engine } = stores.table;
-      const send = (...sent: Parameters<typeof engine.send>) => {
+      const slow = tableThrough(stores.table, (send) => {
         calls += 1;
         now += 4_000;
-        return engine.send(...sent);
-      };
-      const document = new Proxy(engine, {
-        get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
+        return send();
       });
-      const table = { ...stores.table, document, deadline: () => new Deadline(5_000, clock) };
+      const table = { ...slow, deadline: () => new Deadline(5_000, clock) };
       const ids = Array.from({ length: 10 * 80 }, (_, index) => numberedId(1_000_000 + index));
       await changeInputsLater(table, domain, ids);
       expect(calls).toBe(3); // after 0, 4 and 8 seconds

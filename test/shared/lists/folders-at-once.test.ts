@@ -6,6 +6,7 @@ import { readPage } from '../../../shared/lists/read-page.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { startProxiedTable, type ProxiedTable } from '../../support/proxied-table.ts';
+import { tableThrough } from '../../support/table-through.ts';
 
 let proxied: ProxiedTable;
 let table: Table;
@@ -57,13 +58,10 @@ it('a log that is long again is folded one second after the fold before began, i
 it('a log whose fold died is folded three seconds after that fold began', async () => {
   time += 1_000;
   await create(81, 120);
-  const { document } = table;
-  const send = (command: { input: { Item?: Record<string, unknown> } }) =>
-    command.input.Item?.['sk'] === 'head' ? Promise.reject(new Error('died')) : document.send(command as never);
-  const dying = new Proxy(document, {
-    get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
-  });
-  await expect(foldChanges({ ...table, document: dying }, index)).rejects.toThrow('died');
+  const dying = tableThrough(table, (send, { input }) =>
+    input.Item?.['sk'] === 'head' ? Promise.reject(new Error('died')) : send(),
+  );
+  await expect(foldChanges(dying, index)).rejects.toThrow('died');
   time += 2_999;
   expect(await foldAtOnce(1)).toEqual({ PutItem: 1 });
   time += 1;

@@ -9,6 +9,7 @@ import type { Table } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { oneOf } from '../../support/amounts.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { tableThrough } from '../../support/table-through.ts';
 
 let embedded: EmbeddedTable;
 let table: Table;
@@ -19,27 +20,10 @@ beforeAll(async () => {
 });
 afterAll(() => embedded.stop());
 
-type Send = (...sent: unknown[]) => Promise<unknown>;
-
-/** The same table, with calls that go through `around`. `partition` is the one that a query reads. */
-function tableThrough(around: (send: () => Promise<unknown>, partition: unknown) => Promise<unknown>): Table {
-  const { document } = embedded.table;
-  const send: Send = (...sent) => {
-    const [{ input }] = sent as [{ input: { ExpressionAttributeValues?: Record<string, unknown> } }];
-    return around(() => (document.send as Send)(...sent), input.ExpressionAttributeValues?.[':pk']);
-  };
-  return {
-    ...table,
-    document: new Proxy(document, {
-      get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
-    }),
-  };
-}
-
 /** The same table. Its call number `held` waits until `act` is done. Once. */
 function tableHeldAt(held: number, act: () => Promise<void>): { table: Table; calls: () => number } {
   let calls = 0;
-  const through = tableThrough(async (send) => {
+  const through = tableThrough(table, async (send) => {
     calls += 1;
     if (calls === held) await act();
     return send();
@@ -116,7 +100,8 @@ describe('a fold that reads the two parts of the log at different moments', () =
     const [first, second] = indexKeys.logs(index);
     let firstIsRead: Promise<unknown> | undefined;
     let isTorn = false;
-    const torn = tableThrough(async (send, partition) => {
+    const torn = tableThrough(table, async (send, { input }) => {
+      const partition = input.ExpressionAttributeValues?.[':pk']; // of a query
       if (partition === second && !isTorn) {
         isTorn = true;
         await firstIsRead;

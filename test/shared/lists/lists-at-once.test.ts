@@ -12,6 +12,7 @@ import { amount } from '../../support/amounts.ts';
 import { startAwsTable, type AwsTable } from '../../support/aws-dynamodb/aws-table.ts';
 import { seededRandom } from '../../support/aws-dynamodb/seeded-random.ts';
 import { patientDeadline } from '../../support/embedded-table.ts';
+import { tableThrough } from '../../support/table-through.ts';
 
 const changesOfEach = amount({ sample: 25, full: 60 });
 const list = indexedLists.computations('d1');
@@ -54,24 +55,10 @@ async function change(row: Row, now: number): Promise<void> {
   row.done += 1;
 }
 
-type Send = (...sent: unknown[]) => Promise<unknown>;
-
-/** The same table, with calls that go through `around`. */
-function tableThrough(around: (send: () => Promise<unknown>) => Promise<unknown>): Table {
-  const { document } = aws.table;
-  const send: Send = (...sent) => around(() => (document.send as Send)(...sent));
-  return {
-    ...table,
-    document: new Proxy(document, {
-      get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
-    }),
-  };
-}
-
 /** Throws before or after one of the calls through it, as if its process had died. */
 function dyingTable(after: number): Table {
   let calls = 0;
-  return tableThrough(async (send) => {
+  return tableThrough(table, async (send) => {
     calls += 1;
     if (calls > after) throw new Error('died');
     const answer = await send();
@@ -82,7 +69,7 @@ function dyingTable(after: number): Table {
 
 /** Waits before each call, so that folds come between the calls of a read. */
 function slowTable(): Table {
-  return tableThrough(async (send) => {
+  return tableThrough(table, async (send) => {
     await delay(random() ** 3 * 400);
     return send();
   });

@@ -32,6 +32,7 @@ import {
 } from '../../support/builders-store.ts';
 import { scan } from '../../support/lifecycle-inconsistencies.ts';
 import { inLists } from '../../support/list-inconsistencies.ts';
+import { tableThrough } from '../../support/table-through.ts';
 
 const domain = 'd1';
 const list = indexedLists.computations(domain);
@@ -111,17 +112,10 @@ async function createInBulk(count: number): Promise<void> {
 
 /** The same table, with a random pause before each call. */
 function slowTable(): Table {
-  const { document } = stores.table;
-  const send = async (...sent: unknown[]) => {
+  return tableThrough(stores.table, async (send) => {
     await delay(random() ** 3 * 40);
-    return (document.send as (...sent: unknown[]) => Promise<unknown>)(...sent);
-  };
-  return {
-    ...stores.table,
-    document: new Proxy(document, {
-      get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
-    }),
-  };
+    return await send();
+  });
 }
 
 const headItem = () => getItem(stores.table, indexKeys.head(list.index));
@@ -182,20 +176,15 @@ describe('a fold that reads its nodes after another one has replaced them', () =
     const { Key, ExpressionAttributeValues: values } = logChange(list.index, 1, { version: 1, changes }).update ?? {};
     const entry = { ...(Key as Key), version: 1, s1: values?.[':step'] as string };
     await putItems(stores.table, [{ ...rowOf(1), status: 'running', owner: 'alice' }, entry]);
-    const { document } = stores.table;
     let isFirst = true;
-    const late = async (command: { input: object }) => {
-      if (isFirst && JSON.stringify(command.input).includes('nodes#')) {
+    const late = tableThrough(timed(stores.table), async (send, { input }) => {
+      if (isFirst && JSON.stringify(input).includes('nodes#')) {
         isFirst = false;
         await foldAll();
       }
-      return (document.send as (sent: unknown) => Promise<unknown>)(command);
-    };
-    const table = {
-      ...stores.table,
-      document: new Proxy(document, { get: (target, name) => (name === 'send' ? late : (Reflect.get(target, name) as unknown)) }),
-    };
-    expect(await foldChanges(timed(table), list.index, 1)).toMatchObject({ steps: 1, folded: 0 });
+      return await send();
+    });
+    expect(await foldChanges(late, list.index, 1)).toMatchObject({ steps: 1, folded: 0 });
     expect(isFirst).toBe(false);
     expect([await check(), await contradictions()]).toEqual([[], []]);
   });

@@ -12,6 +12,7 @@ import { transact } from '../../../shared/table/transaction.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { skippingClock } from '../../support/skipping-clock.ts';
+import { tableThrough } from '../../support/table-through.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 let table: Table;
@@ -35,14 +36,11 @@ async function readsWhile(from: Table, failures: number, failure: Error): Promis
 /** The same table, which counts the items that are read one by one. */
 function countedGets(from: Table): { table: Table; count: () => number } {
   let gets = 0;
-  const send = (...sent: unknown[]) => {
-    gets += Number(sent[0] instanceof GetCommand);
-    return (from.document.send as (...sent: unknown[]) => unknown)(...sent);
-  };
-  const document = new Proxy(from.document, {
-    get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
+  const table = tableThrough(from, (send, command) => {
+    gets += Number(command instanceof GetCommand);
+    return send();
   });
-  return { table: { ...from, document }, count: () => gets };
+  return { table, count: () => gets };
 }
 
 describe('a read of lists', () => {

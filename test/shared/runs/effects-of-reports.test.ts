@@ -60,14 +60,6 @@ describe('claimChangeOf', () => {
     const ended: Claim = { ...claim, accepted_at: now, outcome: { status: 'failed', reason: 'The CVM failed.' } };
     expect(claimChangeOf([event('Complete', 'Completed')], ended, now)).toBeUndefined();
   });
-
-  it.each([
-    ['without a request', undefined, 'The CVM stopped without a request.'],
-    ['when it was told to', 'token', 'Stopped; the CVM confirmed it.'],
-  ])('tells whether a CVM stopped %s', (_what, stop_token, reason) => {
-    const change = claimChangeOf([event('Stopped', 'Stopped')], { ...claim, ...(stop_token ? { stop_token } : {}) }, now);
-    expect(change?.set.outcome).toEqual({ status: 'cancelled', reason, is_confirmed: true });
-  });
 });
 
 describe('the reason of an event that ends the run', () => {

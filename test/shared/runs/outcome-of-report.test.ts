@@ -67,7 +67,8 @@ describe('outcomeOfReport', () => {
 
   it('says whether anybody asked for the stop that the CVM confirms', () => {
     const stopped = event('Stopped', 'Stopped');
-    expect(outcomeOfReport(stopped, claim)?.reason).toBe('The CVM stopped without a request.');
-    expect(outcomeOfReport(stopped, { ...claim, stop_token: 'token' })?.reason).toBe('Stopped; the CVM confirmed it.');
+    const cancelled = (reason: string) => ({ status: 'cancelled', reason, is_confirmed: true });
+    expect(outcomeOfReport(stopped, claim)).toEqual(cancelled('The CVM stopped without a request.'));
+    expect(outcomeOfReport(stopped, { ...claim, stop_token: 'token' })).toEqual(cancelled('Stopped; the CVM confirmed it.'));
   });
 });

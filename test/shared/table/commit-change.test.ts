@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
-import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
 import { AnswerKeptError, commitChange } from '../../../shared/table/commit-change.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
-import { aComputation, anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { addHalfLinks } from '../../support/half-links.ts';
 import { scan } from '../../support/lifecycle-inconsistencies.ts';
 
 const domain = 'd1';
@@ -38,10 +38,7 @@ const items = async () => (await scan(stores.table)).filter(({ sk }) => sk !== '
 describe('the repeat of a request', () => {
   it('unlinks nothing if it deletes an asset with more links than fit into one transaction', async () => {
     const id = await anAsset(stores, domain, { ...fields, asset: btoa('a') });
-    for (let count = 0; count < 91; count++) {
-      const computationId = await aComputation(stores.table, domain);
-      await linkAsset(stores.table, { domain, assetId: id, computationId, ...byAlice });
-    }
+    await addHalfLinks(stores.table, id);
     const before = await items();
     await expect(deleteAsset(answered, { domain, id, ...byAlice })).rejects.toBeInstanceOf(AnswerKeptError);
     expect(await items()).toEqual(before);

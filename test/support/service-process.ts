@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../../infra/local/free-port.ts';
-import { childrenOf } from '../../support/processes.ts';
+import { freePort } from '../../infra/local/free-port.ts';
+import { childrenOf } from './processes.ts';
 import { callAs, type Call } from './ready-computation.ts';
 
-const command = join(import.meta.dirname, '../../../infra/local/start.ts');
+const command = join(import.meta.dirname, '../../infra/local/start.ts');
 const running = new Set<ReturnType<typeof spawn>>();
 
 /** The program of `npm start`, in its own process. */

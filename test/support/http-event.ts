@@ -1,0 +1,23 @@
+import { randomUUID } from 'node:crypto';
+import type { EndpointRequest } from '../../bench/endpoint-cases.ts';
+
+/** Returns the fields of API Gateway's event (payload format 2.0) that handlers read, for a user with all permissions. */
+export function httpEvent(
+  method: string,
+  domain: string,
+  { path, query, body, by = 'alice' }: EndpointRequest,
+  headers: Record<string, string> = {},
+) {
+  return {
+    headers: { 'content-type': 'application/json', ...headers },
+    pathParameters: { domainID: domain, ...path },
+    queryStringParameters: query,
+    requestContext: {
+      requestId: randomUUID(),
+      http: { method },
+      authorizer: { jwt: { claims: { sub: by, 'cognito:groups': `[${domain}:administrator ${domain}:cvm]` } } },
+    },
+    isBase64Encoded: false,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  };
+}

@@ -1,0 +1,7 @@
+import { setEnvironment, type Endpoints } from '../../infra/local/local-environment.ts';
+
+/** Sets the variables of the functions for tests that call them without a stack. */
+export function setTestEnvironment(endpoints: Endpoints, logLevel: 'SILENT' | 'ERROR' = 'SILENT'): void {
+  const times = { acceptInSeconds: 300, silenceInSeconds: 120, runInSeconds: 86_400, stopInSeconds: 120 };
+  setEnvironment(endpoints, times, logLevel);
+}
