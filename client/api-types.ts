@@ -239,7 +239,7 @@ export interface paths {
         get: operations["getAsset"];
         /**
          * Replace an asset
-         * @description Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, `content_access` and `use`: they keep their values, and only the creator of the asset can change them. If you send new content without `checksum`, the service computes it, unless the stored content is a sample or missing and you gave the hash of the real file: then it keeps that hash. A new `file_name` or `asset_type` applies to all linked computations at once. Returns 409 if more than 30 computations are linked. The response contains `content_withheld: true` if you may not read the content. Requires the permission `administer` (roles: administrator), or being the creator of the asset.
+         * @description Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, `content_access` and `use`: they keep their values, and only the creator of the asset can change them. If you send new content without `checksum`, the service computes it, unless the stored content is a sample or missing and you gave the hash of the real file: then it keeps that hash. A new `file_name` or `asset_type` applies to all linked computations at once, and is refused with 409 if more than 30 are linked. The response contains `content_withheld: true` if you may not read the content. Requires the permission `administer` (roles: administrator), or being the creator of the asset.
          */
         put: operations["updateAsset"];
         post?: never;
@@ -1555,7 +1555,7 @@ export interface components {
             /** @description The state that the agent last reported. null if it reported none. */
             agent_state: string | null;
             /**
-             * @description Whether the agent can take a run. `ready`: yes. `busy`: it has a run. `spent`: it must be restarted first. `unknown`: the CVM never reported it.
+             * @description Whether the agent can take a run. `ready`: yes. `busy`: it has a run. `spent`: it must be restarted first. `unknown`: the CVM reported this, or never reported `fit`.
              * @enum {string}
              */
             fit: "ready" | "busy" | "spent" | "unknown";

@@ -22,6 +22,7 @@ export const domainId = v.pipe(
 
 export const cvmId = v.pipe(
   v.string('Expected a CVM identifier.'),
-  v.regex(/^[A-Za-z0-9_.:-]{1,64}$/, 'Expected 1 to 64 characters of A-Z a-z 0-9 _ - . :'),
+  // No URL has a segment `.` or `..`: clients remove it.
+  v.regex(/^(?!\.{1,2}$)[A-Za-z0-9_.:-]{1,64}$/, 'Expected 1 to 64 characters of A-Z a-z 0-9 _ - . :, other than . and ..'),
   v.metadata({ minLength: 1, maxLength: 64, examples: ['sim-1'] }),
 );

@@ -7,8 +7,8 @@ import { fails, holds, type Finding } from './finding.ts';
 import { detailsOf, nameOf, type Approval, type ChainedEvent, type Statement } from './statement.ts';
 
 /**
- * Checks that each approval of a statement is the last one that its user gave before the run, and was not taken back. A signature
- * does not show that: its text has neither a time nor a number, so an approval that was taken back still has one that fits.
+ * Checks that each approval of a statement is the last one that its user gave before the run, and was not withdrawn. A signature
+ * does not show that: its text has neither a time nor a number, so an approval that was withdrawn still has one that fits.
  * @param before the events before the run, oldest first. Those of the beginning may be missing
  */
 export function checkApprovalsInJournal({ approvals, agent_config }: Statement, before: ChainedEvent[]): Finding[] {

@@ -19,7 +19,7 @@ interface Options {
 const firstPauseInMilliseconds = 100;
 const longestPauseInMilliseconds = 2_000;
 /** For 5 GiB, this is the fifteen minutes that the service may take at most. */
-const patienceInMinutes = { always: 5, perGibibyte: 2 };
+const retryLimitInMinutes = { always: 5, perGibibyte: 2 };
 
 /**
  * Waits until the service has hashed the content of an asset, and returns the asset. Gives up after five minutes, and two more for each
@@ -31,7 +31,7 @@ export async function untilHashed(
   { size = largestInBytes, onPending, ...place }: Options,
 ): Promise<Schemas['Asset']> {
   const retries = retryLimit();
-  const minutes = patienceInMinutes.always + Math.floor(patienceInMinutes.perGibibyte * (size / 1_024 ** 3));
+  const minutes = retryLimitInMinutes.always + Math.floor(retryLimitInMinutes.perGibibyte * (size / 1_024 ** 3));
   const startedAt = Date.now();
   for (let next = firstPauseInMilliseconds; ; next = Math.min(next * 2, longestPauseInMilliseconds)) {
     const found = await client.getAsset(place).catch(passing);

@@ -60,7 +60,7 @@ export function StartRun({ overview, onClose }: { overview: Overview; onClose: (
         </Alert>
       )}
       {activeRun !== undefined && (
-        <Link href={addressOf({ screen: 'run', domain, id, run: activeRun })}>Open the run that is in the way</Link>
+        <Link href={addressOf({ screen: 'run', domain, id, run: activeRun })}>Open the conflicting run</Link>
       )}
     </ConfirmModal>
   );

@@ -26,7 +26,7 @@ const presenceInSeconds = 45;
 /** Between two reads of an idle agent's record, for the lines of its log (gateway/session/pending-messages.ts). */
 const recordInSeconds = 300;
 const leaseInSeconds = 10;
-const letterReadsInSeconds = 0.5;
+const messageReadsInSeconds = 0.5;
 
 /** Four partitions, of which each query takes a unit. */
 const readUnitsPerLook = 4;
@@ -45,7 +45,7 @@ export function gatewayBills(): Record<string, Bill> {
     'reading the commands': { 'DynamoDB read unit': (gatewayTasks * readUnitsPerLook * secondsPerMonth) / commandReadsInSeconds },
     'leases of gateways, and messages between them': {
       'DynamoDB write unit': (gatewayTasks * secondsPerMonth) / leaseInSeconds,
-      'DynamoDB read unit': (gatewayTasks * secondsPerMonth) / letterReadsInSeconds,
+      'DynamoDB read unit': (gatewayTasks * secondsPerMonth) / messageReadsInSeconds,
     },
     'key of the authority, secret of the certificate': { 'KMS key, month': 1, 'Secrets Manager secret, month': 1 },
     'alarms, metrics': {

@@ -64,14 +64,14 @@ export async function acceptStage(name: string, { url, say }: AcceptStageOptions
     },
     limit: stage.domainLimit,
     checkAws: async (domain, { client, since, onFinding }) => {
-      const orNotHere = async (fact: Fact, check: () => Promise<Finding[]>) => {
+      const orNotMeasured = async (fact: Fact, check: () => Promise<Finding[]>) => {
         const findings = await check().catch((error: unknown) => [notMeasured(fact, String(error))]);
         for (const finding of findings) onFinding(finding);
       };
-      await orNotHere(facts.alarm, async () => [await checkAlarm(stage, say)]);
+      await orNotMeasured(facts.alarm, async () => [await checkAlarm(stage, say)]);
       await delay(pauseInMilliseconds);
-      await orNotHere(facts.tokens, async () => [await checkTaskToken(client, table, domain)]);
-      await orNotHere(facts.coldStarts, () => checkLogs(stage, since));
+      await orNotMeasured(facts.tokens, async () => [await checkTaskToken(client, table, domain)]);
+      await orNotMeasured(facts.coldStarts, () => checkLogs(stage, since));
     },
   };
 }

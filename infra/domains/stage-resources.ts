@@ -24,7 +24,10 @@ export async function resourcesOf(stage: Stage): Promise<StageResources> {
   };
 }
 
-/** Reads the outputs of one stack. @returns finds the output whose name begins so, and throws an Error if there is none */
+/**
+ * Reads the outputs of one stack. The CDK adds a hash to the names of some.
+ * @returns a function that returns the output whose name begins with a prefix, and throws an Error if there is none
+ */
 export async function outputsOf(stage: Stage, stack: 'state' | 'service' | 'gateway'): Promise<(prefix: string) => string> {
   const StackName = nameIn(stage, stack);
   const client = new CloudFormationClient({ region: stage.region });

@@ -9,7 +9,7 @@ export interface Listening {
 
 /** Makes a server listen on the loopback interface. @throws Error with code EADDRINUSE if the port is taken */
 export async function listen(server: Server, port: number): Promise<Listening> {
-  // Clients are told that idle connections stay for 5 seconds. On a busy machine, one may send a request later than it thinks.
+  // Clients are told that idle connections stay open for 5 seconds. A busy client may send its next request later.
   server.keepAliveTimeoutBuffer = 60_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

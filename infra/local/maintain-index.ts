@@ -7,7 +7,7 @@ import { readProgress, rebuildIndex } from '../../shared/lists/rebuild.ts';
 import { readHead } from '../../shared/lists/stored-head.ts';
 import { documentClient } from '../../shared/table/document-client.ts';
 import type { Table } from '../../shared/table/table.ts';
-import { resourcesOf } from '../domains/stage-resources.ts';
+import { outputsOf } from '../domains/stage-resources.ts';
 import { stageNamed } from '../stage-named.ts';
 import { isMain, parseOptions, runCommand, UsageError } from './arguments.ts';
 import { lockDirectory } from './data/lock-directory.ts';
@@ -174,7 +174,7 @@ function print(line: string): void {
 async function openStage(name: string): Promise<OpenTable> {
   const stage = stageNamed(name);
   // A restored table may be named there before it is deployed.
-  const tableName = stage.existing?.tableName ?? (await resourcesOf(stage)).tableName;
+  const tableName = stage.existing?.tableName ?? (await outputsOf(stage, 'state'))('TableName');
   return opened(new DynamoDBClient({ region: stage.region }), tableName);
 }
 

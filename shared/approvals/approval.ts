@@ -38,9 +38,9 @@ export const approvalInput = v.pipe(
           v.maxLength(longestSignature, `Expected up to ${longestSignature} characters.`),
           v.description(
             'A signature in base64, made with the private key of the public key that you uploaded to the computation. Sign the text ' +
-              '`computation-approval:v1:<domainID>:<computationID>:<digest>`. If you send `cvm_ids` or `expires_at`, append `:<limits>`: ' +
-              'the SHA3-256, in hex, of the canonical JSON (RFC 8785) of an object with those of the two that you send. Algorithms: ' +
-              'Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1 with SHA-256 and a salt of 32 bytes.',
+              '`computation-approval:v1:<domainID>:<computationID>:<digest>`. If `cvm_ids` or `expires_at` is given, append ' +
+              '`:<limits>`: the SHA3-256, in hex, of the canonical JSON (RFC 8785) of an object with those of the two that are given, ' +
+              'exactly as you send them; `null` counts as not given. Algorithms: Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1 with SHA-256 and a salt of 32 bytes.',
           ),
         ),
       ),

@@ -31,7 +31,7 @@ const fileName = v.pipe(
   text(1, 255),
   v.regex(
     /^(?!\.{1,2}$)[^/\\\u0000-\u001f\u007f-\u009f]+$/,
-    'Expected a file name without slashes or control characters, other than . and ..',
+    'Expected a file name other than . and .., without slashes and control characters',
   ),
   v.examples(['titanic.csv']),
 );

@@ -35,7 +35,7 @@ export function domainIsClosed(domain: string, limits: Record<string, string> = 
 /**
  * The limit of the changes of a domain. The bucket is an item of the table. A function's environment takes one token, and then
  * up to ten at a time while it uses them up, so most changes of a busy domain need no call. After a refusal it refuses without a
- * call until the bucket has tokens again. The service has one kind of store, its table. Tests simulate many environments without one.
+ * call until the bucket has tokens again. `Store` is the table. Tests that simulate many environments have a model of it.
  */
 export class DomainLimit<Store> {
   private readonly bucket: Bucket;

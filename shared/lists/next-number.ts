@@ -3,7 +3,7 @@ import { incrementExisting, incrementFrom } from '../table/numbers.ts';
 import { oldListKeys } from '../table/old-list-keys.ts';
 import { getItem, type Table } from '../table/table.ts';
 
-/** Functions of the version before may still issue numbers for a moment. These are left to them. */
+/** Functions of the previous version may still issue numbers for a moment. These are left to them. */
 const numbersLeftToOldCounter = 10_000;
 
 /** Assigns the number of the list's next member. Numbers are never reused. One round trip, one write unit. */

@@ -25,7 +25,7 @@ export const presenceSchema = v.pipe(
     fit: v.pipe(
       v.picklist(fits),
       v.description(
-        'Whether the agent can take a run. `ready`: yes. `busy`: it has a run. `spent`: it must be restarted first. `unknown`: the CVM never reported it.',
+        'Whether the agent can take a run. `ready`: yes. `busy`: it has a run. `spent`: it must be restarted first. `unknown`: the CVM reported this, or never reported `fit`.',
       ),
     ),
   }),

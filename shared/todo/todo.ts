@@ -3,7 +3,7 @@ import { identifier } from '../identifier-schemas.ts';
 
 const ofComputation = { computation_id: identifier, name: v.pipe(v.string(), v.description('The name of the computation.')) };
 
-/** What waits for a user (docs/contract.md, section 9). */
+/** The open tasks of a user (docs/contract.md, section 9). */
 export const todoSchema = v.pipe(
   v.object({
     approvals: v.pipe(

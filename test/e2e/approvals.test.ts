@@ -100,7 +100,7 @@ describe('a run of a computation with an asset whose use takes approval', () => 
     expect(statement.approvals).toMatchObject([{ user: bob(), digest }]);
   });
 
-  itAs([provider], 'is refused after the approval is taken back or the manifest changes', async () => {
+  itAs([provider], 'is refused after the approval is withdrawn or the manifest changes', async () => {
     const { id } = await sharedComputation();
     await session.approve(id, provider);
     await session.done(withdraw, { path: { id }, as: provider });
@@ -116,7 +116,7 @@ describe('a run of a computation with an asset whose use takes approval', () => 
     expect((await session.done(list, { path: { id } })).approvals).toMatchObject([{ user: bob(), stale: true }]);
   });
 
-  itAs([provider], 'takes an approval, which counts for each run until it is taken back', async () => {
+  itAs([provider], 'takes an approval, which counts for each run until it is withdrawn', async () => {
     const { id } = await sharedComputation();
     await session.approve(id, provider);
     for (const cvm of [newCvm(), newCvm()]) {

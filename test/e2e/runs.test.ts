@@ -78,6 +78,7 @@ describe('start a run', () => {
     ['an empty CVM name', { cvm: '' }],
     ['a CVM name with a slash', { cvm: 'a/b' }],
     ['a CVM name of 65 characters', { cvm: 'x'.repeat(65) }],
+    ['the CVM name .., which no URL can contain', { cvm: '..' }],
   ])('answers 400 to %s', async (_what, query: Record<string, string>) => {
     const { id } = await session.createComputation();
     const { status, errors } = await session.refused(start, { path: { id }, query });

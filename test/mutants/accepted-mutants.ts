@@ -238,9 +238,9 @@ export const acceptedMutants: AcceptedMutant[] = [
   },
   {
     file: 'shared/lists/record-change.ts',
-    before: 'if (steps >= leastToMark || folds > 0) noteLook(table, index, worthFrom); // the schedule knows the index',
-    after: 'if (steps >= leastToMark || folds >= 0) noteLook(table, index, worthFrom); // the schedule knows the index',
-    reason: 'Tuning: an index without a mark is looked at later. A look from 64 changes on marks it all the same.',
+    before: 'if (steps >= leastToMark || folds > 0) rememberFoldCheck(table, index, worthFrom); // the schedule knows the index',
+    after: 'if (steps >= leastToMark || folds >= 0) rememberFoldCheck(table, index, worthFrom); // the schedule knows the index',
+    reason: 'Tuning: an index without a mark is checked later. A check from 64 changes on marks it all the same.',
   },
 ];
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 /** Lists the child processes of a process, on Linux. */
 export function childrenOf(pid: number): number[] {
@@ -21,7 +21,9 @@ function parentOf(pid: number): number | undefined {
   try {
     const [state, parent] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
     return state === 'Z' ? undefined : Number(parent);
-  } catch {
-    return undefined; // the process has ended in the meantime
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (['ENOENT', 'ESRCH'].includes(code) && existsSync('/proc/self')) return undefined; // the process has ended in the meantime
+    throw error;
   }
 }

@@ -232,7 +232,7 @@ describe('the check of a statement that a lying service has signed', () => {
 
   it.each<[string, (events: NewEvent[]) => void, RegExp]>([
     [
-      'was taken back',
+      'was withdrawn',
       (events) => events.push(anEvent({ ...byBob, event_type: 'approval_withdrawn' })),
       /^bob took the approval back before the run: approval_withdrawn \(/,
     ],
@@ -261,7 +261,7 @@ describe('the check of a statement that a lying service has signed', () => {
     expect(objections(given)).toEqual([expect.stringMatching(named)]);
   });
 
-  it('finds that approvals hold that were taken back and given again, as the journal says', () => {
+  it('finds that approvals hold that were withdrawn and given again, as the journal says', () => {
     const { given } = inJournal((events) => {
       const again = events.filter(({ event_type }) => event_type === 'approved');
       events.push(anEvent({ ...byBob, event_type: 'approval_withdrawn' }), ...again);
@@ -272,7 +272,7 @@ describe('the check of a statement that a lying service has signed', () => {
     );
   });
 
-  it('finds an approval that was taken back in a journal whose oldest events are missing', () => {
+  it('finds an approval that was withdrawn in a journal whose oldest events are missing', () => {
     const { made } = inJournal((events) => events.push(anEvent({ ...byBob, event_type: 'approval_withdrawn' })));
     expect(objections(filesOf({ ...made, events: [...made.before.slice(-1), ...made.events] }))).toEqual([
       expect.stringMatching(/^bob took the approval back/),

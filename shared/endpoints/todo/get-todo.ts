@@ -12,7 +12,7 @@ export const route = {
   access: { anyOf: ['view'] },
   uses: { table: reads },
   isExpensive: true,
-  impact: 'Users cannot see what waits for them.',
+  impact: 'Users cannot see their open tasks.',
 } as const satisfies Route;
 
 export const contract = {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,14 +13,40 @@ import { variablesRead } from '../../support/variables-read.ts';
 import { callAs, readyComputation, type Call } from '../../support/ready-computation.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
+/** Loaded before a stack sets its variables. */
+const copies = mkdtempSync(join(tmpdir(), 'bundles-'));
 let bundles: Bundle[];
 
 beforeAll(async () => {
   bundles = await bundleFunctions(folder);
+  cpSync(folder, copies, { recursive: true });
 });
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => {
+  for (const each of [folder, copies]) rmSync(each, { recursive: true });
+});
 
-// Before the others, which import the bundles without the variables of a stack.
+describe('the bundles', () => {
+  it('include exactly one for each function', () => {
+    expect(bundles.map(({ name }) => name).sort()).toEqual([...functionNames].sort());
+  });
+
+  it.each(functionNames)('keep %s within the size limit', (name) => {
+    expect(bundles.find((bundle) => bundle.name === name)?.bytes).toBeLessThanOrEqual(bundleLimitInBytes);
+  });
+
+  it.each(functionNames)('let %s load on its own and export a handler', async (name) => {
+    const module = (await import(/* @vite-ignore */ join(copies, name, 'index.mjs'))) as { handler: unknown };
+    expect(module.handler).toBeTypeOf('function');
+  });
+
+  it.each(functionNames)('read in %s every variable of its deployment, and none that is missing there', (name) => {
+    // A public endpoint has the code that reads the claims of callers, but never a caller.
+    const unreached = routes.some((route) => route.name === name && !('access' in route)) ? ['MEMBERSHIP_CLAIM'] : [];
+    const read = variablesRead(join(folder, name, 'index.mjs')).filter((variable) => !unreached.includes(variable));
+    expect(read.sort()).toEqual(variablesOf(name).sort());
+  });
+});
+
 describe('the bundle of the scheduled function', () => {
   // The end-to-end suite is HTTP only. It never calls the scheduled functions.
   const names = schedules.map(({ name }) => name);
@@ -42,27 +68,5 @@ describe('the bundle of the scheduled function', () => {
     expect((await call('DELETE', `/d1/assets/${String(body['id'])}`)).status).toBe(204);
     await stack.invoke(name, { grace_in_seconds: 0 });
     expect((await call('GET', `/d1/computations/${id}/run`)).body['ended_at']).toBeNull();
-  });
-});
-
-describe('the bundles', () => {
-  it('include exactly one for each function', () => {
-    expect(bundles.map(({ name }) => name).sort()).toEqual([...functionNames].sort());
-  });
-
-  it.each(functionNames)('keep %s within the size limit', (name) => {
-    expect(bundles.find((bundle) => bundle.name === name)?.bytes).toBeLessThanOrEqual(bundleLimitInBytes);
-  });
-
-  it.each(functionNames)('let %s load on its own and export a handler', async (name) => {
-    const module = (await import(/* @vite-ignore */ join(folder, name, 'index.mjs'))) as { handler: unknown };
-    expect(module.handler).toBeTypeOf('function');
-  });
-
-  it.each(functionNames)('read in %s every variable of its deployment, and none that is missing there', (name) => {
-    // A public endpoint has the code that reads the claims of callers, but never a caller.
-    const unreached = routes.some((route) => route.name === name && !('access' in route)) ? ['MEMBERSHIP_CLAIM'] : [];
-    const read = variablesRead(join(folder, name, 'index.mjs')).filter((variable) => !unreached.includes(variable));
-    expect(read.sort()).toEqual(variablesOf(name).sort());
   });
 });
