@@ -1,7 +1,7 @@
 import type { AssetType } from '../asset-type.ts';
 import { ForbiddenForNowError, ServiceError } from '../errors.ts';
 import { eitherOf } from '../either-of.ts';
-import { reporters, system } from '../originators.ts';
+import { isReservedName } from '../originators.ts';
 import { parseMembership } from './membership.ts';
 import { roles, rolesWith, type AccessAction, type Role } from './roles.ts';
 
@@ -17,9 +17,6 @@ type Claims = Record<string, unknown>;
 
 /** OpenID Connect Core 1.0, section 2. */
 const longestUserIdInBytes = 255;
-
-/** Originators of events that are not users. A CVM may have such a name, because no event names the CVM's token. */
-const reserved = new Set<string>([system, ...reporters]);
 
 /**
  * Reads the caller from the claims of a verified token. A membership is a string `<domainID>:<role>`, or
@@ -44,7 +41,8 @@ export function callerOf(claims: Claims, membershipClaim: string, domain: string
     held.add(role);
     if (boundTo === undefined || boundTo === cvmId) for (const action of roles[role]) actions.add(action);
   }
-  if (reserved.has(id) && [...held].some((role) => role !== 'cvm')) throw noUser();
+  // A CVM may have such a name, because no event names the CVM's token.
+  if (isReservedName(id) && [...held].some((role) => role !== 'cvm')) throw noUser();
   if (held.size === 0) throw new ServiceError('forbidden', `The token has no role in the domain ${domain}.`);
   return { id, roles: held, actions };
 }
@@ -94,9 +92,9 @@ export function requireAccess(caller: Caller, access: Access, relations: Relatio
   throw forbidden(caller, access);
 }
 
-/** A reserved name has no relations, even if an administrator makes it an owner. So no event names it as the user. */
+/** A reserved name has no relations, even if an earlier version took it as an owner. So no event names it as the user. */
 function hasRelation({ id }: Caller, relation: Relation, relations: Relations): boolean {
-  if (reserved.has(id)) return false;
+  if (isReservedName(id)) return false;
   const users = relations[relation] ?? [];
   return typeof users === 'string' ? users === id : users.includes(id);
 }

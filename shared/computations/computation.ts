@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { assetTypes } from '../asset-type.ts';
 import { identifier } from '../identifier-schemas.ts';
+import { isReservedName } from '../originators.ts';
 import { strictObject } from '../strict-object.ts';
 import { shownText, text } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
@@ -23,9 +24,14 @@ const approval = v.pipe(
   ),
 );
 
+const userId = v.pipe(
+  text(1, 255),
+  v.check((user) => !isReservedName(user), 'Expected a user. This name is reserved for the events of the service and of agents.'),
+);
+
 export const mostConsumers = 40;
 const consumers = v.pipe(
-  v.array(text(1, 255)),
+  v.array(userId),
   v.maxLength(mostConsumers, `Expected up to ${mostConsumers} users.`),
   v.transform((users) => [...new Set(users)]),
   v.description(
@@ -43,10 +49,7 @@ const givenFields = {
 const inputEntries = {
   ...givenFields,
   owner: v.optional(
-    v.pipe(
-      text(1, 255),
-      v.description("The owner, a user's `sub`. Default: the caller. Only administrators can set another user."),
-    ),
+    v.pipe(userId, v.description("The owner, a user's `sub`. Default: the caller. Only administrators can set another user.")),
   ),
   agent_config: v.optional(agentConfigInput, {}),
   approval: v.optional(approval, 'none'),
@@ -68,7 +71,7 @@ export const computationReplacement = v.pipe(
     ...inputEntries,
     owner: v.optional(
       v.pipe(
-        text(1, 255),
+        userId,
         v.description("The owner, a user's `sub`. If omitted, stays the same. Only administrators can set another user."),
       ),
     ),

@@ -62,6 +62,19 @@ describe('create a computation', () => {
     expect(await session.createComputation({ owner: 'someone' })).toMatchObject({ owner: 'someone' });
   });
 
+  it.each([
+    ['the owner', { owner: 'system' }, '/owner'],
+    ['a result consumer', { consumers: ['bob', 'agent'] }, '/consumers/1'],
+  ])('answers 400 to a reserved name as %s, which no token can have', async (_what, fields, pointer) => {
+    const { id } = await session.createComputation();
+    const body = { name: 'N', ...fields };
+    const refused = [
+      await session.refused(create, { body }),
+      await session.refused('computations/update-computation', { path: { id }, body }),
+    ];
+    for (const { status, errors } of refused) expect([status, errors?.[0]?.pointer]).toEqual([400, pointer]);
+  });
+
   itAs(['creator'], 'makes the caller the owner, and answers 403 to another owner from a creator', async () => {
     expect(await session.createComputation({}, 'creator')).toMatchObject({ owner: session.target.idOf('creator') });
     expect(await session.createComputation({ owner: session.target.idOf('creator') }, 'creator')).toMatchObject({
