@@ -294,12 +294,14 @@ describe('a token that is bound to a CVM', () => {
     expect(await statusOf(route, ['d1:cvm:cvm-1', 'd2:cvm'], 'cvm-2')).toBe(403);
   });
 
-  it('may have a name that is reserved for events, and then owns nothing', async () => {
+  it('may have a name that is reserved for events, which nobody can make an owner', async () => {
     const authorization = `Bearer ${await issuer.mintToken({ sub: 'agent', groups: ['d1:cvm'] })}`;
     const statusOf = async (route: Route, path: Record<string, string>) =>
       (await send(route, authorization, { domainID: 'd1', ...path }, bodies.get(route.name))).status;
     for (const route of ofCvm) expect(await statusOf(route, { cvmID: 'cvm-1' })).toBe(200);
-    const id = await done('computations/create-computation', administrator(stranger), {}, { name: 'N', owner: 'agent' });
+    const create = done('computations/create-computation', administrator(stranger), {}, { name: 'N', owner: 'agent' });
+    await expect(create).rejects.toThrow('/owner');
+    const id = await done('computations/create-computation', administrator(stranger), {}, { name: 'N' });
     const forOwners = guarded.filter(({ path, access }) => path.includes('/computations/{id}') && access?.or);
     expect(forOwners).toHaveLength(6);
     for (const route of forOwners) expect([nameOf(route), await statusOf(route, { id })]).toEqual([nameOf(route), 403]);
