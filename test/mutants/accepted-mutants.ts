@@ -242,6 +242,20 @@ export const acceptedMutants: AcceptedMutant[] = [
     after: 'if (steps >= leastToMark || folds >= 0) rememberFoldCheck(table, index, worthFrom); // the schedule knows the index',
     reason: 'Tuning: an index without a mark is checked later. A check from 64 changes on marks it all the same.',
   },
+  {
+    file: 'shared/lists/carry-over.ts',
+    before: 'if (entries.length > 0 || Object.keys(head.days).length > 0) await markIndex(table, index);',
+    after: 'if ((entries.length > 0)) await markIndex(table, index);',
+    reason:
+      'The runner folds what is left, and marks the index then. This mark is for a runner that dies here and never continues.',
+  },
+  {
+    file: 'shared/lists/carry-over.ts',
+    before: 'if (entries.length > 0 || Object.keys(head.days).length > 0) await markIndex(table, index);',
+    after: 'if (entries.length > 1 || Object.keys(head.days).length > 0) await markIndex(table, index);',
+    reason:
+      'The runner folds what is left, and marks the index then. This mark is for a runner that dies here and never continues.',
+  },
 ];
 
 /** Returns why a mutant may survive. Undefined if tests have to notice it. */
