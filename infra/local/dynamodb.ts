@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   CreateTableCommand,
+  DeleteTableCommand,
   DescribeTimeToLiveCommand,
   DynamoDBClient,
+  GetItemCommand,
   ResourceInUseException,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
@@ -108,6 +110,27 @@ export async function createTable(endpoint: string, tableName: string): Promise<
 }
 
 async function createMissingTable(client: DynamoDBClient, tableName: string): Promise<void> {
+  await createUnlessThere(client, tableName);
+  if (await isThere(client, tableName)) return;
+  // The disk became full while the engine created the table: the engine lists it, but it does not exist.
+  await client.send(new DeleteTableCommand({ TableName: tableName }));
+  await createUnlessThere(client, tableName);
+  if (await isThere(client, tableName)) return;
+  throw new Error('Cannot create the table. If the disk is full, free some space and start again.');
+}
+
+async function isThere(client: DynamoDBClient, tableName: string): Promise<boolean> {
+  const Key = { [tableDefinition.partitionKey]: { S: 'none' }, [tableDefinition.sortKey]: { S: 'none' } };
+  try {
+    await client.send(new GetItemCommand({ TableName: tableName, Key }));
+    return true;
+  } catch (error) {
+    if (error instanceof Error && error.message.includes('no such table')) return false;
+    throw error;
+  }
+}
+
+async function createUnlessThere(client: DynamoDBClient, tableName: string): Promise<void> {
   try {
     await client.send(
       new CreateTableCommand({

@@ -1,8 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { startDynamoDb } from '../../../infra/local/dynamodb.ts';
+import { createTable, startDynamoDb } from '../../../infra/local/dynamodb.ts';
+import { localCredentials } from '../../../infra/local/local-credentials.ts';
 import { isAlive } from '../../support/processes.ts';
 import { readyComputation } from '../../support/ready-computation.ts';
 import { enginesOf, killServices, type ServiceProcess, startService } from '../../support/service-process.ts';
@@ -81,5 +84,24 @@ describe('the DynamoDB engine', () => {
     for (const engine of enginesOf(service)) kill(engine);
     expect(await service.exited).toBe(1);
     expect(service.output()).toContain('The state was in memory and is lost.\nStopping the service.');
+  });
+});
+
+describe('a table that the disk had no room for', () => {
+  it('is created by the next start, although the engine lists it', async () => {
+    const first = await startDynamoDb({ dataDirectory: data });
+    await createTable(first.endpoint, 'half-made');
+    await first.stop();
+    const file = new DatabaseSync(join(data, 'dynamodb.sqlite'));
+    file.exec('DROP TABLE "half-made"');
+    file.close();
+    const engine = await startDynamoDb({ dataDirectory: data });
+    await createTable(engine.endpoint, 'half-made');
+    const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
+    const Key = { pk: { S: 'a' }, sk: { S: 'b' } };
+    await client.send(new PutItemCommand({ TableName: 'half-made', Item: Key }));
+    expect((await client.send(new GetItemCommand({ TableName: 'half-made', Key }))).Item).toEqual(Key);
+    client.destroy();
+    await engine.stop();
   });
 });
