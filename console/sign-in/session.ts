@@ -102,15 +102,15 @@ export async function currentSession(): Promise<Session> {
       },
     };
   } catch (error) {
-    const isSignedIn = isTransient(error) && storedTokens.read() !== undefined;
+    const isSignedIn = mayStillBeSignedIn(error) && storedTokens.read() !== undefined;
     if (!isSignedIn) storedTokens.remove();
     const title = isSignedIn ? 'Your sign-in could not be checked' : notSignedIn;
     return await stayOutside(error instanceof Error ? error.message : String(error), title);
   }
 }
 
-/** Whether the tokens may still be good: the issuer could not be asked. */
-function isTransient(error: unknown): boolean {
+/** Whether the tokens may still be valid, because the issuer could not be asked. */
+function mayStillBeSignedIn(error: unknown): boolean {
   return error instanceof ServiceProblem && ['unreachable', 'unavailable', 'too_many_requests'].includes(error.code);
 }
 

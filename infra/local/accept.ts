@@ -56,7 +56,7 @@ export async function acceptCommand(args: string[]): Promise<void> {
     print('Nothing was measured. Repeat the command with --yes.');
     return;
   }
-  const target = options.stage === undefined ? here(portFromEnvironment()) : await stageTarget(options.stage, options.url);
+  const target = options.stage === undefined ? here(portFromEnvironment()) : await targetOfStage(options.stage, options.url);
   const domain = `accept-${randomBytes(4).toString('hex')}`;
   const findings: Finding[] = [];
   try {
@@ -98,7 +98,7 @@ function here(port: number): AcceptTarget {
 }
 
 /** Loaded only when it is needed, because it contains the CDK. */
-async function stageTarget(name: string, url: string | undefined): Promise<AcceptTarget> {
+async function targetOfStage(name: string, url: string | undefined): Promise<AcceptTarget> {
   const { acceptStage } = await import('../accept/accept-stage.ts');
   return await acceptStage(name, { url, say: print });
 }
