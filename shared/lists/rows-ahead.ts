@@ -1,4 +1,5 @@
 import { listKeys } from '../table/keys.ts';
+import { shareRead } from '../table/share-read.ts';
 import { queryBetween, queryPrefix, type Item, type Table } from '../table/table.ts';
 import type { IndexedList } from './indexed-list.ts';
 import { afterAllNumbers } from './node.ts';
@@ -18,7 +19,11 @@ const maxPages = 1_000;
 const nameOf = ({ rows }: IndexedList, { state = '', offset, limit }: PageRequest) => [rows.pk, state, offset, limit].join(' ');
 
 /** Reads the rows that are probably on a first page: the newest ones, or those where the page was before. */
-export async function readRowsAhead(table: Table, list: IndexedList, request: PageRequest): Promise<Item[]> {
+export function readRowsAhead(table: Table, list: IndexedList, request: PageRequest): Promise<Item[]> {
+  return shareRead(table, nameOf(list, request), () => queryRowsAhead(table, list, request));
+}
+
+async function queryRowsAhead(table: Table, list: IndexedList, request: PageRequest): Promise<Item[]> {
   const { limit, offset, state } = request;
   const newest = (rows: number) => queryPrefix(table, list.rows.pk, listKeys.prefixes.row, { limit: rows, newestFirst: true });
   if (state === undefined) return newest(offset + limit);

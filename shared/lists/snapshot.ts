@@ -2,10 +2,11 @@ import * as v from 'valibot';
 import { systemClock } from '../clock.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
+import { shareRead } from '../table/share-read.ts';
 import { deadlineOf, getItem, queryPrefix, type Item, type Table } from '../table/table.ts';
 import { edgeInHead, newestInHead, parseHead, type Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
-import type { LogEntry, LoggedStep } from './log.ts';
+import type { LogEntry } from './log.ts';
 import { isCarriedOver, isKnownToBeCarriedOver } from './old-lists.ts';
 import { missingBefore, readLog } from './read-log.ts';
 import { maxReadInMilliseconds } from './read-margin.ts';
@@ -49,7 +50,8 @@ export async function withSnapshot<T, B = undefined>(
     const startedAt = monotonicTime(table);
     let failure: unknown;
     try {
-      const [snapshot, also] = await Promise.all([readSnapshot(table, index, roots, awaited), alsoRead?.()]);
+      const [snapshot, also] = await Promise.all([shareSnapshot(table, index, roots), alsoRead?.()]);
+      assertNotTorn(snapshot, awaited);
       const [result] = await Promise.all([read(snapshot, also), snapshot.isOld ? isCarriedOver(table) : undefined]);
       if (monotonicTime(table) - startedAt <= maxReadInMilliseconds) return result;
       failure = new Error(`A read of ${index.scope} took longer than ${maxReadInMilliseconds} ms.`);
@@ -70,12 +72,18 @@ export class TornReadError extends Error {
   override readonly name = 'TornReadError';
 }
 
-async function readSnapshot(
-  table: Table,
-  index: ListIndex,
-  prefetched: readonly string[],
-  awaited: Set<string>,
-): Promise<Snapshot> {
+interface ReadSnapshot extends Snapshot {
+  /** The steps that others come after and that were not read. */
+  missing: readonly string[];
+}
+
+/** Requests that read the lists of a domain at the same time share a snapshot. */
+function shareSnapshot(table: Table, index: ListIndex, prefetched: readonly string[]): Promise<ReadSnapshot> {
+  const what = [indexKeys.partition(index), ...prefetched].join(' ');
+  return shareRead(table, what, () => readSnapshot(table, index, prefetched));
+}
+
+async function readSnapshot(table: Table, index: ListIndex, prefetched: readonly string[]): Promise<ReadSnapshot> {
   // The migration may end after the head is read. So only what was known before tells what a list without a head contains.
   const areAllCarriedOver = isKnownToBeCarriedOver(table);
   const [headItem, entries, roots] = await Promise.all([
@@ -84,7 +92,6 @@ async function readSnapshot(
     Promise.all(prefetched.map(async (tree) => [tree, await newestRoot(table, index, tree)] as const)),
   ]);
   const head = parseHead(headItem);
-  assertNotTorn(head, entries, awaited);
   const unfolded = unfoldedEntries(head, entries);
   const known = new Map<string, Difference[]>();
   const differences = (treeId: string) => {
@@ -97,6 +104,7 @@ async function readSnapshot(
   const viewOf = (tree: Tree, treeId: string): View => ({ tree, source, differences: differences(treeId) });
   return {
     head,
+    missing: missingBefore(head, entries),
     isOld: head.version === 0 && !areAllCarriedOver,
     unfolded,
     differences,
@@ -109,11 +117,11 @@ async function readSnapshot(
  * Asserts that no step was read without the step that it comes after.
  * @param awaited the steps that an earlier read lacked. What this one lacks too was folded and deleted before (readWholeLog).
  */
-function assertNotTorn(head: Head, entries: readonly LogEntry<LoggedStep>[], awaited: Set<string>): void {
-  const missing = missingBefore(head, entries).filter((each) => !awaited.has(each));
-  if (missing.length === 0) return;
-  for (const each of missing) awaited.add(each);
-  throw new TornReadError(`The log of ${entries[0]?.log ?? 'a list'} changed while it was read.`);
+function assertNotTorn({ head, missing }: ReadSnapshot, awaited: Set<string>): void {
+  const newlyMissing = missing.filter((each) => !awaited.has(each));
+  if (newlyMissing.length === 0) return;
+  for (const each of newlyMissing) awaited.add(each);
+  throw new TornReadError(`The log changed while it was read with version ${head.version} of the head.`);
 }
 
 function newestPart(head: Head, treeId: string, viewOf: (tree: Tree, treeId: string) => View): { view: View; from: number } {

@@ -163,6 +163,13 @@ describe('readPage', () => {
       expect([proxied.proxy.sequentialCalls(), proxied.proxy.calls.length]).toEqual([1, 4]);
     });
 
+    it('reads the index and the newest rows twice for 16 first pages at once', async () => {
+      const pages = await Promise.all(Array.from({ length: 16 }, () => readPage(proxied.table, list, { limit: 5, offset: 0 })));
+      const numbers = pages.map(({ rows }) => rows.map((row) => row['number']));
+      expect(numbers).toStrictEqual(pages.map(() => [15_000, 14_900, 14_800, 14_700, 14_600]));
+      expect(proxied.proxy.calls.length).toBe(2 * 4);
+    });
+
     it('reads a deep page of a list with one node in two round trips', async () => {
       expect(await pageNumbers(100, 148)).toEqual({ numbers: [200, 100], total: 150 });
       expect(proxied.proxy.sequentialCalls()).toBe(2);
