@@ -1,6 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { issueLocalToken } from '../../client/index.ts';
-import { startDynamoDb } from '../../infra/local/dynamodb.ts';
+import { startDynamoDb } from '../../infra/local/dynamodb/dynamodb.ts';
 import { freePort } from '../../infra/local/free-port.ts';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { local } from '../../infra/local/local-environment.ts';
@@ -29,7 +29,7 @@ export async function startOurs(rows: number): Promise<Service> {
   const environment = { PORT: String(port), DYNAMODB_ENDPOINT: engine.endpoint };
   const baseUrl = `http://127.0.0.1:${port}`;
   // Simulated CVMs would take the time of the service, which the peers do not simulate.
-  const command = [process.execPath, 'infra/local/start.ts', '--no-simulator', '--no-console'];
+  const command = [process.execPath, 'infra/commands/start.ts', '--no-simulator', '--no-console'];
   const stopServer = await startServer(command, { url: baseUrl, environment });
   const groups = [`${domain}:administrator`, `${domain}:cvm`];
   const token = await issueLocalToken({ baseUrl, sub: 'alice', groups });

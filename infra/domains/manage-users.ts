@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { roles as allRoles } from '../../shared/access/roles.ts';
-import { UsageError } from '../local/arguments.ts';
+import { UsageError } from '../usage-error.ts';
 import { membership as knownMembership } from '../local/sign-in/membership.ts';
 import type { NewUser, UserDirectory } from './user-directory.ts';
 

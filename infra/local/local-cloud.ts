@@ -1,7 +1,7 @@
 import { uploadPrefix } from '../../shared/assets/content-store.ts';
 import { stateMachineDefinition, type RunTimes } from '../../shared/runs/state-machine.ts';
 import type { Background } from './background.ts';
-import { startDynamoDb, type LocalDynamoDb } from './dynamodb.ts';
+import { startDynamoDb, type LocalDynamoDb } from './dynamodb/dynamodb.ts';
 import type { AllowsOrigin } from './http-api/cors.ts';
 import { startIssuer, type LocalIssuer } from './issuer.ts';
 import { startKms, type LocalKms } from './kms/kms.ts';

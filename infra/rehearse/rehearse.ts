@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseOptions, runCommand, UsageError } from '../local/arguments.ts';
+import { parseOptions, runCommand } from '../commands/arguments.ts';
+import { UsageError } from '../usage-error.ts';
 import { stageNamed } from '../stage-named.ts';
 import { versionOfEmulator } from './emulator.ts';
 import { drillRestore } from './restore-drill.ts';

@@ -14,7 +14,7 @@ export interface Journaled {
   originator: string;
 }
 
-const cvmCommand = join(import.meta.dirname, '../../infra/local/cvm.ts');
+const cvmCommand = join(import.meta.dirname, '../../infra/commands/cvm.ts');
 
 /** The service of `npm start -- --data DIR` in a process of its own, with its gateway on a port that stays. */
 export class RehearsedService {

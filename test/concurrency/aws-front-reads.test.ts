@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startDynamoDb, type LocalDynamoDb } from '../../infra/local/dynamodb.ts';
+import { startDynamoDb, type LocalDynamoDb } from '../../infra/local/dynamodb/dynamodb.ts';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';
 import { assetKey, readAsset } from '../../shared/assets/read-asset.ts';

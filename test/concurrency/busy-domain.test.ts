@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startDynamoDb, type LocalDynamoDb } from '../../infra/local/dynamodb.ts';
+import { startDynamoDb, type LocalDynamoDb } from '../../infra/local/dynamodb/dynamodb.ts';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { listComputations } from '../../shared/computations/list-computations.ts';
 import { readStatistics } from '../../shared/computations/statistics.ts';

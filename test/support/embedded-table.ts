@@ -1,5 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { createTable, startDynamoDb } from '../../infra/local/dynamodb.ts';
+import { createTable, startDynamoDb } from '../../infra/local/dynamodb/dynamodb.ts';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { local } from '../../infra/local/local-environment.ts';

@@ -5,7 +5,7 @@ import { freePort } from '../../infra/local/free-port.ts';
 import { childrenOf } from './processes.ts';
 import { callAs, type Call } from './ready-computation.ts';
 
-const command = join(import.meta.dirname, '../../infra/local/start.ts');
+const command = join(import.meta.dirname, '../../infra/commands/start.ts');
 const running = new Set<ReturnType<typeof spawn>>();
 
 /** The program of `npm start`, in its own process. */

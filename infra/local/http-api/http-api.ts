@@ -6,7 +6,7 @@ import { problemResponse } from '../../../shared/http/problem.ts';
 import { isLimited } from '../../../shared/http/route.ts';
 import { FunctionTimeoutError, RequestTooLargeError, type InvokeFunction } from '../local-functions.ts';
 import { listen, type Listening } from '../listen.ts';
-import type { DomainGate } from '../domain-gate.ts';
+import type { DomainGate } from '../domains/domain-gate.ts';
 import { apiCors } from '../../cors.ts';
 import { authorize, type AuthorizerOptions } from './authorize.ts';
 import { type AllowsOrigin, corsHeaders, preflightAnswer, withoutCorsHeaders } from './cors.ts';

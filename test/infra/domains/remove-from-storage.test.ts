@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contentsOf, removeFromStorage, type DomainStorage } from '../../../infra/domains/remove-from-storage.ts';
-import { LocalUsers } from '../../../infra/local/local-users.ts';
+import { LocalUsers } from '../../../infra/local/domains/local-users.ts';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { registerCvm } from '../../../shared/cvms/register-cvm.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createTable, startDynamoDb } from '../../../infra/local/dynamodb.ts';
+import { createTable, startDynamoDb } from '../../../infra/local/dynamodb/dynamodb.ts';
 import { startIssuer } from '../../../infra/local/issuer.ts';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
 import { local } from '../../../infra/local/local-environment.ts';

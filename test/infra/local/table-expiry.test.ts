@@ -1,6 +1,6 @@
 import { DescribeTimeToLiveCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTable, startDynamoDb, type LocalDynamoDb } from '../../../infra/local/dynamodb.ts';
+import { createTable, startDynamoDb, type LocalDynamoDb } from '../../../infra/local/dynamodb/dynamodb.ts';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
 import { tableDefinition } from '../../../infra/table-definition.ts';
 
