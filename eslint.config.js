@@ -282,7 +282,7 @@ export default defineConfig(
       'infra/gateway/start-bundle.ts',
       'client/cms/process-terminal.ts',
       'vitest.config.ts',
-      'infra/{local,rehearse}/**/*.ts',
+      'infra/{commands,local,rehearse}/**/*.ts',
       'test/**/*.ts',
       'bench/**/*.ts',
     ],
