@@ -40,14 +40,15 @@ export async function readPage(table: Table, list: IndexedList, request: PageReq
   const isFirst = group === undefined && (offset === 0 || offset + limit <= firstMembers);
   const tree = group === undefined ? list.tree : list.index.trees[list.tree];
   if (tree === undefined) throw new TypeError(`The list ${list.rows.pk} has no groups.`);
-  const readSelected = async (snapshot: Snapshot, ahead: Item[] = []): Promise<Page> => {
+  const readSelected = async (snapshot: Snapshot, ahead: readonly Item[] = []): Promise<Page> => {
     if (snapshot.isOld && isFilteredAnew(list, request)) return pageOfAllRows(table, list, request);
     const { numbers, total } = snapshot.isOld
       ? await selectFromOldTree(table, snapshot, list, request)
       : await selectPage(snapshot, list, { tree, request });
     if (isFirst) rememberPage(table, list, request, numbers);
-    const rows = await readRows(table, list, numbers, ahead);
-    return { rows: rows.filter((row) => matches(list, request, row)), total };
+    const isMatch = (row: Item) => matches(list, request, row);
+    const rows = await readRows(table, list, numbers, ahead.filter(isMatch));
+    return { rows: rows.filter(isMatch), total };
   };
   return withSnapshot(table, list.index, readSelected, {
     roots: isFirst ? [] : [tree],
@@ -106,7 +107,7 @@ function totalOf(snapshot: Snapshot, list: IndexedList, states: ReadonlySet<Stat
 }
 
 /** Returns the rows of the numbers, in their order. Reads those that are not among `ahead`. */
-async function readRows(table: Table, list: IndexedList, numbers: readonly number[], ahead: Item[] = []): Promise<Item[]> {
+async function readRows(table: Table, list: IndexedList, numbers: readonly number[], ahead: readonly Item[]): Promise<Item[]> {
   const rows = new Map<unknown, Item>(ahead.map((row) => [row['sk'], row]));
   const missing = numbers.filter((number) => !rows.has(listKeys.row(list.rows, number).sk));
   for (const row of await readMissing(table, list, missing)) rows.set(row['sk'], row);

@@ -1,5 +1,5 @@
 import { listKeys } from '../table/keys.ts';
-import { shareRead } from '../table/share-read.ts';
+import { SharedReads } from '../table/shared-reads.ts';
 import { queryBetween, queryPrefix, type Item, type Table } from '../table/table.ts';
 import type { IndexedList } from './indexed-list.ts';
 import { afterAllNumbers } from './node.ts';
@@ -18,9 +18,11 @@ const maxPages = 1_000;
 
 const nameOf = ({ rows }: IndexedList, { state = '', offset, limit }: PageRequest) => [rows.pk, state, offset, limit].join(' ');
 
+const rowsAhead = new SharedReads<readonly Item[]>();
+
 /** Reads the rows that are probably on a first page: the newest ones, or those where the page was before. */
-export function readRowsAhead(table: Table, list: IndexedList, request: PageRequest): Promise<Item[]> {
-  return shareRead(table, nameOf(list, request), () => queryRowsAhead(table, list, request));
+export function readRowsAhead(table: Table, list: IndexedList, request: PageRequest): Promise<readonly Item[]> {
+  return rowsAhead.share(table, nameOf(list, request), () => queryRowsAhead(table, list, request));
 }
 
 async function queryRowsAhead(table: Table, list: IndexedList, request: PageRequest): Promise<Item[]> {

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { systemClock } from '../clock.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
-import { shareRead } from '../table/share-read.ts';
+import { SharedReads } from '../table/shared-reads.ts';
 import { deadlineOf, getItem, queryPrefix, type Item, type Table } from '../table/table.ts';
 import { edgeInHead, newestInHead, parseHead, type Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
@@ -33,8 +33,9 @@ export interface Snapshot {
 }
 
 /**
- * Calls `read` with a snapshot, in one round trip. It contains every change that was acknowledged before, and of each other
- * change either all or nothing. Calls it again with a new one if the read has taken too long.
+ * Calls `read` with a snapshot. It contains every change that was acknowledged before, and of each other change either all or
+ * nothing. Calls it again with a new one if the read has taken too long. A snapshot takes one round trip, which requests that come
+ * at the same time share.
  * @param options.roots the ids of the trees whose roots are read at the same time
  * @param options.alsoRead another read that is made at the same time
  */
@@ -45,13 +46,16 @@ export async function withSnapshot<T, B = undefined>(
   { roots = [], alsoRead }: { roots?: readonly string[]; alsoRead?: (() => Promise<B>) | undefined } = {},
 ): Promise<T> {
   const deadline = deadlineOf(table);
+  const what = [indexKeys.partition(index), ...roots].join(' ');
+  const readAnew = () => readIndex(table, index, roots);
   const awaited = new Set<string>();
   for (let attempt = 1; ; attempt++) {
     const startedAt = monotonicTime(table);
     let failure: unknown;
     try {
-      const [snapshot, also] = await Promise.all([shareSnapshot(table, index, roots), alsoRead?.()]);
-      assertNotTorn(snapshot, awaited);
+      const [indexRead, also] = await Promise.all([indexReads.share(table, what, readAnew), alsoRead?.()]);
+      assertNotTorn(index, indexRead, awaited);
+      const snapshot = snapshotOf(table, index, indexRead);
       const [result] = await Promise.all([read(snapshot, also), snapshot.isOld ? isCarriedOver(table) : undefined]);
       if (monotonicTime(table) - startedAt <= maxReadInMilliseconds) return result;
       failure = new Error(`A read of ${index.scope} took longer than ${maxReadInMilliseconds} ms.`);
@@ -72,18 +76,17 @@ export class TornReadError extends Error {
   override readonly name = 'TornReadError';
 }
 
-interface ReadSnapshot extends Snapshot {
-  /** The steps that others come after and that were not read. */
+/** What is read of an index at one moment. Requests share it, so nobody may change it. */
+interface IndexRead extends Pick<Snapshot, 'head' | 'isOld' | 'unfolded' | 'differences'> {
+  /** The steps that others come after, and that are neither in the log nor folded. */
   missing: readonly string[];
+  /** The newest root of each tree that was read ahead. */
+  newestRoots: ReadonlyMap<string, Item | undefined>;
 }
 
-/** Requests that read the lists of a domain at the same time share a snapshot. */
-function shareSnapshot(table: Table, index: ListIndex, prefetched: readonly string[]): Promise<ReadSnapshot> {
-  const what = [indexKeys.partition(index), ...prefetched].join(' ');
-  return shareRead(table, what, () => readSnapshot(table, index, prefetched));
-}
+const indexReads = new SharedReads<IndexRead>();
 
-async function readSnapshot(table: Table, index: ListIndex, prefetched: readonly string[]): Promise<ReadSnapshot> {
+async function readIndex(table: Table, index: ListIndex, prefetched: readonly string[]): Promise<IndexRead> {
   // The migration may end after the head is read. So only what was known before tells what a list without a head contains.
   const areAllCarriedOver = isKnownToBeCarriedOver(table);
   const [headItem, entries, roots] = await Promise.all([
@@ -99,13 +102,22 @@ async function readSnapshot(table: Table, index: ListIndex, prefetched: readonly
     known.set(treeId, ofTree);
     return ofTree;
   };
+  return {
+    head,
+    isOld: head.version === 0 && !areAllCarriedOver,
+    unfolded,
+    differences,
+    missing: missingBefore(head, entries),
+    newestRoots: new Map(roots),
+  };
+}
+
+function snapshotOf(table: Table, index: ListIndex, { head, isOld, unfolded, differences, newestRoots }: IndexRead): Snapshot {
   const source = new StoredNodes(table, index);
-  const newestRoots = new Map(roots);
   const viewOf = (tree: Tree, treeId: string): View => ({ tree, source, differences: differences(treeId) });
   return {
     head,
-    missing: missingBefore(head, entries),
-    isOld: head.version === 0 && !areAllCarriedOver,
+    isOld,
     unfolded,
     differences,
     view: async (treeId) => viewOf(await readTree(table, index, head, treeId, newestRoots.get(treeId)), treeId),
@@ -117,11 +129,11 @@ async function readSnapshot(table: Table, index: ListIndex, prefetched: readonly
  * Asserts that no step was read without the step that it comes after.
  * @param awaited the steps that an earlier read lacked. What this one lacks too was folded and deleted before (readWholeLog).
  */
-function assertNotTorn({ head, missing }: ReadSnapshot, awaited: Set<string>): void {
+function assertNotTorn({ scope }: ListIndex, { missing }: IndexRead, awaited: Set<string>): void {
   const newlyMissing = missing.filter((each) => !awaited.has(each));
   if (newlyMissing.length === 0) return;
   for (const each of newlyMissing) awaited.add(each);
-  throw new TornReadError(`The log changed while it was read with version ${head.version} of the head.`);
+  throw new TornReadError(`The log of ${scope} changed while it was read.`);
 }
 
 function newestPart(head: Head, treeId: string, viewOf: (tree: Tree, treeId: string) => View): { view: View; from: number } {

@@ -13,6 +13,7 @@ import { transact } from '../../../shared/table/transaction.ts';
 import { amount } from '../../support/amounts.ts';
 import { beforeCall } from '../../support/interleave.ts';
 import { startProxiedTable, type ProxiedTable } from '../../support/proxied-table.ts';
+import { tableThrough } from '../../support/table-through.ts';
 
 let proxied: ProxiedTable;
 let list: IndexedList;
@@ -205,6 +206,31 @@ describe('readPage', () => {
     await move(proxied.direct, 50, 'created', 'completed');
     expect(await pageNumbers(2, 0, 'completed')).toEqual({ numbers: [50, 20], total: 21 });
     expect(await pageNumbers(2, 0, 'running')).toEqual({ numbers: [], total: 0 });
+  });
+
+  it('contains a row that comes into the state after it was read ahead and before the index', async () => {
+    await add(proxied.direct, 1, 'completed');
+    await add(proxied.direct, 2, 'running');
+    const moved = Promise.withResolvers<undefined>();
+    let rowsRead = 0;
+    const rowsFirst = tableThrough(proxied.direct, async (send, { input }) => {
+      const isOfRows = input.ExpressionAttributeValues?.[':pk'] === list.rows.pk;
+      if (!isOfRows) await moved.promise;
+      const answer = await send();
+      if (isOfRows && ++rowsRead === 1) {
+        await move(proxied.direct, 2, 'running', 'completed');
+        moved.resolve(undefined);
+      }
+      return answer;
+    });
+    const { rows, total } = await readPage(rowsFirst, list, { limit: 10, offset: 0, state: 'completed' });
+    expect([rows.map(({ number, status }) => [number, status]), total]).toEqual([
+      [
+        [2, 'completed'],
+        [1, 'completed'],
+      ],
+      2,
+    ]);
   });
 
   it('leaves out a row that moves to another group before it is read', async () => {
