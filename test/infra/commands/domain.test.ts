@@ -20,7 +20,7 @@ afterEach(() => {
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 async function run(command: string, service: Pick<ServiceProcess, 'baseUrl'>, ...args: string[]) {
-  const child = spawn(process.execPath, [join(import.meta.dirname, '../../../infra/local', command), ...args], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../../../infra/commands', command), ...args], {
     env: { ...process.env, PORT: new URL(service.baseUrl).port },
   });
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));

@@ -11,7 +11,7 @@ import { tokenCommand } from '../../../infra/commands/token.ts';
 import { descendantsOf, isAlive } from '../../support/processes.ts';
 import { callAs, readyComputation } from '../../support/ready-computation.ts';
 
-const commands = join(import.meta.dirname, '../../../infra/local');
+const commands = join(import.meta.dirname, '../../../infra/commands');
 const environment = (port: number | string) => ({ ...process.env, PORT: String(port) });
 
 const running = new Set<ReturnType<typeof spawn>>();

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { getContent, putContent, uploadKey } from '../../../shared/assets/content-store.ts';
@@ -202,7 +203,8 @@ describe('the content of an asset', () => {
     );
     await Promise.all(told);
     await receiveUpload(stores.table, stores.content, String(upload_key), clockOfTests);
-    expect(await readAsset(stores.table, domain, id)).toMatchObject({ state: 'ready', size: 5, version: 2 });
+    const checksum = createHash('sha3-256').update('large').digest('hex');
+    expect(await readAsset(stores.table, domain, id)).toMatchObject({ state: 'ready', size: 5, checksum, version: 2 });
     expect(await contentOf(id)).toBe(btoa('large'));
     expect(await getContent(stores.content, stranger)).toBeUndefined();
   });

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { foldChanges } from '../../../shared/lists/fold.ts';
 import { groupOfOwner, indexedLists, memberChange } from '../../../shared/lists/indexed-list.ts';
 import { logChange } from '../../../shared/lists/log.ts';
+import { readHead } from '../../../shared/lists/stored-head.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { changesLists } from '../../../shared/uses.ts';
 import { startProxiedTable } from '../../support/proxied-table.ts';
@@ -30,4 +31,18 @@ it('folds call what functions that change lists may call, and nothing else', asy
   for (let times = 0; times < 3; times++) await fold();
   const operations = new Set(proxied.proxy.calls.map(({ operation }) => operation));
   expect([...operations].sort()).toEqual([...changesLists].sort());
+});
+
+it('a fold leaves earlier folds in the stages that they have reached', async () => {
+  const { index } = indexedLists.computations('stages');
+  let time = Date.parse('2026-01-01T00:00:00Z');
+  const stages: unknown[] = [];
+  for (let number = 1; number <= 4; number++) {
+    const member = memberChange(list, number, { now: 'created', group: groupOfOwner('ann') });
+    await transact(proxied.direct, [logChange(index, number, { version: 1, changes: [member] })]);
+    await foldChanges({ ...proxied.direct, clock: { now: () => time, wait: () => Promise.resolve() } }, index, 1);
+    stages.push((await readHead(proxied.direct, index)).folds.map(({ stage }) => stage));
+    time += 5_000;
+  }
+  expect(stages).toStrictEqual([['seen'], ['cleared', 'seen'], ['cleared', 'seen'], ['cleared', 'seen']]);
 });

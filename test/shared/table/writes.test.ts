@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/deadline.ts';
 import { getItem, queryPartition } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
-import { deleteItems, removeAttributes, updateExisting } from '../../../shared/table/writes.ts';
+import { deleteItems, putItem, removeAttributes, updateExisting } from '../../../shared/table/writes.ts';
 import { startAwsTable } from '../../support/aws-dynamodb/aws-table.ts';
 import { startBusyTable } from '../../support/busy-table.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
@@ -11,6 +11,14 @@ import { startProxiedTable } from '../../support/proxied-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
+
+describe('putItem', () => {
+  it('leaves out entries that are undefined', async () => {
+    const key = { pk: 'a', sk: 'put' };
+    await putItem(embedded.table, { ...key, name: undefined, details: { text: undefined } });
+    expect(await getItem(embedded.table, key)).toStrictEqual({ ...key, details: {} });
+  });
+});
 
 describe('updateExisting', () => {
   const key = { pk: 'a', sk: 'updated' };
