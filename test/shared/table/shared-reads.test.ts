@@ -44,16 +44,18 @@ describe('reads that are shared', () => {
   it('contain what each request had written before it asked', async () => {
     const key = { pk: 'counter', sk: 'counter' };
     const reads = new SharedReads<Item | undefined>();
-    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const [wasRead, mayEnd] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
     await putItem(table, { ...key, count: 1 });
     const earlier = reads.share(table, 'counter', async () => {
       const item = await getItem(table, key);
-      await promise;
+      wasRead.resolve(undefined);
+      await mayEnd.promise;
       return item;
     });
+    await wasRead.promise;
     await putItem(table, { ...key, count: 2 });
     const later = [1, 2].map(() => reads.share(table, 'counter', () => getItem(table, key)));
-    resolve(undefined);
+    mayEnd.resolve(undefined);
     expect((await Promise.all([earlier, ...later])).map((item) => item?.['count'])).toStrictEqual([1, 2, 2]);
   });
 
