@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { assetTypes } from '../asset-type.ts';
 import { strictObject } from '../strict-object.ts';
 import { identifier } from '../identifier-schemas.ts';
+import { description, returned, shownDescription } from '../fields.ts';
 import { shownText, text } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
 
@@ -53,7 +54,7 @@ const userKey = v.pipe(
 
 const inputEntries = {
   file_name: fileName,
-  description: v.optional(v.pipe(text(0, 4000), v.description('A description. Up to 4,000 characters.')), ''),
+  description: v.optional(description, ''),
   asset_type: v.picklist(assetTypes),
   mime_type: v.optional(
     v.pipe(
@@ -87,8 +88,6 @@ const inputEntries = {
     ),
   ),
 };
-
-const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored. The service sets this field.')));
 
 /** The body of endpoint 15. */
 export const assetInput = v.pipe(
@@ -131,7 +130,7 @@ export type AssetReplacement = v.InferOutput<typeof assetReplacement>['asset'];
 const rowEntries = {
   id: identifier,
   file_name: shownText(255),
-  description: shownText(4000),
+  description: shownDescription,
   asset_type: v.picklist(assetTypes),
   mime_type: shownText(255),
   state: v.pipe(v.picklist(['pending', 'ready']), v.description('`pending` until the content is uploaded.')),

@@ -3,6 +3,7 @@ import { assetTypes } from '../asset-type.ts';
 import { identifier } from '../identifier-schemas.ts';
 import { isReservedName } from '../originators.ts';
 import { strictObject } from '../strict-object.ts';
+import { description, returned, shownDescription } from '../fields.ts';
 import { shownText, text } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
 import { agentConfigInput, agentConfigOutput } from './agent-config.ts';
@@ -43,7 +44,7 @@ const consumers = v.pipe(
 /** The fields of the row that users set. Without `owner`, because its default depends on the caller. */
 const givenFields = {
   name: v.pipe(text(1, 200), v.description('The name. 1 to 200 characters.'), v.examples(['Average income by region'])),
-  description: v.optional(v.pipe(text(0, 4000), v.description('A description. Up to 4,000 characters.')), ''),
+  description: v.optional(description, ''),
 };
 
 const inputEntries = {
@@ -60,7 +61,6 @@ const inputEntries = {
 export const computationInput = v.pipe(strictObject(inputEntries), v.title('ComputationInput'));
 
 /** A field that the service returns. A PUT accepts and ignores it, so that clients can send back what they read. */
-const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored. The service sets this field.')));
 
 /**
  * The body of endpoint 4: a full replacement. Without `owner`, `approval` or `consumers`, these stay the same: a client that does
@@ -90,7 +90,7 @@ export const computationReplacement = v.pipe(
 const rowEntries = {
   id: identifier,
   name: shownText(200),
-  description: shownText(4000),
+  description: shownDescription,
   owner: v.pipe(shownText(255), v.description("The owner, a user's `sub`.")),
   status: v.picklist(computationStatuses),
   created_at: timestamp,

@@ -2,16 +2,16 @@ import * as v from 'valibot';
 import { cvmId } from '../identifier-schemas.ts';
 import { presenceSchema } from '../runs/presence.ts';
 import { strictObject } from '../strict-object.ts';
+import { description, returned } from '../fields.ts';
 import { text } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
 
 const limitOfCertificate = 16 * 1024;
-const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored. The service sets this field.')));
 
 /** The body of a registration. */
 export const cvmInput = v.pipe(
   strictObject({
-    description: v.pipe(text(0, 4000), v.description('A description. Up to 4,000 characters.')),
+    description,
     certificate: v.optional(
       v.pipe(
         v.nullable(text(1, limitOfCertificate)),

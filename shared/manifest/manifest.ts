@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { identifier } from '../identifier-schemas.ts';
+import { shownDescription } from '../fields.ts';
 import { shownText } from '../text.ts';
 
 const hash = v.pipe(
@@ -26,7 +27,7 @@ export const manifestSchema = v.pipe(
   v.object({
     id: identifier,
     name: shownText(200),
-    description: shownText(4000),
+    description: shownDescription,
     datasets: v.pipe(v.array(dataset), v.metadata({ maxItems: 100 })),
     algorithm: v.pipe(v.object({ hash, user_key: userKey }), v.title('ManifestAlgorithm')),
     result_consumers: v.pipe(v.array(v.pipe(v.object({ user_key: userKey }), v.title('ManifestConsumer'))), v.minLength(1)),
