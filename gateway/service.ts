@@ -32,11 +32,11 @@ import {
   type Registration,
 } from '../shared/cvms/command-stream.ts';
 import { openKms } from '../shared/kms.ts';
+import { batched } from '../shared/table/batched.ts';
 import { openTable } from '../shared/table/open-table.ts';
 import type { Key } from '../shared/table/keys.ts';
 import { getItems } from '../shared/table/table.ts';
 import type { CvmIdentity } from './identity/cvm-identity.ts';
-import { batched } from './batched.ts';
 
 export type ReportResult = Awaited<ReturnType<typeof recordReports>>['results'][number];
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
 import { systemClock, type Clock } from '../shared/clock.ts';
 import { log } from '../shared/logger.ts';
-import { pollPendingCommands } from './commands/poll-pending-commands.ts';
+import { pollPendingCommands } from './session/poll-pending-commands.ts';
 import type { RunLogs } from './logs/run-logs.ts';
 import { noCounts, type GatewayCounts } from './metrics/gateway-counts.ts';
 import { defaultTimings, type GatewayTimings } from './gateway-timings.ts';

@@ -1,6 +1,5 @@
-import { systemClock } from '../clock.ts';
 import { indexKeys } from '../table/index-keys.ts';
-import type { Table } from '../table/table.ts';
+import { clockOf, type Table } from '../table/table.ts';
 import { deleteItems } from '../table/writes.ts';
 import { clearFold, readPlans, removeFailedFolds, type FoldPlan } from './clear-fold.ts';
 import type { Fold, Head } from './head.ts';
@@ -42,7 +41,7 @@ export async function advanceFolds(
       await clearFold(table, index, fold, { entries, plan: plans.get(fold.name) });
       // Without its plan, a fold that the head forgets is never taken for one that failed.
       await deleteItems(table, [indexKeys.fold(index, fold.name)]);
-      folds.push({ ...fold, stage: 'cleared', at: (table.clock ?? systemClock).now() });
+      folds.push({ ...fold, stage: 'cleared', at: clockOf(table).now() });
     }
   }
   const hasChanged = folds.length < head.folds.length || folds.some((fold, at) => fold.stage !== head.folds[at]?.stage);

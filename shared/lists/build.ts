@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
-import { systemClock } from '../clock.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
-import { getItem, type Table } from '../table/table.ts';
+import { clockOf, getItem, type Table } from '../table/table.ts';
 import { deleteItemIf, deleteItems, putItemIf } from '../table/writes.ts';
 import type { Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
@@ -59,9 +58,9 @@ export async function beginBuild(table: Table, index: ListIndex, head: Head, sto
   return taken;
 }
 
-function newBuild({ clock = systemClock }: Table, { version }: Head): Build {
+function newBuild(table: Table, { version }: Head): Build {
   const progress = { steps: 0, stage: 'rows', list: 0, number: 0, edges: {}, writing: [] } as const;
-  return { id: newName(), head: version, begun_at: clock.now(), written_as: '', ...progress, writing: [] };
+  return { id: newName(), head: version, begun_at: clockOf(table).now(), written_as: '', ...progress, writing: [] };
 }
 
 function newName(): string {

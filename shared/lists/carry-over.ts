@@ -1,7 +1,6 @@
-import { systemClock } from '../clock.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import { listKeys, type Key } from '../table/keys.ts';
-import { queryBetween, type Item, type Table } from '../table/table.ts';
+import { clockOf, queryBetween, type Item, type Table } from '../table/table.ts';
 import { deleteItems, putItems } from '../table/writes.ts';
 import { beginBuild, dropBuild, putBuild, readBuild, TakenOverError, type Build } from './build.ts';
 import { changeTree } from './change-tree.ts';
@@ -62,7 +61,7 @@ async function foldByRows(table: Table, index: ListIndex, head: Head): Promise<n
   const { steps, folded } = await foldChanges(table, index, 1);
   if (steps === 0) return undefined;
   // Another runner has folded, or the head has no room for more names.
-  if (folded === 0) await (table.clock ?? systemClock).wait(pauseInMilliseconds);
+  if (folded === 0) await clockOf(table).wait(pauseInMilliseconds);
   return 0;
 }
 

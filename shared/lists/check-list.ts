@@ -1,6 +1,5 @@
-import { systemClock } from '../clock.ts';
 import { listKeys } from '../table/keys.ts';
-import { queryBetween, type Item, type Table } from '../table/table.ts';
+import { clockOf, queryBetween, type Item, type Table } from '../table/table.ts';
 import { memberOfRow, treeIdsOf, type IndexedList } from './indexed-list.ts';
 import { afterAllNumbers, countsOf, placeName, sumOf, type Member, type State } from './node.ts';
 import { allStates } from './read-page.ts';
@@ -32,7 +31,7 @@ const pauseInMilliseconds = 1_500;
 
 /** Compares the index with the next 500 rows from a number on, while changes go on. */
 export async function checkPage(table: Table, list: IndexedList, from: number): Promise<CheckedPage> {
-  const clock = table.clock ?? systemClock;
+  const clock = clockOf(table);
   let page = await comparePage(table, list, from);
   for (let read = 1; read < reads && page.mismatches.length > 0; read++) {
     await clock.wait(pauseInMilliseconds);

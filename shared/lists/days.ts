@@ -1,8 +1,7 @@
 import * as v from 'valibot';
-import { systemClock } from '../clock.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { getItems, queryBetween, type Item, type Table } from '../table/table.ts';
+import { clockOf, getItems, queryBetween, type Item, type Table } from '../table/table.ts';
 import { putItems } from '../table/writes.ts';
 import type { DayCounts, Head } from './head.ts';
 import type { IndexedList } from './indexed-list.ts';
@@ -83,7 +82,7 @@ export async function moveOldDays(
     toKeep.map(([day, { counts }]) => ({ ...indexKeys.day(index, Number(day)), counts, head })),
   );
   // A read that does not see the items has begun before this time.
-  const kept_at = (table.clock ?? systemClock).now();
+  const kept_at = clockOf(table).now();
   const kept = new Map<string, DayCounts>(toKeep.map(([day, { counts }]) => [day, { counts, kept_at }]));
   const remaining = entries.filter(([, { kept_at }]) => kept_at === undefined || kept_at >= keptBefore);
   return Object.fromEntries(remaining.map(([day, counts]) => [day, kept.get(day) ?? counts]));

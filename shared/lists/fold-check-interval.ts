@@ -1,5 +1,4 @@
-import { systemClock } from '../clock.ts';
-import type { Table } from '../table/table.ts';
+import { clockOf, type Table } from '../table/table.ts';
 import type { ListIndex } from './list-index.ts';
 
 /** Every 16th change checks whether to fold the log, which is due from 32 changes on (docs/adr/0001-lists.md, Folds). A power of 2. */
@@ -18,7 +17,7 @@ const intervals = new WeakMap<object, Map<string, { every: number; until: number
 /** Returns after how many changes to check whether to fold: 16 times a power of 2. */
 export function changesUntilFoldCheck(table: Table, { scope }: ListIndex): number {
   const known = intervals.get(table.document)?.get(scope);
-  return known && known.until > now(table) ? known.every : changesPerFoldCheck;
+  return known && known.until > clockOf(table).now() ? known.every : changesPerFoldCheck;
 }
 
 /** Remembers what a check of the log has found. @param worthFrom the number of changes from which on a fold is worth its cost */
@@ -29,9 +28,5 @@ export function rememberFoldCheck(table: Table, { scope }: ListIndex, worthFrom:
   const every = 2 ** Math.floor(Math.log2(worthFrom / 2));
   if (every <= changesPerFoldCheck) return;
   if (known.size >= maxLists) known.clear();
-  known.set(scope, { every, until: now(table) + rarelyForInMilliseconds });
-}
-
-function now({ clock = systemClock }: Table): number {
-  return clock.now();
+  known.set(scope, { every, until: clockOf(table).now() + rarelyForInMilliseconds });
 }

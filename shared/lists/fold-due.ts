@@ -1,10 +1,9 @@
 import * as v from 'valibot';
-import { systemClock } from '../clock.ts';
 import { log } from '../logger.ts';
 import { emitWaiting } from '../metrics.ts';
 import { dueFoldKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { deadlineOf, queryPartition, type Item, type Table } from '../table/table.ts';
+import { clockOf, deadlineOf, queryPartition, type Item, type Table } from '../table/table.ts';
 import { deleteItemIf } from '../table/writes.ts';
 import { foldChanges } from './fold.ts';
 import { listsOfIndex } from './indexed-list.ts';
@@ -56,7 +55,7 @@ async function foldMarked(table: Table, mark: Item): Promise<number> {
   ) {
     part = await foldChanges(table, index, leastSteps);
   }
-  const isOver = (table.clock ?? systemClock).now() - marked_at > longestFoldInMilliseconds;
+  const isOver = clockOf(table).now() - marked_at > longestFoldInMilliseconds;
   if (steps === 0 && folds === 0 && isOver) {
     const unchanged = { ConditionExpression: 'marked_at = :at', ExpressionAttributeValues: { ':at': marked_at } };
     await deleteItemIf(table, { pk, sk: scope }, unchanged);

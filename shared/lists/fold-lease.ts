@@ -1,7 +1,6 @@
-import { systemClock } from '../clock.ts';
 import { log } from '../logger.ts';
 import { dueFoldKeys, type Key } from '../table/keys.ts';
-import type { Item, Table } from '../table/table.ts';
+import { clockOf, type Item, type Table } from '../table/table.ts';
 import { putItem, putItemIf } from '../table/writes.ts';
 import type { ListIndex } from './list-index.ts';
 
@@ -16,7 +15,7 @@ const leaseInMilliseconds = { longest: 3_000, shortest: 1_000 };
 export type FoldLease = Item & Key & { marked_at: number; turn_until: number };
 
 function newLease(table: Table, index: ListIndex): FoldLease {
-  const now = (table.clock ?? systemClock).now();
+  const now = clockOf(table).now();
   return { ...dueFoldKeys.mark(index), marked_at: now, turn_until: now + leaseInMilliseconds.longest };
 }
 

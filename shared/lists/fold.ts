@@ -1,7 +1,6 @@
-import { systemClock } from '../clock.ts';
 import { log } from '../logger.ts';
 import { emitMetric } from '../metrics.ts';
-import type { Table } from '../table/table.ts';
+import { clockOf, type Table } from '../table/table.ts';
 import { advanceFolds, isStageDue, markSeen } from './advance-folds.ts';
 import { removeFailedFold } from './clear-fold.ts';
 import { hasOldDays } from './days.ts';
@@ -30,7 +29,7 @@ export const leastToMark = 64;
  * @returns what there was to do, and what is done
  */
 export async function foldChanges(table: Table, index: ListIndex, least?: number): Promise<ToDo> {
-  const clock = table.clock ?? systemClock;
+  const clock = clockOf(table);
   const head = await readHead(table, index);
   const entries = await readWholeLog(table, index, head);
   const unfolded = unfoldedEntries(head, entries);
@@ -76,7 +75,7 @@ async function foldPart(
   next: Head,
   { part, isAll, own }: PartToFold,
 ): Promise<{ isFolded: boolean; lease: FoldLease }> {
-  const now = (table.clock ?? systemClock).now();
+  const now = clockOf(table).now();
   const [fold, lease] = await Promise.all([
     writeFold(table, index, next, { part, now }).catch(async (error: unknown) => {
       // Another fold was committed meanwhile, long enough ago that what it replaced is deleted.
@@ -98,7 +97,7 @@ async function commitFold(table: Table, index: ListIndex, fold: WrittenFold): Pr
   }
   if (fold.drifted.length > 0) reportDrift(index, fold.drifted);
   // The commit has been answered: from now on no read begins with an older head.
-  const now = (table.clock ?? systemClock).now();
+  const now = clockOf(table).now();
   const folds = fold.head.folds.map((each) => (each.name === fold.name ? markSeen(each, now) : each));
   await commitHead(table, index, { ...fold.head, version: fold.head.version + 1, folds });
   return true;
@@ -129,6 +128,6 @@ async function removeUnlessCommitted(table: Table, index: ListIndex, { name, pla
   const { folds } = await readHead(table, index);
   if (folds.some((fold) => fold.name === name)) return;
   // A head that commits a fold names it for at least this time. After that, a later fold decides by the plan (removeFailedFolds).
-  if ((table.clock ?? systemClock).now() - writtenAt >= stayInMilliseconds) return;
+  if (clockOf(table).now() - writtenAt >= stayInMilliseconds) return;
   await removeFailedFold(table, index, name, plan);
 }

@@ -1,6 +1,5 @@
-import { systemClock } from '../clock.ts';
 import { indexKeys } from '../table/index-keys.ts';
-import { queryPartition, queryPrefix, type Table } from '../table/table.ts';
+import { clockOf, queryPartition, queryPrefix, type Table } from '../table/table.ts';
 import { deleteItems } from '../table/writes.ts';
 import { readBuild } from './build.ts';
 import { carryOver } from './carry-over.ts';
@@ -85,7 +84,7 @@ async function holdFolds(table: Table, index: ListIndex): Promise<void> {
  * everything as it is if another rebuild has done so.
  */
 async function clean(table: Table, index: ListIndex): Promise<void> {
-  const clock = table.clock ?? systemClock;
+  const clock = clockOf(table);
   const head = await readHead(table, index);
   if (head.held !== 'cleaning') return;
   await clock.wait(stayInMilliseconds);

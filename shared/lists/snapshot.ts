@@ -1,9 +1,8 @@
 import * as v from 'valibot';
-import { systemClock } from '../clock.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { SharedReads } from '../table/shared-reads.ts';
-import { deadlineOf, getItem, queryPrefix, type Item, type Table } from '../table/table.ts';
+import { clockOf, deadlineOf, getItem, queryPrefix, type Item, type Table } from '../table/table.ts';
 import { edgeInHead, newestInHead, parseHead, type Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
 import type { LogEntry } from './log.ts';
@@ -67,7 +66,8 @@ export async function withSnapshot<T, B = undefined>(
   }
 }
 
-function monotonicTime({ clock = systemClock }: Table): number {
+function monotonicTime(table: Table): number {
+  const clock = clockOf(table);
   return clock.steady?.() ?? clock.now();
 }
 

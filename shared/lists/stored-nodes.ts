@@ -1,6 +1,6 @@
-import { indexKeys } from '../table/index-keys.ts';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as v from 'valibot';
+import { batched } from '../table/batched.ts';
+import { indexKeys } from '../table/index-keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { getItems, type Table } from '../table/table.ts';
 import type { ListIndex } from './list-index.ts';
@@ -19,8 +19,7 @@ export class StoredNodes implements NodeSource {
   private readonly table: Table;
   private readonly index: ListIndex;
   private readonly found = new Map<string, Promise<TreeNode>>();
-  private wanted: string[] = [];
-  private batch: Promise<Map<string, TreeNode>> | undefined;
+  private readonly readBatched = batched((ids: string[]) => this.readAll(ids));
 
   constructor(table: Table, index: ListIndex) {
     this.table = table;
@@ -29,37 +28,22 @@ export class StoredNodes implements NodeSource {
 
   /** @throws NodeGoneError */
   read(id: string): Promise<TreeNode> {
-    const found = this.found.get(id);
-    if (found) return found;
-    this.wanted.push(id);
-    this.batch ??= nextTurn().then(() => this.readWanted());
-    const node = this.batch.then((nodes) => {
-      const read = nodes.get(id);
-      if (!read) throw new NodeGoneError(`The node ${id} of ${this.index.scope} is gone.`);
-      return read;
-    });
+    const node = this.found.get(id) ?? this.readOne(id);
     this.found.set(id, node);
     return node;
   }
 
-  private async readWanted(): Promise<Map<string, TreeNode>> {
-    const ids = this.wanted;
-    this.wanted = [];
-    this.batch = undefined;
+  private async readOne(id: string): Promise<TreeNode> {
+    const node = await this.readBatched(id);
+    if (!node) throw new NodeGoneError(`The node ${id} of ${this.index.scope} is gone.`);
+    return node;
+  }
+
+  private async readAll(ids: string[]): Promise<(TreeNode | undefined)[]> {
     const items = await getItems(
       this.table,
       ids.map((id) => indexKeys.node(this.index, id)),
     );
-    const nodes = new Map<string, TreeNode>();
-    for (const [at, item] of items.entries()) {
-      const id = ids[at];
-      if (item && id !== undefined) nodes.set(id, decodeNode(parseStored(storedNode, item, 'node of a list').node, false));
-    }
-    return nodes;
+    return items.map((item) => item && decodeNode(parseStored(storedNode, item, 'node of a list').node, false));
   }
-}
-
-/** Returns the items of new nodes. */
-export function nodeItems(index: ListIndex, written: ReadonlyMap<string, TreeNode>) {
-  return [...written].map(([id, node]) => ({ ...indexKeys.node(index, id), node: encodeNode(node, false) }));
 }

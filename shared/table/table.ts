@@ -5,7 +5,7 @@ import {
   type DynamoDBDocumentClient,
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import type { Clock } from '../clock.ts';
+import { systemClock, type Clock } from '../clock.ts';
 import { Deadline, type DeadlineSource } from '../deadline.ts';
 import type { AnswerKeeper } from './commit-change.ts';
 import type { AnyKey } from './keys.ts';
@@ -28,6 +28,10 @@ export type Item = Record<string, unknown>;
 
 export function deadlineOf(table: Table): Deadline {
   return table.deadline?.() ?? new Deadline();
+}
+
+export function clockOf({ clock = systemClock }: Table): Clock {
+  return clock;
 }
 
 /** Returns the option of the SDK that aborts a call at the deadline. */

@@ -208,15 +208,9 @@ export const acceptedMutants: AcceptedMutant[] = [
   },
   {
     file: 'shared/lists/carry-over.ts',
-    before: 'if (folded === 0) await (table.clock ?? systemClock).wait(pauseInMilliseconds);',
-    after: 'if (folded !== 0) await (table.clock ?? systemClock).wait(pauseInMilliseconds);',
+    before: 'if (folded === 0) await clockOf(table).wait(pauseInMilliseconds);',
+    after: 'if (folded !== 0) await clockOf(table).wait(pauseInMilliseconds);',
     reason: 'Tuning: the pauses between attempts.',
-  },
-  {
-    file: 'shared/lists/carry-over.ts',
-    before: 'if (folded === 0) await (table.clock ?? systemClock).wait(pauseInMilliseconds);',
-    after: 'if (folded === 0) await ((systemClock)).wait(pauseInMilliseconds);',
-    reason: 'The pause is so short that a test need not move the clock for it.',
   },
   {
     file: 'shared/lists/carry-over.ts',

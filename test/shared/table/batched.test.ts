@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { batched } from '../../gateway/batched.ts';
+import { batched } from '../../../shared/table/batched.ts';
 
 /** Answers a number with its double, and notes the questions of each call. */
 function doubling() {
