@@ -77,6 +77,7 @@ const mayImport = {
   infra: ['shared', 'gateway'],
   'infra/local': ['infra', 'shared', 'functions', 'gateway', 'client'],
   'infra/commands': ['infra', 'shared', 'client'],
+  'infra/simulated-cvms': ['infra', 'shared', 'client'],
   'infra/accept': ['infra', 'shared', 'client'],
   'infra/canary': ['infra', 'shared', 'client'],
   'infra/rehearse': ['infra', 'shared', 'client'],

@@ -17,11 +17,10 @@ const sharing = [
   'test/client/transfer/*.test.ts',
   'test/cms/{completion,login,output,sign-approval}.test.ts',
   'test/concurrency/{approvals-at-once,deleted-inputs,hot-domain,lost-updates,store-model,sweep-quota}.test.ts',
-  'test/gateway/{batched,reports}.test.ts',
-  'test/infra/{accept,console,operations,reference,rehearse,state}/*.test.ts',
+  'test/gateway/reports.test.ts',
+  'test/infra/{accept,console,operations,reference,rehearse,simulated-cvms,state}/*.test.ts',
   'test/infra/local/{allowed-origins,background,console-pages,table-expiry}.test.ts',
   'test/infra/local/dynamodb/engine-binary.test.ts',
-  'test/infra/local/simulated-cvms/*.test.ts',
   // They synthesize the same stages with the CDK, whose import takes 2 s.
   'test/infra/service-stage.test.ts',
   'test/infra/**/{canary-stack,gateway-stack,service-stack,stage-bus}.test.ts',
@@ -30,7 +29,7 @@ const sharing = [
 /** Files that these patterns match but that change the environment or the output of their process, or are slow in a shared one. */
 const exceptions = [
   'test/contract/linters.test.ts',
-  'test/infra/local/simulated-cvms/simulated-cvms.test.ts',
+  'test/infra/simulated-cvms/simulated-cvms.test.ts',
   'test/shared/deletion/begin-purge.test.ts',
   'test/shared/environment.test.ts',
   'test/shared/evidence/read-evidence.test.ts',

@@ -6,9 +6,9 @@ import type { Token } from '../../client/retrying-fetch.ts';
 import { ServiceProblem } from '../../client/service-problem.ts';
 import { readClaims } from '../../client/tokens/read-claims.ts';
 import { waitForRun } from '../../client/watch-run.ts';
-import { connectCvm } from '../local/simulated-cvms/simulated-connection.ts';
-import { simulateCvm } from '../local/simulated-cvms/simulated-cvm.ts';
-import { systemTimerClock } from '../local/timer-clock.ts';
+import { connectCvm } from '../simulated-cvms/simulated-connection.ts';
+import { simulateCvm } from '../simulated-cvms/simulated-cvm.ts';
+import { systemTimerClock } from '../timer-clock.ts';
 import { canaryNames, clearDomain, deleteAsset, deleteComputation } from './clear-domain.ts';
 import { ensure, Steps } from './steps.ts';
 

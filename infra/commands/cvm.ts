@@ -67,8 +67,8 @@ if (isMain(import.meta)) await runCommand(usage, cvmCommand);
 
 /** Loaded only when it is needed, because it contains the CDK. */
 async function targetOfStage(name: string): Promise<EnrolmentTarget> {
-  const { deployedStage } = await import('./deployed-stage.ts');
-  return await deployedStage(name, process.env['TOKEN']);
+  const { cvmsOfStage } = await import('./cvms-of-stage.ts');
+  return await cvmsOfStage(name, process.env['TOKEN']);
 }
 
 interface Request {

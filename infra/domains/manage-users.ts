@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { roles as allRoles } from '../../shared/access/roles.ts';
 import { UsageError } from '../usage-error.ts';
-import { membership as knownMembership } from '../local/sign-in/membership.ts';
+import { membership as knownMembership } from './membership.ts';
 import type { NewUser, UserDirectory } from './user-directory.ts';
 
 export interface RolesOfUser {

@@ -9,7 +9,7 @@ import { local } from './local-environment.ts';
 import type { InvokeFunction } from './local-functions.ts';
 import { startS3, type LocalS3 } from './s3/s3.ts';
 import { startStepFunctions, type LocalStepFunctions } from './step-functions/step-functions.ts';
-import type { TimerClock } from './timer-clock.ts';
+import type { TimerClock } from '../timer-clock.ts';
 
 /** What the functions use of AWS, on this machine. */
 export interface LocalCloud {

@@ -3,7 +3,7 @@ import type { Context } from 'aws-lambda';
 import type { Clock } from '../../shared/clock.ts';
 import { limitsOf } from './function-limits.ts';
 import { limitConcurrency, type RunLimited } from './limit-concurrency.ts';
-import { systemTimerClock, type TimerClock } from './timer-clock.ts';
+import { systemTimerClock, type TimerClock } from '../timer-clock.ts';
 
 /** Invokes a function by its name, which is its path below functions/, and returns its result. */
 export type InvokeFunction = (name: string, event: unknown) => Promise<unknown>;

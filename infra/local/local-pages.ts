@@ -10,7 +10,7 @@ import type { LocalIssuer } from './issuer.ts';
 import type { DomainAnswer, DomainRequest } from './domains/local-domains.ts';
 import { sendReference } from './local-reference.ts';
 import { ownOrigin } from './own-host.ts';
-import { membership } from './sign-in/membership.ts';
+import { membership } from '../domains/membership.ts';
 
 const tokenRequest = v.strictObject({
   sub: v.pipe(v.string(), v.nonEmpty('Expected a user identifier.')),

@@ -8,7 +8,7 @@ import { allowedOrigins } from './allowed-origins.ts';
 import { startBackground } from './background.ts';
 import type { ConsoleFiles } from './console/console-build.ts';
 import { consolePages } from './console/console-pages.ts';
-import { claimsOfSimulatedCvms } from './simulated-cvms/claims-of-simulated-cvms.ts';
+import { claimsOfSimulatedCvms } from './claims-of-simulated-cvms.ts';
 import { continueInterrupted } from './continue-interrupted.ts';
 import { lockDirectory } from './data/lock-directory.ts';
 import type { CvmGateway, CvmGatewayOptions, startCvmGateway } from './cvm-gateway.ts';
@@ -25,8 +25,8 @@ import { localPages } from './local-pages.ts';
 import { runLogDirectory, withRunLogs } from './run-log-files.ts';
 import { sendUnsigned } from './send-unsigned.ts';
 import { signInPages } from './sign-in/sign-in-pages.ts';
-import { startSimulatedCvms } from './simulated-cvms/simulated-cvms.ts';
-import { systemTimerClock, type TimerClock } from './timer-clock.ts';
+import { startSimulatedCvms } from '../simulated-cvms/simulated-cvms.ts';
+import { systemTimerClock, type TimerClock } from '../timer-clock.ts';
 
 export interface StackOptions {
   /** 0 selects a free port. */

@@ -5,7 +5,7 @@ import type { Schemas } from '../../client/api-types.ts';
 import { createClient, type Client } from '../../client/create-client.ts';
 import type { Data } from '../../client/operation.ts';
 import { ServiceProblem } from '../../client/service-problem.ts';
-import type { DeployedStage } from './deployed-stage.ts';
+import type { EmulatedStage } from './emulated-stage.ts';
 import { emulatorFetch } from './emulator-client.ts';
 import type { Emulator } from './emulator.ts';
 
@@ -32,7 +32,7 @@ export class DrillClient {
   private readonly ready: string[] = [];
   private activeRun = '';
 
-  constructor({ emulator, url, tokens }: Pick<DeployedStage, 'url' | 'tokens'> & { emulator: Pick<Emulator, 'address'> }) {
+  constructor({ emulator, url, tokens }: Pick<EmulatedStage, 'url' | 'tokens'> & { emulator: Pick<Emulator, 'address'> }) {
     const clientOf = (token: string | undefined) =>
       createClient({ baseUrl: url, domain: 'rehearsal', token, retry, fetch: emulatorFetch(emulator.address) });
     this.administrator = clientOf(tokens['administrator']);

@@ -1,16 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onDeployedStage, step, type Place } from './deployed-stage.ts';
+import { onEmulatedStage, step, type Place } from './emulated-stage.ts';
 import { errorsOfFunctions } from './function-errors.ts';
-import type { RehearsedStage } from './rehearsed-stage.ts';
+import type { StageToRehearse } from './stage-to-rehearse.ts';
 import { runSuite } from './suite.ts';
 import { describeVerdict, type Verdict } from './verdict.ts';
 
 /** Runs the end-to-end suite on a deployed stage. @throws Error if a step fails, or a case that is not listed in impossible.ts */
-export async function rehearseStage(stage: RehearsedStage, place: Place): Promise<void> {
+export async function rehearseStage(stage: StageToRehearse, place: Place): Promise<void> {
   const { folder } = place;
   let verdict: Verdict | undefined;
-  await onDeployedStage(stage, place, async ({ emulator, url, tokens }) => {
+  await onEmulatedStage(stage, place, async ({ emulator, url, tokens }) => {
     verdict = await step('Running the end-to-end suite', () => runSuite({ emulator, url, tokens, folder }));
     writeFileSync(join(folder, 'function-errors.log'), (await errorsOfFunctions(emulator.address)).join('\n'));
   });

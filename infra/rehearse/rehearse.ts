@@ -7,7 +7,7 @@ import { stageNamed } from '../stage-named.ts';
 import { versionOfEmulator } from './emulator.ts';
 import { drillRestore } from './restore-drill.ts';
 import { rehearseStage } from './rehearse-stage.ts';
-import type { RehearsedStage, RowChanges } from './rehearsed-stage.ts';
+import type { StageToRehearse, RowChanges } from './stage-to-rehearse.ts';
 
 const usage = `Usage: npm run rehearse -- [--python PYTHON] [--stage STAGE] [--bus] [--canary] [--restore]
 
@@ -41,7 +41,7 @@ await runCommand(usage, async (args) => {
     ...((options.bus || eventBus) && { eventBus: true }),
     ...((options.canary || canary) && { canary: canary ?? { everyMinutes: 15 } }),
   };
-  const stage: RehearsedStage = { name, region, changes };
+  const stage: StageToRehearse = { name, region, changes };
   console.log(`Stage ${stage.name} on MiniStack ${versionOfEmulator(options.python)}, an emulator of AWS`);
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));

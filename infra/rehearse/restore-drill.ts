@@ -3,10 +3,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ExistingState } from '../stage.ts';
-import { onDeployedStage, step, type DeployedStage, type Place } from './deployed-stage.ts';
+import { onEmulatedStage, step, type EmulatedStage, type Place } from './emulated-stage.ts';
 import { DrillClient } from './drill-client.ts';
 import { adaptAssembly } from './emulated-assembly.ts';
-import { appOf, type RehearsedStage } from './rehearsed-stage.ts';
+import { appOf, type StageToRehearse } from './stage-to-rehearse.ts';
 import { commandsOf, eachCommandOf, type Filled } from './restore-commands.ts';
 import { runCommand, tailOf } from './run-command.ts';
 
@@ -15,8 +15,8 @@ import { runCommand, tailOf } from './run-command.ts';
  * so the first command runs before the damage.
  * @throws Error if a step fails, or if something did not come back
  */
-export async function drillRestore(stage: RehearsedStage, place: Place): Promise<void> {
-  await onDeployedStage(stage, place, async (deployed) => {
+export async function drillRestore(stage: StageToRehearse, place: Place): Promise<void> {
+  await onEmulatedStage(stage, place, async (deployed) => {
     const client = new DrillClient(deployed);
     await step('Creating computations, content and an active run', () => client.fill());
     const before = await client.look();
@@ -77,7 +77,7 @@ export async function drillRestore(stage: RehearsedStage, place: Place): Promise
 const onlyInVersion2 = /--cli-binary-format raw-in-base64-out/;
 
 /** Runs commands with the AWS CLI of the emulator's Python. */
-async function runShell({ place, emulator }: DeployedStage, name: string, text: string): Promise<void> {
+async function runShell({ place, emulator }: EmulatedStage, name: string, text: string): Promise<void> {
   const logFile = join(place.folder, `${name}.log`);
   const PATH = [dirname(place.python), process.env['PATH']].join(delimiter);
   const script = `set -euo pipefail; cd ${JSON.stringify(place.folder)}; ${text.replace(onlyInVersion2, ' ')}`;

@@ -4,7 +4,7 @@ import { changeAsset } from '../assets/change-asset.ts';
 import { dropContentCheck, putContentCheck } from '../assets/content-check.ts';
 import { decodeContent, matchChecksum } from '../assets/content-input.ts';
 import { presignUpload, type ContentStore } from '../assets/content-store.ts';
-import { requireCreatorToChange } from '../assets/creators-fields.ts';
+import { requireCreatorToChange } from './creators-fields.ts';
 import { readAssetToChange } from '../assets/read-asset.ts';
 import { writeContent, type WrittenContent } from '../assets/write-content.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { membership } from './membership.ts';
+import { membership } from '../../domains/membership.ts';
 
 /** Who a user chose to be on the sign-in page. */
 export const identity = v.object({

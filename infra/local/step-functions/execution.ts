@@ -1,5 +1,5 @@
 import { ExecutionError, type RunOptions, type StateMachine } from 'aws-local-stepfunctions';
-import type { TimerClock } from '../timer-clock.ts';
+import type { TimerClock } from '../../timer-clock.ts';
 import type { Definition, TaskInput } from './definition.ts';
 import { type Invoke, runTask } from './task-handler.ts';
 import type { TaskTokens } from './task-tokens.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { StateMachine } from 'aws-local-stepfunctions';
 import { ApiError } from './api-error.ts';
-import type { TimerClock } from '../timer-clock.ts';
+import type { TimerClock } from '../../timer-clock.ts';
 import { type Definition, interpretable } from './definition.ts';
 import { type Execution, type RunningExecution, startExecution } from './execution.ts';
 import type { Invoke } from './task-handler.ts';

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { listen, type Listening } from '../listen.ts';
-import { systemTimerClock, type TimerClock } from '../timer-clock.ts';
+import { systemTimerClock, type TimerClock } from '../../timer-clock.ts';
 import { ApiError } from './api-error.ts';
 import type { Definition } from './definition.ts';
 import { type Operation, stepFunctionsOperations } from './operations.ts';

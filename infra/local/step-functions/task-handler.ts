@@ -1,4 +1,4 @@
-import type { TimerClock } from '../timer-clock.ts';
+import type { TimerClock } from '../../timer-clock.ts';
 import type { TaskInput, TaskState } from './definition.ts';
 import type { TaskTokens } from './task-tokens.ts';
 

@@ -13,7 +13,7 @@ import type { EnrolmentTarget } from './enrolment-target.ts';
  * @param token of an administrator of the domain
  * @throws UsageError if there is no such stage or token
  */
-export async function deployedStage(name: string, token: string | undefined): Promise<EnrolmentTarget> {
+export async function cvmsOfStage(name: string, token: string | undefined): Promise<EnrolmentTarget> {
   const stage = stageNamed(name);
   if (!token) throw new UsageError(`Set TOKEN to a token of an administrator of the domain at ${name}.`);
   const output = await outputsOf(stage, 'gateway');

@@ -4,7 +4,7 @@ import { nameIn } from '../stage.ts';
 import { adaptAssembly } from './emulated-assembly.ts';
 import { tokensByPerson } from './emulated-users.ts';
 import { startEmulator, type Emulator } from './emulator.ts';
-import { appOf, type RehearsedStage } from './rehearsed-stage.ts';
+import { appOf, type StageToRehearse } from './stage-to-rehearse.ts';
 import { runCommand } from './run-command.ts';
 
 export interface Place {
@@ -15,8 +15,8 @@ export interface Place {
 }
 
 /** A stage on the emulator. */
-export interface DeployedStage {
-  stage: RehearsedStage;
+export interface EmulatedStage {
+  stage: StageToRehearse;
   place: Place;
   emulator: Emulator;
   /** The API's address. */
@@ -33,10 +33,10 @@ export interface DeployedStage {
  * Deploys a stage to the emulator, does `work` with it, and removes it. Prints a line for each step.
  * @throws Error if a step fails
  */
-export async function onDeployedStage(
-  stage: RehearsedStage,
+export async function onEmulatedStage(
+  stage: StageToRehearse,
   place: Place,
-  work: (deployed: DeployedStage) => Promise<void>,
+  work: (deployed: EmulatedStage) => Promise<void>,
 ): Promise<void> {
   const { python, folder } = place;
   const assembly = join(folder, 'cdk.out');
@@ -62,7 +62,7 @@ export async function onDeployedStage(
       cdk(['deploy', ...stacks, '--require-approval', 'never', '--outputs-file', file], awsEnvironment),
     );
     const outputs = JSON.parse(readFileSync(file, 'utf8')) as Outputs;
-    const output: DeployedStage['output'] = (stack, prefix) => outputNamed(outputs, nameIn(stage, stack), prefix);
+    const output: EmulatedStage['output'] = (stack, prefix) => outputNamed(outputs, nameIn(stage, stack), prefix);
     const pool = { id: output('state', 'UsersPoolId'), clientId: output('state', 'UsersClientId') };
     const tokens = await step('Creating users and signing them in', () => tokensByPerson(emulator.address, pool));
     await work({ stage, place, emulator, url: urlOf(emulator, output('service', 'ApiUrl')), tokens, cdk, output });

@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../../shared/clock.ts';
+import { systemClock, type Clock } from '../shared/clock.ts';
 
 /** A clock with timers. All parts of the one-machine stack share one, so that a test moves the time for all of them. */
 export interface TimerClock extends Clock {

@@ -1,7 +1,7 @@
 import type { Stage } from '../stage.ts';
 
 /** A stage of infra/stages.ts, and the changes of its row that a rehearsal makes. */
-export interface RehearsedStage {
+export interface StageToRehearse {
   name: string;
   region: string;
   changes: RowChanges;
@@ -10,7 +10,7 @@ export interface RehearsedStage {
 export type RowChanges = Pick<Partial<Stage>, 'eventBus' | 'canary' | 'existing'>;
 
 /** Returns the arguments and variables with which cdk synthesizes the stage. */
-export function appOf({ name, changes }: RehearsedStage): { args: string[]; environment: NodeJS.ProcessEnv } {
+export function appOf({ name, changes }: StageToRehearse): { args: string[]; environment: NodeJS.ProcessEnv } {
   if (Object.keys(changes).length === 0) return { args: [], environment: process.env };
   return {
     args: ['--app', 'node infra/rehearse/changed-app.ts'],

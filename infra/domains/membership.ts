@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { parseMembership } from '../../../shared/access/membership.ts';
-import { cvmId, domainId } from '../../../shared/identifier-schemas.ts';
+import { parseMembership } from '../../shared/access/membership.ts';
+import { cvmId, domainId } from '../../shared/identifier-schemas.ts';
 
 /** A membership that the service understands. */
 export const membership = v.pipe(

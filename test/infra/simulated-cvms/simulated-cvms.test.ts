@@ -1,17 +1,17 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { claimsOfSimulatedCvms } from '../../../../infra/local/simulated-cvms/claims-of-simulated-cvms.ts';
-import { startSimulatedCvms } from '../../../../infra/local/simulated-cvms/simulated-cvms.ts';
-import { startStack, type Stack } from '../../../../infra/local/stack.ts';
-import type { Event } from '../../../../shared/events/event.ts';
-import { readClaim } from '../../../../shared/runs/claim.ts';
-import type { Run } from '../../../../shared/computations/run.ts';
-import { openTable } from '../../../../shared/table/open-table.ts';
-import { amount } from '../../../support/amounts.ts';
-import { patientDeadline } from '../../../support/embedded-table.ts';
-import { movableClock } from '../../../support/movable-clock.ts';
-import { untilTestEnds } from '../../../support/patience.ts';
-import { watchFunctions } from '../../../support/watched-functions.ts';
+import { claimsOfSimulatedCvms } from '../../../infra/local/claims-of-simulated-cvms.ts';
+import { startSimulatedCvms } from '../../../infra/simulated-cvms/simulated-cvms.ts';
+import { startStack, type Stack } from '../../../infra/local/stack.ts';
+import type { Event } from '../../../shared/events/event.ts';
+import { readClaim } from '../../../shared/runs/claim.ts';
+import type { Run } from '../../../shared/computations/run.ts';
+import { openTable } from '../../../shared/table/open-table.ts';
+import { amount } from '../../support/amounts.ts';
+import { patientDeadline } from '../../support/embedded-table.ts';
+import { movableClock } from '../../support/movable-clock.ts';
+import { untilTestEnds } from '../../support/patience.ts';
+import { watchFunctions } from '../../support/watched-functions.ts';
 
 const pace = { eventsInMilliseconds: 20, heartbeatInMilliseconds: 300, pollInMilliseconds: 20 };
 /** Time limits that no run exceeds during a test. A stop ends before the CVM counts as silent. */

@@ -1,4 +1,4 @@
-import { timestampOf } from '../../../shared/clock.ts';
+import { timestampOf } from '../../shared/clock.ts';
 import { type AgentEvent, behaviourOf, stoppedEvents } from './simulated-behaviour.ts';
 import type { ArrivingCommand, CvmConnection, NewReport } from './simulated-connection.ts';
 import { datasetsIn, manifestFlaw } from './simulated-manifest-check.ts';

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { listen, type Listening } from '../../../../infra/local/listen.ts';
-import { connectCvm } from '../../../../infra/local/simulated-cvms/simulated-connection.ts';
+import { listen, type Listening } from '../../../infra/local/listen.ts';
+import { connectCvm } from '../../../infra/simulated-cvms/simulated-connection.ts';
 
 interface Seen {
   url: string;

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { manifestFlaw } from '../../../../infra/local/simulated-cvms/simulated-manifest-check.ts';
+import { manifestFlaw } from '../../../infra/simulated-cvms/simulated-manifest-check.ts';
 
 const hash = Array.from({ length: 32 }, (_, index) => index);
 const { publicKey } = generateKeyPairSync('ed25519');

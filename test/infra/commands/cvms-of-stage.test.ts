@@ -11,7 +11,7 @@ import { startAnsweringStacks } from '../../support/answering-stacks.ts';
 import { startAnswering, type LocalRequest } from '../../support/local-requests.ts';
 import { callAs } from '../../support/ready-computation.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'deployed-stage-'));
+const directory = mkdtempSync(join(tmpdir(), 'cvms-of-stage-'));
 const stops: (() => Promise<unknown>)[] = [];
 let stack: Stack;
 let variables: NodeJS.ProcessEnv;

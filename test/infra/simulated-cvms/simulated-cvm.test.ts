@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { simulateCvm } from '../../../../infra/local/simulated-cvms/simulated-cvm.ts';
-import type { CvmConnection } from '../../../../infra/local/simulated-cvms/simulated-connection.ts';
-import { systemTimerClock } from '../../../../infra/local/timer-clock.ts';
-import { manifest } from '../../../../shared/endpoints/samples.ts';
+import { simulateCvm } from '../../../infra/simulated-cvms/simulated-cvm.ts';
+import type { CvmConnection } from '../../../infra/simulated-cvms/simulated-connection.ts';
+import { systemTimerClock } from '../../../infra/timer-clock.ts';
+import { manifest } from '../../../shared/endpoints/samples.ts';
 
 const runId = 'run';
 const pace = { eventsInMilliseconds: 1, heartbeatInMilliseconds: 1, pollInMilliseconds: 1 };
