@@ -30,8 +30,15 @@ function lookout(wait: Wait, enough = Infinity) {
   };
 }
 
-/** A clock whose waits never end. */
-const stillClock = () => ({ ...skippingClock(), wait: () => new Promise<void>(() => {}) });
+/** A clock whose waits never end. `isWaiting` resolves when the first has begun. */
+function stillClock() {
+  const { promise: isWaiting, resolve } = Promise.withResolvers<undefined>();
+  const wait = () => {
+    resolve(undefined);
+    return new Promise<void>(() => {});
+  };
+  return { ...skippingClock(), wait, isWaiting };
+}
 
 describe('waitFor', () => {
   it('returns at once if the first read is enough, even without a free slot', async () => {
@@ -72,9 +79,10 @@ describe('waitFor', () => {
   it('looks once if all slots are taken, and waits again when one is free', async () => {
     const [stopping, endpoint] = [new AbortController(), `tests/${randomUUID()}`];
     const slots = { endpoint, perStage: 1, perDomain: 1 };
-    const first = lookout(aWait({ ...slots, clock: stillClock(), draining: stopping.signal }));
-    const waiting = first.wait();
-    await expect.poll(() => lookout(aWait(slots)).wait()).toBe(1);
+    const clock = stillClock();
+    const waiting = lookout(aWait({ ...slots, clock, draining: stopping.signal })).wait();
+    await clock.isWaiting;
+    expect(await lookout(aWait(slots)).wait()).toBe(1);
     stopping.abort();
     await waiting;
     expect(await lookout(aWait(slots)).wait()).toBe(21);
