@@ -47,3 +47,8 @@ export class StoredNodes implements NodeSource {
     return items.map((item) => item && decodeNode(parseStored(storedNode, item, 'node of a list').node, false));
   }
 }
+
+/** Returns the items of new nodes. */
+export function nodeItems(index: ListIndex, written: ReadonlyMap<string, TreeNode>) {
+  return [...written].map(([id, node]) => ({ ...indexKeys.node(index, id), node: encodeNode(node, false) }));
+}
