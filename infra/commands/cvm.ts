@@ -2,8 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { createClient, type Client } from '../../client/create-client.ts';
 import { isTransient, ServiceProblem } from '../../client/service-problem.ts';
-import { isMain, parseOptions, portFromEnvironment, refuseOptions, runCommand } from './arguments.ts';
-import { UsageError } from '../usage-error.ts';
+import { isMain, parseOptions, portFromEnvironment, refuseOptions, runCommand } from '../command-line/arguments.ts';
+import { UsageError } from '../command-line/usage-error.ts';
 import { noService } from './ask-this-machine.ts';
 import { thisMachine, type EnrolmentTarget } from './enrolment-target.ts';
 import { prepareFiles } from './prepared-files.ts';
@@ -55,6 +55,7 @@ export async function cvmCommand(args: string[]): Promise<void> {
   if (registration.endsRun && !options.now)
     throw new UsageError(`${cvm} has a run, which would fail. Wait for its end, or add --now.`);
   if (command === 'revoke') {
+    if (!registration.isKnown) throw new UsageError(`${cvm} is not registered in the domain ${domain}.`);
     await registration.change(null);
     process.stdout.write(`The certificate of ${cvm} is revoked.\n`);
     return;
@@ -114,6 +115,7 @@ ${enrolment.address.startsWith('localhost:') ? hereAlone : ''}`;
 }
 
 interface Registration {
+  isKnown: boolean;
   /** Whether an agent may be at work on a run, which loses its connection if the certificate changes. */
   endsRun: boolean;
   /** Registers the CVM with a certificate, or without one, and with the description that it has. */
@@ -135,6 +137,7 @@ async function readRegistration(
   };
   const known = await ask((client) => client.getCvm({ cvmID }).catch(unlessMissing));
   return {
+    isKnown: known !== undefined,
     endsRun: known !== undefined && known.certificate_fingerprint !== null && known.presence.fit === 'busy',
     change: async (certificate) => {
       const body = { description: known?.description ?? '', certificate };

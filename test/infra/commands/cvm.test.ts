@@ -1,8 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { cvmCommand } from '../../../infra/commands/cvm.ts';
 import { SimulatedAgent } from '../../support/simulated-agent.ts';
@@ -13,12 +14,12 @@ const directory = mkdtempSync(join(tmpdir(), 'cvm-'));
 afterEach(() => killServices());
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-function cvm(port: string, ...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [join(import.meta.dirname, '../../../infra/commands/cvm.ts'), ...args],
-    { env: { ...process.env, PORT: port }, encoding: 'utf8' },
-  );
+/** Runs the command in a process of its own, while the agents of the tests go on in this one. */
+async function cvm(port: string, ...args: string[]) {
+  const command = join(import.meta.dirname, '../../../infra/commands/cvm.ts');
+  const child = spawn(process.execPath, [command, ...args], { env: { ...process.env, PORT: port } });
+  const exit = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const [stdout, stderr, status] = await Promise.all([text(child.stdout), text(child.stderr), exit]);
   return { status, stdout, stderr };
 }
 
@@ -36,7 +37,7 @@ describe('npm run cvm', () => {
     const service = await startService([], ':', { simulator: true });
     const { port } = new URL(service.baseUrl);
     const place = ['--domain', 'd1', '--cvm', 'vm-1'];
-    const enrolled = cvm(port, 'enrol', ...place, '--out', directory);
+    const enrolled = await cvm(port, 'enrol', ...place, '--out', directory);
     expect(enrolled.stderr).toBe('');
     const variables = variablesIn(enrolled.stdout);
     expect(enrolled.stdout).toContain('GATEWAY_HOST=0.0.0.0'); // without it, no CVM of another machine reaches this address
@@ -60,11 +61,16 @@ describe('npm run cvm', () => {
     const fingerprint = async () => (await service.call('GET', '/d1/cvms/vm-1')).body['certificate_fingerprint'];
     const [before, key] = [await fingerprint(), read('key.pem')];
     const refused = { status: 2, stderr: expect.stringMatching(/^vm-1 has a run, which would fail\..*\n\nUsage: npm run cvm/) };
-    expect(cvm(port, 'enrol', ...place, '--out', directory)).toMatchObject(refused);
-    expect(cvm(port, 'revoke', ...place)).toMatchObject(refused);
+    expect(await cvm(port, 'enrol', ...place, '--out', directory)).toMatchObject(refused);
+    expect(await cvm(port, 'revoke', ...place)).toMatchObject(refused);
     expect([await fingerprint(), read('key.pem')]).toEqual([before, key]);
+    expect(await cvm(port, 'revoke', '--domain', 'd1', '--cvm', 'vm-2')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('vm-2 is not registered in the domain d1.'),
+    });
+    expect((await service.call('GET', '/d1/cvms/vm-2')).status).toBe(404);
 
-    expect(cvm(port, 'revoke', ...place, '--now')).toMatchObject({ status: 0, stdout: expect.stringContaining('revoked') });
+    expect(await cvm(port, 'revoke', ...place, '--now')).toMatchObject({ status: 0, stdout: expect.stringContaining('revoked') });
     expect(await fingerprint()).toBeNull();
     const other = await readyComputation(service.call);
     await service.call('POST', `/d1/computations/${other}/run?cvm=sim-1`);
@@ -82,18 +88,18 @@ describe('npm run cvm', () => {
     const place = ['--domain', 'd1', '--cvm', 'vm-2'];
     const fingerprint = async () => (await service.call('GET', '/d1/cvms/vm-2')).body['certificate_fingerprint'];
     const out = join(directory, 'vm-2');
-    expect(cvm(port, 'enrol', ...place, '--out', out)).toMatchObject({ status: 0 });
+    expect(await cvm(port, 'enrol', ...place, '--out', out)).toMatchObject({ status: 0 });
     const before = await fingerprint();
-    const failed = cvm(port, 'enrol', ...place, '--out', join(out, 'cert.pem'));
+    const failed = await cvm(port, 'enrol', ...place, '--out', join(out, 'cert.pem'));
     expect(failed).toMatchObject({ status: 1, stderr: expect.stringContaining('Cannot write into') });
     mkdirSync(join(out, 'ca.pem.new'));
-    expect(cvm(port, 'enrol', ...place, '--out', out).status).toBe(1);
+    expect((await cvm(port, 'enrol', ...place, '--out', out)).status).toBe(1);
     expect(await fingerprint()).toBe(before);
     expect(new X509Certificate(read('vm-2/cert.pem')).fingerprint256.replaceAll(':', '').toLowerCase()).toBe(before);
     expect(new X509Certificate(read('vm-2/cert.pem')).checkPrivateKey(createPrivateKey(read('vm-2/key.pem')))).toBe(true);
 
     rmSync(join(out, 'ca.pem.new'), { recursive: true });
-    expect(cvm(port, 'enrol', ...place, '--out', out)).toMatchObject({ status: 0 });
+    expect(await cvm(port, 'enrol', ...place, '--out', out)).toMatchObject({ status: 0 });
     expect(await fingerprint()).not.toBe(before);
     expect(readdirSync(out).sort()).toEqual(['ca.pem', 'cert.pem', 'key.pem']);
     await service.end('SIGTERM');
