@@ -763,7 +763,7 @@ export interface components {
             asset_type: "algorithm" | "dataset";
             mime_type: string;
             /**
-             * @description `pending` until the content is uploaded.
+             * @description `pending` until the content has arrived and the service has hashed it.
              * @enum {string}
              */
             state: "pending" | "ready";
@@ -951,7 +951,7 @@ export interface components {
             asset_type: "algorithm" | "dataset";
             mime_type: string;
             /**
-             * @description `pending` until the content is uploaded.
+             * @description `pending` until the content has arrived and the service has hashed it.
              * @enum {string}
              */
             state: "pending" | "ready";

@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import { assetTypes } from '../asset-type.ts';
 import { strictObject } from '../strict-object.ts';
 import { identifier } from '../identifier-schemas.ts';
-import { description, returned, shownDescription } from '../fields.ts';
+import { description, shownDescription } from '../description.ts';
+import { returnedField } from '../returned-field.ts';
 import { shownText, text } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
 
@@ -109,16 +110,16 @@ export const assetReplacement = v.pipe(
         content_access: v.optional(contentAccess),
         use: v.optional(use),
         checksum: v.optional(v.nullable(checksum)),
-        id: returned,
-        state: returned,
-        size: returned,
-        created_by: returned,
-        created_at: returned,
-        updated_at: returned,
-        upload: returned,
-        download: returned,
-        content_withheld: returned,
-        content_reads: returned,
+        id: returnedField,
+        state: returnedField,
+        size: returnedField,
+        created_by: returnedField,
+        created_at: returnedField,
+        updated_at: returnedField,
+        upload: returnedField,
+        download: returnedField,
+        content_withheld: returnedField,
+        content_reads: returnedField,
       }),
       v.title('AssetReplacementFields'),
     ),
@@ -133,7 +134,10 @@ const rowEntries = {
   description: shownDescription,
   asset_type: v.picklist(assetTypes),
   mime_type: shownText(255),
-  state: v.pipe(v.picklist(['pending', 'ready']), v.description('`pending` until the content is uploaded.')),
+  state: v.pipe(
+    v.picklist(['pending', 'ready']),
+    v.description('`pending` until the content has arrived and the service has hashed it.'),
+  ),
   size: v.pipe(v.number(), v.integer(), v.description('The size of the content in bytes. 0 while the asset is pending.')),
   checksum: v.pipe(
     v.nullable(shownText(64)),

@@ -3,7 +3,8 @@ import { assetTypes } from '../asset-type.ts';
 import { identifier } from '../identifier-schemas.ts';
 import { isReservedName } from '../originators.ts';
 import { strictObject } from '../strict-object.ts';
-import { description, returned, shownDescription } from '../fields.ts';
+import { description, shownDescription } from '../description.ts';
+import { returnedField } from '../returned-field.ts';
 import { shownText, text } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
 import { agentConfigInput, agentConfigOutput } from './agent-config.ts';
@@ -60,8 +61,6 @@ const inputEntries = {
 /** The body of endpoint 1. */
 export const computationInput = v.pipe(strictObject(inputEntries), v.title('ComputationInput'));
 
-/** A field that the service returns. A PUT accepts and ignores it, so that clients can send back what they read. */
-
 /**
  * The body of endpoint 4: a full replacement. Without `owner`, `approval` or `consumers`, these stay the same: a client that does
  * not know them must neither lower what a run requires nor let more users have its results.
@@ -77,12 +76,12 @@ export const computationReplacement = v.pipe(
     ),
     approval: v.optional(approval),
     consumers: v.optional(consumers),
-    id: returned,
-    status: returned,
-    created_at: returned,
-    updated_at: returned,
-    assets: returned,
-    run: returned,
+    id: returnedField,
+    status: returnedField,
+    created_at: returnedField,
+    updated_at: returnedField,
+    assets: returnedField,
+    run: returnedField,
   }),
   v.title('ComputationReplacement'),
 );

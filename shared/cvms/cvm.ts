@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import { cvmId } from '../identifier-schemas.ts';
 import { presenceSchema } from '../runs/presence.ts';
 import { strictObject } from '../strict-object.ts';
-import { description, returned } from '../fields.ts';
+import { description } from '../description.ts';
+import { returnedField } from '../returned-field.ts';
 import { text } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
 
@@ -20,11 +21,11 @@ export const cvmInput = v.pipe(
         ),
       ),
     ),
-    id: returned,
-    certificate_fingerprint: returned,
-    created_at: returned,
-    updated_at: returned,
-    presence: returned,
+    id: returnedField,
+    certificate_fingerprint: returnedField,
+    created_at: returnedField,
+    updated_at: returnedField,
+    presence: returnedField,
   }),
   v.title('CvmRegistration'),
 );

@@ -47,6 +47,7 @@ export async function readPage(table: Table, list: IndexedList, request: PageReq
       : await selectPage(snapshot, list, { tree, request });
     if (isFirst) rememberPage(table, list, request, numbers);
     const isMatch = (row: Item) => matches(list, request, row);
+    // A row that came into the state after it was read ahead is read again.
     const rows = await readRows(table, list, numbers, ahead.filter(isMatch));
     return { rows: rows.filter(isMatch), total };
   };

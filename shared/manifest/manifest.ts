@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { identifier } from '../identifier-schemas.ts';
-import { shownDescription } from '../fields.ts';
+import { shownDescription } from '../description.ts';
 import { shownText } from '../text.ts';
 
 const hash = v.pipe(

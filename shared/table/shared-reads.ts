@@ -82,10 +82,14 @@ function ended(read: Promise<unknown>): Promise<void> {
   });
 }
 
-function beforeDeadline<T>(result: Promise<T>, deadline: Deadline): Promise<T> {
+async function beforeDeadline<T>(result: Promise<T>, deadline: Deadline): Promise<T> {
   const signal = deadline.signal();
-  const timeout = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as DOMException));
-  });
-  return Promise.race([result, timeout]);
+  const late = Promise.withResolvers<never>();
+  const abort = () => late.reject(signal.reason as DOMException);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([result, late.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort); // else the signal keeps the result in memory until the deadline
+  }
 }
