@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from '../shared/clock.ts';
 
-/** A clock with timers. All parts of the one-machine stack share one, so that a test moves the time for all of them. */
+/** A clock with timers. Whoever starts several parts gives them one, so that a test moves the time for all of them. */
 export interface TimerClock extends Clock {
   /** Calls back once after the delay. Returns a function that cancels the timer, and does nothing once it has fired. */
   setTimer: (milliseconds: number, callback: () => void) => () => void;

@@ -9,7 +9,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { documentClient } from '../../shared/table/document-client.ts';
 import { domainsOfStage } from '../domains/domains-of-stage.ts';
 import { resourcesOf } from '../domains/stage-resources.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../command-line/usage-error.ts';
 import { stageNamed } from '../stage-named.ts';
 import { accessTokensLiveInSeconds } from '../state/lifetimes.ts';
 import type { AcceptTarget } from './accept-target.ts';

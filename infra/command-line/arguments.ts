@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { neverProxyLoopback } from '../../client/node/never-proxy-loopback.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from './usage-error.ts';
 
 /** Parses a command's options. @throws UsageError for an unknown option, a missing value or an extra argument */
 export function parseOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(args: string[], options: Options) {

@@ -1,4 +1,4 @@
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from './usage-error.ts';
 
 const secondsPer: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 

@@ -3,8 +3,8 @@ import { accept, costOf } from '../accept/accept.ts';
 import type { AcceptTarget } from '../accept/accept-target.ts';
 import { facts } from '../accept/facts.ts';
 import { notMeasured, type Finding } from '../accept/finding.ts';
-import { isMain, parseOptions, portFromEnvironment, runCommand } from './arguments.ts';
-import { UsageError } from '../usage-error.ts';
+import { isMain, parseOptions, portFromEnvironment, runCommand } from '../command-line/arguments.ts';
+import { UsageError } from '../command-line/usage-error.ts';
 import { serviceHere } from './ask-this-machine.ts';
 import { domainsHere } from './domains-here.ts';
 

@@ -1,4 +1,4 @@
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../command-line/usage-error.ts';
 
 /** Returns the URL of the service at a port of this machine. */
 export function serviceHere(port: number): string {

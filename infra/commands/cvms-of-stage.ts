@@ -4,12 +4,12 @@ import { kmsAuthority } from '../certificates/kms-authority.ts';
 import { outputsOf } from '../domains/stage-resources.ts';
 import { stageNamed } from '../stage-named.ts';
 import { cvmAuthorityAlias } from '../state/cvm-authority-key.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../command-line/usage-error.ts';
 import type { EnrolmentTarget } from './enrolment-target.ts';
 
 /**
- * A stage on AWS. The caller's credentials must be allowed to describe its gateway's stack, and to sign with the key of its
- * authority.
+ * A stage on AWS. The caller's credentials must be allowed to describe its gateway's stack, and, to enrol, to sign with the key of
+ * its authority.
  * @param token of an administrator of the domain
  * @throws UsageError if there is no such stage or token
  */

@@ -2,10 +2,10 @@ import * as v from 'valibot';
 import { domainId } from '../../shared/identifier-schemas.ts';
 import type { DomainManager, DomainUser } from '../domains/domain-manager.ts';
 import type { DomainContents, Removed } from '../domains/remove-from-storage.ts';
-import { isMain, parseOptions, portFromEnvironment, refuseOptions, runCommand } from './arguments.ts';
-import { UsageError } from '../usage-error.ts';
+import { isMain, parseOptions, portFromEnvironment, refuseOptions, runCommand } from '../command-line/arguments.ts';
+import { UsageError } from '../command-line/usage-error.ts';
 import { domainsHere } from './domains-here.ts';
-import { parseDuration } from './parse-duration.ts';
+import { parseDuration } from '../command-line/parse-duration.ts';
 
 const usage = `Usage: npm run domain -- create --domain DOMAIN --user USER [--email ADDRESS] [--stage STAGE]
        npm run domain -- invite --domain DOMAIN --user USER --role ROLE[,ROLE...] [--email ADDRESS] [--stage STAGE]

@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseOptions, runCommand } from '../commands/arguments.ts';
-import { UsageError } from '../usage-error.ts';
+import { parseOptions, runCommand } from '../command-line/arguments.ts';
+import { UsageError } from '../command-line/usage-error.ts';
 import { stageNamed } from '../stage-named.ts';
-import { versionOfEmulator } from './emulator.ts';
-import { drillRestore } from './restore-drill.ts';
-import { rehearseStage } from './rehearse-stage.ts';
-import type { StageToRehearse, RowChanges } from './stage-to-rehearse.ts';
+import { versionOfEmulator } from '../rehearse/emulator.ts';
+import { drillRestore } from '../rehearse/restore-drill.ts';
+import { rehearseStage } from '../rehearse/rehearse-stage.ts';
+import type { StageToRehearse, RowChanges } from '../rehearse/stage-to-rehearse.ts';
 
 const usage = `Usage: npm run rehearse -- [--python PYTHON] [--stage STAGE] [--bus] [--canary] [--restore]
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { parseOrigins } from '../local/allowed-origins.ts';
-import { gatewayPortFromEnvironment, isMain, parseOptions, portFromEnvironment, runCommand } from './arguments.ts';
+import { gatewayPortFromEnvironment, isMain, parseOptions, portFromEnvironment, runCommand } from '../command-line/arguments.ts';
 import { buildConsole, type ConsoleBuild, type ConsoleFiles } from '../local/console/console-build.ts';
 import { serviceVersion } from '../service-version.ts';
 import { isFree } from '../local/free-port.ts';

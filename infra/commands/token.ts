@@ -1,10 +1,10 @@
 import { ServiceProblem } from '../../client/service-problem.ts';
 import { issueLocalToken, type LocalTokenOptions } from '../../client/tokens/local-token.ts';
-import { isMain, parseOptions, portFromEnvironment, runCommand } from './arguments.ts';
-import { UsageError } from '../usage-error.ts';
+import { isMain, parseOptions, portFromEnvironment, runCommand } from '../command-line/arguments.ts';
+import { UsageError } from '../command-line/usage-error.ts';
 import { serviceHere } from './ask-this-machine.ts';
 import { membershipsHere } from './domains-here.ts';
-import { parseDuration } from './parse-duration.ts';
+import { parseDuration } from '../command-line/parse-duration.ts';
 
 const usage = `Usage: npm run --silent token -- --sub USER [--groups DOMAIN:ROLE[,DOMAIN:ROLE...]] [--expires-in 1h]
 

@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from '../../shared/clock.ts';
 import { closedAt } from '../../shared/deletion/closed-domain.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../command-line/usage-error.ts';
 import type { Stage } from '../stage.ts';
 import { stageNamed } from '../stage-named.ts';
 import { accessTokensLiveInSeconds, recoverableInDays, undeliveredStaysInDays } from '../state/lifetimes.ts';

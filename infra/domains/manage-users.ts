@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { roles as allRoles } from '../../shared/access/roles.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../command-line/usage-error.ts';
 import { membership as knownMembership } from './membership.ts';
 import type { NewUser, UserDirectory } from './user-directory.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as v from 'valibot';
 import { cvmId, domainId } from '../../shared/identifier-schemas.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../command-line/usage-error.ts';
 import { pageHeaders } from '../console/page-headers.ts';
 import { apiGatewayMessage, send } from './http-api/http-response.ts';
 import { readBody } from './http-api/read-body.ts';

@@ -36,7 +36,7 @@ export interface EmulatedStage {
 export async function onEmulatedStage(
   stage: StageToRehearse,
   place: Place,
-  work: (deployed: EmulatedStage) => Promise<void>,
+  work: (emulated: EmulatedStage) => Promise<void>,
 ): Promise<void> {
   const { python, folder } = place;
   const assembly = join(folder, 'cdk.out');

@@ -6,7 +6,7 @@ import type { StageToRehearse } from './stage-to-rehearse.ts';
 import { runSuite } from './suite.ts';
 import { describeVerdict, type Verdict } from './verdict.ts';
 
-/** Runs the end-to-end suite on a deployed stage. @throws Error if a step fails, or a case that is not listed in impossible.ts */
+/** Runs the end-to-end suite on a stage on the emulator. @throws Error if a step fails, or a case that is not listed in impossible.ts */
 export async function rehearseStage(stage: StageToRehearse, place: Place): Promise<void> {
   const { folder } = place;
   let verdict: Verdict | undefined;

@@ -11,24 +11,24 @@ import { commandsOf, eachCommandOf, type Filled } from './restore-commands.ts';
 import { runCommand, tailOf } from './run-command.ts';
 
 /**
- * Damages a deployed stage and restores it by the commands of docs/restore.md. The emulator restores a table as it is when it is asked,
+ * Damages a stage on the emulator and restores it by the commands of docs/restore.md. The emulator restores a table as it is when it is asked,
  * so the first command runs before the damage.
  * @throws Error if a step fails, or if something did not come back
  */
 export async function drillRestore(stage: StageToRehearse, place: Place): Promise<void> {
-  await onEmulatedStage(stage, place, async (deployed) => {
-    const client = new DrillClient(deployed);
+  await onEmulatedStage(stage, place, async (emulated) => {
+    const client = new DrillClient(emulated);
     await step('Creating computations, content and an active run', () => client.fill());
     const before = await client.look();
     const filled: Filled = {
       stage: stage.name,
-      TableArn: deployed.output('state', 'TableArn'),
-      ContentBucketName: deployed.output('state', 'ContentBucketName'),
+      TableArn: emulated.output('state', 'TableArn'),
+      ContentBucketName: emulated.output('state', 'ContentBucketName'),
       rule: '$RULE',
       time: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
     };
     const shell = (title: string, section: number, block: number) =>
-      step(title, () => runShell(deployed, `restore-${section}-${block}`, commandsOf(section, block, filled)));
+      step(title, () => runShell(emulated, `restore-${section}-${block}`, commandsOf(section, block, filled)));
 
     await delay(1_000); // the damage is in another second than the time to restore
     await shell('Section 1: restoring the table', 1, 0);
@@ -38,25 +38,25 @@ export async function drillRestore(stage: StageToRehearse, place: Place): Promis
     const existing: ExistingState = { tableName: `computations-${stage.name}-restored` };
     if (stage.changes.eventBus) {
       const switchOn = `(${commandsOf(1, 2, filled)}) > stream.txt`;
-      await step('Section 1: the stream of the restored table', () => runShell(deployed, 'restore-1-2', switchOn));
+      await step('Section 1: the stream of the restored table', () => runShell(emulated, 'restore-1-2', switchOn));
       existing.tableStreamArn = readFileSync(join(place.folder, 'stream.txt'), 'utf8').trim();
     }
     await shell('Section 2: bringing deleted content back', 2, 0);
 
     const [find = '', disable = ''] = eachCommandOf(2, 2, filled);
     const switchSweep = (title: string, command: string) =>
-      step(title, () => runShell(deployed, 'restore-sweep', `RULE=$(${find}); ${command}`));
+      step(title, () => runShell(emulated, 'restore-sweep', `RULE=$(${find}); ${command}`));
     await switchSweep('Section 2: keeping the sweep from ending runs', disable);
 
     const assembly = join(place.folder, 'cdk.adopting');
     const { args, environment } = appOf({ ...stage, changes: { ...stage.changes, existing } });
     await step('Section 3: naming the restored table in the row', async () => {
-      await deployed.cdk(['synth', `${stage.name}/*`, '--quiet', '--output', assembly, ...args], environment);
+      await emulated.cdk(['synth', `${stage.name}/*`, '--quiet', '--output', assembly, ...args], environment);
       adaptAssembly(join(assembly, `assembly-${stage.name}`));
     });
     const withoutState = ['Service', 'Operations', ...(stage.changes.canary ? ['Canary'] : [])];
     const deploy = (...stacks: string[]) =>
-      deployed.cdk(['deploy', ...stacks, '--app', assembly, '--require-approval', 'never'], deployed.emulator.awsEnvironment);
+      emulated.cdk(['deploy', ...stacks, '--app', assembly, '--require-approval', 'never'], emulated.emulator.awsEnvironment);
     await step('Section 3: deploying the stacks without state', () =>
       deploy('--exclusively', ...withoutState.map((stack) => `${stage.name}/${stack}`)),
     );

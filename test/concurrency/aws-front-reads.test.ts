@@ -37,6 +37,7 @@ import {
   type Stores,
   noKey,
 } from '../support/builders-store.ts';
+import { patientDeadline } from '../support/embedded-table.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
 import { untilTestEnds } from '../support/patience.ts';
 
@@ -55,7 +56,7 @@ beforeAll(async () => {
   front = await startAwsDynamoDb(engine.endpoint, { clock });
   const client = new DynamoDBClient({ endpoint: front.endpoint, region: 'local', credentials: localCredentials });
   const document = documentClient(client);
-  table = { name: stores.table.name, document };
+  table = { name: stores.table.name, document, deadline: patientDeadline };
 });
 afterAll(async () => {
   table.document.destroy();
@@ -64,7 +65,7 @@ afterAll(async () => {
   await engine.stop();
 });
 
-/** Moves the time from timer to timer until the work is done. It stands still while the engine answers, however long that takes. */
+/** Moves the time from timer to timer until the work is done. It stands still while nothing waits for a timer. */
 async function finish<T>(work: Promise<T>): Promise<T> {
   const state = { isOver: false };
   const watched = work.finally(() => (state.isOver = true));

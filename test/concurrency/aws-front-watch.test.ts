@@ -8,7 +8,7 @@ import { startAwsTable, type AwsTable } from '../support/aws-dynamodb/aws-table.
 
 let aws: AwsTable;
 beforeAll(async () => {
-  aws = await startAwsTable();
+  aws = await startAwsTable({ transactionInMilliseconds: 60 });
 });
 afterAll(() => aws.stop());
 

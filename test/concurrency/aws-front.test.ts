@@ -12,6 +12,7 @@ import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
 import { agentEvent } from '../support/lifecycle-scenario.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { slowClock } from '../support/slow-clock.ts';
+import { patientDeadline } from '../support/embedded-table.ts';
 
 const domain = 'front';
 const count = 24;
@@ -28,7 +29,7 @@ beforeAll(async () => {
   const times = { acceptInSeconds: 600, silenceInSeconds: 600, runInSeconds: 600, stopInSeconds: 600 };
   stack = await startStack({ port: 0, simulator: false, times, clock: slowClock() });
   const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
-  direct = { name: stack.tableName, document: documentClient(client) };
+  direct = { name: stack.tableName, document: documentClient(client), deadline: patientDeadline };
   call = callAs(stack.baseUrl, await stack.token('alice', [`${domain}:administrator`, `${domain}:cvm`]));
 });
 afterAll(async () => {

@@ -104,6 +104,9 @@ describe('a gateway', () => {
   });
 });
 
+/** Milliseconds: short, and many times what a handshake takes on a busy machine. */
+const withoutStream = 1_500;
+
 /** A gateway with one impatience, and what a CVM that is not registered with it shows to it. */
 async function impatientGateway(impatience: Partial<GatewayTimings>, cvmId = 'connected-1') {
   const authority = await createAuthority('impatient');
@@ -139,7 +142,7 @@ async function serverWith(connections: Connections, afterMilliseconds: number) {
 
 describe('a connection', () => {
   it('ends when its stream was refused, because an agent leaves it open and opens another one', async () => {
-    const { gateway, tls } = await impatientGateway({ connectionWithoutStream: 300 });
+    const { gateway, tls } = await impatientGateway({ connectionWithoutStream: withoutStream });
     const channel = credentials.createSsl(Buffer.from(tls.ca), Buffer.from(tls.key), Buffer.from(tls.cert));
     const address = `localhost:${gateway.port}`;
     const client = new Client(address, channel, { 'grpc.use_local_subchannel_pool': 1 });
@@ -160,7 +163,7 @@ describe('a connection', () => {
   });
 
   it('is cut when the gateway has ended it and the CVM does not', async () => {
-    const { gateway, tls } = await impatientGateway({ connectionWithoutStream: 300 });
+    const { gateway, tls } = await impatientGateway({ connectionWithoutStream: withoutStream });
     const connecting: ConnectionOptions & NetConnectOpts = {
       ...tls,
       host: 'localhost',
@@ -186,7 +189,7 @@ describe('a connection', () => {
 
   it('is cut when its session has ended and the other side does not read what was sent before', async () => {
     const connections = new Connections();
-    const { server, port, ca } = await serverWith(connections, 300);
+    const { server, port, ca } = await serverWith(connections, withoutStream);
     server.on('stream', (stream: ServerHttp2Stream) => {
       connections.carry(peerOf(stream), stream);
       stream.on('error', () => undefined).write(Buffer.alloc(moreThanBuffersTake));
@@ -210,7 +213,7 @@ describe('a connection', () => {
   });
 
   it('is cut when its other side shows no certificate in time, however slowly it speaks', async () => {
-    const { gateway } = await impatientGateway({ connectionWithoutStream: 300 });
+    const { gateway } = await impatientGateway({ connectionWithoutStream: withoutStream });
     const socket = connect(gateway.port, '127.0.0.1').on('error', () => undefined);
     const beginOfHandshake = Buffer.from([0x16, 0x03, 0x01, 0x3f, 0x00]);
     socket.write(beginOfHandshake);
@@ -241,7 +244,7 @@ describe('a connection', () => {
     const second = await agent();
     await silenced;
     const third = connectHttp2(`https://localhost:${port}`, { ca });
-    await expect(once(third, 'connect')).rejects.toThrow('disconnected');
+    await expect(once(third, 'connect')).rejects.toThrow(/disconnected|ECONNRESET|EPIPE/);
     expect([first.destroyed, second.destroyed]).toEqual([false, false]);
     first.destroy();
     second.destroy();
@@ -267,7 +270,7 @@ describe('a connection', () => {
 
   it('is cut when the certificate of its CVM is revoked, also if that does not read, and what it still sends changes nothing', async () => {
     const cvmId = 'deaf-1';
-    const { gateway, tls } = await impatientGateway({ connectionWithoutStream: 300 }, cvmId);
+    const { gateway, tls } = await impatientGateway({ connectionWithoutStream: withoutStream }, cvmId);
     const address = `localhost:${gateway.port}`;
     expect((await world.call('PUT', `/d1/cvms/${cvmId}`, { description: '', certificate: tls.cert })).status).toBe(201);
     const agent = world.connect({ cvmId, address, ca: tls.ca, certificate: tls.cert, key: tls.key });

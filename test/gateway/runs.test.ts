@@ -63,7 +63,7 @@ describe('a run of an agent at the gateway', () => {
     expect(reason).toContain('failed to run computation: algorithm execution error: exit status 3');
   });
 
-  it.each([0, 1_500])('fails when the agent answers after %d ms that it cannot start', async (afterMilliseconds) => {
+  it.each([0, 3_000])('fails when the agent answers after %d ms that it cannot start', async (afterMilliseconds) => {
     const id = `unable-${afterMilliseconds}`;
     const error = 'asn1: structure error';
     world.connect(await world.enrol(id), { cannotStart: { error, afterMilliseconds } });
@@ -75,7 +75,7 @@ describe('a run of an agent at the gateway', () => {
 
   it('fails when the agent answers late that it cannot start, and does not answer for its state', async () => {
     const error = 'no server';
-    const cannotStart = { error, afterMilliseconds: 2_500 };
+    const cannotStart = { error, afterMilliseconds: 5_000 };
     world.connect(await world.enrol('unable-mute'), { cannotStart, onState: (agent) => agent.hang() });
     await world.untilReady('unable-mute');
     const { computationId } = await world.startRun('unable-mute');

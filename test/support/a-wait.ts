@@ -1,8 +1,8 @@
 import type { Wait } from '../../shared/waits/wait.ts';
-import { skippingClock } from './skipping-clock.ts';
+import { standingClock } from './standing-clock.ts';
 
 /** A wait of 20 seconds that takes no time, by an endpoint and a domain of the test's own. */
 export function aWait(fields: Partial<Wait> = {}): Wait {
-  const clock = fields.clock ?? skippingClock();
+  const clock = fields.clock ?? standingClock();
   return { clock, endsAt: clock.now() + 20_000, endpoint: 'tests/wait', domain: 'd1', perStage: 10, perDomain: 10, ...fields };
 }

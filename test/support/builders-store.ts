@@ -29,6 +29,7 @@ import { computationFields } from './computation-fields.ts';
 import { startDynamoDbProxy, type DynamoDbProxy } from './dynamodb-proxy.ts';
 import { patientDeadline, startEmbeddedTable } from './embedded-table.ts';
 import { startIdleStepFunctions } from './lifecycle-idle-step-functions.ts';
+import { patientClock } from './patience.ts';
 
 /** The dependencies of the store functions: real engines, and executions that only wait. */
 export interface Stores {
@@ -54,7 +55,7 @@ export async function startStores(options: { latencyInMilliseconds?: number } = 
   const kms = await startKms({});
   return {
     table: embedded.table,
-    mortal: { name: embedded.table.name, document, deadline: patientDeadline },
+    mortal: { name: embedded.table.name, document, deadline: patientDeadline, clock: patientClock },
     proxy,
     content: { url: `${s3.endpoint}/content`, presigner },
     executions: stepFunctions.executions,

@@ -68,7 +68,7 @@ describe('the DynamoDB proxy', () => {
   });
 
   it('cancels only transactions that use the same item at the same time', async () => {
-    proxied.proxy.inject({ kind: 'contention', share: 1, holdInMilliseconds: 30 });
+    proxied.proxy.inject({ kind: 'contention', share: 1, holdInMilliseconds: 500 });
     const write = (sk: string) => ({ Put: { TableName: proxied.table.name, Item: { pk: 'a', sk } } });
     const send = (...sks: string[]) =>
       proxied.table.document.send(new TransactWriteCommand({ TransactItems: sks.map(write) })).catch((error: unknown) => error);

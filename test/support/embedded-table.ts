@@ -5,7 +5,7 @@ import { Deadline } from '../../shared/deadline.ts';
 import { local } from '../../infra/local/local-environment.ts';
 import { documentClient } from '../../shared/table/document-client.ts';
 import type { Table } from '../../shared/table/table.ts';
-import { untilTestEnds } from './patience.ts';
+import { patientClock, untilTestEnds } from './patience.ts';
 
 /** A deadline that a busy machine does not exceed: the time limit of the test ends it first. */
 export const patientDeadline = () => new Deadline(untilTestEnds.timeout);
@@ -24,7 +24,7 @@ export async function startEmbeddedTable(): Promise<EmbeddedTable> {
   const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
   const document = documentClient(client);
   return {
-    table: { name, document, deadline: patientDeadline },
+    table: { name, document, deadline: patientDeadline, clock: patientClock },
     endpoint: engine.endpoint,
     stop: async () => {
       document.destroy();

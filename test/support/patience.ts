@@ -1,5 +1,10 @@
+import { systemClock } from '../../shared/clock.ts';
+
 /** How long a test waits for a fact. It is far more than any fact takes at a load of 10 on two cores. */
 export const longestWaitInMilliseconds = 290_000;
+
+/** No read takes too long by it (shared/lists/read-margin.ts). */
+export const patientClock = { ...systemClock, steady: () => 0 };
 
 /**
  * Options for `vi.waitFor`: the wait ends shortly before the time limit of the test, so that the assertion that failed is

@@ -4,6 +4,7 @@ import { documentClient } from '../../shared/table/document-client.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { startDynamoDbProxy, type DynamoDbProxy } from './dynamodb-proxy.ts';
 import { patientDeadline, startEmbeddedTable } from './embedded-table.ts';
+import { patientClock } from './patience.ts';
 
 export interface ProxiedTable {
   /** The table through the proxy, to measure or disturb calls. */
@@ -21,7 +22,7 @@ export async function startProxiedTable(options: { latencyInMilliseconds?: numbe
   const client = new DynamoDBClient({ endpoint: proxy.endpoint, region: 'local', credentials: localCredentials });
   const document = documentClient(client);
   return {
-    table: { name: embedded.table.name, document, deadline: patientDeadline },
+    table: { name: embedded.table.name, document, deadline: patientDeadline, clock: patientClock },
     direct: embedded.table,
     proxy,
     stop: async () => {

@@ -61,7 +61,7 @@ describe('npm start', () => {
     const below = descendantsOf(service.pid);
     expect(below.length).toBeGreaterThan(0);
     expect(await service.end('SIGINT')).toBe(0);
-    expect(below.filter(isAlive)).toEqual([]);
+    await expect.poll(() => below.filter(isAlive)).toEqual([]);
     await expect(fetch(`http://localhost:${port}/health`)).rejects.toThrow();
   });
 
@@ -81,7 +81,7 @@ describe('npm start', () => {
     await call('POST', `/d1/computations/${id}/run?cvm=cvm-1`);
     const below = descendantsOf(first.pid);
     expect(await first.end('SIGTERM')).toBe(0);
-    expect(below.filter(isAlive)).toEqual([]);
+    await expect.poll(() => below.filter(isAlive)).toEqual([]);
 
     const second = await start(port, '--data', data, '--no-simulator');
     expect((await call('GET', '/d1/computations')).body).toMatchObject({ computations: [{ id, status: 'running' }], total: 1 });

@@ -11,6 +11,8 @@ import { etagOfState } from '../../../shared/etag.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 import { startAnsweringServer, status, type AnsweringServer } from '../../support/answering-server.ts';
 import { anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { patientDeadline } from '../../support/embedded-table.ts';
+import { untilTestEnds } from '../../support/patience.ts';
 
 let stores: Stores;
 let storage: AnsweringServer;
@@ -134,7 +136,8 @@ describe('describeAsset', () => {
     storage.answerWith((request, response) => {
       void deleteAsset(stores.table, { domain, id, ...byAlice }).then(() => status(404)(request, response));
     });
-    const content = { ...stores.content, url: `${storage.endpoint}/content` };
+    const patience = { timeLimitInMilliseconds: untilTestEnds.timeout, deadline: patientDeadline };
+    const content = { ...stores.content, url: `${storage.endpoint}/content`, ...patience };
     await expect(describeAsset(stores.table, content, { domain, id, ...byAlice })).rejects.toMatchObject({ code: 'not_found' });
   });
 

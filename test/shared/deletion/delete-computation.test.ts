@@ -8,6 +8,7 @@ import { readLog } from '../../../shared/lists/read-log.ts';
 import { allowed, aReadyComputation, aRun, endRunWith, startStores } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 
 const stores = sharedByTests(startStores);
 
@@ -29,6 +30,7 @@ describe('deleteComputation', () => {
     await endRunWith(stores, domain, runId);
     const { version } = await readComputation(stores.table, domain, id);
     await deleteComputation(stores.table, { domain, id, permit: allowed });
+    await purgeAll(stores.table, stores.content);
     const entries = await readLog(stores.table, indexedLists.runs(domain).index);
     const removal = entries.find(({ name }) => name === `run-${nameOf(runId)}`);
     expect(removal?.steps).toMatchObject([{ after: { name: nameOf(id), version: version + 1 } }]);

@@ -3,7 +3,6 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as v from 'valibot';
 import { canonicalDigest } from '../../../shared/canonical-json.ts';
-import { Deadline } from '../../../shared/deadline.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { statementSchema, type Statement } from '../../../shared/evidence/evidence.ts';
@@ -17,6 +16,7 @@ import { allowed, aReadyComputation, aRun, endRunWith, startStores, type Stores 
 import { clockOfTests } from '../../support/append-to-journal.ts';
 import { setTestEnvironment } from '../../support/test-environment.ts';
 import { checkEvidence } from '../../../verify/check-evidence.ts';
+import { patientDeadline } from '../../support/embedded-table.ts';
 
 const domain = 'd1';
 let stores: Stores;
@@ -33,7 +33,7 @@ beforeEach(async () => {
   runId = await aRun(stores, domain, computationId, `cvm-of-${computationId}`);
 });
 
-const keys = () => openKms(() => new Deadline());
+const keys = () => openKms(patientDeadline);
 const end = () => endRunWith(stores, domain, runId);
 const remove = () => deleteComputation(stores.table, { domain, id: computationId, permit: allowed });
 const read = (table: Table = stores.table, now = clockOfTests) =>
@@ -133,7 +133,9 @@ describe('readEvidence', () => {
       },
     } as unknown as KMSClient;
     const request = { domain, computationId, runId, serviceVersion: '1.2.3', now: clockOfTests };
-    await expect(readEvidence(stores.table, { client: slow }, request)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(readEvidence(stores.table, { client: slow, deadline: patientDeadline }, request)).rejects.toMatchObject({
+      code: 'not_found',
+    });
     expect(await queryPartition(stores.table, runKeys.partition(computationId))).toEqual([]);
   });
 

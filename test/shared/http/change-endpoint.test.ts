@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../../shared/clock.ts';
 import { conflict, ServiceError } from '../../../shared/errors.ts';
 import { changeEndpoint } from '../../../shared/http/change-endpoint.ts';
 import type { Contract } from '../../../shared/http/contract.ts';
@@ -145,8 +146,9 @@ describe('the type of an endpoint', () => {
     vi.stubEnv('DOMAIN_BURST', '3');
     const handler = counter();
     const answers: HttpResponse[] = [];
+    const clock = { ...systemClock, now: () => Date.parse('2026-01-01T00:00:00Z') };
     for (let change = 0; change < 4; change++) {
-      answers.push(await handler(eventOf(undefined) as never, {} as never));
+      answers.push(await handler(eventOf(undefined) as never, { clock } as never));
     }
     vi.unstubAllEnvs();
     expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 429]);

@@ -165,7 +165,8 @@ describe('readPage', () => {
     });
 
     it('reads the index and the newest rows twice for 16 first pages at once', async () => {
-      const pages = await Promise.all(Array.from({ length: 16 }, () => readPage(proxied.table, list, { limit: 5, offset: 0 })));
+      const read = () => readPage(proxied.table, list, { limit: 5, offset: 0 });
+      const pages = await Promise.all(Array.from({ length: 16 }, read));
       const numbers = pages.map(({ rows }) => rows.map((row) => row['number']));
       expect(numbers).toStrictEqual(pages.map(() => [15_000, 14_900, 14_800, 14_700, 14_600]));
       expect(proxied.proxy.calls.length).toBe(2 * 4);

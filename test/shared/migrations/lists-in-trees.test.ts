@@ -34,6 +34,7 @@ import { scan } from '../../support/lifecycle-inconsistencies.ts';
 import { inLists } from '../../support/list-inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { tableThrough } from '../../support/table-through.ts';
+import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 
 const stores = sharedByTests(startStores);
 const clear = async () => deleteItems(stores.table, (await scan(stores.table)) as unknown as Key[]);
@@ -119,6 +120,7 @@ async function aTableInBetween(): Promise<{ first: string; asset: string }> {
   await endRunWith(stores, domain, run);
   await aComputation(stores.table, domain, 'new');
   await deleteComputation(stores.table, { domain, id: deleted, permit: byAlice.permit });
+  await purgeAll(stores.table, stores.content);
   return { first: ready.id, asset };
 }
 

@@ -106,6 +106,7 @@ describe('the migration open-tasks-of-users', () => {
     expect((await todoOf('bob')).approvals).toEqual([]);
     await deleteAsset(stores.table, { domain, id: pending, ...byAlice });
     await deleteAsset(stores.table, { domain, id: algorithm, ...byAlice });
+    await purgeAll(stores.table, stores.content);
     expect(inconsistencies(await scan(stores.table))).toEqual([]);
     await deleteComputation(stores.table, { domain, id, permit: allowed });
     await purgeAll(stores.table, stores.content);

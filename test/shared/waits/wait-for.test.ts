@@ -5,7 +5,7 @@ import type { Wait } from '../../../shared/waits/wait.ts';
 import { aWait } from '../../support/a-wait.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
-import { skippingClock } from '../../support/skipping-clock.ts';
+import { standingClock } from '../../support/standing-clock.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 
@@ -37,7 +37,7 @@ function stillClock() {
     resolve(undefined);
     return new Promise<void>(() => {});
   };
-  return { ...skippingClock(), wait, isWaiting };
+  return { ...standingClock(), wait, isWaiting };
 }
 
 describe('waitFor', () => {
@@ -58,7 +58,7 @@ describe('waitFor', () => {
   });
 
   it('looks once if the time is already up', async () => {
-    const clock = skippingClock();
+    const clock = standingClock();
     const { wait } = lookout(ownWait({ clock, endsAt: clock.now() }));
     expect(await wait()).toBe(1);
   });

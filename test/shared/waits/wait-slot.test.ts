@@ -5,7 +5,7 @@ import type { Wait } from '../../../shared/waits/wait.ts';
 import { aWait } from '../../support/a-wait.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
-import { skippingClock } from '../../support/skipping-clock.ts';
+import { standingClock } from '../../support/standing-clock.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 
@@ -57,7 +57,7 @@ describe('takeWaitSlot', () => {
   });
 
   it('gives the slot of a wait that never freed it to another wait 10 seconds after its end, and ignores a late release', async () => {
-    const clock = skippingClock();
+    const clock = standingClock();
     const wait = waitsOf({ perStage: 1, perDomain: 1 });
     const at = (fields: Partial<Wait> = {}) => wait({ clock, endsAt: clock.now() + 20_000, ...fields });
     const [release] = await takeInTurn(at(), 1);

@@ -26,7 +26,7 @@ export async function startAwsTable(options: AwsDynamoDbOptions & { maxAttempts?
   });
   const document = documentClient(client);
   return {
-    table: { name: embedded.table.name, document },
+    table: { ...embedded.table, document },
     direct: embedded.table,
     front,
     stop: async () => {

@@ -1,8 +1,8 @@
 import { DescribeTimeToLiveCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTable, startDynamoDb, type LocalDynamoDb } from '../../../infra/local/dynamodb/dynamodb.ts';
-import { localCredentials } from '../../../infra/local/local-credentials.ts';
-import { tableDefinition } from '../../../infra/table-definition.ts';
+import { createTable, startDynamoDb, type LocalDynamoDb } from '../../../../infra/local/dynamodb/dynamodb.ts';
+import { localCredentials } from '../../../../infra/local/local-credentials.ts';
+import { tableDefinition } from '../../../../infra/table-definition.ts';
 
 let engine: LocalDynamoDb;
 let client: DynamoDBClient;
