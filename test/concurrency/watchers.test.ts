@@ -49,9 +49,10 @@ describe('watchers whose connections break again and again', () => {
     ]);
     const writers = [0, 1, 2].map(async (writer) => {
       for (let change = 0; change < changes / 3; change++) {
-        const put = () => call('PUT', `/d1/computations/${id}`, { name: `Change ${change} by ${writer}` });
+        const name = `Change ${change} by ${writer}`;
+        const put = () => call('PUT', `/d1/computations/${id}`, { name }, { 'idempotency-key': name });
         let { status } = await put();
-        while (status === 503) ({ status } = await put()); // the others change it too
+        while (status === 503) ({ status } = await put()); // the key keeps it one change
         expect(status).toBe(200);
       }
     });
