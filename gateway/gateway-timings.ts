@@ -40,6 +40,9 @@ export interface GatewayTimings {
   /** The first and the longest pause between attempts to report. */
   firstRetry: number;
   longestRetry: number;
+  /** How long a stop waits for reports to be taken, and for those that may be left out. */
+  drain: number;
+  drainOfOptional: number;
 }
 
 export const defaultTimings: GatewayTimings = {
@@ -62,4 +65,6 @@ export const defaultTimings: GatewayTimings = {
   connectionWithoutStream: 30_000,
   firstRetry: 250,
   longestRetry: 15_000,
+  drain: 10_000,
+  drainOfOptional: 1_000,
 };

@@ -48,10 +48,6 @@ export interface GatewayGauges {
 /** The largest message of an agent is its attestation token, of some tens of kilobytes. */
 const largestMessageInBytes = 1024 * 1024;
 
-/** How long a stop waits for reports to be taken, in milliseconds. */
-const drainInMilliseconds = 10_000;
-const drainOfOptionalInMilliseconds = 1_000;
-
 /** How often a stop checks for reports that were made meanwhile, in milliseconds. */
 const lookInMilliseconds = 50;
 
@@ -104,7 +100,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     stop: async () => {
       server.unbind(address.replace(/:0$/, `:${port}`));
       await watch.stop();
-      await drain(sessions);
+      await drain(sessions, timings);
       clearInterval(ticking); // until now it answers the messages of other gateways, as its lease promises
       const left = outboxesOf(sessions).filter((outbox) => !outbox.isEmpty);
       for (const outbox of outboxesOf(sessions)) outbox.close();
@@ -121,12 +117,12 @@ function outboxesOf(sessions: Sessions): Outbox[] {
 }
 
 /**
- * Waits until the service has taken all reports that are never left out, also those that are made meanwhile, or the time is over. For
- * the others it waits a second: they may come without end.
+ * Waits until the service has taken all reports that are never left out, also those that are made meanwhile, or the time is over. It
+ * waits less for the others: they may come without end.
  */
-async function drain(sessions: Sessions): Promise<void> {
-  const endsAt = performance.now() + drainInMilliseconds;
-  await Promise.all(outboxesOf(sessions).map((outbox) => outbox.drained(drainOfOptionalInMilliseconds)));
+async function drain(sessions: Sessions, timings: GatewayTimings): Promise<void> {
+  const endsAt = performance.now() + timings.drain;
+  await Promise.all(outboxesOf(sessions).map((outbox) => outbox.drained(timings.drainOfOptional)));
   while (sessions.all.some((session) => session.holdsLasting)) {
     const left = endsAt - performance.now();
     if (left <= 0) return;

@@ -125,7 +125,7 @@ export async function startGatewayStack(options: Partial<StackOptions> = {}, { o
     untilRun: async (computationId, status) => {
       return await vi.waitFor(async () => {
         const { body } = await call('GET', `/d1/computations/${computationId}/run`);
-        expect(body).toMatchObject({ status });
+        expect(body, `The run is ${JSON.stringify(body)}.`).toMatchObject({ status });
         return body;
       }, untilTestEnds);
     },
