@@ -14,13 +14,16 @@ const ofCredentials = new Set([
 
 const ofRequest = new Set(['ItemCollectionSizeLimitExceededException', 'SerializationException', 'ValidationException']);
 
+/** Errors of the code that handles the report: the same report meets them again. */
+const ofCode = new Set(['RangeError', 'TypeError']);
+
 /**
- * Tells failures apart: refused credentials (401, 403), requests that can never be taken (400), and all others, such as throttling,
- * errors of a server and broken connections (429, 5xx).
+ * Tells failures apart: refused credentials (401, 403), requests that can never be taken (400, or one that the code fails on), and all
+ * others, such as throttling, errors of a server and broken connections (429, 5xx).
  */
 export function failureKind(error: unknown): FailureKind {
   if (error instanceof ServiceError) return error.code === 'unavailable' ? 'busy' : 'lasting';
   if (!(error instanceof Error)) return 'busy';
   if (ofCredentials.has(error.name)) return 'credentials';
-  return ofRequest.has(error.name) ? 'lasting' : 'busy';
+  return ofRequest.has(error.name) || ofCode.has(error.name) ? 'lasting' : 'busy';
 }

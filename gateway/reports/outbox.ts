@@ -15,7 +15,7 @@ export interface OutboxOptions {
   /** Called with the answers to the reports that the service has taken. */
   onTaken: (results: ReportResult[]) => void;
   /** Called for each report that was left out. */
-  onDropped: () => void;
+  onDropped: (report: LastingReport) => void;
   /** What a line of the log says besides, such as the run. */
   logFields?: Record<string, string>;
   now: () => number;
@@ -71,7 +71,7 @@ export class Outbox {
     const [dropped] = index < 0 ? [] : this.entries.splice(index, 1);
     if (!dropped) return false;
     this.bytes -= dropped.bytes;
-    this.options.onDropped();
+    this.options.onDropped(dropped.report);
     return true;
   }
 
@@ -122,11 +122,12 @@ export class Outbox {
         continue;
       }
       const kind = failureKind(error);
-      if (kind === 'lasting' && batch.length === 1 && ++lastingFailures >= mostLastingFailures) {
-        const fields = { ...this.options.logFields, id: batch[0]?.report.id };
+      const [first] = batch;
+      if (kind === 'lasting' && first && batch.length === 1 && ++lastingFailures >= mostLastingFailures) {
+        const fields = { ...this.options.logFields, id: first.report.id };
         log('ERROR', 'A report of a CVM was left out, because the service cannot take it.', fields, error);
         this.remove(batch);
-        this.options.onDropped();
+        this.options.onDropped(first.report);
         lastingFailures = 0;
       }
       if (kind === 'lasting') most = 1;

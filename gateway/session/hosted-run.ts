@@ -53,7 +53,10 @@ export class HostedRun {
         this.learn(results);
         onStatus();
       },
-      onDropped: () => counts.reportsDropped++,
+      onDropped: ({ id }) => {
+        counts.reportsDropped++;
+        this.known.delete(id); // so that the agent's state has it inferred
+      },
       logFields: { domain: reference.domain, cvm_id: reference.cvm_id, run_id: reference.run_id },
       now: () => clock.now(),
       pauses: { firstInMilliseconds: timings.firstRetry, longestInMilliseconds: timings.longestRetry },

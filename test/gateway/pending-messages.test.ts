@@ -12,7 +12,7 @@ import type { AgentEvent, AgentLog } from '../../gateway/wire/messages.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { AgentRecord } from '../../shared/runs/agent-record.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
-import { failReadsOf } from '../support/fail-reads-of.ts';
+import { failReadsOf } from '../support/fail-calls.ts';
 import { testTimings } from '../support/gateway-timings.ts';
 import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 

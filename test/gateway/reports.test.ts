@@ -150,12 +150,14 @@ describe('the outbox', () => {
 describe('a run at a gateway', () => {
   const reference = { domain: 'd1', computation_id: 'c', run_id: 'run', cvm_id: 'cvm-1' };
 
-  /** A run whose reports the service takes. */
-  function hosted() {
+  /** A run whose reports the service takes, but for these failures. */
+  function hosted(failures: Error[] = []) {
     const ids: string[] = [];
     const reasons: unknown[] = [];
     const counts = noCounts();
     const report = (_: unknown, reports: LastingReport[]) => {
+      const failure = failures.pop();
+      if (failure) return Promise.reject(failure);
       ids.push(...reports.map(({ id }) => id));
       reasons.push(...reports.flatMap((each) => ('reason' in each ? [each.reason] : [])));
       return Promise.resolve([]);
@@ -167,11 +169,20 @@ describe('a run at a gateway', () => {
       counts,
       clock,
       wallClock: systemClock,
-      timings: defaultTimings,
+      timings: { ...defaultTimings, firstRetry: 1, longestRetry: 2 },
       logs,
     } as unknown as GatewayParts;
     return { run: new HostedRun(reference, parts, () => undefined), ids, reasons, counts, clock };
   }
+
+  it('has an event inferred again whose report was left out, because the code failed on it five times', async () => {
+    const { run, ids, counts } = hosted(Array.from({ length: 5 }, () => new TypeError('A defect.')));
+    run.observe('Failed', 0);
+    await vi.waitFor(() => expect(counts.reportsDropped).toBe(1), untilTestEnds);
+    expect(ids).toEqual([]);
+    run.observe('Failed', 0);
+    await vi.waitFor(() => expect(ids).toHaveLength(1), untilTestEnds);
+  });
 
   it('has up to 10,000 warnings, and its end after them', async () => {
     const { run, ids, counts } = hosted();

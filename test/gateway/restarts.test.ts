@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cvmKeys } from '../../shared/table/keys.ts';
 import { seededRandom } from '../support/aws-dynamodb/seeded-random.ts';
 import { amount, sampleSeed } from '../support/amounts.ts';
-import { failReadsOf } from '../support/fail-reads-of.ts';
+import { failReadsOf } from '../support/fail-calls.ts';
 import { gatewayInProcess } from '../support/gateway-in-process.ts';
 import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 import type { SimulatedAgent } from '../support/simulated-agent.ts';

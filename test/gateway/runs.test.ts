@@ -2,10 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Deadline } from '../../shared/deadline.ts';
-import type { Key } from '../../shared/table/keys.ts';
-import { openTable } from '../../shared/table/open-table.ts';
 import { withRunLogs } from '../../infra/local/run-log-files.ts';
+import { failWritesOf } from '../support/fail-calls.ts';
 import { readyComputation } from '../support/ready-computation.ts';
 import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 import { eventsWithoutDatasets, type SimulatedAgent } from '../support/simulated-agent.ts';
@@ -84,21 +82,13 @@ describe('a run of an agent at the gateway', () => {
   });
 
   it('fails when the agent answers that it cannot start while its attestation cannot be kept', async () => {
-    let isBroken = true;
-    openTable(() => new Deadline()).document.middlewareStack.add(
-      (next) => (args) => {
-        const { Item } = args.input as { Item?: Key };
-        if (isBroken && Item?.sk.startsWith('attestation#')) throw new Error('The table is broken.');
-        return next(args);
-      },
-      { step: 'initialize' },
-    );
+    const writes = failWritesOf('"attestation#');
     const error = 'no server';
     world.connect(await world.enrol('unable-broken'), { cannotStart: { error, afterMilliseconds: 300 } });
     await world.untilReady('unable-broken');
     const { computationId } = await world.startRun('unable-broken');
     const { reason } = await world.untilRun(computationId, 'failed');
-    isBroken = false;
+    expect(writes.failures).toBeGreaterThan(0);
     expect(reason).toBe(`The CVM rejected the run: The agent cannot start the run: ${error}`);
   });
 

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { lineRunLogs } from '../../gateway/logs/line-run-logs.ts';
 import type { Gateway } from '../../gateway/start-gateway.ts';
-import { Deadline } from '../../shared/deadline.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { failWritesOf } from '../support/fail-calls.ts';
 import { gatewayInProcess } from '../support/gateway-in-process.ts';
 import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 import { eventsWithoutDatasets, type SimulatedAgent } from '../support/simulated-agent.ts';
@@ -97,6 +96,7 @@ describe('a second agent of a CVM that connects to another gateway', () => {
     const first = world.connect(cvm);
     await world.untilReady('frozen-1');
     world.gateway.freeze();
+    onTestFinished(() => world.gateway.thaw());
     const second = world.connect({ ...cvm, address: other.address });
     await expect.poll(() => second.questions).toBeGreaterThan(0);
     const { computationId } = await world.startRun('frozen-1');
@@ -132,21 +132,13 @@ describe('a gateway that stops while a report cannot be written', () => {
     await world.untilReady('drained-1');
     const { computationId } = await world.startRun('drained-1');
     await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
-    let isBroken = true;
-    openTable(() => new Deadline()).document.middlewareStack.add(
-      (next) => (args) => {
-        const { TransactItems = [] } = args.input as { TransactItems?: unknown[] };
-        if (isBroken && JSON.stringify(TransactItems).includes('Running')) throw new Error('The table is broken.');
-        return next(args);
-      },
-      { step: 'initialize' },
-    );
+    const writes = failWritesOf('Running', computationId);
     agent.upload();
-    await expect.poll(() => near.gauges().outboxAge).toBeGreaterThan(0);
+    await expect.poll(() => writes.failures).toBeGreaterThan(0);
     const stopped = near.stop();
     const second = world.connect({ ...cvm, address: other.address }, { hasForwarder: false, reconnectInMilliseconds: 60_000 });
     await expect.poll(() => codes(second)).toEqual([permissionDenied]);
-    isBroken = false;
+    writes.isBroken = false;
     await stopped;
     expect(await journal(computationId)).toContain('Running/InProgress');
     agent.end();
@@ -165,29 +157,18 @@ describe('a gateway that stops', () => {
       return { agent, computationId };
     };
     const [early, late] = await Promise.all([waiting('early-1'), waiting('late-1')]);
-    const broken = new Set([early.computationId, late.computationId]);
-    const failed: string[] = [];
-    const failures = ({ computationId }: typeof early) => failed.filter((id) => id === computationId).length;
-    openTable(() => new Deadline()).document.middlewareStack.add(
-      (next) => (args) => {
-        const written = JSON.stringify((args.input as { TransactItems?: unknown[] }).TransactItems ?? []);
-        const found = written.includes('Running') ? [...broken].find((id) => written.includes(id)) : undefined;
-        if (found === undefined) return next(args);
-        failed.push(found);
-        throw new Error('The table is broken.');
-      },
-      { step: 'initialize' },
-    );
+    const writesOf = ({ computationId }: typeof early) => failWritesOf('Running', computationId);
+    const [earlyWrites, lateWrites] = [writesOf(early), writesOf(late)];
     early.agent.upload();
-    await expect.poll(() => failures(early)).toBeGreaterThan(0);
+    await expect.poll(() => earlyWrites.failures).toBeGreaterThan(0);
     const stopped = near.stop();
-    const before = failures(early);
-    await expect.poll(() => failures(early)).toBeGreaterThan(before + 1); // by then the stop waits for it
+    const before = earlyWrites.failures;
+    await expect.poll(() => earlyWrites.failures).toBeGreaterThan(before + 1); // by then the stop waits for it
     late.agent.upload();
-    await expect.poll(() => failures(late)).toBeGreaterThan(0);
-    broken.delete(early.computationId);
+    await expect.poll(() => lateWrites.failures).toBeGreaterThan(0);
+    earlyWrites.isBroken = false;
     await expect.poll(() => journal(early.computationId)).toContain('Running/InProgress');
-    broken.delete(late.computationId);
+    lateWrites.isBroken = false;
     await stopped;
     expect(await journal(late.computationId)).toContain('Running/InProgress');
     early.agent.end();
@@ -274,7 +255,8 @@ describe('a CVM whose log-forwarder is connected to another gateway than its age
     agent.restartAgent();
     await world.untilReady('apart-again-1');
     isAgain = true;
-    const { body } = await world.call('POST', `/d1/computations/${computationId}/run?cvm=apart-again-1`);
+    const { status, body } = await world.call('POST', `/d1/computations/${computationId}/run?cvm=apart-again-1`);
+    expect(status).toBe(200);
     await world.untilRun(computationId, 'completed');
     await expect.poll(() => eventsOf(body as unknown as string)).toContain('Complete/Completed');
     expect(await eventsOf(body as unknown as string)).toEqual(eventsWithoutDatasets);

@@ -170,12 +170,14 @@ async function gatewayProcess(authority: Authority): Promise<TestedGateway> {
         GATEWAY_PORT: String(port),
         GATEWAY_TLS: JSON.stringify({ ca: authority.certificate, certificate, key }),
       },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['pipe', 'pipe', 'inherit'],
     });
     child = started;
     let output = '';
     started.stdout.on('data', (chunk) => (output += String(chunk)));
-    await vi.waitFor(() => expect(output).toContain('listening'), untilTestEnds);
+    const listening = vi.waitFor(() => expect(output).toContain('listening'), untilTestEnds);
+    const ended = once(started, 'exit').then(() => Promise.reject(new Error('The gateway did not start.')));
+    await Promise.race([listening, ended]);
   };
   await start();
   return {

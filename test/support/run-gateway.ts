@@ -8,4 +8,5 @@ const { GATEWAY_PORT, GATEWAY_TLS } = environment();
 const tls = JSON.parse(GATEWAY_TLS) as { ca: string; certificate: string; key: string };
 const gateway = await startGateway({ port: GATEWAY_PORT, host: '127.0.0.1', tls, logs: lineRunLogs(), timings: testTimings });
 process.stdout.write(`listening ${gateway.port}\n`);
+process.stdin.once('end', () => process.exit(1)).resume(); // the test has ended without ending it
 process.once('SIGTERM', () => void gateway.stop().then(() => process.exit(0)));

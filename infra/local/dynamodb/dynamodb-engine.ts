@@ -3,6 +3,8 @@ import { engineBinary } from './engine-binary.ts';
 
 /** A process of the embedded DynamoDB engine. It may not answer yet. */
 export interface DynamoDbEngine {
+  /** Resolves when this process listens on its port. An answer from the port may be that of another process. */
+  listening: Promise<void>;
   /** Resolves when the process has ended or could not be started, with the reason: the end of its error output, or its exit code. */
   ended: Promise<string>;
   stop: () => Promise<void>;
@@ -21,8 +23,10 @@ export function spawnDynamoDbEngine(port: number, file: string | undefined): Dyn
     },
   );
   let errorOutput = '';
+  const listening = Promise.withResolvers<void>();
   engine.stderr.on('data', (chunk: Buffer) => {
     errorOutput = (errorOutput + chunk.toString()).slice(-keptErrorOutputInCharacters);
+    if (errorOutput.includes(`listening on http://127.0.0.1:${port}`)) listening.resolve();
   });
   engine.stdin.on('error', () => undefined); // the engine has already ended
   const ended = new Promise<string>((resolve) => {
@@ -30,6 +34,7 @@ export function spawnDynamoDbEngine(port: number, file: string | undefined): Dyn
     engine.once('close', (code) => resolve(errorOutput.trim() || `exit code ${code ?? 'unknown'}`));
   });
   return {
+    listening: listening.promise,
     ended,
     stop: async () => {
       engine.stdin.end();

@@ -11,7 +11,7 @@ import {
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import { tableDefinition } from '../../table-definition.ts';
-import { spawnDynamoDbEngine } from './dynamodb-engine.ts';
+import { spawnDynamoDbEngine, type DynamoDbEngine } from './dynamodb-engine.ts';
 import { freePort } from '../free-port.ts';
 import { localCredentials } from '../local-credentials.ts';
 
@@ -27,8 +27,11 @@ export interface LocalDynamoDbOptions {
   onLost?: (error: Error) => void;
   /** The pause before the first restart. It doubles with each further one. Default: 100. */
   firstPauseInMilliseconds?: number;
+  /** Finds a TCP port for the engine. Another process may take it meanwhile. Default: freePort. */
+  findPort?: () => Promise<number>;
 }
 
+const mostPorts = 10;
 const mostRestartsInARow = 5;
 const steadyAfterInMilliseconds = 60_000;
 const firstPauseByDefault = 100;
@@ -43,22 +46,15 @@ export async function startDynamoDb({
   dataDirectory,
   onLost,
   firstPauseInMilliseconds = firstPauseByDefault,
+  findPort = freePort,
 }: LocalDynamoDbOptions = {}): Promise<LocalDynamoDb> {
   const given = process.env['DYNAMODB_ENDPOINT'];
   if (given) return { endpoint: given, stop: () => Promise.resolve() };
 
-  const port = await freePort();
-  const endpoint = `http://127.0.0.1:${port}`;
   const file = dataDirectory === undefined ? undefined : join(dataDirectory, 'dynamodb.sqlite');
   if (dataDirectory !== undefined) mkdirSync(dataDirectory, { recursive: true });
-  let engine = spawnDynamoDbEngine(port, file);
-  const asking = new AbortController();
-  const failure = await Promise.race([untilItAnswers(endpoint, asking.signal), engine.ended]);
-  asking.abort();
-  if (failure !== undefined) {
-    await engine.stop();
-    throw new Error(`The embedded DynamoDB engine failed to start: ${failure}${file === undefined ? '' : adviceOn(file)}`);
-  }
+  const { port, engine: first } = await startEngine(findPort, file);
+  let engine = first;
 
   const stopping = new AbortController();
   const watch = async () => {
@@ -85,13 +81,29 @@ export async function startDynamoDb({
   };
   const watching = watch();
   return {
-    endpoint,
+    endpoint: `http://127.0.0.1:${port}`,
     stop: async () => {
       stopping.abort();
       await engine.stop();
       await watching;
     },
   };
+}
+
+/** Starts the engine, on another port if the one that was found is taken by then. @throws Error if it fails to start */
+async function startEngine(
+  findPort: () => Promise<number>,
+  file: string | undefined,
+): Promise<{ port: number; engine: DynamoDbEngine }> {
+  for (let attempt = 1; ; attempt++) {
+    const port = await findPort();
+    const engine = spawnDynamoDbEngine(port, file);
+    const failure = await failureToListen(engine);
+    if (failure === undefined) return { port, engine };
+    await engine.stop();
+    if (attempt < mostPorts && failure.includes('already in use')) continue;
+    throw new Error(`The embedded DynamoDB engine failed to start: ${failure}${file === undefined ? '' : adviceOn(file)}`);
+  }
 }
 
 function adviceOn(file: string): string {
@@ -163,16 +175,14 @@ async function enableTimeToLive(client: DynamoDBClient, tableName: string): Prom
 /** A start takes 0.1 s, or many seconds on a busy machine. */
 const startTimeoutInMilliseconds = 60_000;
 
-/** Waits for the first answer. The signal ends the wait. @returns the problem if no answer comes in time */
-async function untilItAnswers(endpoint: string, signal: AbortSignal): Promise<string | undefined> {
-  const givesUpAt = performance.now() + startTimeoutInMilliseconds;
-  while (!signal.aborted && performance.now() < givesUpAt) {
-    try {
-      await fetch(endpoint, { signal: AbortSignal.any([signal, AbortSignal.timeout(1_000)]) });
-      return undefined;
-    } catch {
-      await delay(25);
-    }
-  }
-  return `it does not answer at ${endpoint}`;
+/** Waits until the engine listens. @returns the problem if it ends instead, or needs too long */
+async function failureToListen(engine: DynamoDbEngine): Promise<string | undefined> {
+  const over = new AbortController();
+  const { signal } = over;
+  const tooLate = delay(startTimeoutInMilliseconds, 'it does not listen on its port after a minute', { signal }).catch(
+    () => undefined,
+  );
+  const failure = await Promise.race([engine.listening.then(() => undefined), engine.ended, tooLate]);
+  over.abort();
+  return failure;
 }

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTable, startDynamoDb } from '../../../../infra/local/dynamodb/dynamodb.ts';
+import { freePort } from '../../../../infra/local/free-port.ts';
 import { localCredentials } from '../../../../infra/local/local-credentials.ts';
 import { isAlive } from '../../../support/processes.ts';
 import { readyComputation } from '../../../support/ready-computation.ts';
@@ -41,15 +42,28 @@ describe('the DynamoDB engine', () => {
 
     const [engine = 0] = enginesOf(service);
     process.kill(engine, 'SIGSTOP');
-    expect(await health(service)).toEqual({
-      status: 503,
-      type: 'application/problem+json',
-      body: expect.objectContaining({ code: 'unavailable', detail: 'The DynamoDB engine does not answer.' }),
-    });
+    // On a busy machine, its other threads go on until its main thread has got the signal.
+    await expect
+      .poll(() => health(service))
+      .toEqual({
+        status: 503,
+        type: 'application/problem+json',
+        body: expect.objectContaining({ code: 'unavailable', detail: 'The DynamoDB engine does not answer.' }),
+      });
     process.kill(engine, 'SIGCONT');
     await expect.poll(async () => (await health(service)).status).toBe(200);
     expect(await service.end('SIGTERM')).toBe(0);
     expect(isAlive(engine)).toBe(false);
+  });
+
+  it('listens on another port if the one that was free is that of another engine by now', async () => {
+    const other = await startDynamoDb();
+    const taken = Number(new URL(other.endpoint).port);
+    const ports = [taken, await freePort()];
+    const engine = await startDynamoDb({ findPort: async () => ports.shift() ?? 0 });
+    expect(engine.endpoint).not.toBe(other.endpoint);
+    await engine.stop();
+    await other.stop();
   });
 
   it('that finds no shell is reported with the reason', async () => {
