@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import type { KnownAsset } from '../../client/index.ts';
 import { ReadAgain } from '../loading/read-again.tsx';
 import { useAction } from '../loading/use-action.ts';
@@ -12,7 +13,9 @@ interface Props {
   onReadAgain: () => void;
 }
 
-export function DeleteAsset({ found: { asset, etag }, onClose, onReadAgain }: Props) {
+export function DeleteAsset({ found, onClose, onReadAgain }: Props) {
+  // The page behind the dialog may load again: the version to delete is the one that the user has seen.
+  const [{ asset, etag }] = useState(found);
   const { client, domain } = useDomain();
   const { notify } = useFrame();
   const goOn = useGoOn();

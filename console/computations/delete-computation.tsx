@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { ReadAgain } from '../loading/read-again.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { addressOf } from '../routing/places.ts';
@@ -13,7 +14,9 @@ interface Props {
 }
 
 /** Deletes a computation, unless someone has changed it since it was shown. */
-export function DeleteComputation({ overview: { computation, etag }, onClose, onReadAgain }: Props) {
+export function DeleteComputation({ overview, onClose, onReadAgain }: Props) {
+  // The page behind the dialog loads again: the version to delete is the one that the user has seen.
+  const [{ computation, etag }] = useState(overview);
   const { client, domain } = useDomain();
   const { notify } = useFrame();
   const goOn = useGoOn();

@@ -124,7 +124,9 @@ interface RemoveProps {
   onReadAgain: () => void;
 }
 
-function RemoveCvm({ read: { cvm, etag }, onClose, onReadAgain }: RemoveProps) {
+function RemoveCvm({ read, onClose, onReadAgain }: RemoveProps) {
+  // The page behind the dialog loads again: the version to remove is the one that the user has seen.
+  const [{ cvm, etag }] = useState(read);
   const { client, domain } = useDomain();
   const { notify } = useFrame();
   const goOn = useGoOn();

@@ -16,17 +16,20 @@ interface Change {
   path: string;
   /** Gives what is changed another description. */
   byOthers: (description: string) => Promise<unknown>;
+  /** The page behind the dialog loads again by itself. Then it shows the other description, which the user may not have seen. */
+  reloads?: true;
 }
 
 export function tellOfConflicts(world: () => ConsoleWorld): void {
   it('offers to read again what someone else changed while a dialog was open, and then makes the change', async () => {
     const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], provokes: /status of 412/ });
-    for (const { opener, confirm, done, path, byOthers } of await changes(world())) {
+    for (const { opener, confirm, done, path, byOthers, reloads } of await changes(world())) {
       await open(path);
       await page.getByRole('button', { name: opener, exact: true }).click();
       const dialog = page.getByRole('dialog');
       await dialog.waitFor();
       await byOthers(`Before ${opener}`);
+      if (reloads) await page.getByText(`Before ${opener}`).first().waitFor();
       await dialog.getByRole('button', { name: confirm, exact: true }).click();
       await dialog.getByText(/^Nothing was/).waitFor();
       if (isFull) expect(await violationsOn(page)).toEqual([]);
@@ -49,7 +52,7 @@ async function changes(world: ConsoleWorld): Promise<Change[]> {
   const ofAsset = { path: `assets/${asset}`, byOthers: changedAsset };
   const changedCvm = (description: string) => bob.registerCvm({ cvmID: 'cvm-of-two', body: { description } });
   await changedCvm('At first');
-  const ofCvm = { path: 'cvms/cvm-of-two', byOthers: changedCvm };
+  const ofCvm = { path: 'cvms/cvm-of-two', byOthers: changedCvm, reloads: true } as const;
   const changedComputation = (description: string) =>
     bob.updateComputation({ id, body: { name: 'Changed by two', description } });
   const edits = [{ ...ofAsset, opener: 'Edit', confirm: 'Save changes', done: 'The changes are saved.' }];
@@ -62,6 +65,7 @@ async function changes(world: ConsoleWorld): Promise<Change[]> {
     {
       path: `computations/${id}`,
       byOthers: changedComputation,
+      reloads: true,
       opener: 'Delete',
       confirm: 'Delete',
       done: 'Changed by two is deleted.',

@@ -5,12 +5,20 @@ import { creatorsInRun } from '../../console/runs/creators-in-run.ts';
 import { amount } from '../support/amounts.ts';
 import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { arrive, enter } from './party.ts';
+import { longestWaitInMilliseconds } from '../support/patience.ts';
 import { publicKey } from '../support/ready-computation.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
 const isFull = amount({ sample: false, full: true });
 
 export function tellRuns(world: () => ConsoleWorld): void {
+  /** Reports for a CVM that its run has stopped. */
+  const reportStopped = async (cvmID: string, run_id: string) => {
+    const cvm = await clientOf(world(), 'cvm', ['d1:cvm']);
+    const event = { type: 'event', id: randomUUID(), run_id, event_type: 'Stopped', status: 'Stopped' } as const;
+    await cvm.report({ cvmID, body: { reports: [event] } });
+  };
+
   it('takes two parties from nothing to a completed run', async () => {
     const alice = await enter(world(), { user: 'alice', roles: ['creator', 'result_consumer'] });
     const bob = await enter(world(), { user: 'bob', roles: ['dataset_provider'] });
@@ -58,7 +66,6 @@ export function tellRuns(world: () => ConsoleWorld): void {
   it('stops a run that goes on, also if the computation could not be loaded at first', async () => {
     const { id } = await readyComputation(world(), 'Takes long');
     const alice = await arrive(world(), { user: 'alice', roles: ['runner'], provokes: /status of 500/ });
-    const cvm = await clientOf(world(), 'cvm', ['d1:cvm']);
     await alice.open(`computations/${id}`);
     await alice.startRun('sim-ignore-stop-1'); // works without an end, however slow the browser is
     const run_id = new URL(alice.page.url()).pathname.split('/').at(-1) ?? '';
@@ -76,8 +83,7 @@ export function tellRuns(world: () => ConsoleWorld): void {
     expect(await violationsOn(alice.page)).toEqual([]);
     await alice.page.getByRole('dialog').getByRole('button', { name: 'Stop run' }).click();
     await alice.page.getByRole('dialog').waitFor({ state: 'hidden' });
-    const event = { type: 'event', id: randomUUID(), run_id, event_type: 'Stopped', status: 'Stopped' } as const;
-    await cvm.report({ cvmID: 'sim-ignore-stop-1', body: { reports: [event] } });
+    await reportStopped('sim-ignore-stop-1', run_id);
     await alice.page.getByText('The run was cancelled').waitFor();
   });
 
@@ -95,18 +101,25 @@ export function tellRuns(world: () => ConsoleWorld): void {
       return { id, computationID };
     };
     const ofBob = await linked(bob, 'bob-readings.csv');
-    const run = await owner.startRun({ id: computationID, cvm: 'sim-slow-unlinked' });
+    const cvmID = 'sim-ignore-stop-unlinked'; // works without an end, however slow the browser is
+    const run = await owner.startRun({ id: computationID, cvm: cvmID });
     await linked(carol, 'carol-readings.csv');
     await bob.unlinkAsset(ofBob);
     await bob.linkAsset(ofBob);
     await bob.unlinkAsset(ofBob);
-    const inRun = await creatorsInRun(bob, await bob.getRun({ id: computationID }), AbortSignal.timeout(30_000));
+    const inRun = await creatorsInRun(
+      bob,
+      await bob.getRun({ id: computationID }),
+      AbortSignal.timeout(longestWaitInMilliseconds),
+    );
     expect(inRun.toSorted()).toEqual(['alice', 'bob']);
 
     const party = await arrive(world(), { user: 'bob', roles: ['dataset_provider'] });
     await party.open(`computations/${computationID}/runs/${run}`);
     await party.page.getByRole('button', { name: 'Stop run' }).click();
     await party.page.getByRole('dialog').getByRole('button', { name: 'Stop run' }).click();
+    await party.page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await reportStopped(cvmID, run);
     await party.page.getByText('The run was cancelled').waitFor();
   });
 
@@ -132,7 +145,7 @@ export function tellRuns(world: () => ConsoleWorld): void {
     const { id } = await readyComputation(world(), 'Has many events');
     const alice = await arrive(world(), { user: 'alice', roles: ['runner'] });
     const cvm = await clientOf(world(), 'cvm', ['d1:cvm']);
-    const place = { cvmID: 'sim-slow-announced' };
+    const place = { cvmID: 'sim-ignore-stop-announced' };
     const starter = await clientOf(world(), 'alice', ['d1:runner']);
     const run_id = await starter.startRun({ id, cvm: place.cvmID });
     const report = async (...statuses: string[]) => {

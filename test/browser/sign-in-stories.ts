@@ -83,6 +83,10 @@ export function tellHowToSignIn(world: () => ConsoleWorld): void {
       await signIn(page, { user: 'alice', roles: ['viewer'] });
       await page.getByRole('heading', { name: /^CVMs/ }).waitFor();
       await spoilToken(page, { isLast: true });
+      // The token before was refused less than a minute ago, however long the steps have taken here.
+      await page.evaluate(() => {
+        if (sessionStorage.getItem('console.refused')) sessionStorage.setItem('console.refused', String(Date.now()));
+      });
       await page.reload();
       await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
       expect(await page.textContent('main')).toContain('The service refuses the token');
@@ -166,7 +170,7 @@ export function tellHowToSignIn(world: () => ConsoleWorld): void {
       await page.getByText('You are signed in as dave. Go back to the terminal.').waitFor();
       expect(await login).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('as dave, viewer in the domain d1') });
       expect(await cms('todo')).toMatchObject({ exitCode: 0, stdout: 'Nothing waits for you.\n' });
-    }, 60_000);
+    });
 
     it('ends when the user refuses the code', async () => {
       const page = await world().openTab();

@@ -27,7 +27,7 @@ const problem = await client.startRun({ id, cvm: 'sim-1' }).catch((error: unknow
 if (!(problem instanceof ServiceProblem) || problem.missing_items?.info[0] !== 'Missing algorithm') throw problem;
 
 const file = new File(['print(1)'], 'from-a-page.py');
-Object.assign(globalThis, { client, file, signal: AbortSignal.timeout(60_000) });
+Object.assign(globalThis, { client, file, signal: AbortSignal.timeout(280_000) });
 await import(upload);
 const states: Record<string, string> = {};
 for await (const { file_name, state } of items(client, 'listAssets')) states[file_name] = state;

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Client, createClient } from '../../client/create-client.ts';
 import { downloadAsset } from '../../client/node/download-asset.ts';
 import type { TransferProgress } from '../../client/node/send-content.ts';
@@ -206,6 +206,7 @@ describe('uploadAsset and downloadAsset', () => {
       else if (range === `bytes=${half}-`) response.end(content.subarray(half));
     });
     const cuts: string[] = [];
+    onTestFinished(() => void vi.useRealTimers());
     const copy = join(folder, 'silent-copy.bin');
     await downloadAsset(await clientOfStorage(storage.endpoint), {
       id,

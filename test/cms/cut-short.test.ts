@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Answer, type AnsweringServer, silence, startAnsweringServer } from '../support/answering-server.ts';
 import { cmsIn } from './fake-terminal.ts';
 
@@ -86,6 +86,7 @@ describe('cms asset download', () => {
   it('keeps a file of the user beside it that ends in .part, and one that was made meanwhile', async () => {
     mkdirSync('empty');
     process.chdir('empty');
+    onTestFinished(() => process.chdir(folder));
     writeFileSync('penguins.csv.part', 'mine');
     const download = { method: 'GET', url: `${server.endpoint}/d1/content`, headers: {}, expires_at: '' };
     const answers = (send: Answer) => ({
@@ -109,7 +110,6 @@ describe('cms asset download', () => {
     expect(readFileSync('penguins.csv', 'utf8')).toBe(content);
     expect(readFileSync('penguins.csv.part', 'utf8')).toBe('mine');
     expect(readdirSync('.')).toHaveLength(2);
-    process.chdir(folder);
   });
 
   it('says why there is no connection to storage, and exits with 8', async () => {

@@ -7,9 +7,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createClient } from '../../client/create-client.ts';
 import { type Stack, startStack } from '../../infra/local/stack.ts';
+import { untilTestEnds } from '../support/patience.ts';
 import { cmsIn } from './fake-terminal.ts';
 import { writeSshKeys } from './ssh-keys.ts';
 
@@ -50,8 +51,11 @@ describe('cms watch', () => {
     const cvm = await clientWith('cvm');
     const out = vi.fn();
     const watching = cmsIn(join(folder, 'carol'), { env: { CMS_SERVER: stack.baseUrl }, out })('watch', 'Sum');
-    await vi.waitFor(() => expect(out).toHaveBeenCalledWith(expect.stringContaining('started')), 20_000);
-    const { commands } = await cvm.listCommands({ cvmID: 'my-cvm', wait: 20 });
+    await vi.waitFor(() => expect(out).toHaveBeenCalledWith(expect.stringContaining('started')), untilTestEnds);
+    const commands = await vi.waitUntil(async () => {
+      const { commands } = await cvm.listCommands({ cvmID: 'my-cvm', wait: 20 });
+      return commands.length > 0 && commands;
+    }, untilTestEnds);
     const event = (event_type: string, status: string) => ({
       id: randomUUID(),
       run_id: run,
@@ -105,9 +109,9 @@ describe('cms events', () => {
       CMS_DOMAIN: 'd1',
       CMS_TOKEN: await stack.token('alice', []),
     };
+    onTestFinished(() => void vi.useRealTimers());
     vi.useFakeTimers({ toFake: ['setTimeout'] }).setTimerTickMode('nextTimerAsync'); // the pauses between the attempts
     const { stderr } = await cmsIn(folder, { env })('events', '00000000-0000-8000-8000-000000000000');
-    vi.useRealTimers();
     server.close();
     expect(stderr).toBe('Busy. Trying again.\nThe service answers again.\n');
   });

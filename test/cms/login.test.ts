@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Profile } from '../../client/cms/profile/profile.ts';
 import type { Profiles } from '../../client/cms/profile/profiles.ts';
 import { tokenOf, withToken } from '../../client/cms/profile/token.ts';
-import { freePort } from '../../infra/local/free-port.ts';
+import { ownPort } from '../support/own-port.ts';
 import { startAnsweringServer } from '../support/answering-server.ts';
 import { cmsIn } from './fake-terminal.ts';
 
@@ -141,7 +141,7 @@ describe('cms login', () => {
       void fetch(url);
     };
     const cms = cmsIn(join(folder, 'port'), { openPage });
-    const port = await freePort();
+    const port = await ownPort();
     const login = ['login', ...place, '--issuer', issuer, '--client-id', 'cms'];
     expect(await cms(...login, '--port', String(port))).toMatchObject({ exitCode: 0 });
     expect(await cms('login')).toMatchObject({ exitCode: 0 });

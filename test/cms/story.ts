@@ -89,6 +89,7 @@ export function withoutChance(transcript: string): string {
     .replace(/by the key [\w-]{43}/g, 'by the key KEY')
     .replace(/ +\+\d+\.\d s/g, ' +N s')
     .replace(/^.* agent +Complete .*\n|^NOTE .* after the end of the run: .*\n/gm, '') // comes at its own time
+    .replace(/\(\d+ notes?\)/g, '(N notes)')
     .replace(/The \d+ events/g, 'The N events')
     .replace(/after \d+\.\d s/g, 'after N s');
 }

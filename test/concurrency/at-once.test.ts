@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../shared/clock.ts';
 import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
 import { createComputation } from '../../shared/computations/create-computation.ts';
@@ -48,6 +48,7 @@ async function changeAtOnce(domain: Domain, count: number, fault: Fault): Promis
   const [deleted, started] = [ready.slice(0, count / 2), ready.slice(count / 2)];
 
   tableProxy.inject(fault);
+  onTestFinished(() => tableProxy.inject(undefined));
   const create = (index: number) =>
     createComputation(table, {
       domain: name,
@@ -119,6 +120,7 @@ describe('creates over HTTP at the same time', () => {
     const { name, totalOf } = await openDomain('http');
     const token = await lifecycle.stack.token('alice', [`${name}:administrator`]);
     lifecycle.tableProxy.inject({ kind: 'conflict', share: 1 / 3 });
+    onTestFinished(() => lifecycle.tableProxy.inject(undefined));
     const ids = await Promise.all(times(40, (index) => createPatiently(name, token, `computation ${index}`)));
     const faults = lifecycle.tableProxy.faults();
     lifecycle.tableProxy.inject(undefined);

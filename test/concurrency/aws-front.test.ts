@@ -74,6 +74,12 @@ describe('the service on a table with the isolation of AWS', () => {
       const runs = starts.map(({ body }) => body as unknown as string);
       const report = (index: number, type: string, status: string) =>
         call('POST', `/${domain}/cvms/cvm-${index}/reports`, { reports: [agentEvent(runs[index] ?? '', type, status)] });
+      // A run that is stopped before it is offered ends at once.
+      const offered = async (_: unknown, index: number) => {
+        const { body } = await call('GET', `/${domain}/cvms/cvm-${completed.length + index}/commands`);
+        expect(body['commands']).toHaveLength(1);
+      };
+      await vi.waitFor(() => Promise.all(stopped.map(offered)), untilTestEnds);
       const [ends, stops] = await Promise.all([
         Promise.all(completed.map((_, index) => report(index, 'Complete', 'Completed'))),
         Promise.all(stopped.map((id) => call('POST', `${at(id)}/stop`))),

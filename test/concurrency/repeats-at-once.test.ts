@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../shared/clock.ts';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
@@ -61,6 +61,7 @@ describe('equal requests at once with the same Idempotency-Key', () => {
       const [request, key] = [await steps.prepare(name), randomUUID()];
       const before = await countsOf(steps, domain, request);
       proxy.inject({ kind: 'lost-answer', share: 1 / 4, operations: ['TransactWriteItems'] });
+      onTestFinished(() => proxy.inject(undefined));
       const answers = await Promise.all(
         Array.from({ length: requestsAtOnce }, () => sendUntilAnswered(steps, name, request, key)),
       );

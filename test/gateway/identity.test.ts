@@ -42,6 +42,8 @@ async function waitingForUploads(cvmId: string, options: Partial<AgentOptions> =
   await world.untilReady(cvmId);
   const run = await world.startRun(cvmId);
   await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+  // The service knows that the agent has the run. Before that, it records no refusal.
+  await expect.poll(() => journal(run.computationId)).toContain('ReceivingAlgorithm/InProgress');
   return { cvm, agent, ...run };
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { cvmKeys } from '../../shared/table/keys.ts';
 import { seededRandom } from '../support/aws-dynamodb/seeded-random.ts';
 import { amount, sampleSeed } from '../support/amounts.ts';
@@ -89,6 +89,7 @@ describe('a gateway that is killed at a random moment of a run', () => {
     async () => {
       const random = seededRandom(sampleSeed);
       const other = await world.another();
+      onTestFinished(() => world.gateway.start());
       const kill = async (agent: SimulatedAgent) => {
         agent.address = other.address;
         await world.gateway.kill();
@@ -121,6 +122,7 @@ describe('a gateway that takes over a run while the claim of its CVM cannot be r
     });
     agent.address = `localhost:${next.port}`;
     await world.gateway.kill();
+    onTestFinished(() => world.gateway.start());
     await expect.poll(() => next.gauges().cvms).toBe(1);
     await expect.poll(() => reads.failures).toBeGreaterThan(0);
     const forwarder = world.connect(cvm, { address: agent.address, reconnectInMilliseconds: 60_000 }); // its agent is refused
@@ -134,6 +136,5 @@ describe('a gateway that takes over a run while the claim of its CVM cannot be r
     agent.end();
     forwarder.end();
     await next.stop();
-    await world.gateway.start();
   });
 });

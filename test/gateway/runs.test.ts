@@ -98,6 +98,9 @@ describe('a run of an agent at the gateway', () => {
     expect(await world.untilRun(computationId, 'cancelled')).toMatchObject({ reason: 'Stopped; the CVM confirmed it.' });
     expect(agent.stops).toBe(1);
     await expect.poll(() => eventsOfAgent(computationId)).toContain('Stopped/Stopped');
+    await expect.poll(() => [...agent.sentEvents]).toContain('Running/Failed');
+    agent.questions = 0;
+    await expect.poll(() => agent.questions).toBeGreaterThan(2); // by then the gateway has read it
     expect(await eventsOfAgent(computationId)).not.toContain('Running/Failed');
   });
 

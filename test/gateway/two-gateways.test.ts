@@ -69,6 +69,7 @@ describe('a second agent of a CVM that connects to another gateway', () => {
     await world.untilReady('moved-on-1');
     const { computationId, runId } = await world.startRun('moved-on-1');
     await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+    await expect.poll(async () => (await journal(computationId)).join()).toContain('ReceivingAlgorithm/');
     const stranger = world.connect(cvm, { hasForwarder: false, reconnectInMilliseconds: 60_000 });
     await expect.poll(() => codes(stranger)).toEqual([permissionDenied]);
     await expect.poll(() => journal(computationId)).toContain('IdentityConflict/Warning');
@@ -116,11 +117,11 @@ describe('a run on an agent whose gateway is killed', () => {
     const { agent, computationId } = await atWork('moved-1');
     agent.address = other.address;
     await world.gateway.kill();
+    onTestFinished(() => world.gateway.start());
     agent.finish();
     await world.untilRun(computationId, 'completed');
     expect(agent.requests).toHaveLength(1);
     expect(await journal(computationId)).toContain('ConsumingResults/Ready (inferred)');
-    await world.gateway.start();
   });
 });
 

@@ -40,8 +40,11 @@ export async function purgeUntilOver({ table, content }: Pick<Stores, 'table' | 
 /** Does `act` on a table that fails after this many calls. */
 export async function cutOffAfter(calls: number, { proxy }: Stores, act: () => Promise<unknown>): Promise<void> {
   proxy.inject({ kind: 'dropped', share: 1, after: calls });
-  await act();
-  proxy.inject(undefined);
+  try {
+    await act();
+  } finally {
+    proxy.inject(undefined);
+  }
 }
 
 /** `npm test` tries every twelfth call. The seed says where it begins. */

@@ -10,7 +10,7 @@ import {
   type Authority,
 } from '../../infra/certificates/authority.ts';
 import type { Enrolment } from '../../infra/local/cvm-gateway.ts';
-import { freePort } from '../../infra/local/free-port.ts';
+import { ownPort } from './own-port.ts';
 import { startStack, type Stack, type StackOptions } from '../../infra/local/stack.ts';
 import { callAs, readyComputation, type Call } from './ready-computation.ts';
 import { testTimings } from './gateway-timings.ts';
@@ -40,7 +40,7 @@ interface TestedGateway {
   gateway?: NonNullable<Stack['cvmGateway']>['gateway'];
   /** Kills the process of the gateway. */
   kill: () => Promise<void>;
-  /** Starts it again. */
+  /** Starts it again, if it was killed. */
   start: () => Promise<void>;
   /** Stops the process where it is, as on a machine without time for it. */
   freeze: () => void;
@@ -158,10 +158,12 @@ const unkillable = {
   thaw: inThisProcess,
 };
 
+const isRunning = ({ exitCode, signalCode }: ChildProcess) => exitCode === null && signalCode === null;
+
 /** Starts a gateway in a process of its own, with the variables that the stack has set. */
 async function gatewayProcess(authority: Authority): Promise<TestedGateway> {
   const { certificate, key } = await issueServerCertificate(authority, ['localhost', '127.0.0.1']);
-  const port = await freePort();
+  const port = await ownPort();
   let child: ChildProcess | undefined;
   const start = async () => {
     const started = spawn(process.execPath, [join(import.meta.dirname, 'run-gateway.ts')], {
@@ -187,12 +189,14 @@ async function gatewayProcess(authority: Authority): Promise<TestedGateway> {
       address: `localhost:${port}`,
     }),
     kill: async () => {
-      if (!child || child.exitCode !== null || child.signalCode !== null) return;
+      if (!child || !isRunning(child)) return;
       const exited = once(child, 'exit');
       child.kill('SIGKILL');
       await exited;
     },
-    start,
+    start: async () => {
+      if (!child || !isRunning(child)) await start();
+    },
     freeze: () => child?.kill('SIGSTOP'),
     thaw: () => child?.kill('SIGCONT'),
     address: `localhost:${port}`,

@@ -1,4 +1,5 @@
 import type { BatchGetCommandInput, BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
+import { onTestFinished } from 'vitest';
 import { indexKeys } from '../../shared/table/index-keys.ts';
 import type { AnyKey } from '../../shared/table/keys.ts';
 import type { Item, Table } from '../../shared/table/table.ts';
@@ -6,13 +7,19 @@ import { tableThrough, type Command } from './table-through.ts';
 
 const name = 'interleave';
 
+/** @returns the stack of a table's client, which is as before when the test ends */
+function stackOf({ document: { middlewareStack } }: Table) {
+  onTestFinished(() => void middlewareStack.remove(name));
+  return middlewareStack;
+}
+
 /** The next transaction through the table, a writing one by default, waits until `act` is done. */
 export function beforeTheNextTransaction(
   table: Table,
   act: () => Promise<unknown>,
   kind: 'TransactWrite' | 'TransactGet' = 'TransactWrite',
 ): void {
-  const { middlewareStack } = table.document;
+  const middlewareStack = stackOf(table);
   middlewareStack.add(
     (next, { commandName }) =>
       async (sent) => {
@@ -27,7 +34,7 @@ type Read = 'Get' | 'BatchGet' | 'Query';
 
 /** Of two reads that are under way together, `afterThis` is answered before `act`, and `beforeThat` is sent after it. Once. */
 export function betweenReads(table: Table, reads: { afterThis: Read; beforeThat: Read }, act: () => Promise<unknown>): void {
-  const { middlewareStack } = table.document;
+  const middlewareStack = stackOf(table);
   const answered = Promise.withResolvers<undefined>();
   let isHeld = false;
   middlewareStack.add(
@@ -53,7 +60,7 @@ export function betweenReads(table: Table, reads: { afterThis: Read; beforeThat:
  * reads the items of a batch one by one. Once.
  */
 export function asReadBefore(table: Table, key: AnyKey, act: () => Promise<unknown>): void {
-  const { middlewareStack } = table.document;
+  const middlewareStack = stackOf(table);
   const isKey = (item: Item) => item['pk'] === key.pk && item['sk'] === key.sk;
   middlewareStack.add(
     (next) => async (sent) => {
@@ -74,7 +81,7 @@ export function asReadBefore(table: Table, key: AnyKey, act: () => Promise<unkno
 
 /** The next call of this kind through the table waits until `act` is done. */
 export function beforeCall(table: Table, call: Read | 'Update', act: () => Promise<unknown>): void {
-  const { middlewareStack } = table.document;
+  const middlewareStack = stackOf(table);
   middlewareStack.add(
     (next, { commandName }) =>
       async (sent) => {
@@ -88,7 +95,7 @@ export function beforeCall(table: Table, call: Read | 'Update', act: () => Promi
 
 /** The next put of the item with this key through the table waits until `act` is done. */
 export function beforePutOf(table: Table, { pk, sk }: AnyKey, act: () => Promise<unknown>): void {
-  const { middlewareStack } = table.document;
+  const middlewareStack = stackOf(table);
   middlewareStack.add(
     (next) => async (sent) => {
       const { Item: item } = sent.input as { Item?: Item };

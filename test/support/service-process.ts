@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../infra/local/free-port.ts';
+import { ownPort } from './own-port.ts';
 import { childrenOf } from './processes.ts';
 import { callAs, type Call } from './ready-computation.ts';
 
@@ -37,7 +37,7 @@ export async function startService(
   limits = ':',
   { environment = {}, simulator = false }: ServiceOptions = {},
 ): Promise<ServiceProcess> {
-  const port = await freePort();
+  const port = await ownPort();
   const options = ['--no-console', ...(simulator ? [] : ['--no-simulator']), ...args];
   const child = spawn('sh', ['-c', `${limits}; exec "$0" "$@"`, process.execPath, command, ...options], {
     env: { ...process.env, PORT: String(port), LOG_LEVEL: 'ERROR', ...environment },

@@ -61,10 +61,13 @@ async function startTarget(): Promise<Target> {
   return { baseUrl: stack.baseUrl, domain, otherDomain, tokenOf: (person) => tokens.get(person) ?? '', idOf };
 }
 
+/** No run ends by itself, however busy the machine is. */
+const times = { acceptInSeconds: 3_600, silenceInSeconds: 3_600, runInSeconds: 3_600, stopInSeconds: 3_600 };
+
 async function startService(): Promise<Stack> {
   const { startStack } = await import('../../infra/local/stack.ts');
   const bundles = process.env['TARGET_BUNDLES'];
-  return await startStack({ port: 0, simulator: false, ...(bundles ? { load: loadBundled(bundles) } : {}) });
+  return await startStack({ port: 0, simulator: false, times, ...(bundles ? { load: loadBundled(bundles) } : {}) });
 }
 
 /** Decodes the claims of a token without verifying it. */

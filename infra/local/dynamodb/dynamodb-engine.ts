@@ -4,7 +4,7 @@ import { engineBinary } from './engine-binary.ts';
 /** A process of the embedded DynamoDB engine. It may not answer yet. */
 export interface DynamoDbEngine {
   /** Resolves when this process listens on its port. An answer from the port may be that of another process. */
-  listening: Promise<void>;
+  listening: Promise<undefined>;
   /** Resolves when the process has ended or could not be started, with the reason: the end of its error output, or its exit code. */
   ended: Promise<string>;
   stop: () => Promise<void>;
@@ -23,10 +23,12 @@ export function spawnDynamoDbEngine(port: number, file: string | undefined): Dyn
     },
   );
   let errorOutput = '';
-  const listening = Promise.withResolvers<void>();
+  const listening = Promise.withResolvers<undefined>();
   engine.stderr.on('data', (chunk: Buffer) => {
     errorOutput = (errorOutput + chunk.toString()).slice(-keptErrorOutputInCharacters);
-    if (errorOutput.includes(`listening on http://127.0.0.1:${port}`)) listening.resolve();
+    if (!errorOutput.includes(`listening on http://127.0.0.1:${port}`)) return;
+    errorOutput = ''; // no reason for an end
+    listening.resolve(undefined);
   });
   engine.stdin.on('error', () => undefined); // the engine has already ended
   const ended = new Promise<string>((resolve) => {

@@ -182,7 +182,7 @@ async function failureToListen(engine: DynamoDbEngine): Promise<string | undefin
   const tooLate = delay(startTimeoutInMilliseconds, 'it does not listen on its port after a minute', { signal }).catch(
     () => undefined,
   );
-  const failure = await Promise.race([engine.listening.then(() => undefined), engine.ended, tooLate]);
+  const failure = await Promise.race([engine.listening, engine.ended, tooLate]);
   over.abort();
   return failure;
 }

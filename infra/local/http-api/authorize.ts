@@ -25,12 +25,13 @@ export async function authorize(header: string | undefined, options: AuthorizerO
     return refusal === undefined ? { claims: asText(payload) } : invalidToken(refusal);
   } catch (error) {
     if (error instanceof errors.JWTExpired) return invalidToken('the token has expired');
-    if (error instanceof errors.JOSEError) return invalidToken('the token is not valid');
+    if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout))
+      return invalidToken('the token is not valid');
     throw error;
   }
 }
 
-/** @throws JOSEError if the token is not valid, or has expired */
+/** @throws JOSEError if the token is not valid, or has expired; JWKSTimeout if the keys of its issuer cannot be read */
 async function payloadOf(token: string, { issuer, keys }: AuthorizerOptions): Promise<JWTPayload> {
   const known = checked.get(keys) ?? new Map<string, JWTPayload>();
   checked.set(keys, known);

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { freePort } from '../../../infra/local/free-port.ts';
+import { ownPort } from '../../support/own-port.ts';
 import { startCommand } from '../../../infra/commands/start.ts';
 import { tokenCommand } from '../../../infra/commands/token.ts';
 import { descendantsOf, isAlive } from '../../support/processes.ts';
@@ -50,7 +50,7 @@ function run(command: string, port: number | string, ...args: string[]) {
 
 describe('npm start', () => {
   it('prints a token that works and commands for its own port, and leaves no process behind after SIGINT', async () => {
-    const port = await freePort();
+    const port = await ownPort();
     const service = await start(port);
     expect(service.output).toContain(`http://localhost:${port}/docs`);
     const printed = ['run --silent token', 'run cvm'].map((name) => service.output.includes(`PORT=${port} npm ${name} -- `));
@@ -66,7 +66,7 @@ describe('npm start', () => {
   });
 
   it('leaves no process behind when it is killed', async () => {
-    const service = await start(await freePort());
+    const service = await start(await ownPort());
     const below = descendantsOf(service.pid);
     await service.end('SIGKILL');
     await expect.poll(() => below.filter(isAlive)).toEqual([]);
@@ -74,7 +74,7 @@ describe('npm start', () => {
 
   it('keeps state and tokens over a SIGTERM with --data, leaves no process behind, and goes on with the runs that it interrupted', async () => {
     const data = mkdtempSync(join(tmpdir(), 'data-'));
-    const port = await freePort();
+    const port = await ownPort();
     const first = await start(port, '--data', data, '--no-simulator');
     const call = callAs(`http://localhost:${port}`, /^export TOKEN=(\S+)$/m.exec(first.output)?.[1] ?? '');
     const id = await readyComputation(call);
@@ -93,7 +93,7 @@ describe('npm start', () => {
   });
 
   it('exits with 1 and names another port when its port is taken', async () => {
-    const port = await freePort();
+    const port = await ownPort();
     const other = createServer().listen(port, '127.0.0.1');
     await once(other, 'listening');
     expect(run('start.ts', port)).toEqual({
@@ -105,7 +105,7 @@ describe('npm start', () => {
   });
 
   it('lets web pages of this machine and of --cors-origin call the API, and refuses an option that is no origin', async () => {
-    const port = await freePort();
+    const port = await ownPort();
     const service = await start(port, '--no-simulator', '--cors-origin', 'https://app.example.com');
     const allowedFor = async (origin: string) => {
       const response = await fetch(`http://localhost:${port}/health`, { headers: { origin } });
@@ -140,7 +140,7 @@ describe('npm start', () => {
 
 describe('npm run token', () => {
   it('prints a token of the running service, and nothing else', async () => {
-    const port = await freePort();
+    const port = await ownPort();
     const service = await start(port);
     const { status, stdout } = run(
       'token.ts',
@@ -164,7 +164,7 @@ describe('npm run token', () => {
   });
 
   it('fails and tells how to start the service when it is not running', async () => {
-    vi.stubEnv('PORT', String(await freePort()));
+    vi.stubEnv('PORT', String(await ownPort()));
     const failure = { name: 'Error', message: expect.stringContaining('Start the service with `npm start`') };
     await expect(tokenCommand(['--sub', 'bob', '--groups', 'd1:viewer'])).rejects.toMatchObject(failure);
   });

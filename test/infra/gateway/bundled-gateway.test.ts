@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { bundleGateway, certificateFunctionFolder } from '../../../infra/bundles/bundle-gateway.ts';
 import { issueCvmCertificate } from '../../../infra/certificates/authority.ts';
 import { kmsAuthority } from '../../../infra/certificates/kms-authority.ts';
-import { freePort } from '../../../infra/local/free-port.ts';
+import { ownPort } from '../../support/own-port.ts';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
 import { startS3 } from '../../../infra/local/s3/s3.ts';
 import { startStack } from '../../../infra/local/stack.ts';
@@ -148,7 +148,7 @@ beforeAll(async () => {
   const Expiration = new Date(Date.now() + 3_600_000).toISOString();
   const credentials = await startAnswering(() => ({ AccessKeyId, SecretAccessKey, Token: 'session', Expiration }));
   stops.push(credentials.stop);
-  ports = { agents: await freePort(), health: await freePort() };
+  ports = { agents: await ownPort(), health: await ownPort() };
   given = {
     AWS_REGION: region,
     AWS_CONTAINER_CREDENTIALS_FULL_URI: `${credentials.endpoint}/credentials`,

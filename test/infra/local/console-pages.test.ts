@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { ConsoleFiles } from '../../../infra/local/console/console-build.ts';
 import { consolePages } from '../../../infra/local/console/console-pages.ts';
 import { startIssuer, type LocalIssuer } from '../../../infra/local/issuer.ts';
@@ -76,6 +76,9 @@ describe('the pages of the console', () => {
   });
 
   it('say that they are being built, and why they could not be', async () => {
+    onTestFinished(() => {
+      files = { state: 'ready', folder };
+    });
     files = { state: 'building' };
     const building = await get('/console/domains/d1/todo');
     expect([building.status, building.headers.get('retry-after')]).toEqual([503, '2']);
@@ -83,7 +86,6 @@ describe('the pages of the console', () => {
     files = { state: 'failed', message: '' };
     const failed = await get('/console/');
     expect([failed.status, await failed.text()]).toEqual([500, expect.stringContaining('could not be built')]);
-    files = { state: 'ready', folder };
   });
 
   it('leave requests with a token to the API, whose domain may be named console', async () => {

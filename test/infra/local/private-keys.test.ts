@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { untilTestEnds } from '../../support/patience.ts';
 import { callAs, readyComputation } from '../../support/ready-computation.ts';
-import { killServices, startService } from '../../support/service-process.ts';
+import { isAlive } from '../../support/processes.ts';
+import { enginesOf, killServices, startService } from '../../support/service-process.ts';
 
 let data: string;
 beforeEach(() => {
@@ -61,7 +62,9 @@ it('an agent’s private key is in no file and no log in plain text, after chang
 
   const report = { run_id: runId, type: 'accepted', command_id: command?.['id'] };
   await asCvm('POST', '/d1/cvms/cvm-1/reports', { reports: [{ id: randomUUID(), ...report }] });
+  const engines = enginesOf(service);
   await service.end('SIGKILL');
+  await expect.poll(() => engines.filter(isAlive)).toEqual([]); // they remove files when they end
   expect(secrets.flatMap(filesWith)).toEqual([]);
   for (const secret of secrets) expect(service.output()).not.toContain(secret);
   expect(filesWith('the certificate')).not.toEqual([]); // what is not secret is found

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { generateKeyPairSync } from 'node:crypto';
 import type { Enrolment } from '../../../infra/local/cvm-gateway.ts';
-import { freePort } from '../../../infra/local/free-port.ts';
+import { ownPort } from '../../support/own-port.ts';
 import { oneOf } from '../../support/amounts.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { SimulatedAgent } from '../../support/simulated-agent.ts';
@@ -167,7 +167,7 @@ describe('a run at work whose service is killed and started again with --data', 
   );
 
   it('completes on an agent that worked during the restart, and each event is recorded once', async () => {
-    const environment = { GATEWAY_PORT: String(await freePort()) };
+    const environment = { GATEWAY_PORT: String(await ownPort()) };
     await start({ environment });
     const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const public_key = keys.publicKey.export({ format: 'pem', type: 'spki' });

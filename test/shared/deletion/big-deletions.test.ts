@@ -23,13 +23,14 @@ import {
 import { addHalfLinks } from '../../support/half-links.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
+import { longestWaitInMilliseconds } from '../../support/patience.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { slowness } from '../../support/slowness.ts';
 
 /** `npm run test:full` deletes 5,000, with a round trip of 5 ms. */
 const manyRuns = amount({ sample: 12, full: 5_000 });
 const manyLinks = amount({ sample: 91, full: 5_000 });
-const timeout = amount({ sample: 120_000, full: 1_800_000 });
+const timeout = amount({ sample: longestWaitInMilliseconds + 10_000, full: 1_800_000 });
 const mostMilliseconds = 3_000;
 
 const stores = sharedByTests(() => startStores({ latencyInMilliseconds: 5 }));

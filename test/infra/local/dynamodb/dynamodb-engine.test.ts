@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createTable, startDynamoDb } from '../../../../infra/local/dynamodb/dynamodb.ts';
 import { freePort } from '../../../../infra/local/free-port.ts';
 import { localCredentials } from '../../../../infra/local/local-credentials.ts';
@@ -40,8 +40,12 @@ describe('the DynamoDB engine', () => {
     expect((await service.call('GET', `/d1/computations/${id}`)).status).toBe(200);
     expect(service.output()).toContain('The embedded DynamoDB engine ended');
 
-    const [engine = 0] = enginesOf(service);
+    const [engine] = enginesOf(service);
+    if (engine === undefined) throw new Error('The service has no engine.');
     process.kill(engine, 'SIGSTOP');
+    onTestFinished(() => {
+      if (isAlive(engine)) process.kill(engine, 'SIGCONT');
+    });
     // On a busy machine, its other threads go on until its main thread has got the signal.
     await expect
       .poll(() => health(service))
