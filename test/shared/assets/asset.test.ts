@@ -104,6 +104,11 @@ describe('assetReplacement', () => {
     expect(v.safeParse(assetReplacement, { asset: returned }).success).toBe(true);
   });
 
+  it('takes a checksum, and null, as an asset has that awaits its upload', () => {
+    const checksumOf = (checksum: string | null) => v.parse(assetReplacement, { asset: { ...given, checksum } }).asset.checksum;
+    expect([checksumOf(hash), checksumOf(null)]).toEqual([hash.toLowerCase(), null]);
+  });
+
   it('leaves out the key and the access to the content if they are absent, so that they stay as they are', () => {
     expect(v.parse(assetReplacement, { asset: given }).asset).toEqual({ ...given, description: '', mime_type: '' });
   });

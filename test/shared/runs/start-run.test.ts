@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { markForDeletion } from '../../../shared/assets/mark-for-deletion.ts';
+import { readAssetToChange } from '../../../shared/assets/read-asset.ts';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
 import { fieldsOf } from '../../../shared/computations/computation.ts';
 import { readComputation } from '../../../shared/computations/find-computation.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
+import { Deadline } from '../../../shared/deadline.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
 import { offerRun } from '../../../shared/runs/offer-run.ts';
@@ -15,6 +18,7 @@ import { allowed, aReadyComputation, anAsset, aRun, byAlice, startStores, noKey 
 import { beforeTheNextTransaction, betweenReads } from '../../support/interleave.ts';
 import { startIdleStepFunctions } from '../../support/lifecycle-idle-step-functions.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { standingClock } from '../../support/standing-clock.ts';
 
 const stores = sharedByTests(startStores);
 
@@ -85,6 +89,17 @@ describe('startRun', () => {
     await appendToJournal(stores.table, id, [anEvent()], '2025-07-17T08:00:20.000Z'); // by a clock that is fast
     const missing_items = { keys: [], hashes: [], info: ['Approval of bob for iris.csv'] };
     await expect(aRun(stores, domain, id, 'cvm-fast')).rejects.toMatchObject({ code: 'incomplete', extras: { missing_items } });
+  });
+
+  it('waits, as long as the request may last, while one of the assets is about to be deleted', async () => {
+    const { id } = await aReadyComputation(stores, domain);
+    const assetId = await anAsset(stores, domain, { file_name: 'iris.csv', asset_type: 'dataset' });
+    await linkAsset(stores.table, { domain, assetId, computationId: id, ...byAlice });
+    await markForDeletion(stores.table, domain, await readAssetToChange(stores.table, domain, assetId), byAlice.now);
+    const deadline = new Deadline(20_000, standingClock());
+    const start = aRun({ ...stores, table: { ...stores.table, deadline: () => deadline } }, domain, id, 'cvm-marked');
+    await expect(start).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await readComputation(stores.table, domain, id)).toMatchObject({ status: 'created', run: null });
   });
 
   it('puts a dataset into the manifest that is linked just after it has read the links', async () => {
