@@ -40,7 +40,7 @@ export interface GatewayTimings {
   /** The first and the longest pause between attempts to report. */
   firstRetry: number;
   longestRetry: number;
-  /** How long a stop waits for reports to be taken, and for those that may be left out. */
+  /** How long a stop waits until the reports are taken, and how long for those that may be left out. */
   drain: number;
   drainOfOptional: number;
 }

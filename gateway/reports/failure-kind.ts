@@ -14,7 +14,7 @@ const ofCredentials = new Set([
 
 const ofRequest = new Set(['ItemCollectionSizeLimitExceededException', 'SerializationException', 'ValidationException']);
 
-/** Errors of the code that handles the report: the same report meets them again. */
+/** Errors of the code that handles the report: a repeat fails in the same way. With a cause, such as a broken connection, it may not. */
 const ofCode = new Set(['RangeError', 'TypeError']);
 
 /**
@@ -25,5 +25,6 @@ export function failureKind(error: unknown): FailureKind {
   if (error instanceof ServiceError) return error.code === 'unavailable' ? 'busy' : 'lasting';
   if (!(error instanceof Error)) return 'busy';
   if (ofCredentials.has(error.name)) return 'credentials';
-  return ofRequest.has(error.name) || ofCode.has(error.name) ? 'lasting' : 'busy';
+  const isOfCode = ofCode.has(error.name) && error.cause === undefined;
+  return ofRequest.has(error.name) || isOfCode ? 'lasting' : 'busy';
 }

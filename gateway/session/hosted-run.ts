@@ -55,7 +55,8 @@ export class HostedRun {
       },
       onDropped: ({ id }) => {
         counts.reportsDropped++;
-        this.known.delete(id); // so that the agent's state has it inferred
+        this.known.delete(id); // an event of the agent's state is inferred again, a while later
+        this.observed = undefined;
       },
       logFields: { domain: reference.domain, cvm_id: reference.cvm_id, run_id: reference.run_id },
       now: () => clock.now(),

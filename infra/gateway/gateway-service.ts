@@ -43,7 +43,7 @@ export interface GatewayServiceProps {
   healthPort: number;
 }
 
-/** More than the ten seconds in which a gateway hands its reports over. */
+/** More than the time in which a gateway hands its reports over (`drain` in gateway/gateway-timings.ts). */
 const stopTimeout = Duration.seconds(30);
 
 /** The tasks of the gateway on Fargate. */

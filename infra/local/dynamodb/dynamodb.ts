@@ -32,6 +32,8 @@ export interface LocalDynamoDbOptions {
 }
 
 const mostPorts = 10;
+/** The engine says so when it finds another listener, and when it cannot bind the port. */
+const isPortTaken = /(?:port|bind).*\bin use\b/;
 const mostRestartsInARow = 5;
 const steadyAfterInMilliseconds = 60_000;
 const firstPauseByDefault = 100;
@@ -101,7 +103,7 @@ async function startEngine(
     const failure = await failureToListen(engine);
     if (failure === undefined) return { port, engine };
     await engine.stop();
-    if (attempt < mostPorts && failure.includes('already in use')) continue;
+    if (attempt < mostPorts && isPortTaken.test(failure)) continue;
     throw new Error(`The embedded DynamoDB engine failed to start: ${failure}${file === undefined ? '' : adviceOn(file)}`);
   }
 }

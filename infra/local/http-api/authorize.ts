@@ -31,7 +31,7 @@ export async function authorize(header: string | undefined, options: AuthorizerO
   }
 }
 
-/** @throws JOSEError if the token is not valid, or has expired; JWKSTimeout if the keys of its issuer cannot be read */
+/** @throws JOSEError if the token is not valid, or has expired; JWKSTimeout if its issuer does not give its keys in time */
 async function payloadOf(token: string, { issuer, keys }: AuthorizerOptions): Promise<JWTPayload> {
   const known = checked.get(keys) ?? new Map<string, JWTPayload>();
   checked.set(keys, known);

@@ -75,7 +75,7 @@ describe('npm run cvm', () => {
     const other = await readyComputation(service.call);
     await service.call('POST', `/d1/computations/${other}/run?cvm=sim-1`);
     await expect.poll(() => statusOf(other)).toBe('completed'); // by then a simulated vm-1 would have said something as well
-    expect(await statusOf(computation)).not.toBe('completed'); // nor has it: a CVM that is silent for a minute fails its run
+    expect(['running', 'failed']).toContain(await statusOf(computation)); // failed if vm-1 has been silent for a minute by now
     const { body } = await service.call('GET', `/d1/computations/${computation}/events?event_type=Running`);
     expect(body).toMatchObject({ events: [] });
     agent.end();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bundleGateway } from '../../../infra/bundles/bundle-gateway.ts';
 import { taskSettings } from '../../../infra/gateway/task-settings.ts';
+import { defaultTimings } from '../../../gateway/gateway-timings.ts';
 import { gatewayUses } from '../../../gateway/uses.ts';
 import { gatewayAlarms } from '../../../infra/operations/gateway-alarms.ts';
 import { nameIn, type GatewayRow } from '../../../infra/stage.ts';
@@ -107,7 +108,7 @@ describe.each(synthesize(withGateway))('the gateway of $stage.name', (synthesize
   it('runs a public image of one exact version as a user without rights, and has longer to stop than it drains', () => {
     expect(container.Image).toMatch(/^public\.ecr\.aws\/docker\/library\/node:24\.\d+\.\d+-slim$/);
     expect(container.User).toBe('node');
-    expect(container.StopTimeout).toBeGreaterThan(10 + 5);
+    expect(container.StopTimeout).toBeGreaterThan(defaultTimings.drain / 1_000 + 5);
   });
 
   it('may do what the gateway declares, read its own files, and nothing else', () => {
