@@ -39,7 +39,7 @@ export interface paths {
         get: operations["getComputation"];
         /**
          * Replace a computation
-         * @description Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval` and `consumers`, which stay the same. Requires the permission `edit` (roles: administrator, editor), or being the owner of the computation.
+         * @description Replaces all fields. A field that you omit is reset to its default, except `owner` and `approval`, which stay the same. Requires the permission `edit` (roles: administrator, editor), or being the owner of the computation.
          */
         put: operations["updateComputation"];
         post?: never;
@@ -68,7 +68,7 @@ export interface paths {
         put?: never;
         /**
          * Start a run
-         * @description Runs the computation on a CVM. A 409 with the reason `run_active` or `cvm_busy` contains the conflicting run in `run_id`. If you lost the response to an earlier request, use it to find the run that the request started. Requires the permission `run` (roles: administrator, runner), or being the owner of the computation.
+         * @description Runs the computation on a CVM. A 409 with the reason `run_active` or `cvm_busy` contains the conflicting run in `run_id`. If you lost the response to an earlier request, `run_id` shows the run that this request started. Requires the permission `run` (roles: administrator, runner), or being the owner of the computation.
          */
         post: operations["startRun"];
         delete?: never;
@@ -234,12 +234,12 @@ export interface paths {
         };
         /**
          * Get an asset, with its content if you have access
-         * @description Returns content of up to 4 MiB in `asset`, and a presigned request for larger content in `download`. Only the creator of the asset gets the content, unless `content_access` is `domain`. From others it is withheld, with `content_withheld: true`. Records reads by others, and returns the latest 100 of them to the creator in `content_reads`. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Returns content of up to 4 MiB in `asset`, and a presigned request for larger content in `download`. Only the creator of the asset gets the content, unless `content_access` is `domain`. The response to others has `content_withheld: true` instead. Records reads by others, and returns the latest 100 of them to the creator in `content_reads`. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getAsset"];
         /**
          * Replace an asset
-         * @description Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, `content_access` and `use`: they keep their values, and only the creator of the asset can change them. If you send new content without `checksum`, the service computes it, unless the stored content is a sample or missing and you gave the hash of the real file: then it keeps that hash. A new `file_name` or `asset_type` applies to all linked computations at once, and is refused with 409 if more than 30 are linked. The response contains `content_withheld: true` if you may not read the content. Requires the permission `administer` (roles: administrator), or being the creator of the asset.
+         * @description Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, `content_access` and `use`: they keep their values, and only the creator of the asset can change them. If you send new content without `checksum`, the service computes the checksum. Exception: a checksum that was declared for a file that is not stored stays the same. A new `file_name` or `asset_type` applies to all linked computations at once. Returns 409 if more than 30 computations are linked. The response contains `content_withheld: true` if you may not read the content. Requires the permission `administer` (roles: administrator), or being the creator of the asset.
          */
         put: operations["updateAsset"];
         post?: never;
@@ -306,7 +306,7 @@ export interface paths {
         };
         /**
          * List or watch the events of a computation
-         * @description Newest first, or with `after` oldest first. To watch a computation, ask with `after=` and `wait=20`, then again with the identifier of the last event of each answer. `total` counts all events that the filters match, regardless of `after`. `wait` requires `after`. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Returns the newest events first. With `after`, returns the oldest first. To watch a computation, send `after=` and `wait=20`. Then repeat the request, each time with the identifier of the last event that you received as `after`. `total` counts all events that the filters match, regardless of `after`. `wait` requires `after`. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["listEvents"];
         put?: never;
@@ -412,7 +412,7 @@ export interface paths {
         put?: never;
         /**
          * Approve the manifest of a computation
-         * @description Send the digest of the manifest that you have read. Send the `ETag` of the computation as `If-Match`, too: the digest does not contain the `agent_config`, and without the header you approve the configuration of this moment. The approval does not cover the arguments of the algorithm: the user who uploads the algorithm gives them to the agent. The approval stops counting when the manifest or the `agent_config` (except `log_level` and `server_key`) changes, and at `expires_at`. Each user has one approval per computation: approving again replaces it. Returns 409 `stale_digest` if the manifest has another digest now, which is in `manifest_digest`. Returns 412 if the computation has changed since you read it. Returns 422 with the missing items while there is no manifest. Requires being the owner of the computation, the creator of an asset in it or a result consumer.
+         * @description Send the digest of the manifest that you have read. Also send the `ETag` of the computation as `If-Match`, because the digest does not cover the `agent_config`. Without this header, you approve the configuration at the time of the request. The approval does not cover the arguments of the algorithm: the user who uploads the algorithm gives them to the agent. The approval stops counting at `expires_at`, or when the manifest or the `agent_config` changes. Exception: changes of `log_level` and `server_key` do not matter. Each user has one approval per computation: approving again replaces it. Returns 409 `stale_digest` if the manifest has changed. `manifest_digest` then contains the current digest. Returns 412 if the computation has changed since you read it. Returns 422 with the missing items if there is no manifest. Requires being the owner of the computation, the creator of an asset in it or a result consumer.
          */
         post: operations["approve"];
         /**
@@ -434,7 +434,7 @@ export interface paths {
         };
         /**
          * List your open tasks: approvals, keys and content
-         * @description Each list has up to 100 entries, newest first. `approvals` and `keys` cover up to 300 of the newest computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. They cover fewer if these have many assets. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Each list has up to 100 entries, newest first. `approvals` and `keys` cover the newest computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. They cover up to 300 computations, or fewer if the computations have many assets. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getTodo"];
         put?: never;
@@ -479,7 +479,7 @@ export interface paths {
         get: operations["getCvm"];
         /**
          * Register or update a CVM
-         * @description Stores the SHA-256 fingerprint of the certificate. Returns 400 for a private key. A run starts on a registered CVM only while the CVM is connected and its agent is not `spent`. Requires the permission `administer` (roles: administrator).
+         * @description Stores the SHA-256 fingerprint of the certificate. Returns 400 if `certificate` contains a private key. A run starts on a registered CVM only while the CVM is connected and its `fit` is not `spent`. Requires the permission `administer` (roles: administrator).
          */
         put: operations["registerCvm"];
         post?: never;
@@ -570,7 +570,7 @@ export interface components {
              * @default
              */
             reason?: string;
-            /** @description The hash of the attestation of the CVM, in hex. It is kept with the run that the report accepts. */
+            /** @description The SHA-256 of the attestation token of the CVM, 64 hex digits. The run that is accepted keeps it. */
             attestation_hash?: string;
         };
         AgentConfig: {
@@ -702,7 +702,7 @@ export interface components {
             user: string;
             /** @description The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785). */
             digest: string;
-            /** @description The CVMs that a run may use. null: any. */
+            /** @description The CVMs that a run may use. null or empty: any. */
             cvm_ids: string[] | null;
             /** @description The time before which a run must start. null: any time. */
             expires_at: string | null;
@@ -740,7 +740,7 @@ export interface components {
             computation_id: string;
             /** @description The name of the computation. */
             name: string;
-            /** @description The file names of your assets that need the approval, and `result consumer`. */
+            /** @description Why your approval is needed: the file names of your assets that need it, and `result consumer` if you must approve as one. */
             because: string[];
             /** @description The digest of the manifest to approve. */
             manifest_digest: string;
@@ -881,7 +881,7 @@ export interface components {
             offset: number;
             /**
              * Format: int64
-             * @description The exact number of rows that match the filter.
+             * @description The exact number of entries that match the filter.
              */
             total: number;
         };
@@ -984,7 +984,7 @@ export interface components {
              */
             updated_at: string;
         };
-        /** @description A presigned request that uploads the content of a pending asset, for its creator. Send these headers, and any content type. */
+        /** @description A presigned request with which the creator uploads the content of a pending asset. Send the headers in `headers`. You can also send any `content-type`. */
         AssetUpload: {
             /** @constant */
             method: "PUT";
@@ -1061,7 +1061,7 @@ export interface components {
              * @enum {string}
              */
             approval: "none" | "all" | "all_signed";
-            /** @description The result consumers in addition to the owner. If empty, every user who had the role `result_consumer` when they uploaded a key is one. */
+            /** @description The result consumers in addition to the owner. If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers: string[];
             /** @description The linked assets: the algorithm, then the datasets in the order in which they were linked. */
             assets: components["schemas"]["AssetOfComputation"][];
@@ -1098,7 +1098,7 @@ export interface components {
             offset: number;
             /**
              * Format: int64
-             * @description The exact number of rows that match the filter.
+             * @description The exact number of entries that match the filter.
              */
             total: number;
         };
@@ -1186,7 +1186,7 @@ export interface components {
              * @enum {string}
              */
             approval?: "none" | "all" | "all_signed";
-            /** @description The result consumers in addition to the owner. If empty, every user who had the role `result_consumer` when they uploaded a key is one. */
+            /** @description The result consumers in addition to the owner. If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers?: string[];
             /** @description The linked assets: the algorithm, then the datasets in the order in which they were linked. */
             assets?: components["schemas"]["AssetOfComputation"][];
@@ -1235,14 +1235,14 @@ export interface components {
             offset: number;
             /**
              * Format: int64
-             * @description The exact number of rows that match the filter.
+             * @description The exact number of entries that match the filter.
              */
             total: number;
         };
         CvmRegistration: {
             /** @description A description. Up to 4,000 characters. */
             description: string;
-            /** @description The certificate that the CVM presents: one X.509 certificate in PEM, up to 16 KiB. If omitted, it stays the same. null removes it. */
+            /** @description The certificate that the CVM presents: one X.509 certificate in PEM, up to 16 KiB. Omit it to keep the current certificate. `null` removes it. */
             certificate?: string | null;
             /** @description Ignored. The service sets this field. */
             id?: unknown;
@@ -1322,7 +1322,7 @@ export interface components {
             offset: number;
             /**
              * Format: int64
-             * @description The exact number of rows that match the filter.
+             * @description The exact number of entries that match the filter.
              */
             total: number;
         };
@@ -1535,7 +1535,7 @@ export interface components {
         };
         NeededApproval: {
             user: string;
-            /** @description The file names of the user's assets that need the approval, and `result consumer`. */
+            /** @description Why the approval is needed: the file names of the user's assets that need it, and `result consumer` if the user must approve as one. */
             because: string[];
         };
         OpenApiDocument: {
@@ -1550,7 +1550,7 @@ export interface components {
              * @enum {string}
              */
             state: "connected" | "disconnected";
-            /** @description The time of the last poll or report. It may lag by up to 60 seconds. null if there was none. */
+            /** @description The time when the CVM was last heard. It may lag by up to 60 seconds. null if the CVM was never heard. */
             last_seen_at: string | null;
             /** @description The state that the agent last reported. null if it reported none. */
             agent_state: string | null;
@@ -1644,7 +1644,7 @@ export interface components {
              * @enum {string}
              */
             outcome: "recorded" | "duplicate" | "unknown_run" | "invalid";
-            /** @description The status of the run after the report. It changes a moment after the report that ends the run. If it is `failed` or `cancelled`, stop working on the run. null if there is no run. */
+            /** @description The status of the run after the report. A report that ends the run changes it with a short delay. If it is `failed` or `cancelled`, stop working on the run. null if there is no run. */
             run_status: ("running" | "stopping" | "completed" | "failed" | "cancelled") | null;
             /** @description The JSON Pointer of the error, and what was expected there. Present only if `outcome` is `invalid`. */
             detail?: string;
@@ -1652,12 +1652,12 @@ export interface components {
         ReportSummary: {
             /**
              * Format: int64
-             * @description The number of reports recorded.
+             * @description The number of reports with the outcome `recorded`.
              */
             accepted: number;
             /**
              * Format: int64
-             * @description The number of reports ignored because they were sent before.
+             * @description The number of reports with the outcome `duplicate`.
              */
             duplicates: number;
             /** @description The result of each report, in the order of the reports. */
@@ -1706,7 +1706,7 @@ export interface components {
             offset: number;
             /**
              * Format: int64
-             * @description The exact number of rows that match the filter.
+             * @description The exact number of entries that match the filter.
              */
             total: number;
         };
@@ -1774,9 +1774,9 @@ export interface operations {
     listComputations: {
         parameters: {
             query?: {
-                /** @description The maximum number of rows to return, from 1 to 100. Default 10. */
+                /** @description The maximum number of entries to return, from 1 to 100. Default 10. */
                 limit?: number;
-                /** @description The number of rows to skip. Default 0. */
+                /** @description The number of entries to skip. Default 0. */
                 offset?: number;
                 /** @description Return only computations with this status. */
                 status?: "created" | "running" | "stopping" | "completed" | "failed" | "cancelled";
@@ -1988,9 +1988,9 @@ export interface operations {
     listRuns: {
         parameters: {
             query?: {
-                /** @description The maximum number of rows to return, from 1 to 100. Default 10. */
+                /** @description The maximum number of entries to return, from 1 to 100. Default 10. */
                 limit?: number;
-                /** @description The number of rows to skip. Default 0. */
+                /** @description The number of entries to skip. Default 0. */
                 offset?: number;
                 /** @description Return only runs with this status. */
                 status?: "running" | "stopping" | "completed" | "failed" | "cancelled";
@@ -2184,9 +2184,9 @@ export interface operations {
     listAssets: {
         parameters: {
             query?: {
-                /** @description The maximum number of rows to return, from 1 to 100. Default 10. */
+                /** @description The maximum number of entries to return, from 1 to 100. Default 10. */
                 limit?: number;
-                /** @description The number of rows to skip. Default 0. */
+                /** @description The number of entries to skip. Default 0. */
                 offset?: number;
                 /** @description Return only assets of this type. */
                 asset_type?: "algorithm" | "dataset";
@@ -2394,9 +2394,9 @@ export interface operations {
     listLinkedComputations: {
         parameters: {
             query?: {
-                /** @description The maximum number of rows to return, from 1 to 100. Default 10. */
+                /** @description The maximum number of entries to return, from 1 to 100. Default 10. */
                 limit?: number;
-                /** @description The number of rows to skip. Default 0. */
+                /** @description The number of entries to skip. Default 0. */
                 offset?: number;
             };
             header?: never;
@@ -2424,11 +2424,11 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /** @description The maximum number of rows to return, from 1 to 100. Default 10. */
+                /** @description The maximum number of entries to return, from 1 to 100. Default 10. */
                 limit?: number;
-                /** @description The number of rows to skip. Default 0. */
+                /** @description The number of entries to skip. Default 0. */
                 offset?: number;
-                /** @description Return only events recorded after the event with this identifier, oldest first. Empty: begin at the first event. Not together with `offset`. */
+                /** @description Return only events recorded after the event with this identifier, oldest first. Empty: begin at the first event. Cannot be combined with `offset`. */
                 after?: string;
                 /** @description The number of seconds to wait if there is nothing to return yet, from 0 to 20. Default 0. The response may come earlier and be empty. */
                 wait?: number;
@@ -2690,9 +2690,9 @@ export interface operations {
     listCvms: {
         parameters: {
             query?: {
-                /** @description The maximum number of rows to return, from 1 to 100. Default 10. */
+                /** @description The maximum number of entries to return, from 1 to 100. Default 10. */
                 limit?: number;
-                /** @description The number of rows to skip. Default 0. */
+                /** @description The number of entries to skip. Default 0. */
                 offset?: number;
             };
             header?: never;

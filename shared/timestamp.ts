@@ -7,6 +7,11 @@ export const timestamp = v.pipe(
   v.metadata({ format: 'date-time', maxLength: 24, examples: ['2025-07-17T08:00:00.000Z'] }),
 );
 
+/** Returns the later of two stored times: a request that is slow must not set a time back that a later one has set. */
+export function laterOf(before: string, now: string): string {
+  return now > before ? now : before;
+}
+
 const expected = 'Expected a time such as 2025-07-17T08:00:00.000Z.';
 const rfc3339 =
   /^(\d{4}-\d\d-\d\d)[Tt ]((?:[01]\d|2[0-3]):[0-5]\d):([0-5]\d|60)(\.\d{1,9})?(?:[Zz]|([+-](?:[01]\d|2[0-3]):[0-5]\d))$/;

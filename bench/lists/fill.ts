@@ -25,7 +25,7 @@ const statuses = Object.entries({ completed: 620, created: 180, failed: 150, can
 const deletedShare = 0.1;
 const membersPerBatch = 50_000;
 /** As many as fit into a leaf where each member has a group of its own. */
-const ownGroupsPerLeaf = 60;
+const ownGroupsPerLeaf = 70;
 
 export const rareStatus = 'stopping';
 export const owners = ['7c1f4f0e-6f0b-4a53-9f3c-1d2f6a7f9b21', 'a', 'b', 'c'] as const;

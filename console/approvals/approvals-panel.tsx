@@ -18,7 +18,7 @@ const looks: Record<ApprovalState, { type: StatusIndicatorProps.Type; text: stri
   given: { type: 'success', text: 'Given' },
   signed: { type: 'success', text: 'Given and signed' },
   unsigned: { type: 'warning', text: 'Given without a signature' },
-  stale: { type: 'warning', text: 'Stale: something has changed since' },
+  stale: { type: 'warning', text: 'Stale: no longer counts' },
 };
 
 interface Props {
@@ -47,7 +47,7 @@ export function ApprovalsPanel({ overview, reload }: Props) {
           <Header
             variant="h2"
             counter={`(${rows.length})`}
-            description="An approval covers one manifest. Any change to the manifest makes it stale."
+            description="An approval covers one manifest and the agent configuration. A change makes it stale."
             actions={
               <SpaceBetween direction="horizontal" size="xs">
                 {hasGiven && (

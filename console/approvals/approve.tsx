@@ -92,7 +92,7 @@ export function Approve({ computation: { id, approval: policy }, onClose, onAppr
       </LoadedView>
       {digest !== undefined && (
         <>
-          <FormField label="How long it counts">
+          <FormField label="How long the approval is valid">
             <Select
               selectedOption={lifetimes.find(({ value }) => value === lifetime) ?? null}
               options={lifetimes}

@@ -111,7 +111,7 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
               </FormField>
               <FormField
                 label="Result consumers (optional)"
-                description="Only these users and the owner get the results. One user on each line. Empty: everyone with the role who uploads a key."
+                description="Only these users and the owner get the results. One user on each line. Empty: everyone with the role result_consumer who uploads a key."
                 errorText={error('/consumers')}
               >
                 <Textarea

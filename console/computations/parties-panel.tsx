@@ -36,7 +36,7 @@ export function PartiesPanel({ overview, reload }: Props) {
             actions={
               <SpaceBetween direction="horizontal" size="xs" alignItems="center">
                 <StatusIndicator type={hasMyKey ? 'success' : 'pending'}>
-                  {hasMyKey ? 'Your public key is here' : 'No public key of yours'}
+                  {hasMyKey ? 'Your public key is here' : 'Your public key is missing'}
                 </StatusIndicator>
                 <Button onClick={() => setUploading(true)}>{hasMyKey ? 'Replace key' : 'Upload key'}</Button>
               </SpaceBetween>

@@ -33,7 +33,7 @@ export function SummaryPanel({ overview: { computation } }: { overview: Overview
           { label: 'Approval', value: approvalTexts[approval] },
           {
             label: 'Result consumers',
-            value: consumers.length > 0 ? consumers.join(', ') : 'Everyone with the role who uploads a key',
+            value: consumers.length > 0 ? consumers.join(', ') : 'Everyone with the role result_consumer who uploads a key',
           },
           { label: 'Created', value: <Moment at={created_at} /> },
           { label: 'Updated', value: <Moment at={updated_at} /> },

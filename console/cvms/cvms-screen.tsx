@@ -45,7 +45,7 @@ export function CvmsScreen() {
     <ScreenFrame title="CVMs" above={[]} hasHeader={false}>
       <PagedTable
         title="CVMs"
-        description="Registered confidential virtual machines. Runs also start on others, by their identifier."
+        description="Registered confidential virtual machines. Runs can also use a CVM that is not registered."
         page={page}
         columns={columns}
         rowKey={({ id }) => id}

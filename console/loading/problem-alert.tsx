@@ -46,7 +46,7 @@ export function ProblemAlert({ problem, retry, isRetrying = false }: Props) {
         {advice !== undefined && <div>{advice}</div>}
         {requestId !== undefined && (
           <Box variant="small" display="block">
-            Request <Hash value={requestId} what="identifier of the request" />
+            Request identifier: <Hash value={requestId} what="identifier of the request" />
           </Box>
         )}
       </Alert>

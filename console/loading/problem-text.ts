@@ -16,7 +16,7 @@ const titles: Partial<Record<ServiceProblem['code'], string>> = {
   forbidden: 'You may not do this',
   not_found: 'This does not exist',
   conflict: 'This is not possible now',
-  precondition_failed: 'Someone else has changed this meanwhile',
+  precondition_failed: 'This has changed in the meantime',
   too_large: 'This is too large',
   incomplete: 'Something is missing',
   too_many_requests: 'Too many requests',
@@ -25,7 +25,7 @@ const titles: Partial<Record<ServiceProblem['code'], string>> = {
 };
 
 function tellOperator(requestId: string | undefined): string {
-  const what = requestId === undefined ? 'tell' : 'send the request below to';
+  const what = requestId === undefined ? 'tell' : 'send the request identifier below to';
   return `Try again. If it happens again, ${what} the operator of the service.`;
 }
 

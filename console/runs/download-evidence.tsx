@@ -18,7 +18,7 @@ export function DownloadEvidence({ run: { id: run, computation_id: id } }: { run
     for (const { name, text } of files) saveFile(name, text);
     // Browsers may ask before the second file, and do not tell the page the answer.
     notify(
-      `The browser saves three files: the evidence, the keys and the events. If it asks, allow several downloads. Check the files where they are with: ${command}`,
+      `The browser saves three files: the evidence, the keys and the events. If the browser asks, allow several downloads. To check the files, run this in their folder: ${command}`,
     );
   });
   return (

@@ -58,7 +58,7 @@ export function StopRun({ run, computation, onStopped }: Props) {
           onConfirm={() => void stop.run()}
           onClose={() => setAsked(false)}
         >
-          The CVM {run.cvm_id} ends what it does. The run becomes cancelled, and its results are lost.
+          The CVM {run.cvm_id} stops working on the run. The run ends as cancelled, and its results are lost.
         </ConfirmModal>
       )}
     </>

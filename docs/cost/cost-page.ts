@@ -82,8 +82,8 @@ its memory and duration.
 
 ${waitingTable(measured)}
 
-A watcher of a busy computation makes more requests, of which each is held for a shorter time: the hour costs no less for the function, and one request and
-its reads for each answer. Polling \`GET .../status\` every 5 s instead costs $${dollars(statusPollingBill(measured)).toFixed(4)} an hour.
+A watcher of a busy computation makes more requests, and each is held for a shorter time. The function costs no less for the hour, and each answer adds one request and
+its reads. Polling \`GET .../status\` every 5 s instead costs $${dollars(statusPollingBill(measured)).toFixed(4)} an hour.
 The presence of a registered CVM takes up to ${presenceWritesPerHour} write units an hour, one for each time that it is written: after 30 seconds, and when
 its state or fitness changes. That is $${presenceOfMonth()} a month. Reading it takes one of the read units of each poll, also for a CVM that nobody
 registered, whose presence is never written.

@@ -49,9 +49,10 @@ export class GatewayEntrance extends Construct {
         port: String(healthPort),
         path: '/',
         interval: Duration.seconds(10),
-        timeout: Duration.seconds(5),
+        // When a task ends, all its CVMs come back at once: their handshakes keep another one busy for up to two minutes.
+        timeout: Duration.seconds(10),
         healthyThresholdCount: 2,
-        unhealthyThresholdCount: 3,
+        unhealthyThresholdCount: 10,
       },
     });
     balancer.addListener('Agents', { port: row.port, protocol: Protocol.TCP, defaultTargetGroups: [this.targets] });

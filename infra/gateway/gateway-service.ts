@@ -1,6 +1,7 @@
 import { Duration, RemovalPolicy, Size } from 'aws-cdk-lib';
 import { SubnetType } from 'aws-cdk-lib/aws-ec2';
 import {
+  AvailabilityZoneRebalancing,
   AwsLogDriverMode,
   Cluster,
   ContainerImage,
@@ -73,7 +74,9 @@ export class GatewayService extends Construct {
       minHealthyPercent: 100,
       maxHealthyPercent: 200,
       circuitBreaker: { rollback: true },
-      healthCheckGracePeriod: Duration.seconds(60),
+      // ECS would replace tasks without a deployment, and the log-forwarders of their CVMs never reconnect.
+      availabilityZoneRebalancing: AvailabilityZoneRebalancing.DISABLED,
+      healthCheckGracePeriod: Duration.seconds(180),
       enableExecuteCommand: false,
     });
     service.attachToNetworkTargetGroup(entrance.targets);

@@ -26,7 +26,7 @@ import { ServiceAlarm, type ServiceAlarmProps } from './service-alarm.ts';
 /** Callers of endpoints and the state machine retry, so users notice only repeated failures. */
 const thresholdWithRetries = 3;
 
-/** The share of the account's concurrent executions that may be taken. */
+/** The share of the concurrent executions of the account that may be taken, of those that no function reserves. */
 const shareOfConcurrency = 0.8;
 
 /** 10 retries a second: each waits up to a second, so they hold several functions all the time. */
@@ -41,8 +41,9 @@ export class Alarms extends Construct {
 
   constructor(scope: Construct, id: string, watched: Watched, topics: readonly ITopic[]) {
     super(scope, id);
+    const { stage, reservedExecutions } = watched;
     const alarm = (name: string, props: Omit<ServiceAlarmProps, 'stage' | 'topics'>) => {
-      this.all.push(new ServiceAlarm(this, name, { stage: watched.stage, topics, ...props }));
+      this.all.push(new ServiceAlarm(this, name, { stage, topics, ...props }));
     };
 
     for (const [name, { impact }] of new Map(routes.map((route) => [route.name, route]))) {
@@ -77,8 +78,8 @@ export class Alarms extends Construct {
     });
     alarm('concurrency', {
       metric: claimedConcurrency(),
-      threshold: Math.floor(watched.stage.accountConcurrency * shareOfConcurrency),
-      impact: 'Nothing yet. When the account has no free execution, requests are answered 503.',
+      threshold: Math.floor(reservedExecutions + (stage.accountConcurrency - reservedExecutions) * shareOfConcurrency),
+      impact: 'Nothing yet. When no more functions can run at the same time, requests are answered 503.',
       runbook: 'functions-are-throttled',
     });
     alarm('conflicts', {
@@ -160,7 +161,7 @@ export class Alarms extends Construct {
       impact: 'Requests are slow, and some are answered 503.',
       runbook: 'the-table-throttles',
     });
-    const { gateway, eventBus, canary } = watched.stage;
+    const { gateway, eventBus, canary } = stage;
     const ofParts = {
       ...(gateway && gatewayAlarms(watched, gateway)),
       ...(eventBus && busAlarms(watched)),

@@ -12,14 +12,14 @@ export function canaryAlarms(
     'canary/fails': {
       metric: functionMetric(watched, 'canary', 'Errors'),
       threshold: 1,
-      impact: 'Perhaps nothing yet. Users soon find what the canary could not do.',
+      impact: 'Maybe none yet. What failed for the canary will soon fail for users.',
       runbook: 'the-canary-fails',
     },
     'canary/silent': {
       metric: functionMetric(watched, 'canary', 'Invocations').with({ period: Duration.minutes(2 * everyMinutes) }),
       threshold: 1,
       isTooLittle: true,
-      impact: 'No immediate effect. Nobody would be told of trouble that no request shows.',
+      impact: 'No immediate effect. Failures that no user request triggers would go unnoticed.',
       runbook: 'the-canary-fails',
     },
   };

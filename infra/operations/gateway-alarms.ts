@@ -26,7 +26,7 @@ export function gatewayAlarms(watched: Watched, { tasks }: GatewayRow): Record<s
       metric: serviceMetric(watched, 'StreamsRefused'),
       threshold: refusalsOfOneCvm,
       periods: 2,
-      impact: 'A CVM cannot connect, so it takes no runs. Or somebody tries to be one.',
+      impact: 'A CVM cannot connect, so it takes no runs. Or somebody else pretends to be a CVM.',
       runbook: 'cvms-are-refused',
     },
     'gateway/identity-conflicts': {
@@ -65,7 +65,7 @@ export function gatewayAlarms(watched: Watched, { tasks }: GatewayRow): Record<s
       metric: gatewayTaskMetric(watched, 'MemoryUtilization'),
       threshold: 85,
       periods: 2,
-      impact: 'Nothing yet. A gateway without memory ends, and its CVMs connect to another.',
+      impact: 'Nothing yet. A gateway that runs out of memory stops, and its CVMs connect to another gateway.',
       runbook: 'the-gateway-is-full',
     },
     'gateway/processor': {
@@ -80,7 +80,7 @@ export function gatewayAlarms(watched: Watched, { tasks }: GatewayRow): Record<s
       threshold: 60,
       isTooLittle: true,
       isOptional: true, // gateways that write nothing have an alarm of their own
-      impact: 'Nothing yet. After its last day, no CVM can connect.',
+      impact: 'Nothing yet. When the certificate of the gateway expires, no CVM can connect.',
       runbook: 'the-certificate-of-the-gateway-expires',
     },
   };

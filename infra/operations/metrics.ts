@@ -15,6 +15,8 @@ export interface Watched {
   apiId: string;
   stateMachineArn: string;
   tableName: string;
+  /** The executions that the functions of all stages of the account reserve. */
+  reservedExecutions: number;
 }
 
 export function functionMetric(

@@ -28,8 +28,8 @@ export class OperationsStack extends StageStack {
       new AlarmWebhook(this, `Webhook${number}`, { stage, webhook, number });
     }
 
-    const { apiId, stateMachineArn } = service;
-    const watched = { stage, apiId, stateMachineArn, tableName: state.resources.tableName };
+    const { apiId, stateMachineArn, reservedExecutions } = service;
+    const watched = { stage, apiId, stateMachineArn, tableName: state.resources.tableName, reservedExecutions };
     const alarms = new Alarms(this, 'Alarms', watched, [own, ...existing]);
     new ServiceDashboard(this, 'Dashboard', watched, alarms);
   }

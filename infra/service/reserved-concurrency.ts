@@ -36,9 +36,18 @@ function tooFewForWaits({ name, waits: { perStage, concurrency } }: Stage): stri
   );
 }
 
+/** Returns the executions that all stages of the account and region of a stage reserve. @param rows all stages */
+export function reservedInAccount(stage: Stage, rows: readonly Stage[]): number {
+  return sharingAccount(stage, rows).reduce((sum, each) => sum + reservedBy(each), 0);
+}
+
+function sharingAccount(stage: Stage, rows: readonly Stage[]): Stage[] {
+  return rows.filter(({ account, region }) => account === stage.account && region === stage.region);
+}
+
 function tooManyReserved(stage: Stage, rows: readonly Stage[]): string | undefined {
-  const sharing = rows.filter(({ account, region }) => account === stage.account && region === stage.region);
-  const reserved = sharing.reduce((sum, each) => sum + reservedBy(each), 0);
+  const sharing = sharingAccount(stage, rows);
+  const reserved = reservedInAccount(stage, rows);
   if (reservedBy(stage) === 0 || reserved + leastUnreserved <= stage.accountConcurrency) return undefined;
   const isAlone = sharing.length === 1;
   const who = isAlone

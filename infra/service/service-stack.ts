@@ -4,7 +4,7 @@ import { StageStack } from '../stage-stack.ts';
 import type { Stage } from '../stage.ts';
 import type { StateStack } from '../state/state-stack.ts';
 import { Endpoints } from './endpoints.ts';
-import { faultsOfReservations } from './reserved-concurrency.ts';
+import { faultsOfReservations, reservedInAccount } from './reserved-concurrency.ts';
 import { Reference } from './reference.ts';
 import { RunLifecycle, stateMachineName } from './run-lifecycle.ts';
 import { ServiceApi } from './service-api.ts';
@@ -30,10 +30,13 @@ export class ServiceStack extends StageStack {
   readonly apiId: string;
   readonly apiUrl: string;
   readonly stateMachineArn: string;
+  /** The executions that all stages of the account reserve for functions. */
+  readonly reservedExecutions: number;
 
   constructor(scope: Construct, id: string, { stage, rows, state, codeOf, origins, referenceFolder }: ServiceStackProps) {
     super(scope, id, stage, 'Computation management: API, functions, run lifecycle');
     this.checkReservations(stage, rows);
+    this.reservedExecutions = reservedInAccount(stage, rows);
     const { issuer, contentBucketName } = state;
     this.stateMachineArn = this.formatArn({
       service: 'states',

@@ -50,7 +50,8 @@ export function callerOf(claims: Claims, membershipClaim: string, domain: string
 function noUser(): ServiceError {
   return new ServiceError(
     'unauthenticated',
-    `The token names no user. Its claim \`sub\` must have 1 to ${longestUserIdInBytes} bytes of UTF-8 and must not be a reserved word.`,
+    `The token does not name a user. Its claim \`sub\` must have 1 to ${longestUserIdInBytes} bytes of UTF-8 and must not be ` +
+      'a reserved name.',
   );
 }
 
@@ -122,7 +123,7 @@ export function requireActionToChange(caller: Caller, action: AccessAction): voi
 }
 
 const relationNames: Record<Relation, string> = {
-  owner: 'its owner',
+  owner: 'the owner of the computation',
   creator: 'the creator of an asset',
   consumer: 'a result consumer',
 };
@@ -130,7 +131,7 @@ const relationNames: Record<Relation, string> = {
 /** The refusal of a caller, with what is required and the caller's roles. */
 export function forbidden(caller: Caller, { anyOf, or = [] }: Access): ServiceError {
   if (anyOf.includes('operate_cvm') && caller.roles.has('cvm')) {
-    return new ServiceError('forbidden', 'The token is bound to other CVMs of this domain.');
+    return new ServiceError('forbidden', 'The token is valid only for other CVMs of this domain. Use the token of this CVM.');
   }
   const role = anyOf.length > 0 ? [`the role ${eitherOf(rolesWith(...anyOf))}`] : [];
   const needed = [...role, ...or.map((relation) => `being ${relationNames[relation]}`)].join(', or ');

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { base64Text } from '../base64.ts';
 import { cvmId } from '../identifier-schemas.ts';
 import type { StoredApproval } from '../manifest/stored-approval.ts';
 import { strictObject } from '../strict-object.ts';
@@ -8,7 +9,7 @@ import { givenTimestamp, timestamp } from '../timestamp.ts';
 const ofDigest = 'The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785).';
 const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/), v.description(ofDigest));
 
-/** Text of another form is another digest than the manifest's. */
+/** Any text. One of another form is not the digest of the manifest, so the request gets 409 and not 400. */
 const givenDigest = v.pipe(text(1, 200), v.description(ofDigest));
 
 const mostCvms = 100;
@@ -33,14 +34,13 @@ export const approvalInput = v.pipe(
     signature: v.optional(
       v.nullable(
         v.pipe(
-          v.string(),
-          v.base64('Expected base64.'),
+          base64Text,
           v.maxLength(longestSignature, `Expected up to ${longestSignature} characters.`),
           v.description(
             'A signature in base64, made with the private key of the public key that you uploaded to the computation. Sign the text ' +
               '`computation-approval:v1:<domainID>:<computationID>:<digest>`. If `cvm_ids` or `expires_at` is given, append ' +
-              '`:<limits>`: the SHA3-256, in hex, of the canonical JSON (RFC 8785) of an object with those of the two that are given, ' +
-              'exactly as you send them; `null` counts as not given. Algorithms: Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1 with SHA-256 and a salt of 32 bytes.',
+              '`:<limits>`: the SHA3-256, in hex, of the canonical JSON (RFC 8785) of an object that contains the given fields ' +
+              'exactly as you send them. `null` counts as not given. Algorithms: Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1 with SHA-256 and a salt of 32 bytes.',
           ),
         ),
       ),
@@ -55,7 +55,7 @@ export const approvalSchema = v.pipe(
   v.object({
     user: v.string(),
     digest,
-    cvm_ids: v.pipe(v.nullable(v.array(cvmId)), v.description('The CVMs that a run may use. null: any.')),
+    cvm_ids: v.pipe(v.nullable(v.array(cvmId)), v.description('The CVMs that a run may use. null or empty: any.')),
     expires_at: v.pipe(v.nullable(v.string()), v.description('The time before which a run must start. null: any time.')),
     signed: v.pipe(v.boolean(), v.description('Whether the user signed the approval.')),
     stale: v.pipe(

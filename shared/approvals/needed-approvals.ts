@@ -25,7 +25,7 @@ export function neededApprovals(inputs: Inputs): NeededApproval[] {
   }));
 }
 
-/** Returns the users of the result consumers. The owner is one also before uploading a key. */
+/** Returns the users who are result consumers. The owner is one even before uploading a key. */
 function consumersOf(inputs: Inputs): Set<string> {
   return new Set([inputs.computation.owner, ...resultConsumers(inputs).map(({ user_id }) => user_id)]);
 }

@@ -33,7 +33,7 @@ const fileName = v.pipe(
   text(1, 255),
   v.regex(
     /^(?!\.{1,2}$)[^/\\\u0000-\u001f\u007f-\u009f]+$/,
-    'Expected a file name other than . and .., without slashes and control characters',
+    'Expected a file name without slashes or control characters. The names . and .. are not allowed.',
   ),
   v.examples(['titanic.csv']),
 );
@@ -169,7 +169,8 @@ const assetUpload = v.pipe(
   v.object({ method: v.literal('PUT'), headers: v.record(v.string(), v.string()), ...link }),
   v.title('AssetUpload'),
   v.description(
-    'A presigned request that uploads the content of a pending asset, for its creator. Send these headers, and any content type.',
+    'A presigned request with which the creator uploads the content of a pending asset. Send the headers in `headers`. You can ' +
+      'also send any `content-type`.',
   ),
 );
 

@@ -1,11 +1,7 @@
 import { createHash } from 'node:crypto';
+import { isBase64 } from '../base64.ts';
 import { invalid, ServiceError } from '../errors.ts';
 import { inlineLimitInBytes } from './asset.ts';
-
-/** The expression has no repeated group, because that would overflow its stack on megabytes of text. */
-function isBase64(text: string): boolean {
-  return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
-}
 
 export interface InlineContent {
   bytes: Buffer;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { getItem, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { laterOf } from '../timestamp.ts';
 import { changeAsset } from './change-asset.ts';
 import { deleteContent, getContent, ownerOfContent, type ContentStore } from './content-store.ts';
 import { assetKey, findAsset } from './read-asset.ts';
@@ -32,7 +33,7 @@ export async function receiveUpload(table: Table, store: ContentStore, key: stri
       content_key: key,
       content_checksum: content.checksum,
       upload_key: null,
-      updated_at: now,
+      updated_at: laterOf(pending.updated_at, now),
     });
     await transaction.commit(table);
   });

@@ -10,6 +10,7 @@ import { schemaVersion } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import type { Table } from '../table/table.ts';
 import { StaleReadError, type Transaction } from '../table/transaction.ts';
+import { laterOf } from '../timestamp.ts';
 import type { ComputationFields, ComputationStatus, StoredComputation } from './computation.ts';
 import type { ComputationToChange } from './computation-to-change.ts';
 import { computationKey, computationNumber } from './find-computation.ts';
@@ -97,7 +98,7 @@ export async function replaceFields(
   fields: ComputationFields,
   { events, now }: { events: [NewEvent, ...NewEvent[]]; now: string },
 ): Promise<StoredComputation> {
-  const next = changeRow(transaction, computation, { ...fields, updated_at: now });
+  const next = changeRow(transaction, computation, { ...fields, updated_at: laterOf(computation.row.updated_at, now) });
   if (next.owner !== computation.row.owner) {
     moveOwner(transaction, computation, next.owner);
     const groupBefore = groupOfOwner(computation.row.owner);

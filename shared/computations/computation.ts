@@ -37,8 +37,8 @@ const consumers = v.pipe(
   v.maxLength(mostConsumers, `Expected up to ${mostConsumers} users.`),
   v.transform((users) => [...new Set(users)]),
   v.description(
-    `The result consumers in addition to the owner: up to ${mostConsumers} users (\`sub\`). If empty, every user who had the role ` +
-      '`result_consumer` when they uploaded a key is one.',
+    `The result consumers in addition to the owner: up to ${mostConsumers} users (\`sub\`). If empty: all users who had the role ` +
+      '`result_consumer` when they uploaded a key.',
   ),
 );
 
@@ -61,10 +61,7 @@ const inputEntries = {
 /** The body of endpoint 1. */
 export const computationInput = v.pipe(strictObject(inputEntries), v.title('ComputationInput'));
 
-/**
- * The body of endpoint 4: a full replacement. Without `owner`, `approval` or `consumers`, these stay the same: a client that does
- * not know them must neither lower what a run requires nor let more users have its results.
- */
+/** The body of endpoint 4: a full replacement. Without `owner` or `approval`, these stay the same. */
 export const computationReplacement = v.pipe(
   strictObject({
     ...inputEntries,
@@ -75,7 +72,6 @@ export const computationReplacement = v.pipe(
       ),
     ),
     approval: v.optional(approval),
-    consumers: v.optional(consumers),
     id: returnedField,
     status: returnedField,
     created_at: returnedField,
@@ -146,7 +142,7 @@ const detailEntries = {
   consumers: v.pipe(
     v.array(shownText(255)),
     v.description(
-      'The result consumers in addition to the owner. If empty, every user who had the role `result_consumer` when they uploaded a key is one.',
+      'The result consumers in addition to the owner. If empty: all users who had the role `result_consumer` when they uploaded a key.',
     ),
     v.metadata({ maxItems: mostConsumers }),
   ),

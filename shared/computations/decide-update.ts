@@ -29,7 +29,7 @@ export function decideUpdate({ body, caller, permit, ifMatch }: UpdateByCaller):
     return {
       fields: fieldsOf(body, { owner, approval }),
       agent_config: body.agent_config,
-      consumers: body.consumers ?? definition.consumers,
+      consumers: body.consumers,
       permitted,
     };
   };

@@ -17,7 +17,7 @@ export const cvmInput = v.pipe(
       v.pipe(
         v.nullable(text(1, limitOfCertificate)),
         v.description(
-          'The certificate that the CVM presents: one X.509 certificate in PEM, up to 16 KiB. If omitted, it stays the same. null removes it.',
+          'The certificate that the CVM presents: one X.509 certificate in PEM, up to 16 KiB. Omit it to keep the current certificate. `null` removes it.',
         ),
       ),
     ),

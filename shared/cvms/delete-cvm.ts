@@ -24,7 +24,8 @@ export async function deleteCvm(table: Table, { domain, cvmId, now, isNamed }: D
   return await withFreshReads(table, async (table) => {
     const { cvm, ...rest } = await readCvmAndClaim(table, { domain, cvmId });
     if (!cvm) throw notFound('registered CVM');
-    if (rest.claim) throw conflict('cvm_busy', `A run holds the CVM ${cvmId}; wait for its end, or stop it.`, rest.claim.run_id);
+    if (rest.claim)
+      throw conflict('cvm_busy', `A run holds the CVM ${cvmId}. Wait until it ends, or stop it.`, rest.claim.run_id);
     if (isNamed && !isNamed(describeCvm(cvm, rest, now))) throw preconditionFailed();
     const transaction = new Transaction();
     removeCvm(transaction, domain, cvm);

@@ -4,6 +4,7 @@ import { commitChange, type Committed } from '../table/commit-change.ts';
 import { lists } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { laterOf } from '../timestamp.ts';
 import { certificateFingerprint } from './certificate-fingerprint.ts';
 import { addCvm, changeCvm } from './change-cvm.ts';
 import type { Cvm, CvmInput, StoredCvm } from './cvm.ts';
@@ -65,5 +66,5 @@ function replaced(
 ): StoredCvm {
   const certificate_fingerprint = fingerprint === undefined ? cvm.certificate_fingerprint : fingerprint;
   if (description === cvm.description && certificate_fingerprint === cvm.certificate_fingerprint) return cvm;
-  return changeCvm(transaction, domain, cvm, { description, certificate_fingerprint, updated_at: now });
+  return changeCvm(transaction, domain, cvm, { description, certificate_fingerprint, updated_at: laterOf(cvm.updated_at, now) });
 }

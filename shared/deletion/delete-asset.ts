@@ -130,7 +130,7 @@ async function refuseIfUsedBy(table: Table, run: Pick<Run, 'id' | 'computation_i
 }
 
 function inUse(runId: string | undefined): ServiceError {
-  return conflict('asset_in_use', 'An active run uses the asset; wait for its end, or stop it.', runId);
+  return conflict('asset_in_use', 'An active run uses the asset. Wait until it ends, or stop it.', runId);
 }
 
 /** Refuses to delete an asset that was unlinked but is still used by an active run. @throws ServiceError `conflict` */

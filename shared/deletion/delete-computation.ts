@@ -32,7 +32,7 @@ export async function deleteComputation(table: Table, request: DeleteRequest): P
     const computation = await readToChange(table, domain, id);
     const { status, run } = computation.row;
     const permitted = permit(computation.row);
-    if (isActive(status)) throw conflict('run_active', 'A run is active; wait for its end, or stop it.', run?.id);
+    if (isActive(status)) throw conflict('run_active', 'A run is active. Wait until it ends, or stop it.', run?.id);
     // Read after the row, so that the row's version guards it.
     if (isNamed && !isNamed(computation.row, await readDefinition(table, id))) throw preconditionFailed();
     const transaction = new Transaction();

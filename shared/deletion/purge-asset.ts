@@ -5,7 +5,7 @@ import { unlinkDeletedAsset } from '../links/unlink-asset.ts';
 import { indexedLists } from '../lists/indexed-list.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import { assetKeys, dueFoldKeys, listKeys, lists } from '../table/keys.ts';
-import { getItem, queryPrefix, type Table } from '../table/table.ts';
+import { clockOf, getItem, queryPrefix, type Table } from '../table/table.ts';
 import { deletePartition } from './delete-partition.ts';
 import { inParallel } from '../in-parallel.ts';
 
@@ -32,7 +32,7 @@ export async function purgeAssetLinks(table: Table, purge: AssetPurge): Promise<
       asset: purge,
       computationId: String(link['id']),
       by: purge.by,
-      now: purge.at,
+      now: new Date(clockOf(table).now()).toISOString(),
     }),
   );
 }

@@ -1,6 +1,7 @@
 import { journalKeys } from '../table/keys.ts';
 import { type Table } from '../table/table.ts';
 import { StaleReadError, type Action } from '../table/transaction.ts';
+import { laterOf } from '../timestamp.ts';
 import type { Event, NewEvent } from './event.ts';
 import { replaceHead, type JournalHead } from './journal-head.ts';
 import { readNumberRange } from './read-numbers.ts';
@@ -44,7 +45,7 @@ export async function appendEvents(
     throw new TypeError(`An append takes 1 to ${eventsPerAppend} events, not ${events.length}.`);
   }
   const { computationId } = owner;
-  const timestamp = now > head.last_at ? now : head.last_at;
+  const timestamp = laterOf(head.last_at, now);
   const stored = chain(
     events.map((event, index) => storedEvent(event, head.count + index + 1, timestamp)),
     head.last_hash,

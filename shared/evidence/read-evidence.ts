@@ -50,7 +50,7 @@ async function readOrMake(table: Table, kms: Kms, request: EvidenceRequest): Pro
   parseComputation(row, computationId);
   const run = findRun(runItem, runId);
   if (run?.computation_id !== computationId) throw notFound('run of this computation');
-  if (isActive(run.status)) throw conflict('run_active', 'The run is active. Its evidence is made after its end.', runId);
+  if (isActive(run.status)) throw conflict('run_active', 'The run is active. Get its evidence after the run has ended.', runId);
   if (made) return parseEvidence(made);
 
   const statement = await makeStatement(table, request, run, attestationHashOf(runItem));

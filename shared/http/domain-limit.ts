@@ -28,7 +28,7 @@ const mostDomains = 1_000;
 
 /** The refusal of a change in a domain that is being removed. */
 export function domainIsClosed(domain: string, limits: Record<string, string> = {}): RateLimitError {
-  const reason = `The domain ${domain} is being removed. Nothing can be changed in it until that is complete.`;
+  const reason = `The domain ${domain} is being removed. You cannot change anything in it until the removal is complete.`;
   return new RateLimitError(reason, { ...limits, 'retry-after': String(pauseOfClosedInSeconds) });
 }
 

@@ -9,7 +9,7 @@ const offset = v.pipe(
     (text) => /^(?:0|[1-9][0-9]{0,15})$/.test(text) && Number(text) <= largestOffset,
     `Expected a whole number from 0 to ${largestOffset}.`,
   ),
-  v.description('The number of rows to skip. Default 0.'),
+  v.description('The number of entries to skip. Default 0.'),
   v.metadata({ minimum: 0, maximum: largestOffset, default: 0 }),
   v.transform(Number),
 );
@@ -20,7 +20,7 @@ export const paging = {
     v.pipe(
       v.string(),
       v.regex(/^(?:[1-9][0-9]?|100)$/, 'Expected a whole number from 1 to 100.'),
-      v.description('The maximum number of rows to return, from 1 to 100. Default 10.'),
+      v.description('The maximum number of entries to return, from 1 to 100. Default 10.'),
       v.metadata({ minimum: 1, maximum: 100, default: 10 }),
       v.transform(Number),
     ),
@@ -36,5 +36,5 @@ export const offsetIfSent = v.optional(offset);
 export const pageEnvelope = {
   limit: v.pipe(v.number(), v.integer()),
   offset: v.pipe(v.number(), v.integer()),
-  total: v.pipe(v.number(), v.integer(), v.description('The exact number of rows that match the filter.')),
+  total: v.pipe(v.number(), v.integer(), v.description('The exact number of entries that match the filter.')),
 };

@@ -12,7 +12,7 @@ const retryAfterInSeconds = '2';
 const longestDetail = 1_000;
 const longestPointer = 1_000;
 
-/** The one place where an error becomes a response. Of internal errors, the caller sees only the title. */
+/** The one place where an error becomes a response. An internal error never shows its own message to the caller. */
 export function problemResponse(error: ServiceError, requestId: string): HttpResponse {
   const { status, title } = errorTable[error.code];
   const detail = error.code === 'internal' ? 'The service failed. Give the operator the request id.' : error.message;

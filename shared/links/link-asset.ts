@@ -67,12 +67,12 @@ export async function linkAsset(table: Table, request: LinkRequest): Promise<Com
 /** @throws ServiceError `too_large` if the computation already has the maximum number of datasets */
 export function refuseBeyondLimit(computation: StoredComputation): void {
   if (computation.dataset_count < datasetsPerComputation) return;
-  throw new ServiceError('too_large', `A computation takes at most ${datasetsPerComputation} datasets.`);
+  throw new ServiceError('too_large', `A computation can have at most ${datasetsPerComputation} datasets. Unlink one first.`);
 }
 
-/** The refusal to link an asset, or to change its name or type. @param computation in which another asset has the place, as text */
+/** The refusal to link an asset, or to change its name or type. @param computation the subject of the sentence */
 export function placeTaken({ asset_type, file_name }: StoredAsset, computation = 'The computation'): ServiceError {
   return asset_type === 'algorithm'
     ? conflict('second_algorithm', `${computation} already has an algorithm. Unlink it first.`)
-    : conflict('file_name_taken', `${computation} already has a dataset named ${file_name}.`);
+    : conflict('file_name_taken', `${computation} already has a dataset named ${file_name}. Rename or unlink it first.`);
 }

@@ -2,6 +2,7 @@ import { computationNumber } from '../computations/find-computation.ts';
 import { indexedLists, memberChange } from '../lists/indexed-list.ts';
 import { recordChange } from '../lists/record-change.ts';
 import { listKeys, lists } from '../table/keys.ts';
+import { getItem, type Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
 
 /**
@@ -13,6 +14,12 @@ export function addToLinked(transaction: Transaction, assetId: string, { id, ver
   const resource = computationNumber(id);
   transaction.add({ put: { Item: { ...listKeys.row(lists.linkedComputations(assetId), resource), id } } });
   recordChange(transaction, list.index, { resource, version, changes: [memberChange(list, resource, { now: 'all' })] });
+}
+
+/** Reads whether a computation is in the list. A rename of the asset leaves the list as it is. One round trip. */
+export async function isInLinked(table: Table, assetId: string, computationId: string): Promise<boolean> {
+  const key = listKeys.row(lists.linkedComputations(assetId), computationNumber(computationId));
+  return (await getItem(table, key)) !== undefined;
 }
 
 /**

@@ -13,7 +13,7 @@ import { getItem, getItems, type Table } from '../table/table.ts';
 import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
 import type { LinkRequest } from './link-asset.ts';
 import { linkKey } from './link-keys.ts';
-import { removeFromLinked } from './linked-list.ts';
+import { isInLinked, removeFromLinked } from './linked-list.ts';
 import { readToLink } from './read-to-link.ts';
 
 /**
@@ -29,6 +29,8 @@ export async function unlinkAsset(table: Table, request: LinkRequest): Promise<C
     const transaction = new Transaction();
     const isLinked = await removeLink(table, transaction, computation, asset, request);
     if (isLinked) changeAsset(transaction, domain, asset, {});
+    else if (await isInLinked(table, asset.id, computation.row.id))
+      throw new StaleReadError('The asset was renamed meanwhile, so that its link has another key.');
     return await commitChange(table, transaction, permitted);
   });
 }

@@ -12,6 +12,7 @@ import { preconditionFailed } from '../errors.ts';
 import { commitChange, refuseRepeat, type Committed } from '../table/commit-change.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { laterOf } from '../timestamp.ts';
 import { changeInputsLater, changeInputsOfLinked, completeChangeOfLinked } from './change-inputs-of-linked.ts';
 import { isRenamed, refuseTakenPlaces, renameLinks } from './rename-links.ts';
 
@@ -87,7 +88,7 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
       checksum,
     };
     changedAt = current.updated_at;
-    const updated_at = isChanged(current, change) ? now : current.updated_at;
+    const updated_at = isChanged(current, change) ? laterOf(current.updated_at, now) : current.updated_at;
     const transaction = new Transaction();
     const next = changeAsset(transaction, domain, current, { ...change, updated_at });
     if (replacement) transaction.add(dropContentCheck(replacement.check));
@@ -106,7 +107,7 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
   return updated;
 }
 
-/** Returns the checksum that the creator gave the asset, unless it is that of the stored content: then this is a sample, or missing. */
+/** Returns the checksum that was declared for a file that is not stored: a sample is stored in its place, or nothing yet. */
 function hashOfRealFile({ checksum, content_checksum }: StoredAsset): string | undefined {
   return checksum === null || checksum === content_checksum ? undefined : checksum;
 }

@@ -33,7 +33,7 @@ export async function foldChanges(table: Table, index: ListIndex, least?: number
   const head = await readHead(table, index);
   const entries = await readWholeLog(table, index, head);
   const unfolded = unfoldedEntries(head, entries);
-  const worthFrom = leastStepsToFold(head, { entries, unfolded });
+  const worthFrom = leastStepsToFold(index, head, { entries, unfolded });
   const toDo = { steps: countSteps(unfolded), folded: 0, folds: head.folds.length, worthFrom };
   const isScheduled = least !== undefined;
   const isWorthIt = toDo.steps >= (least ?? worthFrom) || (isScheduled && hasOldDays(head, clock.now()));

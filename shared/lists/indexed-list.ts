@@ -27,6 +27,7 @@ const domainIndex = (domain: string): ListIndex => ({
   scope: lists.computations(domain).pk,
   logShards: 2,
   trees: { c: 'o', r: 'p' },
+  listsOfSmallGroups: ['r'],
 });
 
 /** The codes never change. */

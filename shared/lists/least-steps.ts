@@ -1,4 +1,5 @@
 import { newestInHead, type Head } from './head.ts';
+import type { ListIndex } from './list-index.ts';
 import type { LogEntry, LoggedStep } from './log.ts';
 import { maxChangesOfFold } from './part-to-fold.ts';
 
@@ -11,23 +12,30 @@ const leastAmongNewest = 32;
  */
 const membersPerChange = 19_000;
 const farApart = { least: 160, most: 640 };
+/** A member with a group of its own takes some 12 bytes of a leaf. One next to members of its group takes one byte. */
+const leavesOfSmallGroups = 12;
 /** Folded entries stay in the log for a while, and the head names them: the more there are, the more a fold costs. */
 const leastShareOfLog = 1 / 8;
 
 /** Returns how many changes make a fold worth its cost. */
 export function leastStepsToFold(
+  index: ListIndex,
   head: Head,
   { entries, unfolded }: { entries: readonly LogEntry<LoggedStep>[]; unfolded: readonly LogEntry[] },
 ): number {
   const changes = unfolded.flatMap(({ steps }) => steps.flatMap((step) => step.changes));
   const firsts = new Map(Object.keys(head.leaves).map((list) => [list, newestInHead(head, list).from]));
   const old = changes.filter(({ list, number }) => number < (firsts.get(list) ?? 0)).length;
-  const least = old > changes.length / 2 ? leastFarApart(head) : leastAmongNewest;
+  const least = old > changes.length / 2 ? leastFarApart(index, head) : leastAmongNewest;
   return Math.min(maxChangesOfFold, Math.max(least, countSteps(entries) * leastShareOfLog));
 }
 
-function leastFarApart({ totals }: Head): number {
-  const largest = Math.max(0, ...Object.values(totals).map((counts) => counts.reduce((sum, count) => sum + count, 0)));
+function leastFarApart({ listsOfSmallGroups = [] }: ListIndex, { totals }: Head): number {
+  const sizes = Object.entries(totals).map(([list, counts]) => {
+    const members = counts.reduce((sum, count) => sum + count, 0);
+    return listsOfSmallGroups.includes(list) ? members * leavesOfSmallGroups : members;
+  });
+  const largest = Math.max(0, ...sizes);
   return Math.min(farApart.most, Math.max(farApart.least, largest / membersPerChange));
 }
 

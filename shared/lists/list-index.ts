@@ -11,4 +11,6 @@ import type { IndexPlace } from '../table/index-keys.ts';
 export interface ListIndex extends IndexPlace {
   /** The id of each list's tree, with the id of its filter's tree if it has one. */
   trees: Readonly<Record<string, string | undefined>>;
+  /** The ids of the lists whose filter has a group for every few members, such as runs by computation. */
+  listsOfSmallGroups?: readonly string[];
 }

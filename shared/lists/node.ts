@@ -127,12 +127,17 @@ export function decodeNode(bytes: Uint8Array, isOnEdge: boolean): TreeNode {
 /** Returns the most bytes that each member or child of a node takes, so that a node can be split without encoding it again. */
 export function sizesOf(node: TreeNode): number[] {
   const places: Place[] = isLeaf(node) ? node.members : node.children.map(({ first }) => first);
+  let ofGroup = 0;
   return places.map((place, index) => {
     const before = places[index - 1];
     const isSameGroup = before !== undefined && before.group === place.group;
     const step = isSameGroup ? place.number - before.number : place.number;
     const group = isSameGroup ? 0 : 1 + Buffer.byteLength(place.group);
-    if (isLeaf(node)) return 1 + (step <= longestShortStep ? 0 : lengthOfInteger(step)) + (group && group + 3);
+    ofGroup = isSameGroup ? ofGroup + 1 : 1;
+    if (isLeaf(node)) {
+      const ofCount = lengthOfInteger(ofGroup) - (isSameGroup ? lengthOfInteger(ofGroup - 1) : 0);
+      return 1 + (step <= longestShortStep ? 0 : lengthOfInteger(step)) + group + ofCount;
+    }
     const counts = node.children[index]?.counts ?? [];
     return (
       1 + group + lengthOfInteger(step) + counts.reduce((sum, count) => sum + (count && lengthOfInteger(count)), 0) + idBytes

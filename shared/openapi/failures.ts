@@ -56,12 +56,12 @@ function described(code: ErrorCode, { reasons = [] }: Contract): string {
   return `${errorTable[code].title} (\`${code}\`${kinds}).`;
 }
 
-/** A function sends it with 503. API Gateway sends none with its own errors. */
+/** Functions send it with 429 and 503. API Gateway does not send it with its own errors. */
 function retryAfter(status: number) {
   if (status !== 429 && status !== 503) return {};
   const ofGateway =
     status === 429
-      ? ' Absent if API Gateway itself refuses the request: then wait a second, and longer after each further 429.'
+      ? ' Absent if API Gateway itself refuses the request: then wait one second, and double the time after each further 429.'
       : '';
   return {
     'Retry-After': {

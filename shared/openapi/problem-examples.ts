@@ -14,11 +14,11 @@ interface Sample {
 
 /** An example of each conflict. */
 const conflicts: Record<ConflictReason, string> = {
-  run_active: 'A run of this computation is active.',
-  cvm_busy: 'Another run holds the CVM sim-1.',
+  run_active: 'A run of this computation is active. Wait until it ends, or stop it.',
+  cvm_busy: 'Another run holds the CVM sim-1. Wait until it ends, or stop it.',
   cvm_not_ready: 'The CVM sim-1 is disconnected: it was never seen.',
   second_algorithm: 'The computation already has an algorithm. Unlink it first.',
-  asset_in_use: 'An active run uses the asset; wait for its end, or stop it.',
+  asset_in_use: 'An active run uses the asset. Wait until it ends, or stop it.',
   file_name_taken: 'The computation already has a dataset named penguins.csv.',
   linked_too_widely:
     'The asset is linked to more than 30 computations, so its file_name and asset_type cannot be changed. Create another asset instead.',
@@ -63,7 +63,7 @@ function sampleOf(code: ErrorCode, route: Route, contract: Contract): Sample {
     }
     case 'incomplete': {
       const missing_items = { keys: ['alice'], hashes: ['penguins.csv'], info: ['Missing algorithm'] };
-      return { detail: 'The computation is not ready to run.', extras: { missing_items } };
+      return { detail: 'The computation is not ready to run. See `missing_items`.', extras: { missing_items } };
     }
     case 'not_found':
       return { detail: notFound(resourceOf(route)).message };
@@ -78,7 +78,8 @@ function resourceOf({ path }: Route): string {
 }
 
 const details: Partial<Record<ErrorCode, string>> = {
-  unauthenticated: 'The token names no user. Its claim `sub` must have 1 to 255 bytes of UTF-8 and must not be a reserved word.',
+  unauthenticated:
+    'The token does not name a user. Its claim `sub` must have 1 to 255 bytes of UTF-8 and must not be a reserved name.',
   precondition_failed: preconditionFailed().message,
   too_large: 'The body has 262145 bytes. The limit is 262144 bytes.',
   unsupported_media_type: 'Expected content-type: application/json.',

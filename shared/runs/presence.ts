@@ -16,7 +16,7 @@ export const presenceSchema = v.pipe(
     ),
     last_seen_at: v.pipe(
       v.nullable(timestamp),
-      v.description('The time of the last poll or report. It may lag by up to 60 seconds. null if there was none.'),
+      v.description('The time when the CVM was last heard. It may lag by up to 60 seconds. null if the CVM was never heard.'),
     ),
     agent_state: v.pipe(
       v.nullable(v.string()),

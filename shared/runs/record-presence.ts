@@ -35,6 +35,17 @@ export async function recordPresence(
   else await updateIf(table, key, update, unchangedFit(stored));
 }
 
+/**
+ * Records that the agent of a registered CVM has taken a run, if it was `ready`. If it restarts and is `ready` again, even at once,
+ * that is then new, and stored. So the end of the run does not leave it spent.
+ * @param item what was read at `cvmKeys.cvm`
+ */
+export async function recordTaken(table: Table, { domain, cvmId, now }: Heard, item: Item | undefined): Promise<void> {
+  const stored = item && parsePresence(item);
+  if (stored?.fit !== 'ready') return;
+  await updateIf(table, cvmKeys.cvm(domain, cvmId), setAttributes({ fit: 'busy', fit_at: now }), unchangedFit(stored));
+}
+
 /** Holds unless the end of a run, or another report, has changed the fitness since it was read. */
 function unchangedFit({ fit_at }: StoredPresence): WriteCondition {
   if (fit_at === undefined) return { ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(fit_at)' };

@@ -6,7 +6,7 @@ import { claimKeys, parseClaimOf, type Claim } from './claim.ts';
 import { completeWaitingTasks } from './complete-waiting-tasks.ts';
 import { reportedStateOf } from './effects-of-reports.ts';
 import { completeTask, sendHeartbeat, type Executions } from './executions.ts';
-import { recordPresence } from './record-presence.ts';
+import { recordPresence, recordTaken } from './record-presence.ts';
 import { findRun, runKey } from './read-run.ts';
 import { recordLastingReports } from './record-lasting-reports.ts';
 import type { InvalidReport, LastingReport, Report } from './report.ts';
@@ -34,11 +34,14 @@ interface Batch {
  */
 export async function recordReports(table: Table, executions: Executions, batch: Batch): Promise<ReportSummary> {
   const { domain, cvmId, reports, now, by } = batch;
+  const heard = { domain, cvmId, now, by };
   const { runs, claimItems, registered } = await readItemsOfBatch(table, batch);
-  const [outcomes] = await Promise.all([
+  const ofOwnRuns = reports.filter(({ run_id }) => run_id === undefined || runs.some(({ id }) => id === run_id));
+  const [{ outcomes, isRunTaken }] = await Promise.all([
     recordForRuns(table, executions, batch, { runs, claimItems }),
-    recordPresence(table, { domain, cvmId, now, by }, registered, reportedStateOf(reports)),
+    recordPresence(table, heard, registered, reportedStateOf(ofOwnRuns)),
   ]);
+  if (isRunTaken) await recordTaken(table, heard, registered);
   return summaryOf(reports, outcomes);
 }
 
@@ -69,14 +72,21 @@ async function readItemsOfBatch(table: Table, { domain, cvmId, reports }: Batch)
   return { runs, claimItems: items.slice(0, claims.length), registered };
 }
 
-/** Returns the outcomes of the reports that name these runs, by their places in the batch. */
+interface Recorded {
+  /** The outcomes of the reports that name runs, by their places in the batch. */
+  outcomes: Map<number, Outcome>;
+  /** Whether the CVM accepted a run with them. */
+  isRunTaken: boolean;
+}
+
 async function recordForRuns(
   table: Table,
   executions: Executions,
   { domain, reports, now }: Batch,
   { runs, claimItems }: Pick<BatchItems, 'runs' | 'claimItems'>,
-): Promise<Map<number, Outcome>> {
+): Promise<Recorded> {
   const outcomes = new Map<number, Outcome>();
+  let isRunTaken = false;
   for (const run of runs) {
     const reference = referenceTo(domain, run);
     const { lasting, heartbeats, invalid } = reportsOf(run, reports);
@@ -85,6 +95,7 @@ async function recordForRuns(
       const chunk = lasting.slice(start, start + reportsPerTransaction);
       const ofRun = { reference, reports: chunk.map(({ report }) => report), now };
       const recorded = await withFreshReads(table, (table) => recordLastingReports(table, ofRun));
+      isRunTaken ||= recorded.isAccepted;
       const isSignOfLife = heartbeats.length > 0 || recorded.outcomes.some(({ outcome }) => outcome !== 'invalid');
       if (recorded.claim && isSignOfLife) await notifyExecution(executions, recorded.claim);
       for (const [index, { place }] of chunk.entries()) {
@@ -99,7 +110,7 @@ async function recordForRuns(
     if (claim) await notifyExecution(executions, claim);
     for (const place of [...heartbeats, ...invalid]) outcomes.set(place, latest);
   }
-  return outcomes;
+  return { outcomes, isRunTaken };
 }
 
 /** Returns the reports of a run that are recorded, and the places of its heartbeats and of the invalid reports that name it. */

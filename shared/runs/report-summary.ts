@@ -15,7 +15,7 @@ const reportResult = v.pipe(
     run_status: v.pipe(
       v.nullable(v.picklist(runStatuses)),
       v.description(
-        'The status of the run after the report. It changes a moment after the report that ends the run. If it is `failed` or ' +
+        'The status of the run after the report. A report that ends the run changes it with a short delay. If it is `failed` or ' +
           '`cancelled`, stop working on the run. null if there is no run.',
       ),
     ),
@@ -33,8 +33,8 @@ type ReportResult = v.InferOutput<typeof reportResult>;
 /** The answer of endpoint 26. */
 export const reportSummarySchema = v.pipe(
   v.object({
-    accepted: v.pipe(v.number(), v.integer(), v.description('The number of reports recorded.')),
-    duplicates: v.pipe(v.number(), v.integer(), v.description('The number of reports ignored because they were sent before.')),
+    accepted: v.pipe(v.number(), v.integer(), v.description('The number of reports with the outcome `recorded`.')),
+    duplicates: v.pipe(v.number(), v.integer(), v.description('The number of reports with the outcome `duplicate`.')),
     results: v.pipe(v.array(reportResult), v.description('The result of each report, in the order of the reports.')),
   }),
   v.title('ReportSummary'),

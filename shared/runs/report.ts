@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { base64Text } from '../base64.ts';
 import { isOwnEvent } from '../events/event.ts';
 import { reporters } from '../originators.ts';
 import { text } from '../text.ts';
@@ -34,8 +35,8 @@ const detailsLimit = 32 * 1024;
 const detailsLimitInBase64 = Math.ceil(detailsLimit / 3) * 4;
 
 /**
- * How the identifier of a report on an event begins that occurs once in a run, such as the one of an agent's state. The service
- * knows it as long as the run is there.
+ * The prefix of the identifiers of reports on events that occur once in a run, such as a state of the agent. The service remembers
+ * these identifiers as long as the run exists.
  */
 export const idOfStateEvent = 'state:';
 
@@ -54,7 +55,7 @@ export const reportSchema = v.pipe(
             v.string(),
             v.regex(/^[0-9a-fA-F]{64}$/, 'Expected a hash in hex, 64 digits.'),
             v.toLowerCase(),
-            v.description('The hash of the attestation of the CVM, in hex. It is kept with the run that the report accepts.'),
+            v.description('The SHA-256 of the attestation token of the CVM, 64 hex digits. The run that is accepted keeps it.'),
           ),
         ),
       }),
@@ -66,8 +67,7 @@ export const reportSchema = v.pipe(
         status: v.pipe(word, v.description("The agent's status."), v.examples(['InProgress'])),
         details: v.optional(
           v.pipe(
-            v.string(),
-            v.base64('Expected base64.'),
+            base64Text,
             v.maxLength(detailsLimitInBase64, 'Expected at most 32 KiB.'),
             v.check((details) => Buffer.byteLength(details, 'base64') <= detailsLimit, 'Expected at most 32 KiB.'),
             v.description('Details in base64, stored unchanged. Up to 32 KiB.'),
@@ -121,7 +121,7 @@ export type Report = v.InferOutput<typeof reportSchema>;
 /** A report that is recorded once. Heartbeats are not. */
 export type LastingReport = Exclude<Report, { type: 'heartbeat' }>;
 
-/** A report that is not one: the other reports of its batch count. */
+/** An invalid report of a batch. The other reports of the batch are still processed. */
 export interface InvalidReport {
   type: 'invalid';
   /** Cut to 128 characters. */

@@ -15,7 +15,8 @@ import { emitMetric } from '../metrics.ts';
 import { commitChange, type Committed } from '../table/commit-change.ts';
 import { cvmKeys, lists } from '../table/keys.ts';
 import { nextNumber } from '../lists/next-number.ts';
-import { deadlineOf, getItems, type Table } from '../table/table.ts';
+import { readSettled } from '../table/read-settled.ts';
+import { deadlineOf, type Table } from '../table/table.ts';
 import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
 import { addRun } from './change-run.ts';
 import { addClaim, claimKeys, parseClaim, type ReadClaim } from './claim.ts';
@@ -80,15 +81,15 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Committed<St
     readPresenceAndClaim(table, cvm),
   ]);
   if (isActive(computation.row.status)) {
-    throw conflict('run_active', 'A run of this computation is active.', computation.row.run?.id);
+    throw conflict('run_active', 'A run of this computation is active. Wait until it ends, or stop it.', computation.row.run?.id);
   }
-  if (taken) throw conflict('cvm_busy', `Another run holds the CVM ${cvmId}.`, taken.run_id);
+  if (taken) throw conflict('cvm_busy', `Another run holds the CVM ${cvmId}. Wait until it ends, or stop it.`, taken.run_id);
   const notReady = presence && whyNotReady(cvmId, presence, now);
   if (notReady !== undefined) throw conflict('cvm_not_ready', notReady);
   const at = timeOfStart(table, now, computation);
   const { snapshot, missing } = readinessOf(inputs, { at, cvmId });
   if (!snapshot || isIncomplete(missing))
-    throw new ServiceError('incomplete', 'The computation is not ready to run.', { missing_items: missing });
+    throw new ServiceError('incomplete', 'The computation is not ready to run. See `missing_items`.', { missing_items: missing });
   refuseIfMarkedForDeletion(inputs, now);
 
   const reference: RunReference = {
@@ -134,12 +135,15 @@ function refuseIfMarkedForDeletion(inputs: Inputs, now: string): void {
   if (assetsOf(inputs).some((asset) => isMarkedForDeletion(asset, now))) throw new StaleReadError();
 }
 
-/** Reads who holds a CVM, and its presence if it is registered. One round trip, or two if a gateway holds it. */
+/**
+ * Reads who holds a CVM, and its presence if it is registered. Settled, because the end of a run frees the CVM and marks it as spent in
+ * one transaction. One round trip, or two if a gateway holds it.
+ */
 async function readPresenceAndClaim(
   table: Table,
   cvm: { domain: string; cvm_id: string },
 ): Promise<{ presence: StoredPresence | undefined; claim: ReadClaim | undefined }> {
-  const [registered, ...claimItems] = await getItems(table, [cvmKeys.cvm(cvm.domain, cvm.cvm_id), ...claimKeys(cvm)]);
+  const [registered, ...claimItems] = await readSettled(table, [cvmKeys.cvm(cvm.domain, cvm.cvm_id), ...claimKeys(cvm)]);
   const [presence] = registered ? await withGatewayLeases(table, [parsePresence(registered)]) : [];
   return { presence, claim: parseClaim(cvm, claimItems) };
 }

@@ -13,7 +13,9 @@ export const todoSchema = v.pipe(
             ...ofComputation,
             because: v.pipe(
               v.array(v.string()),
-              v.description('The file names of your assets that need the approval, and `result consumer`.'),
+              v.description(
+                'Why your approval is needed: the file names of your assets that need it, and `result consumer` if you must approve as one.',
+              ),
             ),
             manifest_digest: v.pipe(v.string(), v.description('The digest of the manifest to approve.')),
           }),

@@ -158,7 +158,7 @@ describe('a run that starts while', () => {
     }
   });
 
-  it('its approval expires is refused', async () => {
+  it('its approval expires during the start is refused', async () => {
     const { id } = await aSharedComputation(stores, domain);
     await anApproval(stores, domain, id, 'bob', { expires_at: '2025-07-17T08:00:02.000Z' });
     let moved = 0;

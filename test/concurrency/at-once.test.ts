@@ -116,7 +116,7 @@ async function createPatiently(domain: string, token: string, name: string): Pro
 }
 
 describe('creates over HTTP at the same time', () => {
-  it('all answer 201 and are made once, 40 of them, while every third transaction meets a conflict', async () => {
+  it('return 201 for all 40, each made once, while every third transaction conflicts', async () => {
     const { name, totalOf } = await openDomain('http');
     const token = await lifecycle.stack.token('alice', [`${name}:administrator`]);
     lifecycle.tableProxy.inject({ kind: 'conflict', share: 1 / 3 });
@@ -134,7 +134,7 @@ describe('creates over HTTP at the same time', () => {
 describe('changes in one domain at the same time', () => {
   const many = amount({ sample: 24, full: 200 });
   const some = amount({ sample: 20, full: 40 });
-  it(`are all made once, ${2 * many} of them, while every third transaction meets a conflict`, async () => {
+  it(`are each made once, ${2 * many} of them, while every third transaction conflicts`, async () => {
     const domain = await openDomain('conflict');
     expect(await changeAtOnce(domain, many, { kind: 'conflict', share: 1 / 3 })).toBeGreaterThan(many);
     await expectExact(domain, many);

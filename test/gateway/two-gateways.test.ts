@@ -92,7 +92,7 @@ describe('a second agent of a CVM that connects to another gateway', () => {
     agent.end();
   });
 
-  it('replaces the first one if its gateway is frozen, which gives it up when it goes on', async () => {
+  it('replaces the first one if its gateway is frozen; that gateway closes the stream when it resumes', async () => {
     const cvm = await world.enrol('frozen-1');
     const first = world.connect(cvm);
     await world.untilReady('frozen-1');

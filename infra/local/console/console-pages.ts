@@ -41,13 +41,9 @@ export function consolePages({ files, storage, ...names }: ConsolePagesOptions) 
       response.writeHead(302, { location: query === undefined ? base : `${base}?${query}` }).end();
       return true;
     }
-    // A request with a token calls the API, whose paths start with a domain: it may be named console.
-    if (!path.startsWith(base) || request.headers.authorization !== undefined) return false;
+    // Other requests call the API, whose paths start with a domain: it may be named console.
+    if (!path.startsWith(base) || !isRead || request.headers.authorization !== undefined) return false;
     response.setHeaders(pageHeaders({ connectTo: [storage] }));
-    if (!isRead) {
-      send(response, apiGatewayMessage(405, 'Method Not Allowed', { allow: 'GET, HEAD' }));
-      return true;
-    }
     if (path === `${base}config.json`) {
       sendConfiguration(request, response, names);
       return true;

@@ -20,7 +20,9 @@ const neededApproval = v.pipe(
     user: v.string(),
     because: v.pipe(
       v.array(v.string()),
-      v.description("The file names of the user's assets that need the approval, and `result consumer`."),
+      v.description(
+        "Why the approval is needed: the file names of the user's assets that need it, and `result consumer` if the user must approve as one.",
+      ),
     ),
   }),
   v.title('NeededApproval'),

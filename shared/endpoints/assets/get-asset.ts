@@ -26,7 +26,7 @@ export const contract = {
   errors: ['not_found'],
   description:
     'Returns content of up to 4 MiB in `asset`, and a presigned request for larger content in `download`. Only the creator of the ' +
-    'asset gets the content, unless `content_access` is `domain`. From others it is withheld, with `content_withheld: true`. ' +
+    'asset gets the content, unless `content_access` is `domain`. The response to others has `content_withheld: true` instead. ' +
     'Records reads by others, and returns the latest 100 of them to the creator in `content_reads`.',
 } as const satisfies Contract;
 

@@ -29,9 +29,9 @@ export const contract = {
   description:
     'Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, ' +
     '`content_access` and `use`: they keep their values, and only the creator of the asset can change them. If you send new ' +
-    'content without `checksum`, the service computes it, unless the stored content is a sample or missing and you gave the hash of ' +
-    'the real file: then it keeps that hash. A new `file_name` or `asset_type` applies to all linked computations at once, and is ' +
-    'refused with 409 if more than 30 are linked. The response contains `content_withheld: true` if you may not read the content.',
+    'content without `checksum`, the service computes the checksum. Exception: a checksum that was declared for a file that is not ' +
+    'stored stays the same. A new `file_name` or `asset_type` applies to all linked computations at once. Returns 409 if more than ' +
+    '30 computations are linked. The response contains `content_withheld: true` if you may not read the content.',
 } as const satisfies Contract;
 
 export const examples = { request: assetBody, response: asset } satisfies Examples<typeof contract>;

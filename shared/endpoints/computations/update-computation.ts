@@ -23,8 +23,7 @@ export const contract = {
   condition: 'if-match',
   errors: ['not_found', 'unsupported_media_type', 'too_large'],
   description:
-    'Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval` and `consumers`, which stay the ' +
-    'same.',
+    'Replaces all fields. A field that you omit is reset to its default, except `owner` and `approval`, which stay the same.',
 } as const satisfies Contract;
 
 export const examples = { request: computationBody, response: computation } satisfies Examples<typeof contract>;

@@ -23,8 +23,8 @@ export const contract = {
   condition: 'if-match',
   errors: ['unsupported_media_type', 'too_large'],
   description:
-    'Stores the SHA-256 fingerprint of the certificate. Returns 400 for a private key. A run starts on a registered CVM only while the ' +
-    'CVM is connected and its agent is not `spent`.',
+    'Stores the SHA-256 fingerprint of the certificate. Returns 400 if `certificate` contains a private key. A run starts ' +
+    'on a registered CVM only while the CVM is connected and its `fit` is not `spent`.',
 } as const satisfies Contract;
 
 export const examples = { request: cvmBody, response: cvm } satisfies Examples<typeof contract>;

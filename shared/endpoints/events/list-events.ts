@@ -34,7 +34,7 @@ export const contract = {
         v.string(),
         v.regex(eventId, 'Expected the identifier of an event, or an empty value.'),
         v.description(
-          'Return only events recorded after the event with this identifier, oldest first. Empty: begin at the first event. Not together with `offset`.',
+          'Return only events recorded after the event with this identifier, oldest first. Empty: begin at the first event. Cannot be combined with `offset`.',
         ),
       ),
     ),
@@ -51,8 +51,9 @@ export const contract = {
   response: v.pipe(v.object({ events: v.array(eventSchema), ...pageEnvelope }), v.title('EventPage')),
   errors: ['not_found'],
   description:
-    'Newest first, or with `after` oldest first. To watch a computation, ask with `after=` and `wait=20`, then again with the identifier ' +
-    'of the last event of each answer. `total` counts all events that the filters match, regardless of `after`. `wait` requires `after`.',
+    'Returns the newest events first. With `after`, returns the oldest first. To watch a computation, send `after=` and `wait=20`. ' +
+    'Then repeat the request, each time with the identifier of the last event that you received as `after`. `total` counts all ' +
+    'events that the filters match, regardless of `after`. `wait` requires `after`.',
 } as const satisfies Contract;
 
 export const examples = { response: { events: [event], limit: 10, offset: 0, total: 1 } } satisfies Examples<typeof contract>;

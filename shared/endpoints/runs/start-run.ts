@@ -25,7 +25,7 @@ export const contract = {
   reasons: ['run_active', 'cvm_busy', 'cvm_not_ready'],
   description:
     'Runs the computation on a CVM. A 409 with the reason `run_active` or `cvm_busy` contains the conflicting run in `run_id`. If you ' +
-    'lost the response to an earlier request, use it to find the run that the request started.',
+    'lost the response to an earlier request, `run_id` shows the run that this request started.',
 } as const satisfies Contract;
 
 export const examples = { response: runId } satisfies Examples<typeof contract>;

@@ -19,9 +19,9 @@ export const contract = {
   status: 200,
   response: todoSchema,
   description:
-    'Each list has up to 100 entries, newest first. `approvals` and `keys` cover up to 300 of the newest computations in which you ' +
-    'take part: as the owner, with an asset or a key, or as a consumer that the computation names. They cover fewer if these have ' +
-    'many assets.',
+    'Each list has up to 100 entries, newest first. `approvals` and `keys` cover the newest computations in which you take part: ' +
+    'as the owner, with an asset or a key, or as a consumer that the computation names. They cover up to 300 computations, or ' +
+    'fewer if the computations have many assets.',
 } as const satisfies Contract;
 
 export const examples = { response: todo } satisfies Examples<typeof contract>;

@@ -58,7 +58,7 @@ describe('what a user reads about a problem', () => {
   });
 
   it.each([
-    ['r-1', 'Try again. If it happens again, send the request below to the operator of the service.'],
+    ['r-1', 'Try again. If it happens again, send the request identifier below to the operator of the service.'],
     [undefined, 'Try again. If it happens again, tell the operator of the service.'],
   ])('speaks of the request only if it is shown (%s)', (requestId, advice) => {
     const problem = new ServiceProblem({ status: 500, code: 'internal', detail: 'It broke.', request: '', requestId });

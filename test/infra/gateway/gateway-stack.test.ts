@@ -101,6 +101,7 @@ describe.each(synthesize(withGateway))('the gateway of $stage.name', (synthesize
         MaximumPercent: 200,
         DeploymentCircuitBreaker: { Enable: true, Rollback: true },
       },
+      AvailabilityZoneRebalancing: 'DISABLED',
       EnableExecuteCommand: false,
     });
   });
@@ -184,6 +185,8 @@ describe.each(synthesize(withGateway))('the gateway of $stage.name', (synthesize
       TargetType: 'ip',
       HealthCheckProtocol: 'HTTP',
       HealthCheckPort: '8080',
+      HealthCheckTimeoutSeconds: 10,
+      UnhealthyThresholdCount: 10,
       TargetGroupAttributes: expect.arrayContaining([
         { Key: 'deregistration_delay.timeout_seconds', Value: '10' },
         { Key: 'preserve_client_ip.enabled', Value: 'true' },
@@ -247,7 +250,7 @@ describe.each(synthesize(withGateway))('the gateway of $stage.name', (synthesize
 
   it('has alarms, which a stage without a gateway does not have, and graphs', () => {
     const alarms = Object.values(stacks.operations.ofType<{ AlarmName: string }>('AWS::CloudWatch::Alarm'));
-    const watched = { stage, apiId: '', stateMachineArn: '', tableName: '' };
+    const watched = { stage, apiId: '', stateMachineArn: '', tableName: '', reservedExecutions: 0 };
     const names = Object.keys(gatewayAlarms(watched, gateway)).map((name) => nameIn(stage, name));
     expect(names.length).toBeGreaterThan(8);
     expect(alarms.map(({ AlarmName }) => AlarmName)).toEqual(expect.arrayContaining(names));

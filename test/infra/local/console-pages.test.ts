@@ -88,8 +88,11 @@ describe('the pages of the console', () => {
     expect([failed.status, await failed.text()]).toEqual([500, expect.stringContaining('could not be built')]);
   });
 
-  it('leave requests with a token to the API, whose domain may be named console', async () => {
-    expect((await get('/console/computations', { headers: { authorization: 'Bearer x' } })).status).toBe(404);
+  it('leave reads with a token and all other requests to the API, whose domain may be named console', async () => {
+    const headers = { authorization: 'Bearer x' };
+    for (const init of [{ headers }, { method: 'OPTIONS' }, { method: 'POST' }]) {
+      expect((await get('/console/computations', init)).status).toBe(404);
+    }
   });
 
   it('name the issuer by the address that the browser used, and a CVM that answers', async () => {

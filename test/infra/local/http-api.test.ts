@@ -429,7 +429,7 @@ describe('while a domain is removed', () => {
     expect(await response.json()).toMatchObject({
       status: 429,
       code: 'too_many_requests',
-      detail: 'The domain removed is being removed. Nothing can be changed in it until that is complete.',
+      detail: 'The domain removed is being removed. You cannot change anything in it until the removal is complete.',
       request_id: response.headers.get('apigw-requestid'),
     });
     expect(response.headers.get('retry-after')).toBe('60');

@@ -4,6 +4,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { functionNames } from '../../../infra/bundles/function-names.ts';
 import { MonthlyBudget } from '../../../infra/operations/monthly-budget.ts';
+import { reservedInAccount } from '../../../infra/service/reserved-concurrency.ts';
 import { schedules } from '../../../infra/schedules.ts';
 import { nameIn, targetsOf, webhooksOf, type Stage } from '../../../infra/stage.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
@@ -130,7 +131,8 @@ describe.each(synthesized)('the operations stack of $stage.name', ({ stage, stac
   });
 
   it('has an alarm before the concurrency of the account is used up, in which reserved executions count as used', () => {
-    expect(named('concurrency')?.Threshold).toBe(0.8 * stage.accountConcurrency);
+    const reserved = reservedInAccount(stage, [stage]);
+    expect(named('concurrency')?.Threshold).toBe(Math.floor(reserved + 0.8 * (stage.accountConcurrency - reserved)));
     expect(metricsOf(named('concurrency'))).toEqual([
       { Namespace: 'AWS/Lambda', MetricName: 'ClaimedAccountConcurrency', Dimensions: [] },
     ]);

@@ -148,7 +148,9 @@ describe('a membership that is bound to a CVM', () => {
 
   it('refuses other CVMs with a message of its own', () => {
     const caller = callerOf({ sub: 'a', groups: ['d1:cvm:a'] }, 'groups', 'd1', 'b');
-    expect(() => requireAccess(caller, { anyOf: ['operate_cvm'] })).toThrow('The token is bound to other CVMs of this domain.');
+    expect(() => requireAccess(caller, { anyOf: ['operate_cvm'] })).toThrow(
+      'The token is valid only for other CVMs of this domain. Use the token of this CVM.',
+    );
     expect(() => requireAccess(caller, { anyOf: ['view'] })).toThrow(
       /^Requires the role administrator, .* Your roles in this domain: cvm\.$/,
     );
@@ -176,7 +178,7 @@ describe('requireAccess', () => {
 
   it('throws an error that names the required roles and those of the caller', () => {
     expect(() => requireAccess(caller, { anyOf: ['administer'], or: ['owner'] })).toThrow(
-      'Requires the role administrator, or being its owner. Your roles in this domain: editor, viewer.',
+      'Requires the role administrator, or being the owner of the computation. Your roles in this domain: editor, viewer.',
     );
   });
 });

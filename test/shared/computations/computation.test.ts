@@ -89,6 +89,7 @@ describe('computationReplacement', () => {
       name: 'Iris',
       description: '',
       agent_config: defaultAgentConfig,
+      consumers: [],
     });
   });
 

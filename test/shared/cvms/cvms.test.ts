@@ -213,7 +213,22 @@ describe('a run', () => {
     await startOn(domain, 'cvm-1', id, at(1));
   });
 
-  it('that its CVM never accepted leaves the CVM as fit as before', async () => {
+  it('leaves the CVM ready if its agent was restarted right after it accepted the run', async () => {
+    const domain = newDomain();
+    const id = await readyRun(domain, 'cvm-1');
+    await beat(domain, 'cvm-1', { fit: 'ready' });
+    const run = await aRun(stores, domain, id, 'cvm-1');
+    const claim = await readClaim(stores.table, reference(domain, id, run));
+    await report(domain, 'cvm-1', [
+      { id: 'a', run_id: run, type: 'accepted', command_id: claim?.run_command_id ?? '', reason: '' },
+    ]);
+    await beat(domain, 'cvm-1', { fit: 'ready' }, at(1));
+    await endRunWith(stores, domain, run);
+    expect((await presence(domain, 'cvm-1', at(2))).fit).toBe('ready');
+    await startOn(domain, 'cvm-1', id, at(2));
+  });
+
+  it('leaves `fit` unchanged if its CVM never accepted it', async () => {
     const domain = newDomain();
     const id = await readyRun(domain, 'cvm-1');
     await beat(domain, 'cvm-1', { fit: 'ready' });

@@ -57,7 +57,7 @@ describe('DomainLimit', () => {
     for (const now of [0, 999]) {
       await expect(admit(now)).rejects.toMatchObject({
         code: 'too_many_requests',
-        message: 'The domain d1 is being removed. Nothing can be changed in it until that is complete.',
+        message: 'The domain d1 is being removed. You cannot change anything in it until the removal is complete.',
         headers: { 'retry-after': '60' },
       });
     }

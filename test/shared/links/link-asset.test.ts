@@ -5,6 +5,7 @@ import { readComputation } from '../../../shared/computations/find-computation.t
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
 import { aComputation, anAsset, byAlice, startStores } from '../../support/builders-store.ts';
+import { beforeCall } from '../../support/interleave.ts';
 import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
@@ -46,6 +47,14 @@ describe('linkAsset', () => {
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
     const refused = answers.filter((answer) => answer.status === 'rejected').map((answer) => answer.reason as unknown);
     expect(refused).toMatchObject([{ extras: { reason: 'second_algorithm' } }, { extras: { reason: 'file_name_taken' } }]);
+  });
+
+  it('removes the link of an asset that is renamed meanwhile', async () => {
+    const [computation, dataset] = [await aComputation(stores.table, domain), await aDataset('a.csv')];
+    await link(dataset, computation);
+    beforeCall(stores.mortal, 'Get', () => become(dataset, 'dataset'));
+    await unlinkAsset(stores.mortal, { domain, assetId: dataset, computationId: computation, ...byAlice });
+    expect((await readDefinition(stores.table, computation)).datasets).toEqual([]);
   });
 
   it('writes one event for several equal links at the same time', async () => {

@@ -45,6 +45,15 @@ describe('updateAsset', () => {
     expect((await storedAsset(id)).updated_at).toBe(later);
   });
 
+  it('never sets `updated_at` back, also if the request began before another one that is done', async () => {
+    const id = await newAsset();
+    const change = (description: string, now: string) =>
+      updateAsset(stores.table, stores.content, { domain, id, given: { ...fields, description }, ...byAlice, now });
+    await change('Later', '2025-07-18T08:00:00.000Z');
+    await change('Slow', '2025-07-18T07:59:00.000Z');
+    expect(await storedAsset(id)).toMatchObject({ description: 'Slow', updated_at: '2025-07-18T08:00:00.000Z' });
+  });
+
   it('refuses the same content with the checksum of other content', async () => {
     const id = await newAsset();
     const before = await storedAsset(id);

@@ -147,6 +147,24 @@ describe('a counted tree', () => {
   });
 });
 
+describe('sizesOf', () => {
+  it('returns as many bytes as a node takes in all, without its level', () => {
+    const number = fc.integer({ min: 1, max: 60_000_000 });
+    const place = fc.record({ group: fc.constantFrom('', 'ü', '1k7x'), number });
+    const leaf = fc.array(fc.record({ place, state: fc.constantFrom(...states) }), { minLength: 1, maxLength: 400 });
+    fc.assert(
+      fc.property(leaf, (drawn) => {
+        const members = drawn.map(({ place: of, state }) => ({ ...of, state })).toSorted(comparePlaces);
+        const node: TreeNode = {
+          level: 0,
+          members: members.filter((each, at) => at === 0 || comparePlaces(members[at - 1] ?? each, each) < 0),
+        };
+        expect(sizesOf(node).reduce((sum, size) => sum + size, 1)).toBe(encodeNode(node, false).length);
+      }),
+    );
+  });
+});
+
 describe('joinLevels', () => {
   it('keeps every node below a root that becomes too large at 900 bytes, also the last one', () => {
     const children = Array.from({ length: 3_000 }, (_, index) => {

@@ -66,7 +66,7 @@ describe('presenceToStore', () => {
 });
 
 describe('a CVM that says nothing new', () => {
-  it.each([1, 7, 29, 30])('and is heard every %i seconds never looks disconnected, with up to two writes a minute', (every) => {
+  it.each([1, 7, 29, 30])('stays connected when it is heard every %i seconds, with up to two writes a minute', (every) => {
     const after = (seconds: number) => ago(-seconds * 1_000);
     let [stored, writes]: [StoredPresence, number] = [{}, 0];
     for (let second = 0; second <= 600; second++) {

@@ -1,4 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
+import { readCvm } from '../../../shared/cvms/read-cvm.ts';
+import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
 import { awaitCvm } from '../../../shared/runs/await-cvm.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import { readClaim } from '../../../shared/runs/claim.ts';
@@ -226,6 +228,18 @@ describe('recordReports', () => {
     const answers = await Promise.all(Array.from({ length: 6 }, () => record(cvmId, [report, report])));
     expect(answers.reduce((sum, { accepted }) => sum + accepted, 0)).toBe(1);
     expect((await eventsOf(id)).filter((event) => event.event_type === 'Running')).toHaveLength(1);
+  });
+
+  it('ignores what a heartbeat says that names the run of another CVM or an unknown run', async () => {
+    const [mine, other] = [await aStartedRun(), await aStartedRun()];
+    const { cvm_id: cvmId } = mine;
+    await registerCvm(stores.table, { domain, cvmId, given: { description: '' }, now: byAlice.now });
+    const beat = (run_id: string): Report => ({ type: 'heartbeat', run_id, fit: 'spent', agent_state: 'Failed' });
+    await record(cvmId, [beat(other.run_id), beat(numberedId(4711))]);
+    const { presence } = await readCvm(stores.table, { domain, cvmId }, byAlice.now);
+    expect(presence).toMatchObject({ state: 'connected', fit: 'busy', agent_state: null });
+    await record(cvmId, [beat(mine.run_id)]);
+    expect((await readCvm(stores.table, { domain, cvmId }, byAlice.now)).presence).toMatchObject({ fit: 'spent' });
   });
 
   it('records an event after the end of a run that ends after recordReports has read the claim', async () => {

@@ -15,6 +15,11 @@ describe('reportSchema', () => {
     expect(isValid(withDetails(32 * 1024 + 1))).toBe(false);
   });
 
+  it('refuses details that are not base64', () => {
+    const all = ['', 'YQ==', 'YWI=', 'YWJj', 'YQ', 'YQ=', 'Y Q=', '-_-_', 'ſſſſ', '\u212a\u212a\u212a\u212a'];
+    expect(all.filter((details) => isValid({ ...event, details }))).toEqual(['', 'YQ==', 'YWI=', 'YWJj']);
+  });
+
   it.each([event, heartbeat])('takes identifiers of 1 to 128 characters with the type $type', (report) => {
     const ids = ['', 'x', 'x'.repeat(128), 'x'.repeat(129)];
     expect(ids.map((id) => isValid({ ...report, id }))).toEqual([false, true, true, false]);

@@ -13,7 +13,7 @@ function doubling() {
 }
 
 describe('questions of one turn', () => {
-  it('are one call, and each gets its own answer', async () => {
+  it('are sent as one call, and each gets its own answer', async () => {
     const { double, calls } = doubling();
     expect(await Promise.all([double(1), Promise.resolve().then(() => double(2)), double(1)])).toEqual([2, 4, 2]);
     expect(calls).toEqual([[1, 1, 2]]);
