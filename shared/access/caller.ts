@@ -50,8 +50,7 @@ export function callerOf(claims: Claims, membershipClaim: string, domain: string
 function noUser(): ServiceError {
   return new ServiceError(
     'unauthenticated',
-    `The token does not name a user. Its claim \`sub\` must have 1 to ${longestUserIdInBytes} bytes of UTF-8 and must not be ` +
-      'a reserved name.',
+    `The token names no user. Its claim \`sub\` must have 1 to ${longestUserIdInBytes} bytes of UTF-8 and must not be a reserved name.`,
   );
 }
 

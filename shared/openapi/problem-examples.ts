@@ -19,7 +19,7 @@ const conflicts: Record<ConflictReason, string> = {
   cvm_not_ready: 'The CVM sim-1 is disconnected: it was never seen.',
   second_algorithm: 'The computation already has an algorithm. Unlink it first.',
   asset_in_use: 'An active run uses the asset. Wait until it ends, or stop it.',
-  file_name_taken: 'The computation already has a dataset named penguins.csv.',
+  file_name_taken: 'The computation already has a dataset named penguins.csv. Rename or unlink it first.',
   linked_too_widely:
     'The asset is linked to more than 30 computations, so its file_name and asset_type cannot be changed. Create another asset instead.',
   nothing_to_stop: 'No run of this computation is active.',
@@ -78,8 +78,7 @@ function resourceOf({ path }: Route): string {
 }
 
 const details: Partial<Record<ErrorCode, string>> = {
-  unauthenticated:
-    'The token does not name a user. Its claim `sub` must have 1 to 255 bytes of UTF-8 and must not be a reserved name.',
+  unauthenticated: 'The token names no user. Its claim `sub` must have 1 to 255 bytes of UTF-8 and must not be a reserved name.',
   precondition_failed: preconditionFailed().message,
   too_large: 'The body has 262145 bytes. The limit is 262144 bytes.',
   unsupported_media_type: 'Expected content-type: application/json.',

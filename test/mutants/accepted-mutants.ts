@@ -41,12 +41,6 @@ export const acceptedMutants: AcceptedMutant[] = [
     reason: 'Tuning: how long a failed step waits before it is tried again.',
   },
   {
-    file: 'shared/events/journal.ts',
-    before: 'const timestamp = now > head.last_at ? now : head.last_at;',
-    after: 'const timestamp = now >= head.last_at ? now : head.last_at;',
-    reason: 'Where they are equal both sides are the same.',
-  },
-  {
     file: 'shared/events/event-filter.ts',
     before: 'if (from > -Infinity || to < Infinity) {',
     after: 'if (from > -Infinity || to <= Infinity) {',
