@@ -6,7 +6,8 @@ import { computationKeys, listKeys, lists } from '../table/keys.ts';
 import { readSettled } from '../table/read-settled.ts';
 import { scanPage } from '../table/scan.ts';
 import { deadlineOf, getItem, getItems, queryPartition, type Item, type Table } from '../table/table.ts';
-import { StaleReadError, Transaction, withFreshReads, type Action } from '../table/transaction.ts';
+import type { Action } from '../table/action.ts';
+import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
 import { mirrorsOf } from '../todo/mirrors.ts';
 import type { Migration } from './migration.ts';
 

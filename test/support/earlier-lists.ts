@@ -7,7 +7,7 @@ import {
   oldListKeys,
   oldStatisticsKeys,
 } from '../../shared/table/old-list-keys.ts';
-import type { Action } from '../../shared/table/transaction.ts';
+import type { Action } from '../../shared/table/action.ts';
 
 /**
  * Returns the actions with which earlier versions added a member to a list: to the number set of its leaf and to the leaf's count.

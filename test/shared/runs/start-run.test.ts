@@ -10,7 +10,7 @@ import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
 import { offerRun } from '../../../shared/runs/offer-run.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';
-import type { AnswerKeeper } from '../../../shared/table/commit-change.ts';
+import type { AnswerKeeper } from '../../../shared/table/answer-keeper.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';
 import { anApproval, aSharedComputation } from '../../support/approvals.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Transaction, type Action } from '../../../shared/table/transaction.ts';
+import type { Action } from '../../../shared/table/action.ts';
+import { Transaction } from '../../../shared/table/transaction.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
