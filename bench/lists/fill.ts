@@ -115,10 +115,7 @@ export async function removeFilled(table: Table, list: IndexedList, size: number
     const [first, last] = [batch[0], batch.at(-1)].map((member) => keyToWrite(listKeys.row(list.rows, member?.number ?? 0)));
     if (!first || !last) continue;
     const rows = await queryBetween(table, first, last, { attributes: ['pk', 'sk'] });
-    await deleteItems(
-      table,
-      rows.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })),
-    );
+    await deleteItems(table, rows as unknown as Key[]);
   }
   await deleteItems(
     table,

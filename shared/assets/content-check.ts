@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { parseStored } from '../table/parse-stored.ts';
-import { contentCheckKeys } from '../table/keys.ts';
-import { queryBetween, type Table } from '../table/table.ts';
-import { type Action } from '../table/transaction.ts';
+import { contentCheckKeys, writableKey, type Key } from '../table/keys.ts';
+import { queryBetween, type Item, type Table } from '../table/table.ts';
+import type { Action } from '../table/action.ts';
 
 const contentCheck = v.object({ pk: v.string(), sk: v.string(), content_key: v.string() });
 
@@ -16,7 +16,7 @@ const delayInSeconds = 2 * 3600;
  * Creates the check for content that is about to be written, uploaded or replaced. It is due in two hours.
  * @param now RFC 3339, UTC, milliseconds
  */
-export function contentCheckItem(contentKey: string, now: string): ContentCheck {
+export function contentCheckItem(contentKey: string, now: string): Item & Key & ContentCheck {
   const dueAt = new Date(Date.parse(now) + delayInSeconds * 1000).toISOString();
   return { ...contentCheckKeys.check(dueAt, contentKey), content_key: contentKey };
 }
@@ -32,7 +32,7 @@ export function putContentCheck(contentKey: string, now: string): Action {
 
 /** Removes the check, in the transaction that writes the row which names the content. */
 export function dropContentCheck({ pk, sk }: ContentCheck): Action {
-  return { delete: { Key: { pk, sk } } };
+  return { delete: { Key: writableKey(pk, sk) } };
 }
 
 /**

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { ContentStore } from '../assets/content-store.ts';
 import { emitWaiting } from '../metrics.ts';
-import { purgeKeys } from '../table/keys.ts';
+import { purgeKeys, writableKey } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { deadlineOf, queryPartition, type Item, type Table } from '../table/table.ts';
 import { deleteItems } from '../table/writes.ts';
@@ -64,6 +64,6 @@ async function purge(table: Table, store: ContentStore, item: Item): Promise<boo
   } else {
     await purgeComputation(table, parseStored(computationPurge, item, 'purge of a computation'));
   }
-  await deleteItems(table, [marker]);
+  await deleteItems(table, [writableKey(marker.pk, marker.sk)]);
   return true;
 }

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { journalKeys } from '../table/keys.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
-import { StaleReadError, type Action } from '../table/transaction.ts';
+import type { Action } from '../table/action.ts';
+import { StaleReadError } from '../table/transaction.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { schemaVersion } from '../table/schema-version.ts';
 import { noMarks, segmentMarksSchema } from './segment-marks.ts';

@@ -1,6 +1,7 @@
 import { journalKeys } from '../table/keys.ts';
 import { type Table } from '../table/table.ts';
-import { StaleReadError, type Action } from '../table/transaction.ts';
+import type { Action } from '../table/action.ts';
+import { StaleReadError } from '../table/transaction.ts';
 import { laterOf } from '../timestamp.ts';
 import type { Event, NewEvent } from './event.ts';
 import { replaceHead, type JournalHead } from './journal-head.ts';

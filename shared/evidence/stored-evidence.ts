@@ -3,7 +3,8 @@ import { runKeys } from '../table/keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { schemaVersion } from '../table/schema-version.ts';
 import type { Item } from '../table/table.ts';
-import { StaleReadError, type Action } from '../table/transaction.ts';
+import type { Action } from '../table/action.ts';
+import { StaleReadError } from '../table/transaction.ts';
 import type { Evidence } from './evidence.ts';
 import type { Signature } from './signing-key.ts';
 

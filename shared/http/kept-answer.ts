@@ -7,7 +7,7 @@ import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { readSettled } from '../table/read-settled.ts';
 import { schemaVersion } from '../table/schema-version.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
-import type { Action } from '../table/transaction.ts';
+import type { Action } from '../table/action.ts';
 import { AnswerKeptError } from '../table/commit-change.ts';
 
 /** The answer to a request with an Idempotency-Key, as its repeats get it. */

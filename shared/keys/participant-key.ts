@@ -7,7 +7,8 @@ import { commitChange, type Committed } from '../table/commit-change.ts';
 import { computationKeys, userKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
-import { StaleReadError, Transaction, withFreshReads, type Action } from '../table/transaction.ts';
+import type { Action } from '../table/action.ts';
+import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
 
 const participantKey = v.object({
   user_id: v.string(),

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { inParallel } from '../in-parallel.ts';
 import { indexKeys } from '../table/index-keys.ts';
+import { writableKey } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { queryPrefix, type Table } from '../table/table.ts';
 import { deleteItemIf, deleteItems, putItem, removeAttributes } from '../table/writes.ts';
@@ -62,7 +63,7 @@ export async function clearFold(
 async function clearEntry(table: Table, entry: LogEntry<LoggedStep>, version: number): Promise<void> {
   const attributes = attributesUpTo(entry, version);
   if (attributes.length === 0) return;
-  const key = { pk: entry.log, sk: entry.name };
+  const key = writableKey(entry.log, entry.name);
   const isWhole = attributes.length === entry.steps.length;
   const unchanged = { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': version } };
   if (isWhole && (await deleteItemIf(table, key, unchanged))) return;
@@ -96,6 +97,6 @@ async function deleteNodes(
 ): Promise<void> {
   await deleteItems(table, [
     ...nodes.map((id) => indexKeys.node(index, id)),
-    ...roots.map((sk) => ({ pk: indexKeys.partition(index), sk })),
+    ...roots.map((sk) => writableKey(indexKeys.partition(index), sk)),
   ]);
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { log } from '../logger.ts';
 import { emitWaiting } from '../metrics.ts';
-import { dueFoldKeys } from '../table/keys.ts';
+import { dueFoldKeys, writableKey } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { clockOf, deadlineOf, queryPartition, type Item, type Table } from '../table/table.ts';
 import { deleteItemIf } from '../table/writes.ts';
@@ -58,7 +58,7 @@ async function foldMarked(table: Table, mark: Item): Promise<number> {
   const isOver = clockOf(table).now() - marked_at > longestFoldInMilliseconds;
   if (steps === 0 && folds === 0 && isOver) {
     const unchanged = { ConditionExpression: 'marked_at = :at', ExpressionAttributeValues: { ':at': marked_at } };
-    await deleteItemIf(table, { pk, sk: scope }, unchanged);
+    await deleteItemIf(table, writableKey(pk, scope), unchanged);
   }
   return steps;
 }

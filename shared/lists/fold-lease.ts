@@ -28,8 +28,8 @@ export async function markIndex(table: Table, index: ListIndex): Promise<FoldLea
 
 /** Marks the index for the scheduled fold, unless it is marked. */
 export async function markIfUnmarked(table: Table, index: ListIndex): Promise<void> {
-  const { pk, sk, marked_at } = newLease(table, index);
-  await putItemIf(table, { pk, sk, marked_at }, { ConditionExpression: 'attribute_not_exists(pk)' });
+  const { turn_until: _, ...mark } = newLease(table, index);
+  await putItemIf(table, mark, { ConditionExpression: 'attribute_not_exists(pk)' });
 }
 
 /** Marks the index for the scheduled fold and acquires the lease. @returns undefined if another fold has it */

@@ -2,7 +2,7 @@ import { indexKeys } from '../table/index-keys.ts';
 import * as v from 'valibot';
 import { parseStored } from '../table/parse-stored.ts';
 import type { Item } from '../table/table.ts';
-import type { Action } from '../table/transaction.ts';
+import type { Action } from '../table/action.ts';
 import type { ListIndex } from './list-index.ts';
 import type { State } from './node.ts';
 

@@ -1,4 +1,5 @@
 import { indexKeys } from '../table/index-keys.ts';
+import { keyOfItem } from '../table/keys.ts';
 import { clockOf, queryPartition, queryPrefix, type Table } from '../table/table.ts';
 import { deleteItems } from '../table/writes.ts';
 import { readBuild } from './build.ts';
@@ -107,7 +108,7 @@ async function clean(table: Table, index: ListIndex): Promise<void> {
   const unused = [
     ...stored.filter(({ sk }) => !used.has(String(sk))),
     ...roots.filter(({ sk }) => !usedRoots.has(String(sk))),
-  ].map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }));
+  ].map(keyOfItem);
   // If the head is unchanged, no fold has written nodes since they were listed.
   if ((await readHead(table, index)).version !== head.version) return;
   await deleteItems(table, unused);

@@ -2,11 +2,12 @@ import { addPendingTask, pendingKey } from '../assets/change-asset.ts';
 import { assetKey, findAsset } from '../assets/read-asset.ts';
 import { assertUnchanged } from '../computations/change-computation.ts';
 import { computationKey, findComputation } from '../computations/find-computation.ts';
-import { computationKeys, listKeys, lists } from '../table/keys.ts';
+import { computationKeys, keyOfItem, listKeys, lists } from '../table/keys.ts';
 import { readSettled } from '../table/read-settled.ts';
 import { scanPage } from '../table/scan.ts';
 import { deadlineOf, getItem, getItems, queryPartition, type Item, type Table } from '../table/table.ts';
-import { StaleReadError, Transaction, withFreshReads, type Action } from '../table/transaction.ts';
+import type { Action } from '../table/action.ts';
+import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
 import { mirrorsOf } from '../todo/mirrors.ts';
 import type { Migration } from './migration.ts';
 
@@ -85,13 +86,13 @@ async function withCreators(table: Table, domain: string, links: Item[]): Promis
   });
 }
 
-function creatorOfLink({ pk, sk, asset_id, created_by }: Item): Action {
+function creatorOfLink(link: Item): Action {
   return {
     update: {
-      Key: { pk: String(pk), sk: String(sk) },
+      Key: keyOfItem(link),
       UpdateExpression: 'SET created_by = :creator',
       ConditionExpression: 'asset_id = :asset',
-      ExpressionAttributeValues: { ':creator': created_by, ':asset': asset_id },
+      ExpressionAttributeValues: { ':creator': link['created_by'], ':asset': link['asset_id'] },
     },
     otherwise: new StaleReadError(),
   };

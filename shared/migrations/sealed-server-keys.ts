@@ -1,7 +1,7 @@
 import { sealedKeyAttributes } from '../computations/stored-key.ts';
 import { sealKey } from '../computations/sealed-key.ts';
 import { openKms } from '../kms.ts';
-import { computationKeys, runKeys } from '../table/keys.ts';
+import { computationKeys, keyOfItem, runKeys } from '../table/keys.ts';
 import { scanPage } from '../table/scan.ts';
 import { deadlineOf, type Item, type Table } from '../table/table.ts';
 import { ConditionFailedError, Transaction } from '../table/transaction.ts';
@@ -33,8 +33,9 @@ export const sealedServerKeys: Migration = {
 };
 
 /** @returns false if the item has changed in the meantime: what changed it has sealed its key, or deleted it */
-async function sealKeyOf(table: Table, { pk, sk, agent_config, server_key }: Item): Promise<boolean> {
-  const Key = { pk: String(pk), sk: String(sk) };
+async function sealKeyOf(table: Table, item: Item): Promise<boolean> {
+  const { agent_config, server_key } = item;
+  const Key = keyOfItem(item);
   const path = server_key === undefined ? 'agent_config.server_key' : 'server_key';
   const plain = String(server_key ?? (agent_config as { server_key: unknown }).server_key);
   const kept = await sealKey(

@@ -1,5 +1,6 @@
 import { readClaims } from '../runs/claim.ts';
 import { removeKeyFromSnapshot, snapshotsWithKey } from '../runs/snapshot.ts';
+import { keyOfItem } from '../table/keys.ts';
 import { scanPage } from '../table/scan.ts';
 import { ConditionFailedError, Transaction } from '../table/transaction.ts';
 import type { Migration } from './migration.ts';
@@ -19,9 +20,9 @@ export const serverKeysOfEndedRuns: Migration = {
     const active = items.length === 0 ? [] : (await readClaims(table)).map((claim) => claim.run_id);
     const over = items.filter((item) => !active.includes(String(item['run_id'])));
     let changed = 0;
-    for (const { pk, sk } of over) {
+    for (const item of over) {
       const transaction = new Transaction();
-      removeKeyFromSnapshot(transaction, { pk: String(pk), sk: String(sk) });
+      removeKeyFromSnapshot(transaction, keyOfItem(item));
       try {
         await transaction.commit(table);
         changed += 1;

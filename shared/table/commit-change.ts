@@ -1,13 +1,5 @@
 import type { Table } from './table.ts';
-import { type Action, type Transaction } from './transaction.ts';
-
-/** Keeps the answer to a request for its repeats. A table has one while it serves a request with an Idempotency-Key. */
-export interface AnswerKeeper {
-  /** Returns the action that keeps the answer made of `result`. Fails with AnswerKeptError if an answer is kept already. */
-  keep: (result: object) => Action;
-  /** @throws AnswerKeptError if an answer is kept already */
-  refuseRepeat: () => Promise<void>;
-}
+import type { Transaction } from './transaction.ts';
 
 /** Thrown if the request has been answered before, so that its change must not be made again. */
 export class AnswerKeptError extends Error {

@@ -1,4 +1,4 @@
-import { padded, type Key } from './keys.ts';
+import { padded, writableKey, type Key } from './keys.ts';
 
 /** Where the items of a list index are (shared/lists/list-index.ts). */
 export interface IndexPlace {
@@ -13,27 +13,23 @@ const nodeShards = 8;
 
 export const indexKeys = {
   logs: ({ scope, logShards }: IndexPlace): string[] => Array.from({ length: logShards }, (_, shard) => `log#${scope}#${shard}`),
-  entry: ({ scope, logShards }: IndexPlace, number: number, name: string): Key => ({
-    pk: `log#${scope}#${number % logShards}`,
-    sk: name,
-  }),
+  entry: ({ scope, logShards }: IndexPlace, number: number, name: string): Key =>
+    writableKey(`log#${scope}#${number % logShards}`, name),
   logPrefix: 'log#',
   partition: ({ scope }: IndexPlace) => `index#${scope}`,
-  head: (index: IndexPlace): Key => ({ pk: indexKeys.partition(index), sk: 'head' }),
+  head: (index: IndexPlace): Key => writableKey(indexKeys.partition(index), 'head'),
   /** Sorted by version, so that the newest root is found without its name. */
-  root: (index: IndexPlace, tree: string, name: string): Key => ({ pk: indexKeys.partition(index), sk: `root#${tree}#${name}` }),
+  root: (index: IndexPlace, tree: string, name: string): Key => writableKey(indexKeys.partition(index), `root#${tree}#${name}`),
   rootPrefix: (tree: string) => `root#${tree}#`,
-  fold: (index: IndexPlace, name: string): Key => ({ pk: indexKeys.partition(index), sk: `fold#${name}` }),
+  fold: (index: IndexPlace, name: string): Key => writableKey(indexKeys.partition(index), `fold#${name}`),
   foldPrefix: 'fold#',
   /** The counts of a day since 1970-01-01 for the statistics. */
-  day: (index: IndexPlace, day: number): Key => ({ pk: indexKeys.partition(index), sk: `day#${padded(day, 6)}` }),
+  day: (index: IndexPlace, day: number): Key => writableKey(indexKeys.partition(index), `day#${padded(day, 6)}`),
   dayPrefix: 'day#',
-  node: ({ scope }: IndexPlace, id: string): Key => ({
-    pk: `nodes#${scope}#${(Buffer.from(id, 'base64url')[0] ?? 0) % nodeShards}`,
-    sk: id,
-  }),
+  node: ({ scope }: IndexPlace, id: string): Key =>
+    writableKey(`nodes#${scope}#${(Buffer.from(id, 'base64url')[0] ?? 0) % nodeShards}`, id),
   /** The progress of entering what earlier versions listed. */
-  build: (index: IndexPlace): Key => ({ pk: indexKeys.partition(index), sk: 'build' }),
+  build: (index: IndexPlace): Key => writableKey(indexKeys.partition(index), 'build'),
   /** All partitions of an index. */
   partitions: (index: IndexPlace): string[] => [
     ...indexKeys.logs(index),

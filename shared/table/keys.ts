@@ -9,16 +9,18 @@ import { hashByte, shardOf, shardsOf } from './shards.ts';
  * `row#<number>`. A row must be small. Membership, order and counts are in the list's index (see index-keys.ts and
  * docs/adr/0001-lists.md).
  */
-interface PlaceOfItem {
+
+/** The key of any item, for reads. */
+export interface AnyKey {
   pk: string;
   sk: string;
 }
 
-declare const hasSingleWriter: unique symbol;
+declare const writers: unique symbol;
 
-/** The key of an item that any file may write. */
-export interface Key extends PlaceOfItem {
-  readonly [hasSingleWriter]?: never;
+/** The key of an item that any file may write. An object that is put together is none: see `writableKey`. */
+export interface Key extends AnyKey {
+  readonly [writers]: 'any file';
 }
 
 /**
@@ -26,27 +28,8 @@ export interface Key extends PlaceOfItem {
  * `keyToWrite`, which lint allows only in the writers: shared/computations/change-computation.ts, shared/runs/change-run.ts,
  * shared/runs/claim.ts and shared/assets/change-asset.ts.
  */
-export interface RowKey extends PlaceOfItem {
-  readonly [hasSingleWriter]: true;
-}
-
-/** The key of any item, for reads. */
-export type AnyKey = Key | RowKey;
-
-/** Converts the key of a row for its single writer. */
-export function keyToWrite({ pk, sk }: RowKey): Key {
-  return { pk, sk };
-}
-
-function rowKey(pk: string, sk: string): RowKey {
-  return { pk, sk } as RowKey;
-}
-
-/** The partition of a list's rows. */
-export interface List {
-  pk: string;
-  /** Whether its rows have a single writer (see RowKey). */
-  hasSingleWriter: boolean;
+export interface RowKey extends AnyKey {
+  readonly [writers]: 'one file';
 }
 
 /** The names of partitions of lists, before the identifier to which a list belongs. */
@@ -58,36 +41,72 @@ export const listNames = {
   cvms: 'cvms',
 } as const;
 
-interface SingleWriterList extends List {
-  hasSingleWriter: true;
+type ListName = (typeof listNames)[keyof typeof listNames];
+
+/** The lists whose rows have a single writer (see RowKey). */
+const listsWithWriter = [listNames.computations, listNames.assets, listNames.runs] as const;
+
+/** The first name of the partitions of claims, which have a single writer too. */
+const claims = 'claims';
+
+const rowPrefix = 'row#';
+
+function hasSingleWriter(pk: string, sk: string): boolean {
+  const [name] = pk.split('#', 1);
+  return name === claims || (sk.startsWith(rowPrefix) && listsWithWriter.some((list) => list === name));
 }
+
+/** Makes the key of an item that any file may write. @throws TypeError for a row with a single writer */
+export function writableKey(pk: string, sk: string): Key {
+  if (hasSingleWriter(pk, sk)) throw new TypeError(`The row ${pk} ${sk} is written by its single writer only.`);
+  return { pk, sk } as Key;
+}
+
+/** Returns the key of an item that was read, to write it. @throws TypeError for a row with a single writer */
+export function keyOfItem({ pk, sk }: Record<string, unknown>): Key {
+  return writableKey(String(pk), String(sk));
+}
+
+function rowKey(pk: string, sk: string): RowKey {
+  return { pk, sk } as RowKey;
+}
+
+/** Converts the key of a row for its single writer. */
+export function keyToWrite({ pk, sk }: RowKey): Key {
+  return { pk, sk } as Key;
+}
+
+/** The partition of a list's rows. */
+export interface List<Name extends ListName = ListName> {
+  pk: `${Name}#${string}`;
+}
+
+/** A list whose rows any file may write. */
+type OpenList = List<Exclude<ListName, (typeof listsWithWriter)[number]>>;
 
 /** Returns a number as sort keys contain it: with leading zeros, so that keys sort by it. */
 export const padded = (value: number, digits: number) => String(value).padStart(digits, '0');
 
 export const lists = {
-  computations: (domain: string): SingleWriterList => ({ pk: `${listNames.computations}#${domain}`, hasSingleWriter: true }),
-  assets: (domain: string): SingleWriterList => ({ pk: `${listNames.assets}#${domain}`, hasSingleWriter: true }),
-  runs: (domain: string): SingleWriterList => ({ pk: `${listNames.runs}#${domain}`, hasSingleWriter: true }),
-  linkedComputations: (assetId: string) => ({
-    pk: `${listNames.linkedComputations}#${assetId}`,
-    hasSingleWriter: false as const,
-  }),
+  computations: (domain: string): List<'computations'> => ({ pk: `${listNames.computations}#${domain}` }),
+  assets: (domain: string): List<'assets'> => ({ pk: `${listNames.assets}#${domain}` }),
+  runs: (domain: string): List<'runs'> => ({ pk: `${listNames.runs}#${domain}` }),
+  linkedComputations: (assetId: string): List<'linked'> => ({ pk: `${listNames.linkedComputations}#${assetId}` }),
   /** Its rows only name the CVM. The CVM itself is at `cvmKeys.cvm`. */
-  cvms: (domain: string) => ({ pk: `${listNames.cvms}#${domain}`, hasSingleWriter: false as const }),
+  cvms: (domain: string): List<'cvms'> => ({ pk: `${listNames.cvms}#${domain}` }),
 };
 
-function keyOfRow(list: List & { hasSingleWriter: false }, number: number): Key;
+function keyOfRow(list: OpenList, number: number): Key;
 function keyOfRow(list: List, number: number): RowKey;
-function keyOfRow(list: List, number: number): AnyKey {
-  return rowKey(list.pk, `row#${padded(number, 15)}`);
+function keyOfRow({ pk }: List, number: number): AnyKey {
+  return rowKey(pk, rowPrefix + padded(number, 15));
 }
 
 export const listKeys = {
   /** In a partition of its own, because each create changes it. */
-  counter: (list: List): Key => ({ pk: `counter#${list.pk}`, sk: 'counter' }),
+  counter: (list: List): Key => writableKey(`counter#${list.pk}`, 'counter'),
   row: keyOfRow,
-  prefixes: { row: 'row#' },
+  prefixes: { row: rowPrefix },
 };
 
 /** The parts of a computation outside its row: its definition and its participants' keys. */
@@ -95,23 +114,19 @@ export const computationKeys = {
   partition: (computationId: string) => `computation#${computationId}`,
   /** Returns the identifier in the name of a computation's partition, or of its runs' (runKeys). */
   idIn: (partition: string) => partition.slice(partition.indexOf('#') + 1),
-  config: (computationId: string): Key => ({ pk: computationKeys.partition(computationId), sk: 'part#config' }),
-  algorithm: (computationId: string): Key => ({ pk: computationKeys.partition(computationId), sk: 'part#algorithm' }),
+  config: (computationId: string): Key => writableKey(computationKeys.partition(computationId), 'part#config'),
+  algorithm: (computationId: string): Key => writableKey(computationKeys.partition(computationId), 'part#algorithm'),
   /** Contains the file name, so that names are unique in a computation. Hashed, because a sort key has at most 1,024 bytes. */
-  dataset: (computationId: string, fileName: string): Key => ({
-    pk: computationKeys.partition(computationId),
-    sk: `part#dataset#${createHash('sha256').update(fileName).digest('base64url')}`,
-  }),
+  dataset: (computationId: string, fileName: string): Key =>
+    writableKey(
+      computationKeys.partition(computationId),
+      `part#dataset#${createHash('sha256').update(fileName).digest('base64url')}`,
+    ),
   /** Not in the item of the configuration, which earlier versions replace. */
-  consumers: (computationId: string): Key => ({ pk: computationKeys.partition(computationId), sk: 'part#consumers' }),
-  userKey: (computationId: string, userId: string): Key => ({
-    pk: computationKeys.partition(computationId),
-    sk: `key#${userId}`,
-  }),
-  approval: (computationId: string, userId: string): Key => ({
-    pk: computationKeys.partition(computationId),
-    sk: `approval#${userId}`,
-  }),
+  consumers: (computationId: string): Key => writableKey(computationKeys.partition(computationId), 'part#consumers'),
+  userKey: (computationId: string, userId: string): Key => writableKey(computationKeys.partition(computationId), `key#${userId}`),
+  approval: (computationId: string, userId: string): Key =>
+    writableKey(computationKeys.partition(computationId), `approval#${userId}`),
   prefixes: { part: 'part#', dataset: 'part#dataset#', key: 'key#', approval: 'approval#' },
 };
 
@@ -132,12 +147,10 @@ export const userKeys = {
   key: (domain: string, userId: string, computation: number): Key => userKeys.in(domain, userId, computation, 'key'),
   asset: (domain: string, userId: string, computation: number, asset: number): Key =>
     userKeys.in(domain, userId, computation, `asset#${padded(asset, 15)}`),
-  in: (domain: string, userId: string, computation: number, as: string): Key => ({
-    pk: userKeys.partition(domain, userId),
-    sk: `in#${padded(computation, 15)}#${as}`,
-  }),
+  in: (domain: string, userId: string, computation: number, as: string): Key =>
+    writableKey(userKeys.partition(domain, userId), `in#${padded(computation, 15)}#${as}`),
   /** The range of the keys above of all computations with a smaller number, or of all. */
-  inBefore: (domain: string, userId: string, computation: number | undefined): [first: Key, last: Key] => {
+  inBefore: (domain: string, userId: string, computation: number | undefined): [first: AnyKey, last: AnyKey] => {
     const pk = userKeys.partition(domain, userId);
     const { in: prefix } = userKeys.prefixes;
     return [
@@ -145,27 +158,21 @@ export const userKeys = {
       { pk, sk: computation === undefined ? `${prefix}~` : prefix + padded(computation, 15) },
     ];
   },
-  pending: (domain: string, userId: string, asset: number): Key => ({
-    pk: userKeys.partition(domain, userId),
-    sk: `pending#${padded(asset, 15)}`,
-  }),
+  pending: (domain: string, userId: string, asset: number): Key =>
+    writableKey(userKeys.partition(domain, userId), `pending#${padded(asset, 15)}`),
   prefixes: { in: 'in#', pending: 'pending#' },
 };
 
 /** A computation's journal: its head, the latest lifecycle event, the events by number, the index segments. */
 export const journalKeys = {
   partition: (computationId: string) => `journal#${computationId}`,
-  head: (computationId: string): Key => ({ pk: journalKeys.partition(computationId), sk: 'head' }),
-  latest: (computationId: string): Key => ({ pk: journalKeys.partition(computationId), sk: 'latest' }),
-  event: (computationId: string, number: number): Key => ({
-    pk: journalKeys.partition(computationId),
-    sk: `event#${padded(number, 12)}`,
-  }),
+  head: (computationId: string): Key => writableKey(journalKeys.partition(computationId), 'head'),
+  latest: (computationId: string): Key => writableKey(journalKeys.partition(computationId), 'latest'),
+  event: (computationId: string, number: number): Key =>
+    writableKey(journalKeys.partition(computationId), `event#${padded(number, 12)}`),
   /** Sorted by the time of the segment's last event, so that a query for a time range reads only segments in that range. */
-  segment: (computationId: string, lastTimestamp: string, lastNumber: number): Key => ({
-    pk: journalKeys.partition(computationId),
-    sk: `segment#${lastTimestamp}#${padded(lastNumber, 12)}`,
-  }),
+  segment: (computationId: string, lastTimestamp: string, lastNumber: number): Key =>
+    writableKey(journalKeys.partition(computationId), `segment#${lastTimestamp}#${padded(lastNumber, 12)}`),
   prefixes: { event: 'event#', segment: 'segment#' },
 };
 
@@ -175,23 +182,17 @@ export const journalKeys = {
  */
 export const runKeys = {
   partition: (computationId: string) => `runs-of#${computationId}`,
-  snapshot: (computationId: string, runId: string): Key => ({ pk: runKeys.partition(computationId), sk: `snapshot#${runId}` }),
-  serverKey: (computationId: string, runId: string): Key => ({ pk: runKeys.partition(computationId), sk: `server-key#${runId}` }),
-  report: (computationId: string, runId: string, reportId: string): Key => ({
-    pk: runKeys.partition(computationId),
-    sk: `report#${runId}#${reportId}`,
-  }),
+  snapshot: (computationId: string, runId: string): Key => writableKey(runKeys.partition(computationId), `snapshot#${runId}`),
+  serverKey: (computationId: string, runId: string): Key => writableKey(runKeys.partition(computationId), `server-key#${runId}`),
+  report: (computationId: string, runId: string, reportId: string): Key =>
+    writableKey(runKeys.partition(computationId), `report#${runId}#${reportId}`),
   /** The attestation token of the agent that was given the run. */
-  attestation: (computationId: string, runId: string): Key => ({
-    pk: runKeys.partition(computationId),
-    sk: `attestation#${runId}`,
-  }),
-  evidence: (computationId: string, runId: string): Key => ({ pk: runKeys.partition(computationId), sk: `evidence#${runId}` }),
+  attestation: (computationId: string, runId: string): Key =>
+    writableKey(runKeys.partition(computationId), `attestation#${runId}`),
+  evidence: (computationId: string, runId: string): Key => writableKey(runKeys.partition(computationId), `evidence#${runId}`),
   /** The purge uses it to find `assetKeys.use`. */
-  use: (computationId: string, runId: string, assetId: string): Key => ({
-    pk: runKeys.partition(computationId),
-    sk: `use#${runId}#${assetId}`,
-  }),
+  use: (computationId: string, runId: string, assetId: string): Key =>
+    writableKey(runKeys.partition(computationId), `use#${runId}#${assetId}`),
   prefixes: { snapshot: 'snapshot#', serverKey: 'server-key#', report: 'report#', use: 'use#' },
 };
 
@@ -207,28 +208,27 @@ interface CommandedRun {
 
 /** A registered CVM; the claim of a CVM's active run, and the commands for the CVM. The sweep lists the claims of all domains. */
 export const cvmKeys = {
-  cvm: (domain: string, cvmId: string): Key => ({ pk: `cvm#${domain}#${cvmId}`, sk: 'cvm' }),
-  claimShards: shardsOf('claims'),
-  claim: (domain: string, cvmId: string): RowKey => rowKey(shardOf('claims', `${domain}#${cvmId}`), `${domain}#${cvmId}`),
+  cvm: (domain: string, cvmId: string): Key => writableKey(`cvm#${domain}#${cvmId}`, 'cvm'),
+  claimShards: shardsOf(claims),
+  claim: (domain: string, cvmId: string): RowKey => rowKey(shardOf(claims, `${domain}#${cvmId}`), `${domain}#${cvmId}`),
   /** The beginning of the sort keys of a domain's claims. */
   claimPrefix: (domain: string) => `${domain}#`,
   /** The key of claims that earlier versions wrote, before claims were sharded. */
-  unshardedClaim: (domain: string, cvmId: string): RowKey => rowKey('claims', `${domain}#${cvmId}`),
+  unshardedClaim: (domain: string, cvmId: string): RowKey => rowKey(claims, `${domain}#${cvmId}`),
   commands: (domain: string, cvmId: string) => `commands#${domain}#${cvmId}`,
-  command: ({ domain, cvm_id, run_id }: CommandedRun, type: 'run' | 'stop'): Key => ({
-    pk: cvmKeys.commands(domain, cvm_id),
-    sk: `${run_id}#${type}`,
-  }),
+  command: ({ domain, cvm_id, run_id }: CommandedRun, type: 'run' | 'stop'): Key =>
+    writableKey(cvmKeys.commands(domain, cvm_id), `${run_id}#${type}`),
   /** The commands of all domains that no CVM has answered. Gateways read them to learn which CVMs have a command. */
   pendingShards: Array.from({ length: pendingShardCount }, (_, shard) => `pending-commands#${shard}`),
-  pending: ({ domain, cvm_id, run_id }: CommandedRun, type: 'run' | 'stop'): Key => ({
-    pk: `pending-commands#${hashByte(`${domain}#${cvm_id}`) % pendingShardCount}`,
-    sk: `${domain}#${cvm_id}#${run_id}#${type}`,
-  }),
+  pending: ({ domain, cvm_id, run_id }: CommandedRun, type: 'run' | 'stop'): Key =>
+    writableKey(
+      `pending-commands#${hashByte(`${domain}#${cvm_id}`) % pendingShardCount}`,
+      `${domain}#${cvm_id}#${run_id}#${type}`,
+    ),
   /** What the agent process of a CVM has been given. */
-  agent: (domain: string, cvmId: string): Key => ({ pk: `agent#${domain}#${cvmId}`, sk: 'agent' }),
+  agent: (domain: string, cvmId: string): Key => writableKey(`agent#${domain}#${cvmId}`, 'agent'),
   /** The attestation token that the agent process of a CVM sent. */
-  attestation: (domain: string, cvmId: string): Key => ({ pk: `agent#${domain}#${cvmId}`, sk: 'attestation' }),
+  attestation: (domain: string, cvmId: string): Key => writableKey(`agent#${domain}#${cvmId}`, 'attestation'),
 };
 
 /**
@@ -236,29 +236,26 @@ export const cvmKeys = {
  */
 export const gatewayKeys = {
   partition: (gateway: string) => `gateway#${gateway}`,
-  lease: (gateway: string): Key => ({ pk: gatewayKeys.partition(gateway), sk: 'lease' }),
+  lease: (gateway: string): Key => writableKey(gatewayKeys.partition(gateway), 'lease'),
   /** The gateway that has the name. */
-  name: (name: string): Key => ({ pk: `gateway-name#${name}`, sk: 'gateway' }),
-  message: (gateway: string, id: string): Key => ({ pk: gatewayKeys.partition(gateway), sk: `letter#${id}` }),
+  name: (name: string): Key => writableKey(`gateway-name#${name}`, 'gateway'),
+  message: (gateway: string, id: string): Key => writableKey(gatewayKeys.partition(gateway), `letter#${id}`),
   prefixes: { message: 'letter#' },
 };
 
 /** What is stored for an asset outside its row: the runs that used it when it was unlinked, and the reads of its content by others. */
 export const assetKeys = {
   uses: (assetId: string) => `uses#${assetId}`,
-  use: (assetId: string, runId: string): Key => ({ pk: assetKeys.uses(assetId), sk: runId }),
-  contentReads: (assetId: string): Key => ({ pk: `content-reads#${assetId}`, sk: 'latest' }),
+  use: (assetId: string, runId: string): Key => writableKey(assetKeys.uses(assetId), runId),
+  contentReads: (assetId: string): Key => writableKey(`content-reads#${assetId}`, 'latest'),
 };
 
 /** Checks of content that may belong to no row, by the time when they are due. */
 export const contentCheckKeys = {
   shards: shardsOf('content-checks'),
-  check: (dueAt: string, contentKey: string): Key => ({
-    pk: shardOf('content-checks', contentKey),
-    sk: `${dueAt}#${contentKey}`,
-  }),
+  check: (dueAt: string, contentKey: string): Key => writableKey(shardOf('content-checks', contentKey), `${dueAt}#${contentKey}`),
   /** The range of a shard's checks that are due at `now`, beginning with a sort key. */
-  dueIn: (shard: string, now: string, from = '0'): [Key, Key] => [
+  dueIn: (shard: string, now: string, from = '0'): [AnyKey, AnyKey] => [
     { pk: shard, sk: from },
     { pk: shard, sk: `${now}#` },
   ],
@@ -266,43 +263,41 @@ export const contentCheckKeys = {
 
 /** The waits of an endpoint that are in progress: an item for each slot that is taken (shared/waits/wait-slot.ts). */
 export const waitKeys = {
-  slot: (endpoint: string, slot: number): Key => ({ pk: `waits#${endpoint}`, sk: `slot#${padded(slot, 4)}` }),
+  slot: (endpoint: string, slot: number): Key => writableKey(`waits#${endpoint}`, `slot#${padded(slot, 4)}`),
 };
 
 /** The progress of each migration, by its name. */
 export const migrationKeys = {
   partition: 'migrations',
-  state: (name: string): Key => ({ pk: migrationKeys.partition, sk: name }),
+  state: (name: string): Key => writableKey(migrationKeys.partition, name),
 };
 
 /** The answers that are kept for repeated requests. Each has a partition of its own, named by a hash. */
 export const answerKeys = {
   /** @param request identifies the request among all requests with a key; its parts come from the user, so only their hash is stored */
-  answer: (request: readonly string[]): Key => ({
-    pk: `answer#${createHash('sha256').update(JSON.stringify(request)).digest('base64url')}`,
-    sk: 'answer',
-  }),
+  answer: (request: readonly string[]): Key =>
+    writableKey(`answer#${createHash('sha256').update(JSON.stringify(request)).digest('base64url')}`, 'answer'),
 };
 
 /** How far the sweep has come among the claims. */
-export const sweepKeys: { state: Key } = {
-  state: { pk: 'sweep', sk: 'state' },
+export const sweepKeys = {
+  state: writableKey('sweep', 'state'),
 };
 
 /** How far a domain has used up its limits. The items expire. */
 export const limitKeys = {
-  changes: (domain: string): Key => ({ pk: `limit#${domain}`, sk: 'changes' }),
+  changes: (domain: string): Key => writableKey(`limit#${domain}`, 'changes'),
 };
 
 /** Deleted resources whose remaining items still have to be removed. */
 export const purgeKeys = {
   shards: shardsOf('purges'),
   prefixes: { asset: 'asset#', computation: 'computation#' },
-  purge: (kind: 'computation' | 'asset', id: string): Key => ({ pk: shardOf('purges', id), sk: `${kind}#${id}` }),
+  purge: (kind: 'computation' | 'asset', id: string): Key => writableKey(shardOf('purges', id), `${kind}#${id}`),
 };
 
 /** Marks of list indexes that were folded recently (shared/lists/fold-due.ts). */
 export const dueFoldKeys = {
   shards: shardsOf('due-folds'),
-  mark: ({ scope }: { scope: string }): Key => ({ pk: shardOf('due-folds', scope), sk: scope }),
+  mark: ({ scope }: { scope: string }): Key => writableKey(shardOf('due-folds', scope), scope),
 };

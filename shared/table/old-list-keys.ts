@@ -1,4 +1,4 @@
-import { listNames, padded, type Key, type List } from './keys.ts';
+import { listNames, padded, writableKey, type Key, type List } from './keys.ts';
 
 /** How many numbers of members a leaf stands for. */
 export const numbersPerLeaf = 256;
@@ -14,9 +14,9 @@ export const numbersPerMid = numbersPerLeaf * leavesPerMid;
  *   mid#<number/8192>  the number of members in each of 32 leaves: a counter for each leaf and facet
  */
 export const oldListKeys = {
-  counter: (list: List): Key => ({ pk: list.pk, sk: 'counter' }),
-  leaf: (list: List, number: number): Key => ({ pk: list.pk, sk: `leaf#${padded(Math.floor(number / numbersPerLeaf), 13)}` }),
-  mid: (list: List, number: number): Key => ({ pk: list.pk, sk: `mid#${padded(Math.floor(number / numbersPerMid), 11)}` }),
+  counter: (list: List): Key => writableKey(list.pk, 'counter'),
+  leaf: (list: List, number: number): Key => writableKey(list.pk, `leaf#${padded(Math.floor(number / numbersPerLeaf), 13)}`),
+  mid: (list: List, number: number): Key => writableKey(list.pk, `mid#${padded(Math.floor(number / numbersPerMid), 11)}`),
   prefixes: { mid: 'mid#' },
 };
 

@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { systemClock, type Clock } from '../clock.ts';
 import { Deadline, type DeadlineSource } from '../deadline.ts';
-import type { AnswerKeeper } from './commit-change.ts';
+import type { AnswerKeeper } from './answer-keeper.ts';
 import type { AnyKey } from './keys.ts';
 
 /** Access to the service's table. */

@@ -1,29 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { Action } from './action.ts';
 import { cancellationReasons, isCancelledForNow } from './cancellation.ts';
 import type { Key } from './keys.ts';
-import { deadlineOf, type Item, type Table } from './table.ts';
-
-interface Condition {
-  ConditionExpression?: string;
-  ExpressionAttributeNames?: Record<string, string>;
-  ExpressionAttributeValues?: Record<string, unknown>;
-}
-
-interface AtKey extends Condition {
-  Key: Key;
-}
-
-/** One action of a transaction: exactly one of put, update, delete and check. */
-export interface Action {
-  put?: Condition & { Item: Item & Key };
-  update?: AtKey & { UpdateExpression: string };
-  delete?: AtKey;
-  check?: AtKey & { ConditionExpression: string };
-  /** Thrown if the condition does not hold. Default: ConditionFailedError. */
-  otherwise?: Error;
-}
+import { deadlineOf, type Table } from './table.ts';
 
 /** Thrown if an item has changed since it was read. withFreshReads repeats the read and the write. */
 export class StaleReadError extends Error {

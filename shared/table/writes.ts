@@ -41,7 +41,7 @@ export function deleteScanned(table: Table, keys: AnyKey[]): Promise<void> {
   );
 }
 
-type BatchWrite = { PutRequest: { Item: Item } } | { DeleteRequest: { Key: Key } };
+type BatchWrite = { PutRequest: { Item: Item } } | { DeleteRequest: { Key: AnyKey } };
 
 async function writeBatches(table: Table, writes: BatchWrite[]): Promise<void> {
   for (let start = 0; start < writes.length; start += writesPerBatch) {

@@ -8,9 +8,10 @@ import { computationStatuses } from '../../shared/computations/computation.ts';
 import { readComputation } from '../../shared/computations/find-computation.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
-import { deletePartition } from '../../shared/deletion/delete-partition.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { isActive } from '../../shared/computations/run.ts';
+import type { Key } from '../../shared/table/keys.ts';
+import { deleteItems } from '../../shared/table/writes.ts';
 import { amount } from '../support/amounts.ts';
 import { emptyModel, enters, happens, modelOf, type Model } from '../support/builders-model.ts';
 import { plan, stepNames, type Planned, type Step } from '../support/builders-steps.ts';
@@ -182,7 +183,7 @@ async function fold(death: { after: number; kind: 'dropped' | 'lost-answer' }, p
 }
 
 async function wipe(): Promise<void> {
-  for (const pk of new Set((await scan(stores.table)).map((item) => String(item['pk'])))) await deletePartition(stores.table, pk);
+  await deleteItems(stores.table, (await scan(stores.table)) as unknown as Key[]);
 }
 
 describe('the store', () => {

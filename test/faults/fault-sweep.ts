@@ -8,6 +8,7 @@ import { collectContent } from '../../shared/deletion/collect-content.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { takesKey, type Route } from '../../shared/http/route.ts';
+import type { Key } from '../../shared/table/keys.ts';
 import { deleteItems } from '../../shared/table/writes.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
 import { startStores, type Stores } from '../support/builders-store.ts';
@@ -179,11 +180,7 @@ function withoutRepeatedReads(seen: unknown): unknown {
 }
 
 async function empty({ table }: Stores): Promise<void> {
-  const items = await scan(table);
-  await deleteItems(
-    table,
-    items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })),
-  );
+  await deleteItems(table, (await scan(table)) as unknown as Key[]);
 }
 
 /** Names the places that differ, with both values. */

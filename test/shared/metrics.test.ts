@@ -7,7 +7,7 @@ import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { numberedId } from '../../shared/identifiers.ts';
 import { foldDueLists } from '../../shared/lists/fold-due.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
-import { dueFoldKeys, purgeKeys } from '../../shared/table/keys.ts';
+import { dueFoldKeys, purgeKeys, writableKey } from '../../shared/table/keys.ts';
 import { putItem } from '../../shared/table/writes.ts';
 import { transact } from '../../shared/table/transaction.ts';
 import { aComputation, aReadyComputation, aRun, byAlice, endRunWith, startStores } from '../support/builders-store.ts';
@@ -128,7 +128,7 @@ describe('a scheduled task', () => {
     await purgeAll(stores.table, stores.content);
     expect(written('Waiting')).toEqual([]);
     const [pk = ''] = purgeKeys.shards;
-    for (const sk of ['x', 'y', 'z']) await putItem(stores.table, { pk, sk });
+    for (const sk of ['x', 'y', 'z']) await putItem(stores.table, { ...writableKey(pk, sk) });
     await expect(purgeAll(stores.table, stores.content)).rejects.toThrow('3 of 3 purges failed.');
     expect(written('Waiting')).toEqual([{ Waiting: 3, task: 'maintenance/purge' }]);
   });

@@ -1,4 +1,4 @@
-import type { List } from '../../shared/table/keys.ts';
+import { writableKey, type List } from '../../shared/table/keys.ts';
 import {
   facetsOf,
   leavesPerMid,
@@ -7,7 +7,7 @@ import {
   oldListKeys,
   oldStatisticsKeys,
 } from '../../shared/table/old-list-keys.ts';
-import type { Action } from '../../shared/table/transaction.ts';
+import type { Action } from '../../shared/table/action.ts';
 
 /**
  * Returns the actions with which earlier versions added a member to a list: to the number set of its leaf and to the leaf's count.
@@ -55,7 +55,7 @@ function midAttribute(list: List, facet: string, number: number): string {
 export function countTransition(domain: string, status: string, now: string): Action {
   return {
     update: {
-      Key: { pk: oldStatisticsKeys.partition(domain), sk: now.slice(0, 10) },
+      Key: writableKey(oldStatisticsKeys.partition(domain), now.slice(0, 10)),
       UpdateExpression: 'ADD #status :one',
       ExpressionAttributeNames: { '#status': status },
       ExpressionAttributeValues: { ':one': 1 },

@@ -1,4 +1,4 @@
-import { migrationKeys, userKeys, type Key } from '../../shared/table/keys.ts';
+import { keyOfItem, migrationKeys, userKeys } from '../../shared/table/keys.ts';
 import type { Item, Table } from '../../shared/table/table.ts';
 import { deleteItems } from '../../shared/table/writes.ts';
 import { transact } from '../../shared/table/transaction.ts';
@@ -16,9 +16,8 @@ export function isOpenTask({ pk }: Item): boolean {
  */
 export async function forgetOpenTasks(table: Table): Promise<void> {
   const items = await scan(table);
-  await deleteItems(table, [migrationKeys.state('open-tasks-of-users'), ...(items.filter(isOpenTask) as unknown as Key[])]);
-  for (const { pk, sk } of items.filter((item) => 'linked_as' in item)) {
-    const Key = { pk: String(pk), sk: String(sk) };
-    await transact(table, [{ update: { Key, UpdateExpression: 'REMOVE created_by' } }]);
+  await deleteItems(table, [migrationKeys.state('open-tasks-of-users'), ...items.filter(isOpenTask).map(keyOfItem)]);
+  for (const link of items.filter((item) => 'linked_as' in item)) {
+    await transact(table, [{ update: { Key: keyOfItem(link), UpdateExpression: 'REMOVE created_by' } }]);
   }
 }

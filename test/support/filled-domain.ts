@@ -17,7 +17,7 @@ import { takesKey, type Route } from '../../shared/http/route.ts';
 import { bindAgent, keepAttestationOfRun, readAgentRecord, recordAgentProcess } from '../../shared/runs/agent-record.ts';
 import { writeSweepState } from '../../shared/runs/sweep-state.ts';
 import { indexKeys } from '../../shared/table/index-keys.ts';
-import { lists } from '../../shared/table/keys.ts';
+import { lists, writableKey } from '../../shared/table/keys.ts';
 import { oldListKeys } from '../../shared/table/old-list-keys.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { putItem } from '../../shared/table/writes.ts';
@@ -88,7 +88,7 @@ async function writeWhatEarlierVersionsWrote(table: Table, domain: string): Prom
   await putItem(table, { ...oldListKeys.counter(lists.computations(domain)), last_number: 1 });
   await transact(table, addToList(lists.computations(domain), 1, 'created'));
   await transact(table, [countTransition(domain, 'created', byAlice.now)]);
-  await putItem(table, { pk: `closing#${domain}#0`, sk: 'assets' });
+  await putItem(table, { ...writableKey(`closing#${domain}#0`, 'assets') });
 }
 
 /** Returns all items of the table, by their keys. */

@@ -10,7 +10,9 @@ const manyLinks = 91;
 export async function addHalfLinks(table: Table, assetId: string): Promise<Key[]> {
   const list = lists.linkedComputations(assetId);
   const numbers = Array.from({ length: manyLinks }, (_, index) => 1_000_000 + index);
-  const links = numbers.map((number) => ({ ...listKeys.row(list, number), id: numberedId(number) }));
-  await putItems(table, links);
-  return links.map(({ pk, sk }) => ({ pk, sk }));
+  await putItems(
+    table,
+    numbers.map((number) => ({ ...listKeys.row(list, number), id: numberedId(number) })),
+  );
+  return numbers.map((number) => listKeys.row(list, number));
 }

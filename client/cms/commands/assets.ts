@@ -40,7 +40,7 @@ export function addAssetCommands(program: Command, wrapAction: WrapAction): void
           { title: 'creator', value: ({ created_by }) => created_by, cuts: true },
           { title: 'changed', value: ({ updated_at }) => relativeTime(updated_at, context.terminal.now()) },
         ];
-        await listOf(context, 'listAssets', filter, options, columns, 'asset upload FILE');
+        await listOf(context, 'listAssets', { filter, options, columns, first: 'asset upload FILE' });
       }),
     );
 

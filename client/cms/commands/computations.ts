@@ -66,7 +66,7 @@ export function addComputationCommands(program: Command, wrapAction: WrapAction)
           { title: 'status', value: ({ status }) => status, colour: statusColour },
           { title: 'changed', value: (row) => relativeTime(row.updated_at, context.terminal.now()) },
         ];
-        await listOf(context, 'listComputations', filter, options, columns, 'computation create NAME');
+        await listOf(context, 'listComputations', { filter, options, columns, first: 'computation create NAME' });
       }),
     );
 

@@ -11,16 +11,20 @@ export function addCvmCommands(program: Command, wrapAction: WrapAction): void {
   addListOptions(cvm.command('list').description('list registered CVMs, newest first')).action(
     wrapAction(async (context, options: ListOptions) => {
       const { now } = context.terminal;
-      await listOf(context, 'listCvms', {}, options, [
-        { title: 'id', value: ({ id }) => id },
-        { title: 'description', value: ({ description }) => description, cuts: true },
-        { title: 'state', value: ({ presence }) => presence.state, colour: statusColour },
-        { title: 'fit', value: ({ presence }) => presence.fit, colour: statusColour },
-        {
-          title: 'seen',
-          value: ({ presence }) => (presence.last_seen_at === null ? 'never' : relativeTime(presence.last_seen_at, now())),
-        },
-      ]);
+      await listOf(context, 'listCvms', {
+        filter: {},
+        options,
+        columns: [
+          { title: 'id', value: ({ id }) => id },
+          { title: 'description', value: ({ description }) => description, cuts: true },
+          { title: 'state', value: ({ presence }) => presence.state, colour: statusColour },
+          { title: 'fit', value: ({ presence }) => presence.fit, colour: statusColour },
+          {
+            title: 'seen',
+            value: ({ presence }) => (presence.last_seen_at === null ? 'never' : relativeTime(presence.last_seen_at, now())),
+          },
+        ],
+      });
     }),
   );
 

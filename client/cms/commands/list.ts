@@ -21,17 +21,19 @@ export function addListOptions(command: Command): Command {
     .option('--all', 'list all');
 }
 
-/**
- * Prints a list as a table, with a note if there are more. With `--json`, as `{items, total}`.
- * @param first the command, without `cms`, that adds the first entry, for a list that has none at all
- */
+interface Listing<O extends ListOperation> {
+  filter: object;
+  options: ListOptions;
+  columns: readonly Column<Item<O>>[];
+  /** The command, without `cms`, that adds the first entry, for a list that has none at all. */
+  first?: string;
+}
+
+/** Prints a list as a table, with a note if there are more. With `--json`, as `{items, total}`. */
 export async function listOf<O extends ListOperation>(
   context: Context,
   operation: O,
-  filter: object,
-  options: ListOptions,
-  columns: readonly Column<Item<O>>[],
-  first?: string,
+  { filter, options, columns, first }: Listing<O>,
 ): Promise<void> {
   const { client } = await context.connect();
   const { listed, total } = await readList(client, operation, filter, options);

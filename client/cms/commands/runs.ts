@@ -93,14 +93,18 @@ export function addRunCommands(program: Command, wrapAction: WrapAction): void {
       wrapAction(async (context, reference: string | undefined, options: ListOptions & { status?: string }) => {
         const id = reference === undefined ? undefined : await computationId(context, await context.connect(), reference);
         const filter = { ...(options.status ? { status: options.status } : {}), ...(id ? { computation_id: id } : {}) };
-        await listOf(context, 'listRuns', filter, options, [
-          { title: 'run', value: ({ id }) => id },
-          { title: 'computation', value: ({ computation_id }) => computation_id },
-          { title: 'cvm', value: ({ cvm_id }) => cvm_id, cuts: true },
-          { title: 'status', value: ({ status }) => status, colour: statusColour },
-          { title: 'started', value: ({ started_at }) => relativeTime(started_at, context.terminal.now()) },
-          { title: 'by', value: ({ started_by }) => started_by, cuts: true },
-        ]);
+        await listOf(context, 'listRuns', {
+          filter,
+          options,
+          columns: [
+            { title: 'run', value: ({ id }) => id },
+            { title: 'computation', value: ({ computation_id }) => computation_id },
+            { title: 'cvm', value: ({ cvm_id }) => cvm_id, cuts: true },
+            { title: 'status', value: ({ status }) => status, colour: statusColour },
+            { title: 'started', value: ({ started_at }) => relativeTime(started_at, context.terminal.now()) },
+            { title: 'by', value: ({ started_by }) => started_by, cuts: true },
+          ],
+        });
       }),
     );
 }

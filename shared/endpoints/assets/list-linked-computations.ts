@@ -3,7 +3,7 @@ import { paging } from '../../http/paging.ts';
 import type { Route } from '../../http/route.ts';
 import { strictObject } from '../../strict-object.ts';
 import { reads } from '../../uses.ts';
-import { computationPage } from '../computations/computation-page.ts';
+import { computationPage } from '../computation-page.ts';
 import { computationRow } from '../samples.ts';
 
 export const route = {

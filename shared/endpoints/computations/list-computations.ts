@@ -6,7 +6,7 @@ import { text } from '../../text.ts';
 import { paging } from '../../http/paging.ts';
 import type { Route } from '../../http/route.ts';
 import { computationRow } from '../samples.ts';
-import { computationPage } from './computation-page.ts';
+import { computationPage } from '../computation-page.ts';
 import { reads } from '../../uses.ts';
 
 export const route = {

@@ -12,7 +12,7 @@ import { indexedLists, type IndexedList } from '../../../shared/lists/indexed-li
 import { runMigrations } from '../../../shared/migrations/run-migrations.ts';
 import { listRuns } from '../../../shared/runs/list-runs.ts';
 import { indexKeys } from '../../../shared/table/index-keys.ts';
-import { keyToWrite, listKeys, lists, migrationKeys, type Key, type List } from '../../../shared/table/keys.ts';
+import { keyToWrite, listKeys, lists, migrationKeys, writableKey, type Key, type List } from '../../../shared/table/keys.ts';
 import { facetsOf, oldListKeys, oldStatisticsKeys } from '../../../shared/table/old-list-keys.ts';
 import { getItem, queryPartition, type Item, type Table } from '../../../shared/table/table.ts';
 import { deleteItems, putItem, putItems } from '../../../shared/table/writes.ts';
@@ -237,8 +237,10 @@ describe('lists of earlier versions', () => {
     const { table } = stores;
     const day = 86_400_000;
     const earlier = Array.from({ length: 250 }, (_, at) => ({
-      pk: oldStatisticsKeys.partition(domain),
-      sk: new Date(Date.parse(byAlice.now) - (at + 1) * day).toISOString().slice(0, 10),
+      ...writableKey(
+        oldStatisticsKeys.partition(domain),
+        new Date(Date.parse(byAlice.now) - (at + 1) * day).toISOString().slice(0, 10),
+      ),
       created: at + 1,
     }));
     await putItems(table, earlier);

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/deadline.ts';
 import type { Migration } from '../../../shared/migrations/migration.ts';
 import { runMigrations } from '../../../shared/migrations/run-migrations.ts';
-import { migrationKeys, type AnyKey, type Key } from '../../../shared/table/keys.ts';
+import { keyOfItem, migrationKeys, writableKey, type AnyKey, type Key } from '../../../shared/table/keys.ts';
 import { scanPage } from '../../../shared/table/scan.ts';
 import { getItem, queryPartition, type Table } from '../../../shared/table/table.ts';
 import { deleteItems, putItem } from '../../../shared/table/writes.ts';
@@ -17,7 +17,7 @@ const stores = sharedByTests(startStores);
 const now = '2026-11-21T12:00:00.000Z';
 const anHourLater = '2026-11-21T13:00:00.000Z';
 const itemCount = 7;
-const places: Key[] = Array.from({ length: itemCount }, (_, index) => ({ pk: `old${index}`, sk: 'thing' }));
+const places = Array.from({ length: itemCount }, (_, index) => writableKey(`old${index}`, 'thing'));
 
 /** Marks every old thing, two items a step. */
 function marking(name: string, afterStep: () => Promise<void> = () => Promise.resolve()): Migration {
@@ -30,7 +30,7 @@ function marking(name: string, afterStep: () => Promise<void> = () => Promise.re
     let changed = 0;
     for (const item of items) {
       const update = {
-        Key: { pk: String(item['pk']), sk: String(item['sk']) },
+        Key: keyOfItem(item),
         UpdateExpression: 'SET marks = list_append(marks, :marks)',
         ConditionExpression: 'NOT contains(marks, :mark)',
         ExpressionAttributeValues: { ':marks': [name], ':mark': name },

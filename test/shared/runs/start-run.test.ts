@@ -10,7 +10,8 @@ import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
 import { offerRun } from '../../../shared/runs/offer-run.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';
-import type { AnswerKeeper } from '../../../shared/table/commit-change.ts';
+import type { AnswerKeeper } from '../../../shared/table/answer-keeper.ts';
+import { writableKey } from '../../../shared/table/keys.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';
 import { anApproval, aSharedComputation } from '../../support/approvals.ts';
@@ -50,7 +51,7 @@ describe('startRun', () => {
     const { id } = await aReadyComputation(stores, domain);
     const cvmId = `cvm-${status}`;
     const answerKeeper: AnswerKeeper = {
-      keep: (answer) => ({ put: { Item: { pk: 'answer#1', sk: 'answer', answer } } }),
+      keep: (answer) => ({ put: { Item: { ...writableKey('answer#1', 'answer'), answer } } }),
       refuseRepeat: () => Promise.resolve(),
     };
     const table: Table = isKept ? { ...stores.table, answerKeeper } : stores.table;

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Transaction, type Action } from '../../../shared/table/transaction.ts';
+import { writableKey } from '../../../shared/table/keys.ts';
+import type { Action } from '../../../shared/table/action.ts';
+import { Transaction } from '../../../shared/table/transaction.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
@@ -7,7 +9,7 @@ const embedded = sharedByTests(startEmbeddedTable);
 
 /** The check of an item that does not exist. */
 const failing = (name: string): Action => ({
-  check: { Key: { pk: name, sk: name }, ConditionExpression: 'attribute_exists(pk)' },
+  check: { Key: writableKey(name, name), ConditionExpression: 'attribute_exists(pk)' },
   otherwise: new Error(`${name} is missing.`),
 });
 

@@ -1,6 +1,7 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/deadline.ts';
+import { writableKey } from '../../../shared/table/keys.ts';
 import { readSettled } from '../../../shared/table/read-settled.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
@@ -37,7 +38,7 @@ function cancelledOnce(reasons: string[] | undefined): Table {
   return { ...embedded.table, deadline: () => new QuickDeadline(untilTestEnds.timeout) };
 }
 
-const key = { pk: 'p', sk: '1' };
+const key = { ...writableKey('p', '1') };
 const write = (reasons: string[] | undefined) => transact(cancelledOnce(reasons), [{ put: { Item: key } }]);
 const read = (reasons: string[] | undefined) => readSettled(cancelledOnce(reasons), [key]);
 

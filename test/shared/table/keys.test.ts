@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { keysToChange } from '../../../shared/computations/computation-to-change.ts';
 import { keysOfCvm } from '../../../shared/cvms/read-cvm.ts';
@@ -10,6 +11,7 @@ import {
   cvmKeys,
   dueFoldKeys,
   journalKeys,
+  keyOfItem,
   keyToWrite,
   limitKeys,
   listKeys,
@@ -20,6 +22,7 @@ import {
   sweepKeys,
   userKeys,
   waitKeys,
+  writableKey,
   type AnyKey,
   type Key,
 } from '../../../shared/table/keys.ts';
@@ -64,7 +67,7 @@ describe('computationKeys', () => {
 describe('the key of a row with a single writer', () => {
   it('does not compile as a key to write', () => {
     const key = listKeys.row(lists.runs('d1'), 1);
-    const writes = (table: Table) => [
+    const writes = (table: Table, pk: string) => [
       // @ts-expect-error: only the writer of runs may write this row
       () => putItem(table, { ...key, name: 'x' }),
       // @ts-expect-error: only the writer of runs may delete this row
@@ -79,9 +82,44 @@ describe('the key of a row with a single writer', () => {
       () => deleteItems(table, keysToChange('d1', 'id')),
       // @ts-expect-error: only the writer of claims may delete the claim among these
       () => deleteItems(table, keysOfCvm({ domain: 'd1', cvmId: 'cvm-1' })),
+      // @ts-expect-error: this is the list of runs
+      () => listKeys.row({ ...lists.cvms('d1'), pk: lists.runs('d1').pk }, 1) satisfies Key,
+      // @ts-expect-error: no list is known by a partition that may be any
+      () => listKeys.row({ ...lists.cvms('d1'), pk }, 1),
     ];
     expect(writes).toBeTypeOf('function');
     expect(keyToWrite(key)).toEqual({ pk: 'runs#d1', sk: 'row#000000000000001' });
+  });
+
+  it.each<[string, AnyKey]>([
+    ['a computation', listKeys.row(lists.computations('d1'), 1)],
+    ['a run', listKeys.row(lists.runs('d1'), 1)],
+    ['an asset', listKeys.row(lists.assets('d1'), 1)],
+    ['a claim', cvmKeys.claim('d1', 'cvm-1')],
+    ['a claim of earlier versions', cvmKeys.unshardedClaim('d1', 'cvm-1')],
+  ])('is not made again from that of %s', (_what, { pk, sk }) => {
+    expect(() => writableKey(pk, sk)).toThrow(TypeError);
+    expect(() => keyOfItem({ pk, sk, id: 'x' })).toThrow(TypeError);
+  });
+});
+
+describe('the key of any other item', () => {
+  it.each<[string, Key]>([
+    ['a row that any file may write', listKeys.row(lists.linkedComputations('a'), 1)],
+    ['what earlier versions kept with the rows', oldListKeys.leaf(lists.runs('d1'), 1)],
+    ['the counter of a list', listKeys.counter(lists.runs('d1'))],
+  ])('is made from that of %s', (_what, key) => {
+    expect(writableKey(key.pk, key.sk)).toEqual(key);
+    expect(keyOfItem({ ...key, id: 'x' })).toEqual(key);
+  });
+
+  it('does not compile if it is put together or parsed', () => {
+    const { pk, sk } = journalKeys.head('c');
+    const parsed = v.parse(v.object({ pk: v.string(), sk: v.string() }), { pk, sk });
+    // @ts-expect-error: it is put together
+    expect({ pk, sk } satisfies Key).toEqual(parsed satisfies AnyKey);
+    // @ts-expect-error: it is parsed
+    expect(parsed satisfies Key).toEqual({ ['pk']: pk, ['sk']: sk } satisfies AnyKey);
   });
 });
 

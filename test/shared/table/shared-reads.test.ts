@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { Deadline } from '../../../shared/deadline.ts';
+import { writableKey } from '../../../shared/table/keys.ts';
 import { SharedReads } from '../../../shared/table/shared-reads.ts';
 import { getItem, type Item, type Table } from '../../../shared/table/table.ts';
 import { putItem } from '../../../shared/table/writes.ts';
@@ -42,7 +43,7 @@ describe('reads that are shared', () => {
   });
 
   it('contain what each request had written before it asked', async () => {
-    const key = { pk: 'counter', sk: 'counter' };
+    const key = writableKey('counter', 'counter');
     const reads = new SharedReads<Item | undefined>();
     const [wasRead, mayEnd] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
     await putItem(table, { ...key, count: 1 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/deadline.ts';
+import { writableKey } from '../../../shared/table/keys.ts';
 import { scanNames, scanPage } from '../../../shared/table/scan.ts';
 import { getItem, getItems, queryBetween, queryPartition, queryPrefix } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
@@ -39,11 +40,11 @@ describe('every read', () => {
 
 describe('getItems', () => {
   it('reads more than 100 items, in the order of their keys, with undefined for those that are missing', async () => {
-    const keys = Array.from({ length: 101 }, (_, index) => ({ pk: 'many', sk: String(index) }));
+    const keys = Array.from({ length: 101 }, (_, index) => writableKey('many', String(index)));
     const stored = keys.filter((_key, index) => index % 2 === 0);
     await transact(
       embedded.table,
-      stored.map((Item) => ({ put: { Item } })),
+      stored.map((key) => ({ put: { Item: { ...key } } })),
     );
     const reversed = keys.toReversed();
     expect(await getItems(embedded.table, reversed)).toEqual(reversed.map((key) => (Number(key.sk) % 2 === 0 ? key : undefined)));
@@ -53,7 +54,7 @@ describe('getItems', () => {
 describe('a batch that DynamoDB leaves unprocessed', () => {
   it('is read again after a pause', async () => {
     const { table, log, stop } = await startBusyTable('BatchGet');
-    await transact(table, [{ put: { Item: { pk: 'busy', sk: '1' } } }]);
+    await transact(table, [{ put: { Item: { ...writableKey('busy', '1') } } }]);
     expect(await getItems(table, [{ pk: 'busy', sk: '1' }])).toEqual([{ pk: 'busy', sk: '1' }]);
     expect(log).toEqual(['send', 'pause', 'send']);
     await stop();
@@ -63,7 +64,9 @@ describe('a batch that DynamoDB leaves unprocessed', () => {
 describe('queryPartition', () => {
   it('returns no more items than its limit when they take more than the megabyte of one page', async () => {
     for (let index = 0; index < 5; index++) {
-      await transact(embedded.table, [{ put: { Item: { pk: 'large', sk: String(index), data: 'x'.repeat(390 * 1024) } } }]);
+      await transact(embedded.table, [
+        { put: { Item: { ...writableKey('large', String(index)), data: 'x'.repeat(390 * 1024) } } },
+      ]);
     }
     const found = (limit?: number) => queryPartition(embedded.table, 'large', { limit, attributes: ['sk'] });
     expect(await found(3)).toEqual([{ sk: '0' }, { sk: '1' }, { sk: '2' }]);
@@ -73,7 +76,7 @@ describe('queryPartition', () => {
 
 describe('a query of more than a megabyte', () => {
   it('has a new deadline for each page in a task, whose operations have one each', async () => {
-    const rows = Array.from({ length: 5 }, (_, index) => ({ pk: 'large', sk: String(index), text: 'x'.repeat(300_000) }));
+    const rows = Array.from({ length: 5 }, (_, index) => ({ ...writableKey('large', String(index)), text: 'x'.repeat(300_000) }));
     await transact(
       embedded.table,
       rows.map((Item) => ({ put: { Item } })),

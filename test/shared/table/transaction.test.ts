@@ -1,5 +1,6 @@
 import { ConfiguredRetryStrategy } from '@smithy/core/retry';
 import { describe, expect, it } from 'vitest';
+import { writableKey } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { StaleReadError, transact, Transaction, withFreshReads } from '../../../shared/table/transaction.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
@@ -8,7 +9,7 @@ import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 
-const put = (sk: number, more = {}) => ({ put: { Item: { pk: 'p', sk: String(sk), ...more } } });
+const put = (sk: number, more = {}) => ({ put: { Item: { ...writableKey('p', String(sk)), ...more } } });
 
 describe('Transaction', () => {
   it('takes 100 actions, counts down how many are left, and throws a TypeError for one more', () => {
@@ -41,7 +42,7 @@ describe('Transaction', () => {
     const transaction = new Transaction();
     const update = (sk: number) => ({
       update: {
-        Key: { pk: 'p', sk: String(sk) },
+        Key: writableKey('p', String(sk)),
         UpdateExpression: 'SET data = :data',
         ExpressionAttributeValues: { ':data': 'x'.repeat(3 * 1024 * 1024) },
       },
@@ -52,8 +53,8 @@ describe('Transaction', () => {
 
   it('throws a TypeError for a second action on one item, whatever they are', () => {
     const transaction = new Transaction();
-    transaction.add(put(1), { delete: { Key: { pk: 'p', sk: '2' } } });
-    expect(() => transaction.add({ check: { Key: { pk: 'p', sk: '1' }, ConditionExpression: 'a = b' } })).toThrow(TypeError);
+    transaction.add(put(1), { delete: { Key: writableKey('p', '2') } });
+    expect(() => transaction.add({ check: { Key: writableKey('p', '1'), ConditionExpression: 'a = b' } })).toThrow(TypeError);
     expect(() => transaction.add(put(2))).toThrow(TypeError);
   });
 });
@@ -61,11 +62,11 @@ describe('Transaction', () => {
 describe('transact', () => {
   it('throws the error of the action whose condition fails, and writes nothing', async () => {
     const { table } = embedded;
-    const taken = { pk: 'a', sk: 'taken' };
+    const taken = { ...writableKey('a', 'taken') };
     await transact(table, [{ put: { Item: taken } }]);
     const refused = new Error('taken');
     const attempt = transact(table, [
-      { put: { Item: { pk: 'a', sk: 'other' } } },
+      { put: { Item: { ...writableKey('a', 'other') } } },
       { put: { Item: taken, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: refused },
     ]);
     await expect(attempt).rejects.toBe(refused);
@@ -78,7 +79,7 @@ describe('transact on a busy table', () => {
     const proxied = await startProxiedTable({ latencyInMilliseconds: 0 });
     proxied.proxy.inject({ kind: 'still-in-progress', share: 1, times: 3 });
     const update = {
-      Key: { pk: 'a', sk: 'count' },
+      Key: writableKey('a', 'count'),
       UpdateExpression: 'ADD #count :one',
       ExpressionAttributeNames: { '#count': 'count' },
       ExpressionAttributeValues: { ':one': 1 },
@@ -91,7 +92,7 @@ describe('transact on a busy table', () => {
 });
 
 describe('a retry of transact', () => {
-  const put = { put: { Item: { pk: 'a', sk: 'token' } } };
+  const put = { put: { Item: { ...writableKey('a', 'token') } } };
 
   /** The retries of the SDK's default, without its pauses of up to 4 seconds. */
   const retriesAtOnce = new ConfiguredRetryStrategy(3, 0);

@@ -1,6 +1,7 @@
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/deadline.ts';
+import { writableKey } from '../../../shared/table/keys.ts';
 import { getItem, queryPartition } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { deleteItems, putItem, removeAttributes, updateExisting } from '../../../shared/table/writes.ts';
@@ -14,14 +15,14 @@ const embedded = sharedByTests(startEmbeddedTable);
 
 describe('putItem', () => {
   it('leaves out entries that are undefined', async () => {
-    const key = { pk: 'a', sk: 'put' };
+    const key = writableKey('a', 'put');
     await putItem(embedded.table, { ...key, name: undefined, details: { text: undefined } });
     expect(await getItem(embedded.table, key)).toStrictEqual({ ...key, details: {} });
   });
 });
 
 describe('updateExisting', () => {
-  const key = { pk: 'a', sk: 'updated' };
+  const key = writableKey('a', 'updated');
   const naming = (name: string) => ({
     UpdateExpression: 'SET #name = :name',
     ExpressionAttributeNames: { '#name': 'name' },
@@ -34,7 +35,7 @@ describe('updateExisting', () => {
   });
 
   it('returns undefined for a missing item, and does not create it', async () => {
-    const missing = { pk: 'a', sk: 'missing' };
+    const missing = writableKey('a', 'missing');
     expect(await updateExisting(embedded.table, missing, naming('new'))).toBeUndefined();
     expect(await getItem(embedded.table, missing)).toBeUndefined();
   });
@@ -57,7 +58,7 @@ describe('updateExisting', () => {
 describe('removeAttributes', () => {
   it('removes more attributes than one expression of DynamoDB can name', async () => {
     const aws = await startAwsTable({ transactionInMilliseconds: 0, maxAttempts: 1 });
-    const key = { pk: 'a', sk: 'wide' };
+    const key = writableKey('a', 'wide');
     const names = Array.from({ length: 1_000 }, (_, index) => `step${index}`);
     await transact(aws.table, [{ put: { Item: { ...key, kept: 1, ...Object.fromEntries(names.map((name) => [name, 1])) } } }]);
     await removeAttributes(aws.table, key, names);
@@ -68,10 +69,10 @@ describe('removeAttributes', () => {
 
 describe('deleteItems', () => {
   it('deletes more than the 25 items of one request', async () => {
-    const keys = Array.from({ length: 51 }, (_, index) => ({ pk: 'deleted', sk: String(index) }));
+    const keys = Array.from({ length: 51 }, (_, index) => writableKey('deleted', String(index)));
     await transact(
       embedded.table,
-      keys.map((Item) => ({ put: { Item } })),
+      keys.map((key) => ({ put: { Item: { ...key } } })),
     );
     await deleteItems(embedded.table, keys.slice(1));
     expect(await queryPartition(embedded.table, 'deleted')).toEqual([keys[0]]);
@@ -79,9 +80,10 @@ describe('deleteItems', () => {
 
   it('deletes again, after a pause, what DynamoDB leaves unprocessed', async () => {
     const { table, log, stop } = await startBusyTable('BatchWrite');
-    await transact(table, [{ put: { Item: { pk: 'busy', sk: '1' } } }]);
-    await deleteItems(table, [{ pk: 'busy', sk: '1' }]);
-    expect(await getItem(table, { pk: 'busy', sk: '1' })).toBeUndefined();
+    const key = writableKey('busy', '1');
+    await transact(table, [{ put: { Item: { ...key } } }]);
+    await deleteItems(table, [key]);
+    expect(await getItem(table, key)).toBeUndefined();
     expect(log).toEqual(['send', 'pause', 'send']);
     await stop();
   });

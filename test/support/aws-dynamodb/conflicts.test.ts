@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Key } from '../../../shared/table/keys.ts';
+import type { AnyKey } from '../../../shared/table/keys.ts';
 import { untilTestEnds } from '../patience.ts';
 import { startAwsTable, type AwsTable } from './aws-table.ts';
 import { commandsOn, keysIn, type TableCommands } from './table-commands.ts';
@@ -30,12 +30,12 @@ async function done(write: Promise<unknown>): Promise<void> {
 
 describe('while a transaction holds an item', () => {
   let pk: string;
-  let [a, b, c]: [Key, Key, Key] = keysIn('', 3) as [Key, Key, Key];
+  let [a, b, c]: [AnyKey, AnyKey, AnyKey] = keysIn('', 3) as [AnyKey, AnyKey, AnyKey];
   let writing: Promise<void>;
   let holds = 0;
   const hold = async () => {
     pk = `held-${++holds}`;
-    [a, b, c] = keysIn(pk, 3) as [Key, Key, Key];
+    [a, b, c] = keysIn(pk, 3) as [AnyKey, AnyKey, AnyKey];
     writing = through.transact([through.counting(a), through.checking(b, 'attribute_not_exists(pk)')]);
     await clock.untilTimers(2);
   };
@@ -98,7 +98,7 @@ describe('while a transaction holds an item', () => {
 
 describe('after a transaction', () => {
   it('the items are free from the moment of its acknowledgement', async () => {
-    const [a] = keysIn('after', 1) as [Key];
+    const [a] = keysIn('after', 1) as [AnyKey];
     const first = through.transact([through.counting(a)]);
     await clock.untilTimers(2);
     await clock.advance(15);
@@ -108,7 +108,7 @@ describe('after a transaction', () => {
   });
 
   it('that was cancelled the items are free at once', async () => {
-    const [a] = keysIn('after-cancelled', 1) as [Key];
+    const [a] = keysIn('after-cancelled', 1) as [AnyKey];
     await expect(through.transact([through.checking(a, 'attribute_exists(pk)')])).rejects.toMatchObject(
       cancelledWith('ConditionalCheckFailed'),
     );
@@ -119,7 +119,7 @@ describe('after a transaction', () => {
 
 describe('while a single write is under way', () => {
   it('a transaction that reads its item is cancelled, and one that writes it waits for its end', async () => {
-    const [a, b, c] = keysIn('single', 3) as [Key, Key, Key];
+    const [a, b, c] = keysIn('single', 3) as [AnyKey, AnyKey, AnyKey];
     const put = through.put({ ...a, count: 1 });
     await clock.untilTimers(1);
     await expect(through.transactGet([b, a])).rejects.toMatchObject(cancelledWith('None', 'TransactionConflict'));
@@ -137,7 +137,7 @@ describe('while a single write is under way', () => {
 
 describe('the figures', () => {
   it('count the transactions that wrote and the calls that met a conflict', async () => {
-    const [a] = keysIn('figures', 1) as [Key];
+    const [a] = keysIn('figures', 1) as [AnyKey];
     const before = { ...aws.front.figures };
     const first = through.transact([through.counting(a)]);
     await clock.untilTimers(2);

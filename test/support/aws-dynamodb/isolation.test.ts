@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Key } from '../../../shared/table/keys.ts';
+import type { AnyKey } from '../../../shared/table/keys.ts';
 import { startAwsTable, type AwsTable } from './aws-table.ts';
 import { commandsOn, keysIn, type TableCommands } from './table-commands.ts';
 import { virtualClock, type VirtualClock } from './virtual-clock.ts';
@@ -15,8 +15,8 @@ beforeAll(async () => {
 afterAll(() => aws.stop());
 
 /** The places of the items that show what the transaction wrote. */
-type Sight = (keys: Key[]) => Promise<number[]>;
-const newOnes = (keys: Key[], items: ({ [name: string]: unknown } | undefined)[]) =>
+type Sight = (keys: AnyKey[]) => Promise<number[]>;
+const newOnes = (keys: AnyKey[], items: ({ [name: string]: unknown } | undefined)[]) =>
   keys.flatMap((key, index) => (items.find((item) => item?.['sk'] === key.sk)?.['count'] === 1 ? [index] : []));
 const reads: Record<string, Sight> = {
   GetItem: async (keys) => newOnes(keys, await Promise.all(keys.map((key) => through.get(key)))),
@@ -49,7 +49,7 @@ describe('a plain read while a transaction is in flight', () => {
 
   it('sees puts, updates and deletes of one transaction appear one by one, and all of them after the acknowledgement', async () => {
     const pk = 'kinds';
-    const [a, b, c, d] = keysIn(pk, 4) as [Key, Key, Key, Key];
+    const [a, b, c, d] = keysIn(pk, 4) as [AnyKey, AnyKey, AnyKey, AnyKey];
     for (const key of [b, c, d]) await through.put({ ...key, count: 0 });
     const writing = through.transact([
       through.putting({ ...a, count: 1 }),
@@ -79,7 +79,7 @@ describe('a plain read while a transaction is in flight', () => {
   });
 
   it('sees nothing of a transaction that a condition, or a value of the wrong type, cancels', async () => {
-    const [a, b] = keysIn('cancelled', 2) as [Key, Key];
+    const [a, b] = keysIn('cancelled', 2) as [AnyKey, AnyKey];
     await through.put({ ...b, count: 'text' });
     await expect(through.transact([through.counting(a), through.checking(b, 'attribute_not_exists(pk)')])).rejects.toMatchObject({
       CancellationReasons: [{ Code: 'None' }, { Code: 'ConditionalCheckFailed' }],

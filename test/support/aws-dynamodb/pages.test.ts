@@ -1,6 +1,6 @@
 import { QueryCommand, ScanCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Key } from '../../../shared/table/keys.ts';
+import type { AnyKey } from '../../../shared/table/keys.ts';
 import { startAwsTable, type AwsTable } from './aws-table.ts';
 import { seededRandom } from './seeded-random.ts';
 import { commandsOn, keysIn, type TableCommands } from './table-commands.ts';
@@ -92,7 +92,7 @@ describe('reads of several items', () => {
   it('show an earlier item of a page before its change and a later item after a later change', async () => {
     const slow = await startAwsTable({ clock, betweenReadsInMilliseconds: 10, maxAttempts: 1 });
     const commands = commandsOn(slow.table);
-    const keys = keysIn('slow', 12) as [Key, ...Key[]];
+    const keys = keysIn('slow', 12) as [AnyKey, ...AnyKey[]];
     const last = keys.at(-1) ?? keys[0];
     const sightOf = (items: { [name: string]: unknown }[]) =>
       [keys[0], last].map(({ sk }) => items.find((item) => item['sk'] === sk)?.['count']);

@@ -11,7 +11,7 @@ import {
   type QueryCommandInput,
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import type { AnyKey, Key } from '../../../shared/table/keys.ts';
+import type { AnyKey } from '../../../shared/table/keys.ts';
 import type { Item, Table } from '../../../shared/table/table.ts';
 
 export type TransactAction = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
@@ -24,19 +24,19 @@ export interface TableCommands {
   transactGet: (keys: AnyKey[]) => Promise<(Item | undefined)[]>;
   put: (item: object) => Promise<void>;
   /** Adds one to the attribute `count`. */
-  count: (key: Key) => Promise<void>;
-  remove: (key: Key) => Promise<void>;
+  count: (key: AnyKey) => Promise<void>;
+  remove: (key: AnyKey) => Promise<void>;
   batchPut: (items: object[]) => Promise<{ unprocessed: Item[] }>;
   transact: (actions: TransactAction[], token?: string) => Promise<void>;
   /** Builds the actions of a transaction. */
   putting: (item: object) => TransactAction;
-  counting: (key: Key) => TransactAction;
-  removing: (key: Key) => TransactAction;
-  checking: (key: Key, condition: 'attribute_exists(pk)' | 'attribute_not_exists(pk)') => TransactAction;
+  counting: (key: AnyKey) => TransactAction;
+  removing: (key: AnyKey) => TransactAction;
+  checking: (key: AnyKey, condition: 'attribute_exists(pk)' | 'attribute_not_exists(pk)') => TransactAction;
 }
 
 export function commandsOn({ name: TableName, document }: Table): TableCommands {
-  const counting = (Key: Key) => ({
+  const counting = (Key: AnyKey) => ({
     TableName,
     Key,
     UpdateExpression: 'ADD #count :one',
@@ -95,6 +95,6 @@ export function commandsOn({ name: TableName, document }: Table): TableCommands 
 }
 
 /** Returns keys of one partition. */
-export function keysIn(pk: string, count: number): Key[] {
+export function keysIn(pk: string, count: number): AnyKey[] {
   return Array.from({ length: count }, (_, index) => ({ pk, sk: `item-${String(index).padStart(3, '0')}` }));
 }

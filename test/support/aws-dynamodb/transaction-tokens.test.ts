@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Key } from '../../../shared/table/keys.ts';
+import type { AnyKey } from '../../../shared/table/keys.ts';
 import { startAwsTable, type AwsTable } from './aws-table.ts';
 import { commandsOn, keysIn, type TableCommands } from './table-commands.ts';
 import { virtualClock, type VirtualClock } from './virtual-clock.ts';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => aws.stop());
 
-async function acknowledged(key: Key, token: string): Promise<void> {
+async function acknowledged(key: AnyKey, token: string): Promise<void> {
   const writing = through.transact([through.counting(key)], token);
   await clock.untilTimers(2);
   await clock.advance(15);
@@ -24,7 +24,7 @@ async function acknowledged(key: Key, token: string): Promise<void> {
 }
 
 describe('a client request token', () => {
-  const [first, second, third, fourth] = keysIn('tokens', 4) as [Key, Key, Key, Key];
+  const [first, second, third, fourth] = keysIn('tokens', 4) as [AnyKey, AnyKey, AnyKey, AnyKey];
 
   it('of an acknowledged transaction is answered with success for ten minutes, without writing again', async () => {
     await acknowledged(first, 'token-1');

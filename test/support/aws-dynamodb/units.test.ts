@@ -1,6 +1,6 @@
 import { GetCommand, PutCommand, QueryCommand, ScanCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Key } from '../../../shared/table/keys.ts';
+import type { AnyKey } from '../../../shared/table/keys.ts';
 import { startAwsTable, type AwsTable } from './aws-table.ts';
 import { seededRandom } from './seeded-random.ts';
 import { commandsOn, keysIn, type TableCommands } from './table-commands.ts';
@@ -64,7 +64,7 @@ describe('the units', () => {
   });
 
   it('of a transaction are twice those of its writes, and once when a condition cancels it', async () => {
-    const [a, b, c] = keysIn('transaction', 3) as [Key, Key, Key];
+    const [a, b, c] = keysIn('transaction', 3) as [AnyKey, AnyKey, AnyKey];
     await direct.put({ ...b, value: kilobytes(1) });
     await acknowledged(
       through.transact([
@@ -123,7 +123,7 @@ describe('the units', () => {
       await read();
       return unitsOf('reads').read;
     };
-    const [first] = keys as [Key];
+    const [first] = keys as [AnyKey];
     const stale = { TableName, KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: { ':pk': 'reads' } };
     expect({
       get: await costOf(() => through.get(first)),
