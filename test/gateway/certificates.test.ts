@@ -37,3 +37,23 @@ describe('a machine whose certificate is revoked while it is connected', () => {
     agent.end();
   });
 });
+
+describe('a machine with a new certificate, while the one before is connected', () => {
+  it.each([
+    ['the same gateway', 0],
+    ['another gateway', 1],
+  ] as const)('takes its place at once when it connects to %s, without a conflict', async (_, index) => {
+    const cvmId = `replaced-${index}`;
+    const before = await connectNew(cvmId, gateways[0]);
+    await world.untilReady(cvmId);
+    const agent = await connectNew(cvmId, gateways[index]);
+    await expect.poll(() => agent.questions).toBeGreaterThan(0);
+    await expect.poll(() => codes(before)).toContain(permissionDenied);
+    await world.startRun(cvmId);
+    await expect.poll(() => agent.requests).toHaveLength(1);
+    expect([before.requests, agent.errors]).toEqual([[], []]);
+    expect(gateways.map(({ counts }) => counts.identityConflicts)).toEqual([0, 0]);
+    agent.end();
+    before.end();
+  });
+});
