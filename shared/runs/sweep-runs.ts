@@ -41,8 +41,10 @@ export async function sweepRuns(
   now: string,
   { graceInSeconds, mostCalls = callsPerSweep, resumes = false }: SweepLimits,
 ): Promise<number> {
+  const failures: unknown[] = [];
   const before = new Date(Date.parse(now) - graceInSeconds * 1000).toISOString();
-  const claims = (await readClaims(table)).filter((claim) => !(claim.claimed_at > before));
+  const read = await readClaims(table, (error) => failures.push(error));
+  const claims = read.filter((claim) => !(claim.claimed_at > before));
   const mayBeCut = claims.length * mostCallsPerClaim > mostCalls;
   const state = mayBeCut ? await readSweepState(table) : {};
   const suspects = inTurn(claims.filter(isSuspect), state.suspect);
@@ -51,7 +53,6 @@ export async function sweepRuns(
     state.other,
   );
   let [ended, calls] = [0, 0];
-  const failures: unknown[] = [];
   const statusOf: StatusOf = (...execution) => {
     calls += 1;
     return executionStatus(executions, ...execution);
