@@ -65,7 +65,7 @@ export interface GatewayService {
   sendMessage: (to: string, message: MessageToGateway) => Promise<void>;
   /** Removes a message to a gateway. */
   removeMessage: (to: string, id: string) => Promise<void>;
-  /** Records in the journal of the CVM's active run that a stream was refused. Once a minute. */
+  /** Records in the journal of the CVM's active run that a stream was refused. Once an hour. */
   recordRefusal: (cvm: CvmIdentity, refusal: { reason: string; peer: string; isConflict?: boolean }) => Promise<void>;
   agentRecord: (cvm: CvmIdentity) => Promise<AgentRecord>;
   /** @returns false if the process has another run by now, or if the stream or its certificate is not the CVM's any more */
