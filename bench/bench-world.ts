@@ -1,4 +1,5 @@
 import { registerCvm } from '../shared/cvms/register-cvm.ts';
+import { cvmBody } from '../shared/endpoints/samples.ts';
 import { runMigrations } from '../shared/migrations/run-migrations.ts';
 import { linkAsset } from '../shared/links/link-asset.ts';
 import { recordReports } from '../shared/runs/record-reports.ts';
@@ -51,7 +52,7 @@ export const aCvm = () => `cvm-${++cvms}-of-bench`;
 /** A registered CVM that has never sent anything. */
 export async function aRegisteredCvm(table: Table, domain: string): Promise<string> {
   const cvmId = aCvm();
-  await registerCvm(table, { domain, cvmId, given: { description: 'Rack 4' }, now: byAlice.now });
+  await registerCvm(table, { domain, cvmId, given: cvmBody, now: byAlice.now });
   return cvmId;
 }
 

@@ -8,6 +8,7 @@ import {
   type AgentRecord,
   type AttestedRun,
   type AttestedProcess,
+  type Binding,
 } from '../shared/runs/agent-record.ts';
 import { isAlive, renewLease, takeName } from '../shared/runs/gateway-lease.ts';
 import { openExecutions } from '../shared/runs/executions.ts';
@@ -64,14 +65,11 @@ export interface GatewayService {
   sendMessage: (to: string, message: MessageToGateway) => Promise<void>;
   /** Removes a message to a gateway. */
   removeMessage: (to: string, id: string) => Promise<void>;
-  /** Records in the journal of the CVM's active run that a stream was refused. Once a minute. */
+  /** Records in the journal of the CVM's active run that a stream was refused. Once an hour. */
   recordRefusal: (cvm: CvmIdentity, refusal: { reason: string; peer: string; isConflict?: boolean }) => Promise<void>;
   agentRecord: (cvm: CvmIdentity) => Promise<AgentRecord>;
-  /** @returns false if the process has another run by now, or if the stream does not take the CVM's commands any more */
-  bindAgent: (
-    cvm: CvmIdentity,
-    record: AgentRecord & { run_id: string; computation_id: string; stream: string },
-  ) => Promise<boolean>;
+  /** @returns false if the process has another run by now, or if the stream or its certificate is not the CVM's any more */
+  bindAgent: (cvm: CvmIdentity, binding: Binding) => Promise<boolean>;
   keepAttestationOfRun: (cvm: CvmIdentity, run: AttestedRun) => Promise<void>;
   /** @returns undefined if a process of the CVM was given a run meanwhile */
   recordAgentProcess: (cvm: CvmIdentity, process: AttestedProcess) => Promise<AgentRecord | undefined>;
@@ -106,7 +104,7 @@ export function openService(clock: Clock, gateway: string): GatewayService {
     removeMessage: (to, id) => removeMessageToGateway(table, to, id),
     recordRefusal: (cvm, refusal) => recordRefusal(table, { ...cvm, ...refusal, now: now() }),
     agentRecord: (cvm) => readAgentRecord(table, cvm, getBatched),
-    bindAgent: (cvm, record) => bindAgent(table, cvm, record),
+    bindAgent: (cvm, binding) => bindAgent(table, cvm, binding),
     keepAttestationOfRun: (cvm, run) => keepAttestationOfRun(table, cvm, run),
     recordAgentProcess: (cvm, process) => recordAgentProcess(table, cvm, { ...process, now: now() }),
   };

@@ -10,6 +10,7 @@ import { defaultTimings, type GatewayTimings } from './gateway-timings.ts';
 import type { Outbox } from './reports/outbox.ts';
 import { openService } from './service.ts';
 import { Sessions } from './session/sessions.ts';
+import { holdsResults } from './streams/agent-states.ts';
 import { Connections } from './streams/connections.ts';
 import { processHandler } from './streams/process-handler.ts';
 import { cvmsService } from './wire/protocol.ts';
@@ -40,6 +41,7 @@ export interface Gateway {
 export interface GatewayGauges {
   cvms: number;
   missingForwarders: number;
+  /** CVMs whose agent can be restarted for a further run. An agent whose results nobody has fetched yet is not among them. */
   spentCvms: number;
   /** The age of the oldest report that the service has not taken, in milliseconds. */
   outboxAge: number;
@@ -147,7 +149,7 @@ function gaugesOf(sessions: Sessions): GatewayGauges {
   return {
     cvms: connected.length,
     missingForwarders: connected.filter((session) => !session.hasForwarder).length,
-    spentCvms: connected.filter((session) => session.agentProcess.fit === 'spent').length,
+    spentCvms: connected.filter(({ agentProcess: { fit, state } }) => fit === 'spent' && !holdsResults(state)).length,
     outboxAge: Math.max(0, ...outboxesOf(sessions).map((outbox) => outbox.age)),
   };
 }

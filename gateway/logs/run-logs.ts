@@ -19,6 +19,14 @@ export const fullAtBytes = mostBytesPerRun - 32 * 1024;
 /** The last line of a log that is full. */
 export const lastLine = 'The log ends here: it has reached 8 MiB.';
 
+/** What an agent logs whenever the gateway asks for its state. Some five days of these lines would fill a log. */
+const ofQuestion = /^Method State took \S+ to complete with state \w+$/;
+
+/** Whether a line only says that the gateway has asked for the agent's state. No log keeps it. */
+export function isOfQuestion({ message }: AgentLog): boolean {
+  return ofQuestion.test(message);
+}
+
 /** The characters that are kept of a line. Agents send up to 500 bytes. Fargate cuts entries of more than 16 KB: no query could read them. */
 const longestLine = 2_500;
 

@@ -49,6 +49,7 @@ export class CvmPresence {
     return this.inTurn(async () => {
       if (!isThere()) return false;
       const { agent: current } = this.session;
+      if (current && current.fingerprint !== agent.fingerprint) await this.endStrangers();
       if (current?.isOpen && (await current.state()) !== undefined) return false;
       if (!(await this.hold(agent))) return false;
       if (isThere()) this.session.connect(agent); // else the next check releases it
@@ -94,10 +95,14 @@ export class CvmPresence {
     return false;
   }
 
-  /** Answers another gateway, to which a second agent has connected. A stream that does not answer ends. */
+  /**
+   * Answers another gateway, to which a second agent has connected. A stream that does not answer ends, and so does one whose
+   * certificate was replaced: by that of the second agent.
+   */
   async answersOn(stream: string): Promise<boolean> {
     const { agent } = this.session;
     if (agent?.id !== stream) return false;
+    await this.endStrangers();
     if ((await agent.state()) === undefined) {
       agent.close();
       return false;
@@ -130,13 +135,10 @@ export class CvmPresence {
   }
 
   private async check(): Promise<void> {
-    const { identity, parts } = this.session;
     await this.releaseUnlessHeard();
     await this.recordForwarder();
     if (this.session.streams.size === 0) return;
-    const registration = await parts.service.registration(identity);
-    const strangers = [...this.session.streams].filter(({ fingerprint }) => fingerprint !== registration?.certificate);
-    for (const stream of strangers) stream.end('The CVM is not registered with this certificate any more.');
+    const registration = await this.endStrangers();
     const { agent } = this.session;
     if (agent === undefined || registration === undefined || !agent.isOpen || !this.session.isHeard) return;
     await this.findForwarder(registration);
@@ -147,6 +149,15 @@ export class CvmPresence {
       if (await this.hold(agent)) this.session.reportAgain();
       else agent.close();
     });
+  }
+
+  /** Ends the streams with another certificate than the CVM is registered with now. */
+  private async endStrangers(): Promise<Registration | undefined> {
+    const { identity, parts, streams } = this.session;
+    const registration = await parts.service.registration(identity);
+    const strangers = [...streams].filter(({ fingerprint }) => fingerprint !== registration?.certificate);
+    for (const stream of strangers) stream.end('The CVM is not registered with this certificate any more.');
+    return registration;
   }
 
   /** Notes that this gateway has no stream of an agent that answers. */

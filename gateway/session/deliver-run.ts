@@ -54,7 +54,8 @@ export async function deliverRun(
   }
   if (!session.presence.isSafe() || !agent.takesMessages) return false;
   const bound = { ...record, run_id, computation_id, attempted_run_id: run_id, attempts: attempts + 1 };
-  if (!(await session.parts.service.bindAgent(session.identity, { ...bound, stream: agent.id }))) {
+  const binding = { ...bound, stream: agent.id, certificate: agent.fingerprint };
+  if (!(await session.parts.service.bindAgent(session.identity, binding))) {
     session.presence.checkSoon();
     await session.agentProcess.readRecord();
     return false;

@@ -25,6 +25,11 @@ export function hasEnded(state: AgentState): boolean {
   return !isWithoutRun(state) && !isAtWork(state);
 }
 
+/** The state in which results wait for the first user who fetches them. A restart of the agent would lose them. */
+export function holdsResults(state: AgentState | undefined): boolean {
+  return state === 'ConsumingResults';
+}
+
 /** The states in which an agent still works on its run, so that a stop ends something. */
 export function isAtWork(state: AgentState): boolean {
   return state === 'ReceivingAlgorithm' || state === 'ReceivingData' || state === 'Running';

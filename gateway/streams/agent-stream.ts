@@ -9,12 +9,21 @@ export interface Call {
   writableLength: number;
 }
 
+interface AgentStreamOptions {
+  fingerprint: string;
+  answerInMilliseconds: number;
+  /** When it was opened. */
+  now: number;
+}
+
 /** Messages for an agent that does not read. The stream takes no more until it does. */
 const mostUnread = 16;
 
 /** The stream of an agent: takes commands and answers for its state. */
 export class AgentStream {
   readonly id = randomUUID();
+  /** The SHA-256 of the certificate that it shows. */
+  readonly fingerprint: string;
   readonly openedAt: number;
   /** The attestation tokens that the agent process has sent on this stream. */
   attestations = 0;
@@ -26,8 +35,9 @@ export class AgentStream {
   private asking: Promise<AgentState | undefined> | undefined;
   private closed = false;
 
-  constructor(call: Call, { answerInMilliseconds, now }: { answerInMilliseconds: number; now: number }) {
+  constructor(call: Call, { fingerprint, answerInMilliseconds, now }: AgentStreamOptions) {
     this.call = call;
+    this.fingerprint = fingerprint;
     this.answerInMilliseconds = answerInMilliseconds;
     this.openedAt = now;
   }

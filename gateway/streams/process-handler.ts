@@ -59,7 +59,7 @@ async function admit(
   session.streams.add(open);
   const over = () => session.streams.delete(open);
   if (credentials.kind === 'log-forwarder') serveForwarder(stream, session, over);
-  else await serveAgent(stream, session, parts, over);
+  else await serveAgent(stream, session, parts, { fingerprint: credentials.fingerprint, over });
 }
 
 /**
@@ -117,8 +117,14 @@ function serveForwarder(stream: Stream, session: CvmSession, over: () => unknown
   listen(stream, session);
 }
 
-async function serveAgent(stream: Stream, session: CvmSession, parts: GatewayParts, over: () => unknown): Promise<void> {
-  const agent = new AgentStream(stream, { answerInMilliseconds: parts.timings.answer, now: parts.clock.now() });
+async function serveAgent(
+  stream: Stream,
+  session: CvmSession,
+  parts: GatewayParts,
+  { fingerprint, over }: { fingerprint: string; over: () => unknown },
+): Promise<void> {
+  const { timings, clock } = parts;
+  const agent = new AgentStream(stream, { fingerprint, answerInMilliseconds: timings.answer, now: clock.now() });
   whenOver(stream, () => {
     agent.lost();
     session.disconnect(agent);

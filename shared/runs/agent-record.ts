@@ -42,15 +42,25 @@ export async function readAgentRecord(
   return item ? parseStored(agentRecord, item, 'agent record') : {};
 }
 
+/** The run that an agent process is about to be given. */
+export interface Binding extends AgentRecord {
+  run_id: string;
+  computation_id: string;
+  /** On which the manifest is sent. */
+  stream: string;
+  /** The fingerprint of the certificate that the stream shows. */
+  certificate: string;
+}
+
 /**
  * Records that the agent process gets the manifest of a run. Safe to repeat.
- * @param stream on which the manifest is about to be sent
- * @returns false if the process has another run by now, or if the stream does not take the commands of the CVM any more
+ * @returns false if the process has another run by now, if the stream does not take the commands of the CVM any more, or if the CVM is
+ * not registered with the stream's certificate any more
  */
 export async function bindAgent(
   table: Table,
   { domain, cvmId }: Cvm,
-  { stream, ...record }: AgentRecord & { run_id: string; computation_id: string; stream: string },
+  { stream, certificate, ...record }: Binding,
 ): Promise<boolean> {
   const put = {
     Item: { ...cvmKeys.agent(domain, cvmId), ...record },
@@ -59,8 +69,8 @@ export async function bindAgent(
   };
   const check = {
     Key: cvmKeys.cvm(domain, cvmId),
-    ConditionExpression: 'held_stream = :stream',
-    ExpressionAttributeValues: { ':stream': stream },
+    ConditionExpression: 'held_stream = :stream AND certificate_fingerprint = :certificate',
+    ExpressionAttributeValues: { ':stream': stream, ':certificate': certificate },
   };
   try {
     await transact(table, [{ put }, { check }]);

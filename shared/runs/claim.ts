@@ -77,10 +77,24 @@ export async function readClaim(table: Table, run: RunReference): Promise<ReadCl
   return parseClaimOf(run, await getItems(table, claimKeys(run)));
 }
 
-/** Reads all claims of the stage, one for each active run. */
-export async function readClaims(table: Table): Promise<Claim[]> {
+/**
+ * Reads all claims of the stage, one for each active run.
+ * @param leaveOut called with an error for each claim that cannot be read, such as one of a newer version. Default: throws it
+ */
+export async function readClaims(table: Table, leaveOut: (error: unknown) => void = rethrow): Promise<Claim[]> {
   const shards = await Promise.all(cvmKeys.claimShards.map((shard) => queryPartition(table, shard)));
-  return shards.flat().map(parseStoredClaim);
+  return shards.flat().flatMap((item) => {
+    try {
+      return [parseStoredClaim(item)];
+    } catch (error) {
+      leaveOut(new Error(`The claim ${String(item['sk'])} cannot be read. ${String(error)}`, { cause: error }));
+      return [];
+    }
+  });
+}
+
+function rethrow(error: unknown): never {
+  throw error;
 }
 
 /** Reads all claims of a domain, one for each of its active runs. */

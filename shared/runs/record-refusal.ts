@@ -5,7 +5,7 @@ import { recordLastingReports } from './record-lasting-reports.ts';
 import { type Refusal, refusalEvent } from './refusal-event.ts';
 
 /**
- * Records in the journal of the CVM's active run that a stream was refused, once a minute. It does not count as a report of the CVM:
+ * Records in the journal of the CVM's active run that a stream was refused, once an hour. It does not count as a report of the CVM:
  * it keeps neither the CVM connected nor the run alive. Does nothing unless the CVM has accepted an active run.
  */
 export async function recordRefusal(

@@ -12,7 +12,10 @@ export interface Refusal {
 
 type Fields = 'type' | 'id' | 'event_type' | 'status' | 'details';
 
-/** Returns the report that a stream of a CVM was refused. All of a minute have the same identifier, so one of them is recorded. */
+/**
+ * Returns the report that a stream of a CVM was refused. All of an hour have the same identifier, so one of them is recorded: a machine
+ * that is refused tries again every few seconds, for as long as it exists.
+ */
 export function refusalEvent({
   reason,
   isConflict = false,
@@ -21,7 +24,7 @@ export function refusalEvent({
 }: Refusal): Pick<Extract<Report, { type: 'event' }>, Fields> {
   return {
     type: 'event',
-    id: `${isConflict ? 'conflict' : 'refused'}:${now.slice(0, 'yyyy-mm-ddThh:mm'.length)}`,
+    id: `${isConflict ? 'conflict' : 'refused'}:${now.slice(0, 'yyyy-mm-ddThh'.length)}`,
     event_type: isConflict ? 'IdentityConflict' : 'StreamRefused',
     status: 'Warning',
     details: Buffer.from(JSON.stringify({ detail: reason, peer })).toString('base64'),

@@ -1,6 +1,7 @@
 import { getItems, type Item, type Table } from '../table/table.ts';
 import { readClaims, type Claim } from './claim.ts';
 import { completeStop } from './complete-stop.ts';
+import { completeWaitingTasks } from './complete-waiting-tasks.ts';
 import { endRun } from './end-run.ts';
 import { executionStatus, startExecution, type Executions } from './executions.ts';
 import { findRun, runKey } from './read-run.ts';
@@ -29,9 +30,10 @@ interface SweepLimits {
 
 /**
  * Ends runs without an execution: a crash prevented its start, somebody aborted it, or it was lost with the machine. Starts the
- * execution of a stop if it was never started. Looks first at suspects: claims without a task token, whose execution may never
- * have started, and claims with an outcome, whose run should have ended. Then looks at the others in turn, and at further suspects
- * with the calls that are left. The next sweep continues where this one stopped. After a restart or a restore, runs are resumed instead.
+ * execution of a stop if it was never started, and passes an outcome on if the execution still waits for it. Looks first at suspects:
+ * claims without a task token, whose execution may never have started, and claims with an outcome, whose run should have ended. Then
+ * looks at the others in turn, and at further suspects with the calls that are left. The next sweep continues where this one stopped.
+ * After a restart or a restore, runs are resumed instead.
  * @returns the number of runs that were ended
  * @throws AggregateError with all failures, after every claim was processed
  */
@@ -41,8 +43,10 @@ export async function sweepRuns(
   now: string,
   { graceInSeconds, mostCalls = callsPerSweep, resumes = false }: SweepLimits,
 ): Promise<number> {
+  const failures: unknown[] = [];
   const before = new Date(Date.parse(now) - graceInSeconds * 1000).toISOString();
-  const claims = (await readClaims(table)).filter((claim) => !(claim.claimed_at > before));
+  const read = await readClaims(table, (error) => failures.push(error));
+  const claims = read.filter((claim) => !(claim.claimed_at > before));
   const mayBeCut = claims.length * mostCallsPerClaim > mostCalls;
   const state = mayBeCut ? await readSweepState(table) : {};
   const suspects = inTurn(claims.filter(isSuspect), state.suspect);
@@ -51,7 +55,6 @@ export async function sweepRuns(
     state.other,
   );
   let [ended, calls] = [0, 0];
-  const failures: unknown[] = [];
   const statusOf: StatusOf = (...execution) => {
     calls += 1;
     return executionStatus(executions, ...execution);
@@ -120,7 +123,8 @@ async function endIfOrphaned(
   let resumed = claim.resumed ?? 0;
   const status = await statusOf('run', claim.run_id, resumed);
   if (status === 'RUNNING' || status === 'PENDING_REDRIVE') {
-    // It continues by itself.
+    // It continues by itself, unless whoever recorded the outcome died before it could pass that on.
+    if (claim.outcome) await completeWaitingTasks(executions, claim);
   } else if (resumes && !claim.outcome && findRun(runItem, claim.run_id)) {
     resumed = await resumeRun(table, executions, claim, status);
   } else {

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { aRegisteredCvm, anAcceptedRun, anOfferedRun, aStartedRun, aCvm, type BenchWorld } from '../../bench/bench-world.ts';
 import { openService, type GatewayService } from '../../gateway/service.ts';
+import { cvm as sampleCvm } from '../../shared/endpoints/samples.ts';
 import { byAlice } from '../support/builders-store.ts';
 import { skippingClock } from '../support/skipping-clock.ts';
 
@@ -126,8 +127,9 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
       const { run } = await started(world);
       const cvm = await registered(world);
       await service().setCommandStream(cvm, { stream: 'stream-1', instead: undefined });
-      const bound = { ...run, attempted_run_id: run.run_id, attempts: 1, stream: 'stream-1' };
-      return () => service().bindAgent(cvm, bound);
+      const bound = { ...run, attempted_run_id: run.run_id, attempts: 1 };
+      const { certificate_fingerprint: certificate } = sampleCvm;
+      return () => service().bindAgent(cvm, { ...bound, stream: 'stream-1', certificate });
     },
   },
   keepAttestationOfRun: {

@@ -151,7 +151,7 @@ describe('an agent that does not read', () => {
         return unread.length;
       },
     };
-    const agent = new AgentStream(call, { answerInMilliseconds: 60_000, now: 0 });
+    const agent = new AgentStream(call, { fingerprint: '', answerInMilliseconds: 60_000, now: 0 });
     const send = () => agent.send({ stopComputation: { computation_id: 'c' } });
     expect(Array.from({ length: 20 }, send).filter(Boolean)).toHaveLength(16);
     expect(await agent.state()).toBeUndefined();
@@ -164,7 +164,7 @@ describe('an agent that does not read', () => {
     const session = new Sessions(parts, undefined).of({ domain: 'd1', cvmId: 'gone-1' });
     const agent = new AgentStream(
       { write: () => true, end: () => undefined, writableLength: 0 },
-      { answerInMilliseconds: 1, now: 0 },
+      { fingerprint: '', answerInMilliseconds: 1, now: 0 },
     );
     agent.lost();
     expect(await session.presence.admit(agent)).toBe(false);

@@ -7,8 +7,10 @@ import { eventId } from '../../gateway/reports/event-identifier.ts';
 import { FailureReason } from '../../gateway/reports/failure-reason.ts';
 import { Outbox } from '../../gateway/reports/outbox.ts';
 import { HostedRun } from '../../gateway/session/hosted-run.ts';
+import type { AgentLog } from '../../gateway/wire/messages.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { LastingReport } from '../../shared/runs/report.ts';
+import type { RunReference } from '../../shared/runs/run-reference.ts';
 import { untilTestEnds } from '../support/patience.ts';
 
 const event = (id: string, details = ''): LastingReport => ({
@@ -163,7 +165,8 @@ describe('a run at a gateway', () => {
       return Promise.resolve([]);
     };
     const clock = { ...systemClock };
-    const logs = { write: () => true };
+    const lines: string[] = [];
+    const logs = { write: (_: RunReference, { message }: AgentLog) => lines.push(message) > 0 };
     const parts = {
       service: { report },
       counts,
@@ -172,7 +175,7 @@ describe('a run at a gateway', () => {
       timings: { ...defaultTimings, firstRetry: 1, longestRetry: 2 },
       logs,
     } as unknown as GatewayParts;
-    return { run: new HostedRun(reference, parts, () => undefined), ids, reasons, counts, clock };
+    return { run: new HostedRun(reference, parts, () => undefined), ids, reasons, lines, counts, clock };
   }
 
   it('has an event inferred again whose report was left out, because the code failed on it five times', async () => {
@@ -215,6 +218,15 @@ describe('a run at a gateway', () => {
     run.takeEvent({ ...ofRun, event_type: 'Failed', status: 'Failed', originator: 'agent', details: Buffer.alloc(0) });
     await vi.waitFor(() => expect(run.outbox.isEmpty).toBe(true), untilTestEnds);
     expect(reasons).toEqual(['failed to run computation: exit status 3']);
+  });
+
+  it('has no line in its log for each question of the gateway for the state of the agent', () => {
+    const { run, lines, counts } = hosted();
+    const ofQuestion = 'Method State took 12.345µs to complete with state Running';
+    const others = ['Method Result took 1.5s to complete with error: no results', `${ofQuestion}, prints an algorithm`];
+    for (const message of [ofQuestion, ...others]) run.takeLog({ level: 'DEBUG', message, computation_id: '', timestamp: null });
+    expect(lines).toEqual(others);
+    expect(counts.logLinesDropped).toBe(0);
   });
 
   it('has up to four attestations in its journal, each once, after the agent has taken it', async () => {

@@ -233,6 +233,7 @@ describe('a run of an agent at the gateway', () => {
       const id = await readyComputation(world.call, domain);
       const { body } = await world.call('POST', `/${domain}/computations/${id}/run?cvm=${cvmId}`);
       await untilState(agent, 'ReceivingAlgorithm');
+      agent.log('INFO', 'A line.');
       agent.upload();
       agent.finish();
       const status = async () => (await world.call('GET', `/${domain}/computations/${id}/run`)).body['status'];

@@ -197,6 +197,25 @@ describe('a CVM that has gone for good', () => {
   });
 });
 
+describe('a CVM whose agent holds results', () => {
+  it('is counted as spent only when a user has fetched them', async () => {
+    const near = await gatewayInProcess(world.authority);
+    const agent = world.connect({ ...(await world.enrol('fetched-1')), address: localAddress(near) });
+    await world.untilReady('fetched-1');
+    await world.startRun('fetched-1');
+    await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+    agent.upload();
+    agent.finish();
+    const presence = async () => (await world.call('GET', '/d1/cvms/fetched-1')).body['presence'];
+    await expect.poll(presence).toMatchObject({ agent_state: 'ConsumingResults', fit: 'spent' });
+    expect(near.gauges()).toMatchObject({ cvms: 1, spentCvms: 0 });
+    agent.fetch();
+    await expect.poll(near.gauges).toMatchObject({ cvms: 1, spentCvms: 1 });
+    agent.end();
+    await near.stop();
+  });
+});
+
 describe('a spent CVM whose gateway is killed', () => {
   it('stays spent, and a run on it is refused', async () => {
     const { agent, computationId } = await atWork('spent-1');

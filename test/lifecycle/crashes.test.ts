@@ -281,6 +281,20 @@ describe('sweepRuns', () => {
     await expectEndedOnce(lifecycle, told.scenario, { ...told, status: 'completed' });
   });
 
+  it('ends a run with the outcome that its CVM reported when the recorder died before it reached the execution', async () => {
+    const { scenario, computation } = await ready();
+    const run = await scenario.start(computation);
+    const { id } = await scenario.command('run');
+    await untilClaimed(scenario, run, 'offer_token');
+    const batch = { domain: scenario.domain, cvmId: cvm1, now: lifecycle.now() };
+    const rejected = { id: reportId(), run_id: run, type: 'rejected', command_id: id, reason: 'The agent is gone.' } as const;
+    const lost = await startIdleStepFunctions(); // it has no such task, so nothing learns of the outcome
+    await recordReports(lifecycle.table, lost.executions, { ...batch, reports: [rejected] });
+    await lost.stop();
+    await lifecycle.stack.invoke('lifecycle/sweep-runs', { grace_in_seconds: 0 });
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'failed', reason: 'The agent is gone.' });
+  });
+
   it('leaves a table without contradictions after all crashes of this file', async () => {
     expect(inconsistencies(await scan(lifecycle.table))).toEqual([]);
   });

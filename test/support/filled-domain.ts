@@ -5,6 +5,7 @@ import { endpointCases } from '../../bench/endpoint-cases.ts';
 import { taskCases } from '../../bench/task-cases.ts';
 import { localFunctions } from '../../infra/local/local-functions.ts';
 import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
+import { cvm as sampleCvm } from '../../shared/endpoints/samples.ts';
 import { markForDeletion } from '../../shared/assets/mark-for-deletion.ts';
 import { readAssetToChange } from '../../shared/assets/read-asset.ts';
 import { unlinkAsset } from '../../shared/links/unlink-asset.ts';
@@ -80,7 +81,8 @@ async function recordAgent(world: BenchWorld): Promise<void> {
   const before = await readAgentRecord(table, cvm);
   const attestation = Buffer.from('token');
   await recordAgentProcess(table, cvm, { before, isNew: true, attestation, attestation_hash: '00', now: byAlice.now });
-  await bindAgent(table, cvm, { run_id, computation_id, stream: commandStream.stream });
+  const { stream } = commandStream;
+  await bindAgent(table, cvm, { run_id, computation_id, stream, certificate: sampleCvm.certificate_fingerprint });
   await keepAttestationOfRun(table, cvm, { run_id, computation_id, attestation_hash: '00' });
 }
 

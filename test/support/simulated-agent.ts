@@ -176,7 +176,7 @@ export class SimulatedAgent {
   private obey(message: ServerMessage): void {
     if ('agentStateReq' in message) {
       this.questions++;
-      this.log('DEBUG', 'Method State took 1µs');
+      this.log('DEBUG', `Method State took 1µs to complete with state ${this.state}`);
       if (this.answersState) this.send({ agentStateRes: { id: message.agentStateReq.id, state: this.state } });
     } else if ('runReqChunks' in message) {
       this.chunks.push(message.runReqChunks.data);

@@ -9,6 +9,7 @@ import {
 } from '../../../shared/runs/agent-record.ts';
 import { setCommandStream } from '../../../shared/cvms/command-stream.ts';
 import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
+import { cvm as sampleCvm, cvmBody } from '../../../shared/endpoints/samples.ts';
 import { cvmKeys, runKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
@@ -22,10 +23,10 @@ let cvms = 0;
 const newCvm = () => ({ domain: 'd1', cvmId: `cvm-${++cvms}` });
 type Cvm = ReturnType<typeof newCvm>;
 const read = (cvm: Cvm) => readAgentRecord(embedded.table, cvm);
-/** A registered CVM whose commands the stream `s1` takes. */
+/** A CVM with the certificate of the samples whose commands the stream `s1` takes. */
 async function heldCvm(): Promise<Cvm> {
   const cvm = newCvm();
-  await registerCvm(embedded.table, { ...cvm, given: { description: '' }, now });
+  await registerCvm(embedded.table, { ...cvm, given: cvmBody, now });
   await setStream(cvm, 's1');
   return cvm;
 }
@@ -36,7 +37,8 @@ const setStream = (cvm: Cvm, stream: string, instead?: string) =>
     instead: instead === undefined ? undefined : { gateway: 'g1', stream: instead },
     now,
   });
-const bind = (cvm: Cvm, record: AgentRecord & typeof run, stream = 's1') => bindAgent(embedded.table, cvm, { ...record, stream });
+const bind = (cvm: Cvm, record: AgentRecord & typeof run, stream = 's1', certificate = sampleCvm.certificate_fingerprint) =>
+  bindAgent(embedded.table, cvm, { ...record, stream, certificate });
 const enter = (cvm: Cvm, bytes: number, before: AgentRecord = {}, isNew = true) =>
   recordAgentProcess(embedded.table, cvm, {
     before,
@@ -72,6 +74,16 @@ describe('the record of an agent process', () => {
     expect(await bind(cvm, run)).toBe(false);
     expect(await read(cvm)).toEqual({});
     expect(await bind(cvm, run, 's2')).toBe(true);
+  });
+
+  it('takes no run for a stream whose certificate was replaced or revoked', async () => {
+    const cvm = await heldCvm();
+    expect(await bind(cvm, run, 's1', 'of the certificate before')).toBe(false);
+    await registerCvm(embedded.table, { ...cvm, given: { ...cvmBody, certificate: null }, now });
+    expect(await bind(cvm, run)).toBe(false);
+    expect(await read(cvm)).toEqual({});
+    await registerCvm(embedded.table, { ...cvm, given: cvmBody, now });
+    expect(await bind(cvm, run)).toBe(true);
   });
 
   it('takes no run on a CVM that nobody holds', async () => {

@@ -192,4 +192,21 @@ describe('sweepRuns', () => {
     expect(await readRun(stores.table, domain, broken.run_id)).toMatchObject({ status: 'failed' });
     await lost.stop();
   });
+
+  it('ends the other runs when the claim of one is of a newer version, and throws an AggregateError that names the claim', async () => {
+    const [newer, orphan] = [await aStartedRun(), await aStartedRun()];
+    const key = cvmKeys.claim(domain, newer.cvm_id);
+    const claim = { ...keyToWrite(key), ...(await getItem(stores.table, key)) };
+    await putItem(stores.table, { ...claim, schema: 2 });
+    const lost = await startIdleStepFunctions();
+    const sweep = () => sweepRuns(stores.table, lost.executions, now(), { graceInSeconds: 0 });
+    const message = expect.stringContaining(`${domain}#${newer.cvm_id} cannot be read`) as string;
+    const unread = expect.objectContaining({ message }) as Error;
+    await expect(sweep()).rejects.toMatchObject({ name: 'AggregateError', errors: [unread] });
+    expect(await readRun(stores.table, domain, orphan.run_id)).toMatchObject({ status: 'failed' });
+    expect(await readRun(stores.table, domain, newer.run_id)).toMatchObject({ status: 'running' });
+    await putItem(stores.table, claim);
+    expect(await sweep()).toBe(1);
+    await lost.stop();
+  });
 });
