@@ -11,9 +11,12 @@ const leastAmongNewest = 32;
  * more read units, so smaller lists, which have fewer inner nodes, wait for fewer changes.
  */
 const membersPerChange = 19_000;
-const farApart = { least: 160, most: 640 };
-/** A member with a group of its own takes some 12 bytes of a leaf. One next to members of its group takes one byte. */
-const leavesOfSmallGroups = 12;
+const farApart = { least: 160, most: 800 };
+/**
+ * A member with a group of its own takes some 12 bytes of a leaf, and these leaves are mostly three quarters full. One next to members of
+ * its group takes one byte of a full leaf.
+ */
+const leavesOfSmallGroups = 16;
 /** Folded entries stay in the log for a while, and the head names them: the more there are, the more a fold costs. */
 const leastShareOfLog = 1 / 8;
 
