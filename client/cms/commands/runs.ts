@@ -6,7 +6,7 @@ import { computationId, named, useComputation } from '../computation-reference.t
 import { exitCodes } from '../exit-codes.ts';
 import { relativeTime } from '../output/relative-time.ts';
 import { statusColour } from '../output/status-colour.ts';
-import { printable } from '../output/text-width.ts';
+import { printable } from '../../../shared/printable.ts';
 import { interrupted } from '../watch/interrupted.ts';
 import { watchToEnd } from '../watch/watch-to-end.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';

@@ -8,7 +8,7 @@ import { shellWord } from '../output/shell-word.ts';
 import { interrupted } from './interrupted.ts';
 import { type LiveLine, liveLine } from './live-line.ts';
 import { isRegistered, stepAtTheAgent } from './step-at-the-agent.ts';
-import { printable } from '../output/text-width.ts';
+import { printable } from '../../../shared/printable.ts';
 
 type Run = Schemas['Run'];
 
