@@ -231,3 +231,19 @@ describe('files of this machine', () => {
     expect(stderr).toMatch(/^evidence has an evidence\.json that cannot be read\.\nNext: cms evidence /);
   });
 });
+
+  it('refuses events among which a saved one is missing or was changed, and replaces nothing', async () => {
+    const saves = [
+      [[{ id: 'e2' }], `no event e1, which is in ${join('kept', 'events.json')}`],
+      [[{ id: 'e2' }, { id: 'e1', status: 'x' }], `another event e1 than the one in ${join('kept', 'events.json')}`],
+    ] as const;
+    for (const [events, what] of saves) {
+      expect(await save(evidence, [k1], [...events])).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringContaining(`The service now gives ${what}. Nothing was replaced in kept.`),
+      });
+    }
+    expect(saved('events')).toEqual({ events: [{ id: 'e1' }] });
+    expect(await save(evidence, [k1], [{ id: 'e2' }, { id: 'e1' }])).toMatchObject({ exitCode: 0 });
+    expect(saved('events')).toEqual({ events: [{ id: 'e2' }, { id: 'e1' }] });
+  });
