@@ -125,6 +125,16 @@ describe('cms asset download', () => {
 describe('cms asset upload, while the service does not hash what has arrived,', () => {
   const file = 'large.bin';
   const pending = { id, file_name: file, created_by: 'alice', asset_type: 'dataset', state: 'pending', checksum: null };
+  it('asks for the name of a file in place of that of a directory, and receives nothing', async () => {
+    for (const name of ['.', 'data/']) {
+      expect(await cms({}, ['asset', 'download', id, '--output', name])).toEqual({
+        exitCode: 2,
+        stdout: '',
+        stderr: `${name} is not the name of a file.\nNext: cms asset download ${id} --output FILE\n`,
+      });
+    }
+  });
+
   /** Creates an asset, takes its content, and answers that it is pending, each time so many seconds later. */
   const arrived = (seconds: number, onPending = () => {}): Record<string, Answer> => ({
     'POST /assets': (request, response) => {
