@@ -4,7 +4,7 @@ import type { Arguments } from '../../operation.ts';
 import type { Item } from '../../pages.ts';
 import type { WrapAction } from '../wrap-action.ts';
 import { CmsError } from '../cms-error.ts';
-import { computationId, computationVariable, named, useComputation } from '../computation-reference.ts';
+import { computationId, computationVariable, named, thenUse, useComputation } from '../computation-reference.ts';
 import { confirm } from '../confirm.ts';
 import { computationDetails } from '../output/computation-details.ts';
 import { relativeTime } from '../output/relative-time.ts';
@@ -74,8 +74,8 @@ export function addComputationCommands(program: Command, wrapAction: WrapAction)
     wrapAction(async (context, name: string, options: Fields) => {
       const connection = await context.connect();
       const created = await connection.client.createComputation({ body: { ...bodyOf(options), name } });
-      await useComputation(context, connection, created.id);
-      context.print(created, () => computationDetails(created, context.terminal));
+      await thenUse(context, connection, created.id);
+      printComputation(context, created);
       context.note(`Next: ${context.command(`asset upload FILE --type algorithm --computation ${created.id}`)}\n`);
     }),
   );
