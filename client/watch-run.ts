@@ -27,8 +27,9 @@ const pauseInMilliseconds = 200;
 export async function* watchRun(client: Client, options: WatchRunOptions): AsyncGenerator<Event, Run, undefined> {
   const { domainID, id, after, signal, onInterruption, onRecovery } = options;
   const persistence = { signal, onInterruption, onRecovery };
-  const { id: run_id, ended_at } = await client.getRun({ domainID, id, run: options.run, signal });
-  const readRun = () => retryUntilAborted(() => client.getRun({ domainID, id, run: run_id, signal }), persistence);
+  const read = (run: string | undefined) => retryUntilAborted(() => client.getRun({ domainID, id, run, signal }), persistence);
+  const { id: run_id, ended_at } = await read(options.run);
+  const readRun = () => read(run_id);
   const readEvents = eventReader(client, { domainID, id, run_id, after, ...persistence });
   let wait = ended_at === null ? undefined : 0;
   for (;;) {

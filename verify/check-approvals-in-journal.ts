@@ -22,7 +22,7 @@ export function checkApprovalsInJournal({ approvals, agent_config }: Statement, 
   });
   const problems = known.flatMap(({ approval, event }) => [
     ...checkLastOne(approval, event, config),
-    ...checkKey(approval, before),
+    ...checkKey(approval, before, isWhole),
   ]);
   if (problems.length > 0 || known.length === 0) return problems;
   const users = known.map(({ approval }) => approval.user).join(', ');
@@ -48,11 +48,12 @@ function checkLastOne(approval: Approval, event: ChainedEvent | undefined, confi
   return [];
 }
 
-/** An approval does not count any more when its user has uploaded another key since signing. */
-function checkKey({ user, key }: Approval, before: ChainedEvent[]): Finding[] {
+/** A user signs with an uploaded key. The approval does not count any more when the user has uploaded another key since signing. */
+function checkKey({ user, key }: Approval, before: ChainedEvent[], isWhole: boolean): Finding[] {
   if (key === null) return [];
   const upload = before.findLast(({ event_type, originator }) => originator === user && event_type === 'key_uploaded');
-  const fingerprint = upload && detailsOf(upload)['fingerprint'];
-  if (!upload || fingerprint === undefined || fingerprint === fingerprintOf(key)) return [];
+  if (!upload) return isWhole ? [fails(`${user} signed with a key, but the journal has no upload of one before the run.`)] : [];
+  const fingerprint = detailsOf(upload)['fingerprint'];
+  if (fingerprint === undefined || fingerprint === fingerprintOf(key)) return [];
   return [fails(`${user} signed with another key than the last one uploaded before the run: ${nameOf(upload)}.`)];
 }

@@ -50,7 +50,7 @@ function checkLevel({ approval, result_consumers, manifest }: Statement, assets:
   const needed = [...new Set([...assets.map(({ creator }) => creator), ...result_consumers])];
   const missing = needed.filter((user) => !given.has(user));
   const isSigned = approval === 'all_signed';
-  const unsigned = isSigned ? needed.filter((user) => given.get(user)?.signature === null) : [];
+  const unsigned = isSigned ? needed.filter((user) => isUnsigned(given.get(user))) : [];
   const byOtherKey = ofConsumers.filter(({ user, user_key }) => (given.get(user)?.key ?? user_key) !== user_key);
   const problems = [
     ...missing.map((user) => fails(`The computation demands the approval of all, and ${user} gave none.`)),
@@ -61,6 +61,11 @@ function checkLevel({ approval, result_consumers, manifest }: Statement, assets:
   return problems.length > 0
     ? problems
     : [holds(`The creators of all assets and all result consumers ${how}, as the computation demands: ${needed.join(', ')}.`)];
+}
+
+/** Whether there is an approval, and it lacks its signature or the key of that. */
+function isUnsigned(approval: Approval | undefined): boolean {
+  return approval !== undefined && (approval.signature === null || approval.key === null);
 }
 
 /** Reports who approved where only assets demand it. checkAssets reports missing approvals. */
@@ -80,9 +85,11 @@ function checkApproval({ domain, computation, run, events, manifest_digest }: St
   if (expires_at !== null && !isBefore(events.started.timestamp, expires_at)) {
     return fails(`The approval of ${user} expired before the run.`);
   }
-  if (signature === null || key === null) {
+  if (signature === null && key === null) {
     return note(`${user} approved this manifest without a signature. The service alone says so.`);
   }
+  if (signature === null) return fails(`The approval of ${user} has a key, but no signature.`);
+  if (key === null) return fails(`The signature of ${user} has no key, so nobody can check it.`);
   const text = approvalText({ domain, computationId: computation, digest, limits: limitsOf(approval) });
   const fingerprint = fingerprintOf(key);
   if (fingerprint === undefined || !isSignatureOf({ text, key, signature })) {

@@ -1,3 +1,4 @@
+import { printable } from '../shared/printable.ts';
 import type { Finding } from './finding.ts';
 
 const labels: Record<Finding['verdict'], string> = {
@@ -6,10 +7,13 @@ const labels: Record<Finding['verdict'], string> = {
   note: 'NOTE          ',
 };
 
-/** Formats what a check found: a line for each fact, then whether everything that was checked holds. */
+/**
+ * Formats what a check found: a line for each fact, then whether everything that was checked holds. The sentences quote the evidence,
+ * which may be forged: no text in it begins a line of its own.
+ */
 export function formatFindings(findings: readonly Finding[]): string {
   const failed = findings.filter(({ verdict }) => verdict === 'does not hold').length;
-  const lines = findings.map(({ verdict, sentence }) => `${labels[verdict]} ${sentence}\n`);
+  const lines = findings.map(({ verdict, sentence }) => `${labels[verdict]} ${printable(sentence)}\n`);
   const notes = findings.filter(({ verdict }) => verdict === 'note').length;
   const everything =
     notes === 0 ? 'Everything holds.' : `Everything that was checked holds (${notes} ${notes === 1 ? 'note' : 'notes'}).`;

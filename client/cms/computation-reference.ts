@@ -1,3 +1,4 @@
+import { printable } from '../../shared/printable.ts';
 import { pages } from '../pages.ts';
 import { CmsError } from './cms-error.ts';
 import type { Connection, Context } from './context.ts';
@@ -73,9 +74,18 @@ export function named(context: Pick<Context, 'terminal'>, connection: ProfileTar
 export async function useComputation({ profiles, profileName }: Context, connection: Connection, id: string): Promise<boolean> {
   const profile = await profiles.read(profileName);
   if (!isOf(connection, profile)) return false;
-  connection.profile = { ...profile, computation: id };
-  if (profile.computation !== id) await profiles.write(profileName, connection.profile);
+  const changed = { ...profile, computation: id };
+  if (profile.computation !== id) await profiles.write(profileName, changed);
+  connection.profile = changed;
   return true;
+}
+
+/** As `useComputation`, after a command has made something: what it made counts, and an error here is only noted. */
+export async function thenUse(context: Context, connection: Connection, id: string): Promise<void> {
+  await useComputation(context, connection, id).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    context.note(`The computation ${id} could not become the default: ${printable(reason)}\n`);
+  });
 }
 
 /** Whether the computation of a profile is one of this service and domain. */

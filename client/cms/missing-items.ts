@@ -1,6 +1,6 @@
 import type { Context } from './context.ts';
 import { shellWord } from './output/shell-word.ts';
-import { printable } from './output/text-width.ts';
+import { printable } from '../../shared/printable.ts';
 
 /** What a run lacks, as the service lists it. */
 export interface MissingItems {

@@ -13,7 +13,9 @@ export function processTerminal(): Terminal {
   return {
     env,
     home: homedir(),
-    userName: userInfo().username,
+    get userName() {
+      return userNameIn(env);
+    },
     out: (text) => void stdout.write(text),
     err: (text) => void stderr.write(text),
     columns: stdout.isTTY ? stdout.columns : undefined,
@@ -24,6 +26,15 @@ export function processTerminal(): Terminal {
     now: Date.now,
     signal: interrupted.signal,
   };
+}
+
+/** A container may run as a user whom the machine does not know: then the variable says the name, if anything does. */
+function userNameIn(env: Terminal['env']): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return env['USER'] || undefined;
+  }
 }
 
 /** The exit code of programs that write to a reader that has gone, such as `head`: 128 and the number of SIGPIPE. */

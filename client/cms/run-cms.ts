@@ -5,7 +5,7 @@ import { CmsError } from './cms-error.ts';
 import { contextOf, type GlobalOptions } from './context.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 import { commandLine } from './output/shell-word.ts';
-import { printable } from './output/text-width.ts';
+import { printable } from '../../shared/printable.ts';
 import { createProgram } from './program.ts';
 import type { Terminal } from './terminal.ts';
 import { interrupted } from './watch/interrupted.ts';

@@ -12,6 +12,7 @@ type Contents = Record<keyof typeof evidenceFiles, unknown>;
 
 const saved = v.object({ statement: v.object({ run: v.object({ id: v.string() }) }) });
 const savedKeys = v.looseObject({ keys: v.array(v.looseObject({ kid: v.optional(v.string()) })) });
+const savedEvents = v.object({ events: v.array(v.looseObject({ id: v.string() })) });
 
 /** Returns the run whose evidence is in a directory. Undefined if there is none, and an empty text if it cannot be read. */
 export async function savedRun(directory: string): Promise<string | undefined> {
@@ -22,15 +23,16 @@ export async function savedRun(directory: string): Promise<string | undefined> {
 }
 
 /**
- * Saves evidence beside what is there of the same run. A statement and the keys that were saved before are what the service cannot
- * change any more: they are kept, and only new keys and events are added.
- * @throws CmsError if the service now gives another statement, or another key of the same name
+ * Saves evidence beside what is there of the same run. What was saved before is what the service cannot change any more: it is kept, and
+ * only new keys and events are added.
+ * @throws CmsError if the service now gives another statement, another key of the same name, or not all events that were saved
  */
 export async function saveEvidence(directory: string, { evidence, keys, events }: Contents): Promise<void> {
   const before = await readSaved(directory, 'evidence');
   if (before !== undefined && !isDeepStrictEqual(before, evidence)) {
     throw unlike(directory, `another statement about this run than the one in ${join(directory, evidenceFiles.evidence)}`);
   }
+  await expectSavedEvents(directory, events);
   const contents: Contents = { evidence, keys: await withSavedKeys(directory, keys), events };
   await mkdir(directory, { recursive: true });
   for (const [name, file] of Object.entries(evidenceFiles)) {
@@ -47,13 +49,32 @@ async function withSavedKeys(directory: string, keys: unknown): Promise<unknown>
   if (content === undefined) return keys;
   const path = join(directory, evidenceFiles.keys);
   const before = v.safeParse(savedKeys, content);
-  if (!before.success) throw new CmsError(`${path} has no public keys that can be read.`, { exitCode: exitCodes.usage });
+  if (!before.success) throw unreadable(path, 'public keys');
   const added = v.parse(savedKeys, keys).keys.filter((key) => {
     const known = before.output.keys.find(({ kid }) => kid === key.kid);
     if (known && !isDeepStrictEqual(known, key)) throw unlike(directory, `another key ${key.kid ?? ''} than the one in ${path}`);
     return !known;
   });
   return { ...before.output, keys: [...before.output.keys, ...added] };
+}
+
+/** @throws CmsError if the service no longer gives an event as it was saved */
+async function expectSavedEvents(directory: string, events: unknown): Promise<void> {
+  const content = await readSaved(directory, 'events');
+  if (content === undefined) return;
+  const path = join(directory, evidenceFiles.events);
+  const before = v.safeParse(savedEvents, content);
+  if (!before.success) throw unreadable(path, 'events');
+  const now = new Map(v.parse(savedEvents, events).events.map((event) => [event.id, event]));
+  for (const event of before.output.events) {
+    const found = now.get(event.id);
+    if (!found) throw unlike(directory, `no event ${event.id}, which is in ${path}`);
+    if (!isDeepStrictEqual(found, event)) throw unlike(directory, `another event ${event.id} than the one in ${path}`);
+  }
+}
+
+function unreadable(path: string, what: string): CmsError {
+  return new CmsError(`${path} has no ${what} that can be read.`, { exitCode: exitCodes.usage });
 }
 
 function unlike(directory: string, what: string): CmsError {

@@ -2,8 +2,8 @@
 export interface Terminal {
   env: Record<string, string | undefined>;
   home: string;
-  /** The name of the user on this machine. */
-  userName: string;
+  /** The name of the user on this machine, if it has one. */
+  userName: string | undefined;
   /** Prints results. */
   out: (text: string) => void;
   /** Prints progress, notes and errors. */

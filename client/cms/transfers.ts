@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { Schemas } from '../api-types.ts';
 import { downloadAsset, type DownloadOptions } from '../node/download-asset.ts';
 import { type Cut, CutOffError } from '../transfer/repeat-transfer.ts';
-import { tooLarge, type TransferProgress } from '../node/send-content.ts';
+import { measure, tooLarge, type TransferProgress } from '../node/send-content.ts';
 import { onlyCreatorUploads } from '../transfer/renew-upload.ts';
 import { assetWithoutReading } from '../asset-without-reading.ts';
 import { sizeText } from '../size-text.ts';
@@ -59,6 +59,11 @@ export async function uploadInto(context: Context, connection: Connection, id: s
   return await shown(context, basename(file), (options) => uploadContent(client, { id, file, onOtherHash, ...options }));
 }
 
+/** Hashes a file, with a bar on a terminal. @returns its SHA3-256 in hex */
+export async function hash(context: Context, file: string): Promise<string> {
+  return (await shown(context, basename(file), (options) => measure({ file, ...options }))).checksum;
+}
+
 /** Downloads the content of an asset, with a bar on a terminal, and a note when it was cut off. @throws as downloadAsset */
 export async function download(
   context: Context,
@@ -77,7 +82,7 @@ const titles = {
   receiving: 'Receiving',
 };
 
-async function shown(context: Context, name: string, transfer: (options: Shown) => Promise<Asset>): Promise<Asset> {
+async function shown<Result>(context: Context, name: string, transfer: (options: Shown) => Promise<Result>): Promise<Result> {
   const bar = startProgress(context.terminal);
   context.outages.noteWith((text) => {
     bar.stop(); // the next progress shows it again

@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { sep } from 'node:path';
 import type { Schemas } from '../api-types.ts';
 import type { Client } from '../create-client.ts';
 import { ServiceProblem } from '../service-problem.ts';
@@ -13,7 +14,7 @@ type Asset = Schemas['Asset'];
 export interface DownloadOptions {
   domainID?: string | undefined;
   id: string;
-  /** Where to write the content. While it is incomplete it is in a file with the end of `id` and `.part` behind this name. */
+  /** The name of the file to write. While it is incomplete it is in a file with the end of `id` and `.part` behind this name. */
   file: string;
   /** Whether to throw if the file exists in the end, instead of replacing it. Default: false. */
   mustBeNew?: boolean | undefined;
@@ -35,35 +36,47 @@ interface Part {
  * it is complete and has the hash of the asset.
  * @returns the asset
  * @throws ServiceProblem if the caller does not get the content, there is none yet, or it has another hash; CutOffError, or the
- *   ServiceProblem of the last attempt, after five minutes without progress; Error with the code EEXIST for a file that must be new; the
- *   signal's reason
+ *   ServiceProblem of the last attempt, after five minutes without progress; Error with the code EEXIST for a file that must be new, or
+ *   EISDIR for a name that no file can have; the signal's reason
  */
 export async function downloadAsset(client: Client, options: DownloadOptions): Promise<Asset> {
   const { domainID, id, file, mustBeNew = false, signal } = options;
+  await expectFileName(file);
   const asset = await client.getAsset({ domainID, id, signal });
   if (asset.content_withheld === true) {
     throw problem(403, 'forbidden', `Only ${asset.created_by} gets the content of ${asset.file_name}.`, asset);
   }
   if (asset.state === 'pending') throw problem(404, 'not_found', `The content of ${asset.file_name} has not arrived yet.`, asset);
-  if (asset.asset !== undefined) {
+  const path = `${file}.${id.slice(-12)}.part`; // not the whole identifier: a name has at most 255 bytes
+  if (asset.asset === undefined) await receiveAt(path, client, asset, options);
+  else {
     const content = Buffer.from(asset.asset, 'base64');
     expectHash(asset, createHash('sha3-256').update(content).digest('hex'));
-    await writeFile(file, content, { flag: mustBeNew ? 'wx' : 'w' });
-    return asset;
+    await writeFile(path, content);
   }
-  const path = `${file}.${id.slice(-12)}.part`; // not the whole identifier: a name has at most 255 bytes
-  const part = await partAt(path, asset.size);
-  const hadPart = part.size > 0;
-  await receive(client, asset, part, options);
-  const found = part.hash.digest('hex');
-  if (found !== asset.checksum) {
-    await rm(path);
-    if (hadPart) return await downloadAsset(client, options); // the part was of something else
-  }
-  expectHash(asset, found);
   if (mustBeNew) await (await open(file, 'wx')).close(); // `rename` would replace another one
   await rename(path, file);
   return asset;
+}
+
+/** Refuses a directory or a device before anything is received: in the end, a file could not take its place, or must not. */
+async function expectFileName(file: string): Promise<void> {
+  const found = await stat(file).catch(() => undefined);
+  if (!file.endsWith('/') && !file.endsWith(sep) && found?.isFile() !== false) return;
+  throw Object.assign(new Error(`${file} is not the name of a file.`), { code: 'EISDIR' });
+}
+
+/** Receives the content at a path, after what an earlier download left there. Begins anew if that was of something else. */
+async function receiveAt(path: string, client: Client, asset: Asset, options: DownloadOptions): Promise<void> {
+  for (;;) {
+    const part = await partAt(path, asset.size, options);
+    const hadPart = part.size > 0;
+    await receive(client, asset, part, options);
+    const found = part.hash.digest('hex');
+    if (found === asset.checksum) return;
+    await rm(path);
+    if (!hadPart) expectHash(asset, found);
+  }
 }
 
 /** Appends what is missing to the part. */
@@ -133,14 +146,16 @@ async function append(part: Part, chunks: AsyncIterable<Uint8Array>, report: () 
 }
 
 /** Reads and hashes what an earlier download left. */
-async function partAt(path: string, total: number): Promise<Part> {
+async function partAt(path: string, total: number, { onProgress, signal }: DownloadOptions): Promise<Part> {
   const hash = createHash('sha3-256');
   const found = await stat(path).catch(() => undefined);
   if (!found || found.size > total) return { path, size: 0, hash };
   let size = 0;
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+  const chunks: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 1024 * 1024, ...(signal ? { signal } : {}) });
+  for await (const chunk of chunks) {
     hash.update(chunk);
     size += chunk.length;
+    onProgress?.({ phase: 'hashing', done: size, total: found.size });
   }
   return { path, size, hash };
 }

@@ -9,6 +9,7 @@ import type { Overview } from '../computations/load-overview.ts';
 import { useAction } from '../loading/use-action.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
+import { useHeadingFocus } from '../shell/use-heading-focus.ts';
 import { momentText } from '../show/moment.ts';
 import { type ApprovalRow, type ApprovalState, approvalRows, mayApprove } from './approval-rows.ts';
 import { Approve } from './approve.tsx';
@@ -31,12 +32,14 @@ export function ApprovalsPanel({ overview, reload }: Props) {
   const { client, me } = useDomain();
   const { notify } = useFrame();
   const [isApproving, setApproving] = useState(false);
+  const { heading, moveFocus } = useHeadingFocus();
   const { computation, approvals, digest } = overview;
   const rows = approvalRows(computation.approval, approvals);
   const hasGiven = approvals.approvals.some(({ user }) => user === me.user);
   const withdraw = useAction(async () => {
     await client.withdrawApproval({ id: computation.id });
     notify('You have withdrawn your approval.');
+    moveFocus();
     reload();
   });
   return (
@@ -68,7 +71,7 @@ export function ApprovalsPanel({ overview, reload }: Props) {
               </SpaceBetween>
             }
           >
-            Approvals
+            <span ref={heading}>Approvals</span>
           </Header>
         }
         ariaLabels={{ tableLabel: 'Approvals' }}

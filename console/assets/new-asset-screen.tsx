@@ -25,6 +25,7 @@ import { aboveAsset } from './above-asset.ts';
 import { accessOptions, assetTypeOptions, useOptions } from './asset-texts.ts';
 import { fileFault } from './file-fault.ts';
 import { fileUploadTexts } from './file-upload-texts.ts';
+import { hasNoPlace, linkConflict } from './link-conflict.ts';
 import { UploadProgress } from './upload-progress.tsx';
 import { useUpload } from './use-upload.ts';
 
@@ -41,7 +42,7 @@ export function NewAssetScreen() {
   const [created, setCreated] = useState<Schemas['Asset']>();
   const [firstFile, setFirstFile] = useState<File>();
   const [isLinked, setLinked] = useState(false);
-  const [keyFor] = useState(keysForBodies);
+  const [keyFor, setKeyFor] = useState(keysForBodies);
   const [fields, setFields] = useState<Fields>({
     file_name: '',
     description: '',
@@ -63,7 +64,14 @@ export function NewAssetScreen() {
     if (!created) setFirstFile(file);
     setCreated(asset);
     if (!isLinked && computation !== null) {
-      await client.linkAsset({ id: asset.id, computationID: computation });
+      await client.linkAsset({ id: asset.id, computationID: computation }).catch(async (problem: unknown) => {
+        if (!hasNoPlace(problem)) throw problem;
+        // Another name or type may fit: the user goes on with a new asset, whose key is new also if its fields stay the same.
+        await client.deleteAsset({ id: asset.id });
+        setCreated(undefined);
+        setKeyFor(keysForBodies);
+        throw problem;
+      });
       setLinked(true);
     }
     if (!(await upload.send(asset.id, created ? undefined : asset.upload, file))) return;
@@ -128,7 +136,7 @@ export function NewAssetScreen() {
                 <FormField
                   label="File name"
                   description="The name under which the algorithm finds it."
-                  errorText={fieldError(save.problem, '/asset/file_name')}
+                  errorText={fieldError(save.problem, '/asset/file_name') ?? linkConflict(save.problem, 'file_name_taken')}
                 >
                   <Input
                     value={fields.file_name}
@@ -136,7 +144,7 @@ export function NewAssetScreen() {
                     onChange={({ detail }) => change({ file_name: detail.value })}
                   />
                 </FormField>
-                <FormField label="Type">
+                <FormField label="Type" errorText={linkConflict(save.problem, 'second_algorithm')}>
                   <RadioGroup
                     value={fields.asset_type}
                     items={types.map((type) => ({ ...type, disabled: created !== undefined }))}

@@ -12,6 +12,7 @@ import { permissions } from '../access/permissions.ts';
 import { useNarrow } from '../lists/use-narrow.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../shell/console-context.ts';
+import { useHeadingFocus } from '../shell/use-heading-focus.ts';
 import { Hash } from '../show/hash.tsx';
 import { sizeText } from '../show/size-text.ts';
 import { LinkAsset } from './link-asset.tsx';
@@ -29,6 +30,7 @@ export function InputsPanel({ overview, reload }: Props) {
   const isNarrow = useNarrow();
   const [isLinking, setLinking] = useState(false);
   const [unlinked, setUnlinked] = useState<Input>();
+  const { heading, moveFocus } = useHeadingFocus();
   const { computation, inputs } = overview;
   const mayLinkAll = permissions.linkAsset(me, { created_by: '' }, computation);
   const mayLinkOwn = mayLinkAll || permissions.createAnyAsset(me);
@@ -56,7 +58,7 @@ export function InputsPanel({ overview, reload }: Props) {
             counter={`(${inputs.length})`}
             actions={mayLinkOwn && <Button onClick={() => setLinking(true)}>Link asset</Button>}
           >
-            Inputs
+            <span ref={heading}>Inputs</span>
           </Header>
         }
         ariaLabels={{ tableLabel: 'Inputs' }}
@@ -122,7 +124,15 @@ export function InputsPanel({ overview, reload }: Props) {
       />
       {isLinking && <LinkAsset overview={overview} onClose={() => setLinking(false)} onLinked={done} />}
       {unlinked && (
-        <UnlinkAsset computation={computation} input={unlinked} onClose={() => setUnlinked(undefined)} onUnlinked={done} />
+        <UnlinkAsset
+          computation={computation}
+          input={unlinked}
+          onClose={() => setUnlinked(undefined)}
+          onUnlinked={() => {
+            done();
+            moveFocus();
+          }}
+        />
       )}
     </>
   );

@@ -1,7 +1,6 @@
-/** Moves the focus to the title of the screen: the keyboard and screen readers go on from there. */
+import { focusHeading } from './focus-heading.ts';
+
+/** Moves the focus to the title of the screen. */
 export function focusTitle(): void {
-  const title = document.querySelector<HTMLElement>('main h1');
-  if (!title) return;
-  title.tabIndex = -1;
-  title.focus({ preventScroll: true });
+  focusHeading(document.querySelector<HTMLElement>('main h1'));
 }

@@ -1,7 +1,9 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
+import { canonicalDigest } from '../../shared/canonical-json.ts';
 import type { ConsoleWorld } from './console-world.ts';
 import { arrive } from './party.ts';
+import { clientOf, readyComputation } from './seed.ts';
 
 export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
   it('is worked by the keyboard alone: the bars are skipped, a computation is created, a question asked and left', async () => {
@@ -36,6 +38,23 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
     expect(await nameOfFocus(page)).toBe('Delete');
+  });
+
+  it('keeps the focus at the heading of a panel when the button that had it goes with an approval or an input', async () => {
+    const { id } = await readyComputation(world(), 'Loses its buttons');
+    const client = await clientOf(world(), 'alice', ['d1:administrator']);
+    await client.approve({ id, body: { digest: canonicalDigest(await client.getManifest({ id })) } });
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
+    await open(`computations/${id}`);
+    const withdraw = page.getByRole('button', { name: 'Withdraw' });
+    await withdraw.press('Enter');
+    await withdraw.waitFor({ state: 'detached' });
+    expect(await nameOfFocus(page)).toMatch(/^Approvals/);
+    const unlink = page.getByRole('button', { name: 'Unlink penguin-sizes.py' });
+    await unlink.press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: 'Unlink', exact: true }).press('Enter');
+    await unlink.waitFor({ state: 'detached' });
+    expect(await nameOfFocus(page)).toMatch(/^Inputs/);
   });
 }
 

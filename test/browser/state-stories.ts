@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { amount } from '../support/amounts.ts';
 import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { arrive } from './party.ts';
-import { clientOf } from './seed.ts';
+import { clientOf, readyComputation } from './seed.ts';
 
 const isFull = amount({ sample: false, full: true });
 
@@ -109,6 +109,35 @@ export function tellStates(world: () => ConsoleWorld): void {
       await open('assets');
       await page.getByRole('link', { name: 'b.csv' }).click();
       await page.getByRole('button', { name: 'Download b.csv' }).waitFor();
+    },
+  );
+
+  it.runIf(isFull)(
+    'takes another type for a new asset that the computation refuses, and keeps what else was entered',
+    async () => {
+      const { id } = await readyComputation(world(), 'Has its algorithm');
+      const client = await clientOf(world(), 'alice', ['d1:administrator']);
+      const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], provokes: /status of 409/ });
+      await open(`assets/new?computation=${id}`);
+      const file = { name: 'refused-at-first.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b') };
+      await page.locator('input[type=file]').setInputFiles(file);
+      await page.getByRole('textbox', { name: 'Description (optional)' }).fill('Entered once');
+      await page.getByRole('radio', { name: 'Algorithm' }).check();
+      const upload = page.getByRole('button', { name: 'Upload', exact: true });
+      for (let times = 0; times < 2; times++) {
+        const refused = page.waitForResponse((response) => response.status() === 409);
+        await upload.click();
+        await refused;
+        await page.getByText('The computation has an algorithm. Choose another type').first().waitFor();
+      }
+      expect(await violationsOn(page)).toEqual([]);
+      await page.getByRole('radio', { name: 'Dataset' }).check();
+      await upload.click();
+      await page.getByRole('table', { name: 'Inputs' }).getByRole('link', { name: file.name }).waitFor();
+      const { assets } = await client.listAssets({ limit: 100 });
+      expect(assets.filter(({ file_name }) => file_name === file.name)).toMatchObject([
+        { asset_type: 'dataset', description: 'Entered once', state: 'ready' },
+      ]);
     },
   );
 

@@ -74,6 +74,27 @@ describe('a client of the service', () => {
     expect(told).toEqual(['unreachable', 'back']);
   });
 
+  it('waits for a service that is away when the watch of a run begins', async () => {
+    const { id } = await createReadyComputation(client, 'Iris');
+    const run = await client.startRun({ id, cvm: 'sim-reject-1' });
+    let isAway = true;
+    const away = createClient({
+      baseUrl: stack.baseUrl,
+      domain: 'd1',
+      token: await stack.token('alice', ['d1:administrator']),
+      retry: { attempts: 1 },
+      fetch: async (request) => (isAway ? Promise.reject(new TypeError('away')) : await fetch(request)),
+    });
+    const told: string[] = [];
+    const onInterruption = ({ code }: { code: string }) => {
+      told.push(code);
+      isAway = false;
+    };
+    const ended = await waitForRun(away, { id, run, onInterruption, onRecovery: () => told.push('back') });
+    expect(ended).toMatchObject({ id: run, status: 'failed' });
+    expect(told).toEqual(['unreachable', 'back']);
+  });
+
   it('ends a watch from after the last event of a run that has ended, without events', async () => {
     const { id } = await createReadyComputation(client, 'Iris');
     await client.startRun({ id, cvm: 'sim-reject-1' });

@@ -1,5 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { linkSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -129,6 +129,35 @@ describe('uploadAsset and downloadAsset', () => {
     await client.deleteAsset({ id: first.id });
     const third = await uploadAsset(client, { file, asset_type: 'dataset' });
     expect(third).toMatchObject({ state: 'ready', checksum: first.checksum });
+    expect((await uploadAsset(client, { file, asset_type: 'dataset' })).id).toBe(third.id);
+    await client.deleteAsset({ id: third.id });
+    const own = { file, asset_type: 'dataset', idempotencyKey: randomUUID() } as const;
+    const fourth = await uploadAsset(client, own);
+    await client.deleteAsset({ id: fourth.id });
+    const fifth = await uploadAsset(client, own);
+    expect((await uploadAsset(client, own)).id).toBe(fifth.id);
+    await client.deleteAsset({ id: fifth.id });
+  });
+
+  it('send with the request only what a slow line carries within its time', async () => {
+    const sent: number[] = [];
+    const counting = createClient({
+      baseUrl: stack.baseUrl,
+      domain: 'd1',
+      token: await stack.token('alice', ['d1:administrator']),
+      fetch: async (request) => {
+        if (request.method === 'POST') sent.push((await request.clone().arrayBuffer()).byteLength);
+        return await fetch(request);
+      },
+    });
+    for (const size of [512 * 1024, 512 * 1024 + 1]) {
+      const file = fileOf('slow.bin', large.subarray(0, size));
+      expect(await uploadAsset(counting, { file, asset_type: 'dataset' })).toMatchObject({ state: 'ready', size });
+    }
+    const [inline = 0, straight = 0] = sent;
+    expect(inline).toBeGreaterThan(512 * 1024);
+    expect((inline * 8) / 128_000).toBeLessThan(60);
+    expect(straight).toBeLessThan(1_000);
   });
 
   it.each(['four.bin', 'four.csv'])('create one asset for %s, in whatever order its fields are given', async (name) => {
@@ -188,11 +217,44 @@ describe('uploadAsset and downloadAsset', () => {
     for (const left of [content.subarray(0, 4 * 1024 * 1024), randomBytes(1_000), Buffer.alloc(0)]) {
       const copy = join(folder, 'kept-copy.bin');
       writeFileSync(`${copy}.${id.slice(-12)}.part`, left);
-      const received: number[] = [];
-      await downloadAsset(client, { id, file: copy, onProgress: ({ done }) => void received.push(done) });
-      expect(received[0]).toBe(left.length);
+      const [hashed, received]: [number[], number[]] = [[], []];
+      const onProgress = ({ phase, done }: TransferProgress) => void (phase === 'hashing' ? hashed : received).push(done);
+      await downloadAsset(client, { id, file: copy, onProgress });
+      expect([hashed.at(-1) ?? 0, received[0]]).toEqual([left.length, left.length]);
       expect(readFileSync(copy).equals(content)).toBe(true);
     }
+  });
+
+  it('receive nothing after the signal while they hash what an earlier call left', async () => {
+    const content = large.subarray(0, 5 * 1024 * 1024);
+    const { id } = await uploadAsset(client, { file: fileOf('ended.bin', content), asset_type: 'dataset' });
+    const copy = join(folder, 'ended-copy.bin');
+    writeFileSync(`${copy}.${id.slice(-12)}.part`, content.subarray(0, 4 * 1024 * 1024));
+    const ending = new AbortController();
+    const phases = new Set<string>();
+    const onProgress = ({ phase }: TransferProgress) => {
+      phases.add(phase);
+      ending.abort(new Error('enough'));
+    };
+    await expect(downloadAsset(client, { id, file: copy, onProgress, signal: ending.signal })).rejects.toThrow();
+    expect([...phases]).toEqual(['hashing']);
+  });
+
+  it('refuse a name that no file can have before they ask the service', async () => {
+    const unasked = createClient({ baseUrl: stack.baseUrl, domain: 'd1', fetch: () => expect.unreachable('It asked.') });
+    for (const file of [folder, join(folder, 'none/'), '/dev/null']) {
+      await expect(downloadAsset(unasked, { id: randomUUID(), file })).rejects.toMatchObject({ code: 'EISDIR' });
+    }
+  });
+
+  it('write small content to a file of its own first, which takes the place of the other one', async () => {
+    const { id } = await uploadAsset(client, { file: fileOf('small.csv', 'new'), asset_type: 'dataset' });
+    const copy = fileOf('small-copy.csv', 'old');
+    const kept = join(folder, 'small-kept.csv');
+    linkSync(copy, kept);
+    await downloadAsset(client, { id, file: copy });
+    expect([readFileSync(copy, 'utf8'), readFileSync(kept, 'utf8')]).toEqual(['new', 'old']);
+    await expect(downloadAsset(client, { id, file: copy, mustBeNew: true })).rejects.toMatchObject({ code: 'EEXIST' });
   });
 
   it('go on with a download whose connection is silent for a minute, but not closed', async () => {

@@ -70,6 +70,19 @@ describe('a service that fails', () => {
     const started = await cms({ ...computation, [`POST /computations/${id}/run`]: internal }, ['run', id, '--cvm', 'sim-1']);
     expect(started).toMatchObject({ exitCode: 1, stderr: `It broke.\nNext: cms runs ${id}\n` });
   });
+
+  it('is waited for once a run has started, and an error then names the run and the command that watches it', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] }).setTimerTickMode('nextTimerAsync'); // the pauses between the attempts
+    onTestFinished(() => void vi.useRealTimers());
+    const busy = json({ code: 'unavailable', detail: 'Busy.' }, 503);
+    const page: Answer = (_, response) => void response.writeHead(403).end('Blocked by the network');
+    const reads = [busy, busy, busy, busy, busy, page];
+    const read: Answer = (request, response) => reads.shift()?.(request, response);
+    const started = { [`POST /computations/${id}/run`]: json('r1'), [`GET /computations/${id}/run`]: read };
+    const { stdout, stderr } = await cms({ ...computation, ...started }, ['run', id, '--cvm', 'sim-1', '--watch', '--json']);
+    expect([stdout, reads]).toEqual(['', []]);
+    expect(JSON.parse(stderr)).toMatchObject({ exit_code: 1, run_id: 'r1', next: `cms watch ${id} --run r1` });
+  });
 });
 
 describe('cms asset download', () => {
@@ -110,6 +123,16 @@ describe('cms asset download', () => {
     expect(readFileSync('penguins.csv', 'utf8')).toBe(content);
     expect(readFileSync('penguins.csv.part', 'utf8')).toBe('mine');
     expect(readdirSync('.')).toHaveLength(2);
+  });
+
+  it('asks for the name of a file in place of that of a directory, and receives nothing', async () => {
+    for (const name of ['.', 'data/']) {
+      expect(await cms({}, ['asset', 'download', id, '--output', name])).toEqual({
+        exitCode: 2,
+        stdout: '',
+        stderr: `${name} is not the name of a file.\nNext: cms asset download ${id} --output FILE\n`,
+      });
+    }
   });
 
   it('says why there is no connection to storage, and exits with 8', async () => {
@@ -207,6 +230,22 @@ describe('cms evidence, where the evidence of the run is already', () => {
   it('keeps the keys that the service no longer names, and adds new keys and events', async () => {
     expect(await save(evidence, [k2], [{ id: 'e1' }])).toMatchObject({ exitCode: 0 });
     expect([saved('keys'), saved('events')]).toEqual([{ keys: [k1, k2] }, { events: [{ id: 'e1' }] }]);
+  });
+
+  it('refuses events among which a saved one is missing or was changed, and replaces nothing', async () => {
+    const saves = [
+      [[{ id: 'e2' }], `no event e1, which is in ${join('kept', 'events.json')}`],
+      [[{ id: 'e2' }, { id: 'e1', status: 'x' }], `another event e1 than the one in ${join('kept', 'events.json')}`],
+    ] as const;
+    for (const [events, what] of saves) {
+      expect(await save(evidence, [k1], [...events])).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringContaining(`The service now gives ${what}. Nothing was replaced in kept.`),
+      });
+    }
+    expect(saved('events')).toEqual({ events: [{ id: 'e1' }] });
+    expect(await save(evidence, [k1], [{ id: 'e2' }, { id: 'e1' }])).toMatchObject({ exitCode: 0 });
+    expect(saved('events')).toEqual({ events: [{ id: 'e2' }, { id: 'e1' }] });
   });
 });
 

@@ -483,6 +483,23 @@ describe('errors of cms', () => {
     );
   });
 
+  it('with --json a computation is printed without the private key of its agent, and a change keeps the key', async () => {
+    const client = createClient({
+      baseUrl: stack.baseUrl,
+      domain: 'd1',
+      token: await stack.token('alice', ['d1:administrator']),
+    });
+    const agent_config = { cert_file: '/etc/agent.pem', server_key: '/etc/agent.key' };
+    const keyed = await client.createComputation({ body: { name: 'Keyed', agent_config } });
+    for (const args of [['show'], ['update', '--description', 'changed']]) {
+      const { stdout } = await alice('computation', ...args, keyed.id, '--json');
+      const shown = (JSON.parse(stdout) as typeof keyed).agent_config;
+      expect(shown).toMatchObject({ cert_file: '/etc/agent.pem' });
+      expect(shown).not.toHaveProperty('server_key');
+    }
+    expect(await client.getComputation({ id: keyed.id })).toMatchObject({ description: 'changed', agent_config });
+  });
+
   it('with --json an error is one line of JSON on standard error', async () => {
     const { stdout, stderr } = await alice('check', 'Nothing', '--json');
     expect(stdout).toBe('');

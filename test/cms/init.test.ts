@@ -145,8 +145,18 @@ describe('cms init', () => {
     const connection = { client: racing, server: stack.baseUrl, domain: 'd1', user: 'alice', profile: undefined };
     const planned = { file: 'mean.py', type: 'algorithm', description: 'changed' } as const;
     const given = { planned, file: join(folder, 'data', 'mean.py') };
-    await expect(syncAsset({} as Context, connection, computation, given)).rejects.toMatchObject({
+    const contextUntil = (signal: AbortSignal) =>
+      ({
+        terminal: { showsProgress: false, signal },
+        outages: { noteWith: () => undefined },
+        typed: 'cms init',
+      }) as unknown as Context;
+    await expect(syncAsset(contextUntil(new AbortController().signal), connection, computation, given)).rejects.toMatchObject({
       code: 'precondition_failed',
+    });
+    // Ctrl-C ends it while it hashes the file, before the change.
+    await expect(syncAsset(contextUntil(AbortSignal.abort()), connection, computation, given)).rejects.toMatchObject({
+      exitCode: 130,
     });
   });
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -250,5 +251,31 @@ describe('cms login', () => {
     const cms = cmsIn(folder);
     expect(await cms('logout')).toMatchObject({ stdout: 'Logged out.\n' });
     expect(await cms('whoami')).toMatchObject({ exitCode: 3 });
+  });
+});
+
+describe('a user whom this machine does not know by name, as in a container,', () => {
+  const nameless = `
+    import os from 'node:os';
+    import { syncBuiltinESMExports } from 'node:module';
+    os.userInfo = () => { throw new Error('ENOENT: no such file or directory, uv_os_get_passwd'); };
+    syncBuiltinESMExports();
+  `;
+  const cms = (env: Record<string, string>, ...args: string[]) => {
+    const preload = `data:text/javascript,${encodeURIComponent(nameless)}`;
+    const program = join(import.meta.dirname, '../../client/bin/cms.js');
+    const options = { encoding: 'utf8', env: { HOME: join(folder, 'nameless'), ...env } } as const;
+    const { status, stderr } = spawnSync(process.execPath, ['--import', preload, program, ...args], options);
+    return { status, stderr };
+  };
+
+  it('types every command, and needs --user or USER for cms login --local alone', () => {
+    const login = ['login', '--local', '--server', 'http://127.0.0.1:9'];
+    expect(cms({}, '--version')).toEqual({ status: 0, stderr: '' });
+    expect(cms({}, ...login)).toEqual({
+      status: 2,
+      stderr: `You have no user name on this machine.\nNext: cms ${login.join(' ')} --user USER\n`,
+    });
+    expect(cms({ USER: 'alice' }, ...login)).toMatchObject({ status: 8, stderr: expect.stringContaining('No service answers') });
   });
 });

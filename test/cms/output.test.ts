@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createClient } from '../../client/create-client.ts';
-import { computationId } from '../../client/cms/computation-reference.ts';
+import { type Client, createClient } from '../../client/create-client.ts';
+import { computationId, named, thenUse } from '../../client/cms/computation-reference.ts';
+import type { Context } from '../../client/cms/context.ts';
 import { formatManifest } from '../../client/cms/manifest.ts';
 import type { Collaboration } from '../../client/cms/collaboration/collaboration.ts';
 import { findComputation } from '../../client/cms/collaboration/find-computation.ts';
@@ -139,6 +140,26 @@ describe('a name among many computations', () => {
       'Searching 1000 computations for "A b". To be faster, use its identifier.\n',
       'Searching 1000 computations of alice for "A b". To be faster, add its id to the file.\n',
     ]);
+  });
+});
+
+describe('a computation that cannot be stored as the default', () => {
+  it('is noted, and the commands to type next name it', async () => {
+    const place = { server: '', domain: 'd1', user: 'alice' };
+    const profile: Profile = { ...place, credentials: { kind: 'token' }, access_token: '', expires_at: 0 };
+    const notes: string[] = [];
+    const context = {
+      terminal: { env: {} },
+      note: (text: string) => void notes.push(text),
+      profiles: {
+        read: async () => profile,
+        write: () => Promise.reject(new Error('EROFS: read-only file system')),
+      },
+    } as unknown as Context;
+    const connection = { client: {} as Client, ...place, profile };
+    await thenUse(context, connection, 'c1');
+    expect(notes).toEqual(['The computation c1 could not become the default: EROFS: read-only file system\n']);
+    expect(named(context, connection, 'c1')).toBe(' c1');
   });
 });
 

@@ -129,6 +129,18 @@ describe('cms asset', () => {
     );
   });
 
+  it('names the commands that link each of several files, and with --json what is uploaded before an error', async () => {
+    const files = ['first.csv', 'second.csv'].map((name) => join(folder, name));
+    for (const each of files) writeFileSync(each, each);
+    const { stdout, stderr } = await cms('asset', 'upload', ...files);
+    const ids = [...stdout.matchAll(/ as (\S+)\n/g)].map(([, id]) => id);
+    const [first, second] = ids.map((id) => `cms asset link ${id} COMPUTATION\n`);
+    expect([ids.length, stderr]).toEqual([2, `Next: ${first}      ${second}`]);
+    const cut = await cms('asset', 'upload', ...files, join(folder, 'none.csv'), '--json');
+    expect((JSON.parse(cut.stdout) as { id: string }[]).map(({ id }) => id)).toEqual(ids);
+    expect(JSON.parse(cut.stderr)).toMatchObject({ error: expect.stringContaining('There is no file'), exit_code: 2 });
+  });
+
   it('names a file that is not there', async () => {
     expect(await cms('asset', 'upload', join(folder, 'none.csv'))).toEqual({
       exitCode: 2,

@@ -148,6 +148,16 @@ describe('the check of a statement that a lying service has signed', () => {
       (statement) => (approvalsOf(statement)[0].signature = approvalsOf(statement)[1].signature),
       /^The signature of alice does not fit/,
     ],
+    [
+      'a signature without its key',
+      (statement) => (approvalsOf(statement)[0]['key'] = null),
+      /^The signature of alice has no key/,
+    ],
+    [
+      'a key without its signature',
+      (statement) => Object.assign(approvalsOf(statement)[0], { signature: null }),
+      /^The approval of alice has a key, but no signature\.$/,
+    ],
     ['a key that is no key', (statement) => (approvalsOf(statement)[0]['key'] = 'AAAA'), /^The signature of alice does not fit/],
     [
       'a key that is too short',
@@ -225,6 +235,8 @@ describe('the check of a statement that a lying service has signed', () => {
   const byBob = { originator: 'bob', lifecycle: false };
   const approvalIn = (events: NewEvent[], user: string) =>
     events.findIndex(({ event_type, originator }) => event_type === 'approved' && originator === user);
+  const keyOf = (events: NewEvent[], user: string) =>
+    events.findIndex(({ event_type, originator }) => event_type === 'key_uploaded' && originator === user);
   const approveAgain = (events: NewEvent[], change: object) => {
     const details = { ...(events[approvalIn(events, 'bob')]?.details as object), ...change };
     events.push(anEvent({ ...byBob, event_type: 'approved', details }));
@@ -256,9 +268,20 @@ describe('the check of a statement that a lying service has signed', () => {
       (events) => events.push(anEvent({ ...byBob, event_type: 'key_uploaded', details: { fingerprint: 'SHA256:other' } })),
       /^bob signed with another key than the last one uploaded before the run: key_uploaded \(/,
     ],
+    [
+      'was signed with a key that the user had never uploaded',
+      (events) => events.splice(keyOf(events, 'bob'), 1),
+      /^bob signed with a key, but the journal has no upload of one before the run\.$/,
+    ],
   ])('names whose approval %s, by the journal before the run', (_what, change, named) => {
     const { given } = inJournal(change);
     expect(objections(given)).toEqual([expect.stringMatching(named)]);
+  });
+
+  it('accepts a signed approval where the upload of its key is among the oldest events, which are missing', () => {
+    const { made } = inJournal(() => undefined);
+    const withoutKeys = made.before.slice(made.before.findIndex(({ event_type }) => event_type === 'approved'));
+    expect(objections(filesOf({ ...made, events: [...withoutKeys, ...made.events] }))).toEqual([]);
   });
 
   it('finds that approvals hold that were withdrawn and given again, as the journal says', () => {
@@ -312,6 +335,15 @@ describe('the check of a statement of a computation that takes the approval of a
       'one without a signature',
       taken('all_signed', (statement) => creators(statement, ['alice', 'bob', 'dave'])),
       /that of dave has no signature/,
+    ],
+    [
+      'one whose signature has no key',
+      signedAnew((statement) => {
+        creators(statement, ['alice', 'bob', 'carol']);
+        statement['approval'] = 'all_signed';
+        approvalsOf(statement)[2]['key'] = null;
+      }),
+      /that of carol has no signature/,
     ],
     [
       'a result consumer whose key is another one',

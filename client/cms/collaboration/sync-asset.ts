@@ -1,9 +1,8 @@
 import { basename } from 'node:path';
 import type { Schemas } from '../../api-types.ts';
-import { hashFile } from '../../node/hash-file.ts';
 import { assetWithoutReading } from '../../asset-without-reading.ts';
 import type { Connection, Context } from '../context.ts';
-import { upload } from '../transfers.ts';
+import { hash, upload } from '../transfers.ts';
 import type { PlannedAsset } from './collaboration.ts';
 import type { Step } from './step.ts';
 
@@ -25,7 +24,7 @@ export async function syncAsset(
   const fields = { file_name, asset_type, ...others };
   const done = (asset: string, outcome: string) => ({ step: { subject: asset_type, name: file_name, outcome }, asset });
   const linked = await linkedAsset(connection, id, fields);
-  if (linked?.before.checksum !== undefined && linked.before.checksum === (await hashFile(file))) {
+  if (linked?.before.checksum !== undefined && linked.before.checksum === (await hash(context, file))) {
     const { before, ifMatch } = linked;
     const changed = Object.entries({ file_name, ...others }).filter(([name, value]) => before[name as keyof Asset] !== value);
     if (changed.length === 0) return done(before.id, 'unchanged');

@@ -53,26 +53,31 @@ export function addUploadCommand(asset: Command, wrapAction: WrapAction): void {
         }
         const connection = await context.connect();
         const id = options.computation === undefined ? undefined : await computationId(context, connection, options.computation);
-        const uploaded = [];
-        for (const file of files) {
-          const found = await uploadOne(context, connection, file, options);
-          if (id !== undefined) await connection.client.linkAsset({ id: found.id, computationID: id });
-          const { asset: _content, upload: _upload, download: _download, ...shown } = found;
-          uploaded.push(shown);
-          if (!context.isJson) {
-            context.terminal.out(
-              `Uploaded ${file} (${sizeText(found.size)}) as ${found.id}\n  SHA3-256 ${found.checksum ?? ''}\n`,
-            );
+        const uploaded: Uploaded[] = [];
+        try {
+          for (const file of files) {
+            const found = await uploadOne(context, connection, file, options);
+            const { asset: _content, upload: _upload, download: _download, ...shown } = found;
+            uploaded.push(shown);
+            if (!context.isJson) context.terminal.out(uploadedText(file, shown));
+            if (id !== undefined) await connection.client.linkAsset({ id: found.id, computationID: id });
           }
+        } finally {
+          // Also before an error: these are uploaded.
+          if (context.isJson && uploaded.length > 0) context.print(uploaded, () => '');
         }
-        if (context.isJson) context.print(uploaded, () => '');
-        if (options.asset !== undefined) context.note(`Next: ${context.command('todo')}\n`);
-        else if (id === undefined) {
-          const next = context.command(`asset link ${uploaded[0]?.id ?? 'ASSET'}${chosen(context, connection)}`);
-          context.note(`Next: ${next}\n`);
-        }
+        const links = () => uploaded.map((each) => `asset link ${each.id}${chosen(context, connection)}`);
+        const next = options.asset !== undefined ? ['todo'] : id === undefined ? links() : [];
+        if (next.length > 0) context.note(`Next: ${next.map((each) => context.command(each)).join('\n      ')}\n`);
       }),
     );
+}
+
+/** An asset without its content. */
+type Uploaded = Omit<Schemas['Asset'], 'asset' | 'upload' | 'download'>;
+
+function uploadedText(file: string, { id, size, checksum }: Uploaded): string {
+  return `Uploaded ${file} (${sizeText(size)}) as ${id}\n  SHA3-256 ${checksum ?? ''}\n`;
 }
 
 async function uploadOne(context: Context, connection: Connection, file: string, options: Options): Promise<Schemas['Asset']> {

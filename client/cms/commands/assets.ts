@@ -16,7 +16,7 @@ import { download } from '../transfers.ts';
 import { relativeTime } from '../output/relative-time.ts';
 import { statusColour } from '../output/status-colour.ts';
 import type { Column } from '../output/table.ts';
-import { printable } from '../output/text-width.ts';
+import { printable } from '../../../shared/printable.ts';
 import { addUploadCommand } from './asset-upload.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { assetTypeOption } from './options.ts';
@@ -69,7 +69,8 @@ export function addAssetCommands(program: Command, wrapAction: WrapAction): void
         const file = options.output ?? (await newFile(context, (await assetWithoutReading(client, { id, user })).asset));
         const mustBeNew = options.output === undefined;
         const { size, checksum } = await download(context, connection, { id, file, mustBeNew }).catch((error: unknown) => {
-          throw isThere(error) ? notNew(context, `There is a file ${file} here already.`) : error;
+          if (hasCode(error, 'EEXIST')) throw notNew(context, `There is a file ${file} here already.`); // made since it was looked for
+          throw hasCode(error, 'EISDIR') ? noFile(context, { id, file }) : error;
         });
         context.print({ id, file, size, checksum }, () => `Saved ${file} (${sizeText(size)})\n  SHA3-256 ${checksum ?? ''}\n`);
       }),
@@ -91,13 +92,19 @@ async function newFile(context: Context, { file_name }: KnownAsset['asset']): Pr
   throw notNew(context, found ? `There is a file ${file} here already.` : `${file} would be a hidden file.`);
 }
 
-/** Whether a file that must be new was made since it was looked for. */
-function isThere(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EEXIST';
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
 }
 
 function notNew({ typed }: Context, message: string): CmsError {
   return new CmsError(message, { next: `${typed} --output FILE`, exitCode: exitCodes.usage });
+}
+
+function noFile({ command }: Context, { id, file }: { id: string; file: string }): CmsError {
+  return new CmsError(`${file} is not the name of a file.`, {
+    next: command(`asset download ${id} --output FILE`),
+    exitCode: exitCodes.usage,
+  });
 }
 
 interface LinkChange {

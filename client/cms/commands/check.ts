@@ -5,7 +5,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { wholeAnswer } from '../../whole-answer.ts';
 import { formatMissing, isNothing, missingItems } from '../missing-items.ts';
 import { nextRun } from '../next-run.ts';
-import { printable } from '../output/text-width.ts';
+import { printable } from '../../../shared/printable.ts';
 
 export function addCheckCommand(program: Command, wrapAction: WrapAction): void {
   program

@@ -1,16 +1,18 @@
 import { Option, type Command } from 'commander';
 import { computationStatuses } from '../../../shared/computations/computation.ts';
+import type { Schemas } from '../../api-types.ts';
 import type { Arguments } from '../../operation.ts';
 import type { Item } from '../../pages.ts';
 import type { WrapAction } from '../wrap-action.ts';
 import { CmsError } from '../cms-error.ts';
-import { computationId, computationVariable, named, useComputation } from '../computation-reference.ts';
+import { computationId, computationVariable, named, thenUse, useComputation } from '../computation-reference.ts';
 import { confirm } from '../confirm.ts';
+import type { Context } from '../context.ts';
 import { computationDetails } from '../output/computation-details.ts';
 import { relativeTime } from '../output/relative-time.ts';
 import { statusColour } from '../output/status-colour.ts';
 import type { Column } from '../output/table.ts';
-import { printable } from '../output/text-width.ts';
+import { printable } from '../../../shared/printable.ts';
 import { wholeAnswer } from '../../whole-answer.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { approvalOption, collect, logLevelOption, statusOption } from './options.ts';
@@ -49,6 +51,12 @@ function bodyOf({ name, description, owner, approval, consumer, consumers, logLe
   };
 }
 
+/** Prints a computation, without the private key of the agent: the service gives it to those who may change the computation. */
+function printComputation({ print, terminal }: Context, computation: Schemas['Computation']): void {
+  const { server_key: _key, ...agent_config } = computation.agent_config;
+  print({ ...computation, agent_config }, () => computationDetails(computation, terminal));
+}
+
 export function addComputationCommands(program: Command, wrapAction: WrapAction): void {
   const computation = program.command('computation').description('create, find and change computations');
 
@@ -74,8 +82,8 @@ export function addComputationCommands(program: Command, wrapAction: WrapAction)
     wrapAction(async (context, name: string, options: Fields) => {
       const connection = await context.connect();
       const created = await connection.client.createComputation({ body: { ...bodyOf(options), name } });
-      await useComputation(context, connection, created.id);
-      context.print(created, () => computationDetails(created, context.terminal));
+      await thenUse(context, connection, created.id);
+      printComputation(context, created);
       context.note(`Next: ${context.command(`asset upload FILE --type algorithm --computation ${created.id}`)}\n`);
     }),
   );
@@ -88,7 +96,7 @@ export function addComputationCommands(program: Command, wrapAction: WrapAction)
       wrapAction(async (context, reference: string | undefined) => {
         const connection = await context.connect();
         const found = await connection.client.getComputation({ id: await computationId(context, connection, reference) });
-        context.print(found, () => computationDetails(found, context.terminal));
+        printComputation(context, found);
       }),
     );
 
@@ -111,7 +119,7 @@ export function addComputationCommands(program: Command, wrapAction: WrapAction)
       const { data: before, etag: ifMatch } = wholeAnswer(await connection.client.call('getComputation', { id }));
       const body = { ...before, ...bodyOf(options, before) };
       const changed = await connection.client.updateComputation({ id, body, ifMatch });
-      context.print(changed, () => computationDetails(changed, context.terminal));
+      printComputation(context, changed);
     }),
   );
 

@@ -5,7 +5,7 @@ import { computationId } from '../computation-reference.ts';
 import { detailsOf } from '../output/event-line.ts';
 import { relativeTime } from '../output/relative-time.ts';
 import { table } from '../output/table.ts';
-import { printable } from '../output/text-width.ts';
+import { printable } from '../../../shared/printable.ts';
 import { addListOptions, noteMore, readList, type ListOptions } from './list.ts';
 import { notEmpty } from './options.ts';
 

@@ -9,7 +9,7 @@ import { otherAssets, syncAsset } from '../collaboration/sync-asset.ts';
 import { syncComputation } from '../collaboration/sync-computation.ts';
 import { syncKey } from '../collaboration/sync-key.ts';
 import type { Step } from '../collaboration/step.ts';
-import { useComputation } from '../computation-reference.ts';
+import { thenUse } from '../computation-reference.ts';
 import type { Context } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { privateKeyBeside } from '../keys/key-pair.ts';
@@ -47,7 +47,7 @@ export function addInitCommand(program: Command, wrapAction: WrapAction): void {
         const parts = (party?.assets ?? []).map((planned) => ({ planned, file: pathOf(planned.file) }));
         const key = await expectParts(parts, party?.key === undefined ? undefined : pathOf(party.key));
         const { id, step } = await syncComputation(context, connection, plan.computation);
-        await useComputation(context, connection, id);
+        await thenUse(context, connection, id);
         const steps: Step[] = [step];
         try {
           const synced: string[] = [];

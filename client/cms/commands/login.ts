@@ -128,6 +128,10 @@ async function loggedIn(context: Context, target: Profile, options: Options, kno
   if (isLocal) {
     const before = known?.kind === 'local' ? known : undefined;
     const user = options.user ?? before?.user ?? terminal.userName;
+    if (user === undefined) {
+      const next = `${context.typed} --user USER`;
+      throw new CmsError('You have no user name on this machine.', { next, exitCode: exitCodes.usage });
+    }
     const roles = options.role ?? (before?.user === user ? before.roles : ['administrator']);
     return await logInLocally(target, { user, roles }, terminal);
   }

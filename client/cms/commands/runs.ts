@@ -2,11 +2,11 @@ import type { Command } from 'commander';
 import { runStatuses } from '../../../shared/computations/run.ts';
 import type { WrapAction } from '../wrap-action.ts';
 import { CmsError } from '../cms-error.ts';
-import { computationId, named, useComputation } from '../computation-reference.ts';
+import { computationId, named, thenUse } from '../computation-reference.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { relativeTime } from '../output/relative-time.ts';
 import { statusColour } from '../output/status-colour.ts';
-import { printable } from '../output/text-width.ts';
+import { printable } from '../../../shared/printable.ts';
 import { interrupted } from '../watch/interrupted.ts';
 import { watchToEnd } from '../watch/watch-to-end.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
@@ -35,7 +35,7 @@ export function addRunCommands(program: Command, wrapAction: WrapAction): void {
         const run = await client.startRun({ id, cvm }).catch((error: unknown) => {
           throw interrupted(error, context.terminal, 'Interrupted. The run may have started.', context.command(`runs ${id}`));
         });
-        await useComputation(context, connection, id);
+        await thenUse(context, connection, id);
         if (watch !== true) {
           context.print({ run, computation: id, cvm }, () => `Started the run ${run} of ${printable(name)} on ${cvm}.\n`);
           context.note(`Next: ${context.command(`watch${named(context, connection, id)}`)}\n`);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { WrapAction } from '../wrap-action.ts';
 import { approvalOf, keyFile, uploadOf } from '../missing-items.ts';
-import { printable } from '../output/text-width.ts';
+import { printable } from '../../../shared/printable.ts';
 import { signedComputations } from '../signed-computations.ts';
 
 export function addTodoCommand(program: Command, wrapAction: WrapAction): void {

@@ -1,4 +1,4 @@
-import { printable } from './text-width.ts';
+import { printable } from '../../../shared/printable.ts';
 
 /** Formats names and values as lines. Leaves out what is empty. A list takes a line for each entry. */
 export function details(

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import type { Schemas } from '../../api-types.ts';
-import { printable, textWidth } from './text-width.ts';
+import { printable } from '../../../shared/printable.ts';
+import { textWidth } from './text-width.ts';
 
 type Event = Schemas['Event'];
 

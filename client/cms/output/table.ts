@@ -1,5 +1,6 @@
 import type { Terminal } from '../terminal.ts';
-import { printable, textWidth, truncate } from './text-width.ts';
+import { printable } from '../../../shared/printable.ts';
+import { textWidth, truncate } from './text-width.ts';
 
 /** A column of a table. */
 export interface Column<Row> {

@@ -1,12 +1,8 @@
+import { printable } from '../../../shared/printable.ts';
+
 const segmenter = new Intl.Segmenter();
-const control = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const wide =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
-
-/** Replaces control characters, with which a name of another user could rewrite the terminal. */
-export function printable(text: string): string {
-  return text.replace(control, ' ');
-}
 
 const lineBreakOrColour = new RegExp('(\n|\u001b\\[3\\dm)');
 

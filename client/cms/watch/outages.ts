@@ -1,6 +1,6 @@
 import type { ServiceProblem } from '../../service-problem.ts';
 import { sentence } from '../output/sentence.ts';
-import { printable } from '../output/text-width.ts';
+import { printable } from '../../../shared/printable.ts';
 
 /** Notes that the service does not answer, and that it answers again: a line each, however often it is tried in between. */
 export interface Outages {

@@ -1,4 +1,5 @@
 import type { Schemas } from '../../api-types.ts';
+import { retryUntilAborted } from '../../retry-until-aborted.ts';
 import { waitForRun } from '../../watch-run.ts';
 import type { Connection, Context } from '../context.ts';
 import { named } from '../computation-reference.ts';
@@ -7,8 +8,9 @@ import { eventLine } from '../output/event-line.ts';
 import { shellWord } from '../output/shell-word.ts';
 import { interrupted } from './interrupted.ts';
 import { type LiveLine, liveLine } from './live-line.ts';
+import { ofRun } from './of-run.ts';
 import { isRegistered, stepAtTheAgent } from './step-at-the-agent.ts';
-import { printable } from '../output/text-width.ts';
+import { printable } from '../../../shared/printable.ts';
 
 type Run = Schemas['Run'];
 
@@ -44,7 +46,8 @@ export async function watchToEnd(
   const option = isNamed ? ` --run ${shellWord(run)}` : '';
   let shown: LiveLine | undefined;
   try {
-    const { started_at, ended_at, cvm_id } = await client.getRun({ id, run });
+    const readRun = () => client.getRun({ id, run, signal });
+    const { started_at, ended_at, cvm_id } = await retryUntilAborted(readRun, { signal, onInterruption: outages.began });
     const takesFiles = !isJson && ended_at === null && (await isRegistered(client, cvm_id, signal));
     const startedAt = Date.parse(started_at);
     const live = (shown = liveLine(terminal, startedAt));
@@ -71,12 +74,10 @@ export async function watchToEnd(
     const next = ended.status === 'completed' ? `evidence${computation}${option}` : `events${computation} --run ${run}`;
     context.note(`Next: ${context.command(next)}\n`);
   } catch (error) {
-    throw interrupted(
-      error,
-      terminal,
-      `You stopped watching. The ${goesOn} goes on.`,
-      context.command(`watch${computation}${option}`),
-    );
+    const message = `You stopped watching. The ${goesOn} goes on.`;
+    const stopped = interrupted(error, terminal, message, context.command(`watch${computation}${option}`));
+    if (isNamed) throw stopped;
+    throw ofRun(await context.explain(stopped), run, context.command(`watch${computation} --run ${shellWord(run)}`));
   } finally {
     shown?.stop();
     outages.noteWith(context.note);
