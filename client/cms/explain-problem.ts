@@ -66,7 +66,7 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
     case 'conflict':
       return conflict(problem, id, where);
     case 'precondition_failed':
-      return { message: `Someone else has changed it since. ${detail}`, next: where.typed };
+      return { message: 'The resource has changed since this command read it.', next: where.typed };
     case 'incomplete':
       return {
         message: `The computation is not ready. Missing:\n${problem.missing_items ? formatMissing(missingItems(problem.missing_items, { id, isSigned: where.isSigned ?? false }), where).trimEnd() : detail}`,
@@ -170,12 +170,12 @@ function conflict(
     case 'run_active':
       return { message: `The run ${run_id ?? ''} of this computation is active.`, next: command(`watch ${id}`) };
     case 'cvm_busy':
-      return { message: `${detail}${run_id === undefined ? '' : ` It works on the run ${run_id}.`}`, next: command('cvm list') };
+      return { message: `${detail}${run_id === undefined ? '' : ` That run is ${run_id}.`}`, next: command('cvm list') };
     case 'cvm_not_ready':
       return { message: detail, next: command('cvm list') };
     case 'stale_digest':
       return {
-        message: `The manifest has changed since. Its digest is ${manifest_digest ?? 'another one'} now. Read it again.`,
+        message: `The manifest has changed since you read it. Its digest is now ${manifest_digest ?? 'unknown'}. Read it again.`,
         next: command(`manifest ${id}`),
       };
     case 'nothing_to_stop':

@@ -111,7 +111,7 @@ async function shown<Result>(context: Context, name: string, transfer: (options:
     });
   } catch (error) {
     if (error instanceof CutOffError && !context.terminal.signal.aborted) {
-      throw new CmsError(`Gave up the transfer of ${name}, which is incomplete: ${sentence(error.message)}`, {
+      throw new CmsError(`The transfer of ${name} failed before it was complete: ${sentence(error.message)}`, {
         next: context.typed,
         exitCode: exitCodes.unavailable,
         cause: error,

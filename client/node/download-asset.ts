@@ -163,7 +163,7 @@ async function partAt(path: string, total: number, { onProgress, signal }: Downl
 /** A checksum may be that of a real file whose sample was uploaded: then the content has another hash. */
 function expectHash(asset: Asset, found: string): void {
   if (asset.checksum === found) return;
-  const detail = `The content of ${asset.file_name} has the hash ${found}, but the service says ${asset.checksum ?? 'none'}. The service's hash is perhaps that of the real file, and this is a sample.`;
+  const detail = `The content of ${asset.file_name} has the hash ${found}, but the service says ${asset.checksum ?? 'none'}. The content may be a sample. Then the service states the hash of the real file.`;
   throw problem(200, 'unexpected', detail, asset);
 }
 

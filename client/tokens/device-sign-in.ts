@@ -37,7 +37,7 @@ export async function deviceSignIn(given: DeviceSignInOptions): Promise<TokenSet
   const issuer = await openIssuer(given, signal);
   const { server, client, authentication, options } = issuer;
   if (server.device_authorization_endpoint === undefined) {
-    const detail = `The issuer ${given.issuer} has no sign-in by device. Sign in with a browser.`;
+    const detail = `The issuer ${given.issuer} does not support sign-in with a code. Sign in with a browser.`;
     throw new ServiceProblem({ status: 0, code: 'unexpected', detail, request });
   }
   const code = await asProblem(request, signal, async () => {

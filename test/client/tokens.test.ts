@@ -228,7 +228,7 @@ describe('the sign-in by device', () => {
 
   it('says that an issuer has none', async () => {
     const signingIn = deviceSignIn({ ...application(), show: () => expect.unreachable() });
-    await expect(signingIn).rejects.toMatchObject({ detail: expect.stringContaining('has no sign-in by device') });
+    await expect(signingIn).rejects.toMatchObject({ detail: expect.stringContaining('does not support sign-in with a code') });
   });
 });
 

@@ -192,7 +192,7 @@ describe('uploadAsset and downloadAsset', () => {
     expect(onOtherHash).toHaveBeenCalledOnce();
     await expect(downloadAsset(client, { id: sample.id, file: join(folder, 'sample.csv') })).rejects.toMatchObject({
       code: 'unexpected',
-      detail: expect.stringContaining('perhaps that of the real file, and this is a sample'),
+      detail: expect.stringContaining('The content may be a sample'),
     });
 
     const empty = fileOf('empty.csv', '');

@@ -52,13 +52,23 @@ describe('cms approve', () => {
   });
 
   it.each([
-    ['not signed', { approval: 'all_signed' }, [], 'It does not count yet: only signed approvals do.\nNext: .* --sign KEYFILE\n'],
-    ['expired by now', {}, ['--expires', '1s'], 'It does not count: perhaps it has expired, .*\nNext: cms approvals \\S+\n'],
+    [
+      'not signed',
+      { approval: 'all_signed' },
+      [],
+      'The approval does not count yet: only signed approvals count.\nNext: .* --sign KEYFILE\n',
+    ],
+    [
+      'expired by now',
+      {},
+      ['--expires', '1s'],
+      'The approval does not count: perhaps it has expired, .*\nNext: cms approvals \\S+\n',
+    ],
     [
       'stale for another reason',
       {},
       [],
-      'It does not count: the key or the configuration has changed since\\.\nNext: cms approvals \\S+\n',
+      'The approval does not count: the key or the configuration has changed since\\.\nNext: cms approvals \\S+\n',
     ],
   ])('says that an approval does not count which is %s', async (_, computation, options, note) => {
     const { exitCode, stderr } = await cms(answers({ stale: true }, computation))('approve', idOf(0), '--yes', ...options);

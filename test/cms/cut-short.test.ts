@@ -267,6 +267,6 @@ describe('files of this machine', () => {
     writeFileSync(join('evidence', 'evidence.json'), '{"statement":');
     const { exitCode, stderr } = await cms({ [`GET /computations/${id}/run`]: silence }, ['evidence', id, '--run', 'r1']);
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^evidence has an evidence\.json that cannot be read\.\nNext: cms evidence /);
+    expect(stderr).toMatch(/^evidence already contains an evidence\.json that cannot be read\.\nNext: cms evidence /);
   });
 });

@@ -168,7 +168,7 @@ describe('cms init', () => {
     expect(await alice('init', named)).toEqual({
       exitCode: 5,
       stdout: '',
-      stderr: expect.stringMatching(`The domain d1 has no computation ${id}, .*\\nNext: cms computation list\\n$`),
+      stderr: expect.stringMatching(`The domain d1 has no computation ${id}\\. .*\\nNext: cms computation list\\n$`),
     });
     expect(await alice('computation', 'list', '--json')).toEqual(before);
   });

@@ -208,7 +208,7 @@ describe('cms login', () => {
     const given = [...place, '--client-id', 'cms', '--issuer'];
     expect(await cms('login', ...given, issuer, '--device')).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining('has no sign-in by device'),
+      stderr: expect.stringContaining('does not support sign-in with a code'),
     });
     expect(await cms('login', ...given, 'http://127.0.0.1:9')).toMatchObject({
       exitCode: 8,

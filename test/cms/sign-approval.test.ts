@@ -64,7 +64,9 @@ describe('a signed approval', () => {
     await expectSigns(file, base64(publicKey), { env: { CMS_PASSPHRASE: 'secret' }, ask: undefined });
     await expectSigns(file, base64(publicKey), { env: {}, ask: () => Promise.resolve('secret') });
     await expect(readPrivateKey(file, nobody)).rejects.toThrow('Set CMS_PASSPHRASE');
-    await expect(readPrivateKey(file, { env: { CMS_PASSPHRASE: 'wrong' }, ask: undefined })).rejects.toThrow('another one');
+    await expect(readPrivateKey(file, { env: { CMS_PASSPHRASE: 'wrong' }, ask: undefined })).rejects.toThrow(
+      'passphrase is wrong',
+    );
   });
 
   it('takes the passphrase of an OpenSSH key', async () => {
@@ -77,7 +79,7 @@ describe('a signed approval', () => {
 
   it('refuses a public key, and a file that contains no key', async () => {
     await expect(readPrivateKey(fileOf('ssh-ed25519 AAAA alice'), nobody)).rejects.toThrow('is a public key');
-    await expect(readPrivateKey(fileOf('hello'), nobody)).rejects.toThrow('is not a private key that can sign');
+    await expect(readPrivateKey(fileOf('hello'), nobody)).rejects.toThrow('is not a supported private key');
     await expect(readPrivateKey(join(folder, 'none'), nobody)).rejects.toThrow('Cannot read the private key');
   });
 });

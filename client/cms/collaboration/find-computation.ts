@@ -45,7 +45,7 @@ async function known<Found>(
   } catch (error) {
     if (!(error instanceof ServiceProblem) || error.code !== 'not_found') throw error;
     throw new CmsError(
-      `The domain ${domain} has no computation ${id}, which the file names. Correct its id, or remove it to create a computation.`,
+      `The domain ${domain} has no computation ${id}. Correct this id in the file. To create a computation, remove the id.`,
       { next, exitCode: exitCodes.notFound, cause: error },
     );
   }

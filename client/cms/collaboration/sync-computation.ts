@@ -10,7 +10,7 @@ import type { Step } from './step.ts';
 type Body = Arguments<'updateComputation'>['body'];
 
 /**
- * Creates the computation of a collaboration, or changes what the file says otherwise. Only its owner does so.
+ * Creates the computation of a collaboration, or updates the fields that differ from the file. Only the owner can.
  * @returns its identifier and what was done
  */
 export async function syncComputation(

@@ -31,9 +31,9 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
     .command('approve')
     .description('approve the manifest of a computation, after showing it')
     .argument('[COMPUTATION]', 'its identifier or name')
-    .option('--sign <FILE>', 'sign with this private key, the one of the public key that you uploaded')
+    .option('--sign <FILE>', 'sign with this private key; you must have uploaded its public key')
     .option('--cvm <CVM>', 'only for runs on this CVM (repeatable)', collect)
-    .option('--expires <WHEN>', 'only until then, such as 7d or 2026-12-31T12:00:00Z', laterMoment)
+    .option('--expires <WHEN>', 'only for runs that start before this time, such as 7d or 2026-12-31T12:00:00Z', laterMoment)
     .option('--digest <DIGEST>', 'approve only a manifest with this digest, without asking')
     .option('--yes', 'do not ask')
     .action(
@@ -43,7 +43,7 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
         const id = await computationId(context, connection, reference);
         if (context.isJson && options.digest === undefined && options.yes !== true) {
           throw new CmsError(
-            'With --json, no manifest is shown to approve. Add --digest DIGEST with that of the one that you read, or --yes.',
+            'With --json, the manifest is not shown. Read it, then add --digest DIGEST. To approve it unread, add --yes.',
             {
               next: context.command(`manifest ${id}`),
               exitCode: exitCodes.usage,
@@ -55,7 +55,7 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
         const manifest = await client.getManifest({ id });
         const digest = digestOf(manifest);
         if (options.digest !== undefined && options.digest.toLowerCase() !== digest) {
-          throw new CmsError(`The manifest has another digest: ${digest}.`, {
+          throw new CmsError(`--digest is not the digest of the current manifest, which is ${digest}.`, {
             next: context.command(`manifest${named(context, connection, id)}`),
             exitCode: exitCodes.conflict,
           });
@@ -67,7 +67,7 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
           await confirm(context, `Approve runs with this manifest${limitsText(limits)}?`);
         }
         const noKey = (cause: unknown) =>
-          new CmsError('You have uploaded no key to this computation. Upload the public key of the one that you sign with.', {
+          new CmsError('You have uploaded no key to this computation. Upload the public key that belongs to your signing key.', {
             next: context.command(`key upload ${uploadedWith(options.sign)}${named(context, connection, id)}`),
             cause,
           });
@@ -83,13 +83,17 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
         );
         if (!approval.stale) context.note(`Next: ${context.command(`check${named(context, connection, id)}`)}\n`);
         else if (key === undefined && computation.approval === 'all_signed') {
-          context.note(`It does not count yet: only signed approvals do.\nNext: ${context.typed} --sign ${keyFile}\n`);
+          context.note(
+            `The approval does not count yet: only signed approvals count.\nNext: ${context.typed} --sign ${keyFile}\n`,
+          );
         } else {
           const why =
             options.expires === undefined
               ? 'the key or the configuration has changed since'
               : 'perhaps it has expired, by the clock of the service';
-          context.note(`It does not count: ${why}.\nNext: ${context.command(`approvals${named(context, connection, id)}`)}\n`);
+          context.note(
+            `The approval does not count: ${why}.\nNext: ${context.command(`approvals${named(context, connection, id)}`)}\n`,
+          );
         }
       }),
     );

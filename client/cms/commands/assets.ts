@@ -61,7 +61,7 @@ export function addAssetCommands(program: Command, wrapAction: WrapAction): void
     .command('download')
     .description('download the content of an asset and check its hash; run it again if it was interrupted')
     .argument('<ASSET>', 'its identifier')
-    .option('--output <FILE>', 'where to save it, also over another file (default: the name of the asset, if no file has it)')
+    .option('--output <FILE>', 'the file to write or replace (default: the name of the asset, if no file has that name yet)')
     .action(
       wrapAction(async (context, id: string, options: { output?: string }) => {
         const connection = await context.connect();

@@ -33,7 +33,7 @@ type Body = Arguments<'updateComputation'>['body'];
 const addFields = (command: Command) =>
   command
     .option('--description <TEXT>', 'what it computes')
-    .option('--owner <USER>', 'the owner; only administrators name another user than themselves')
+    .option('--owner <USER>', 'the owner; only administrators can name another user')
     .addOption(approvalOption())
     .option('--consumer <USER>', 'a result consumer; only these and the owner get the results (repeatable)', collect)
     .addOption(logLevelOption());

@@ -31,7 +31,7 @@ export function addEvidenceCommands(program: Command, wrapAction: WrapAction): v
         if (before !== undefined && before !== run) {
           const next = `evidence ${id} --run ${run} --output evidence-${run}`;
           const found = before === '' ? `an ${evidenceFiles.evidence} that cannot be read` : `the evidence of the run ${before}`;
-          throw new CmsError(`${options.output} has ${found}.`, {
+          throw new CmsError(`${options.output} already contains ${found}.`, {
             next: context.command(next),
             exitCode: exitCodes.usage,
           });

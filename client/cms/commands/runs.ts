@@ -18,7 +18,7 @@ export function addRunCommands(program: Command, wrapAction: WrapAction): void {
     .description('start a run of a computation on a CVM')
     .argument('[COMPUTATION]', 'its identifier or name')
     .option('--cvm <CVM>', 'the CVM that takes the run (required)')
-    .option('--watch', 'print its events until it has ended; the exit code says how')
+    .option('--watch', 'print its events until the run has ended; the exit code shows the outcome')
     .action(
       wrapAction(async (context, reference: string | undefined, { cvm, watch }: { cvm?: string; watch?: boolean }) => {
         if (cvm === undefined) {
@@ -86,7 +86,7 @@ export function addRunCommands(program: Command, wrapAction: WrapAction): void {
     );
 
   addListOptions(
-    program.command('runs').description('list runs, newest first').argument('[COMPUTATION]', 'only those of this one'),
+    program.command('runs').description('list runs, newest first').argument('[COMPUTATION]', 'only runs of this computation'),
   )
     .addOption(statusOption(runStatuses))
     .action(

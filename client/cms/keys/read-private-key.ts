@@ -41,7 +41,7 @@ export async function readPrivateKey(file: string, terminal: Pick<Terminal, 'env
 
 function unusable(file: string, cause: unknown): CmsError {
   return new CmsError(
-    `${file} is not a private key that can sign, or its passphrase is another one. Expected Ed25519, EC or RSA, as OpenSSH or PEM.`,
+    `${file} is not a supported private key, or the passphrase is wrong. Expected Ed25519, EC or RSA, as OpenSSH or PEM.`,
     { next: 'cms approve --help', cause },
   );
 }

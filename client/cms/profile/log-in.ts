@@ -19,7 +19,7 @@ export async function logInLocally(
   const { server, domain } = target;
   const token = await tokenOfLocal(server, domain, { user, roles }, signal).catch((error: unknown) => {
     if (!(error instanceof ServiceProblem) || error.code !== 'unexpected') throw error;
-    throw new CmsError(`${server} is not the service of npm start: it gives no tokens without a password.`, {
+    throw new CmsError(`${server} is not a service of npm start, so it does not support --local. Log in with its issuer.`, {
       next: `cms login --server ${server} --domain ${domain} --issuer URL --client-id ID`,
       exitCode: exitCodes.notLoggedIn,
       cause: error,
