@@ -7,7 +7,7 @@ export const timestamp = v.pipe(
   v.metadata({ format: 'date-time', maxLength: 24, examples: ['2025-07-17T08:00:00.000Z'] }),
 );
 
-/** Returns the later of two stored times: a request that is slow must not set a time back that a later one has set. */
+/** Returns the later of a stored time and the present: a slow request must not set back the time that a later one has set. */
 export function laterOf(before: string, now: string): string {
   return now > before ? now : before;
 }

@@ -12,7 +12,14 @@ type Contents = Record<keyof typeof evidenceFiles, unknown>;
 
 const saved = v.object({ statement: v.object({ run: v.object({ id: v.string() }) }) });
 const savedKeys = v.looseObject({ keys: v.array(v.looseObject({ kid: v.optional(v.string()) })) });
-const savedEvents = v.object({ events: v.array(v.looseObject({ id: v.string() })) });
+const eventList = v.array(v.looseObject({ id: v.string() }));
+const savedEvents = v.union([
+  v.object({ events: eventList }),
+  v.pipe(
+    eventList,
+    v.transform((events) => ({ events })),
+  ),
+]);
 
 /** Returns the run whose evidence is in a directory. Undefined if there is none, and an empty text if it cannot be read. */
 export async function savedRun(directory: string): Promise<string | undefined> {

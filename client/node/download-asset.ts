@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { sep } from 'node:path';
 import type { Schemas } from '../api-types.ts';
 import type { Client } from '../create-client.ts';
@@ -40,8 +40,10 @@ interface Part {
  *   EISDIR for a name that no file can have; the signal's reason
  */
 export async function downloadAsset(client: Client, options: DownloadOptions): Promise<Asset> {
-  const { domainID, id, file, mustBeNew = false, signal } = options;
-  await expectFileName(file);
+  const { domainID, id, mustBeNew = false, signal } = options;
+  const file = await realpath(options.file).catch(() => options.file); // `rename` would replace a link by the file
+  const mode = await modeOf(file);
+  if (mustBeNew && mode !== undefined) throw Object.assign(new Error(`${file} exists.`), { code: 'EEXIST' });
   const asset = await client.getAsset({ domainID, id, signal });
   if (asset.content_withheld === true) {
     throw problem(403, 'forbidden', `Only ${asset.created_by} gets the content of ${asset.file_name}.`, asset);
@@ -55,14 +57,19 @@ export async function downloadAsset(client: Client, options: DownloadOptions): P
     await writeFile(path, content);
   }
   if (mustBeNew) await (await open(file, 'wx')).close(); // `rename` would replace another one
+  if (mode !== undefined) await chmod(path, mode);
   await rename(path, file);
   return asset;
 }
 
-/** Refuses a directory or a device before anything is received: in the end, a file could not take its place, or must not. */
-async function expectFileName(file: string): Promise<void> {
+/**
+ * Returns the permissions of a file that is there. Refuses a directory or a device before anything is received: in the end, a file could
+ * not take its place, or must not.
+ */
+async function modeOf(file: string): Promise<number | undefined> {
   const found = await stat(file).catch(() => undefined);
-  if (!file.endsWith('/') && !file.endsWith(sep) && found?.isFile() !== false) return;
+  const isName = file !== '' && !file.endsWith('/') && !file.endsWith(sep);
+  if (isName && found?.isFile() !== false) return found && found.mode & 0o777;
   throw Object.assign(new Error(`${file} is not the name of a file.`), { code: 'EISDIR' });
 }
 

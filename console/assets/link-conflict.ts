@@ -10,7 +10,7 @@ export function hasNoPlace(problem: unknown): boolean {
   return problem instanceof ServiceProblem && (problem.code === 'conflict' || problem.code === 'too_large');
 }
 
-/** Returns what the user can change so that there is a place, if it is this that lacks. */
+/** Returns what the user can change so that there is a place, if the problem has this reason. */
 export function linkConflict(problem: unknown, reason: keyof typeof changes): string | undefined {
   return problem instanceof ServiceProblem && problem.reason === reason ? changes[reason] : undefined;
 }

@@ -3,6 +3,7 @@ import type { PendingCommand } from '../../shared/runs/pending-commands.ts';
 import { log } from '../../shared/logger.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { type CvmIdentity, logFieldsOf } from '../identity/cvm-identity.ts';
+import { isOfQuestion } from '../logs/run-logs.ts';
 import { hasEnded } from '../streams/agent-states.ts';
 import type { AgentStream } from '../streams/agent-stream.ts';
 import type { AgentEvent, AgentLog, AttestationToken, RunResponse } from '../wire/messages.ts';
@@ -117,7 +118,7 @@ export class CvmSession {
   }
 
   takeLog(line: AgentLog): void {
-    this.pending.take({ line });
+    if (!isOfQuestion(line)) this.pending.take({ line });
   }
 
   /**

@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { timestampOf } from '../../shared/clock.ts';
 import { isActive } from '../../shared/computations/run.ts';
 import type { RunReference } from '../../shared/runs/run-reference.ts';
-import { isOfQuestion } from '../logs/run-logs.ts';
 import { longestReason, reportSchema, type LastingReport } from '../../shared/runs/report.ts';
 import { eventId, occursOnceInARun, stateEventId } from '../reports/event-identifier.ts';
 import { FailureReason } from '../reports/failure-reason.ts';
@@ -96,7 +95,6 @@ export class HostedRun {
   }
 
   takeLog(line: AgentLog): void {
-    if (isOfQuestion(line)) return;
     this.failure.read(line);
     if (!this.parts.logs.write(this.reference, line)) this.parts.counts.logLinesDropped++;
   }

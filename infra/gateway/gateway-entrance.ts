@@ -48,9 +48,9 @@ export class GatewayEntrance extends Construct {
         protocol: Protocol.HTTP,
         port: String(healthPort),
         path: '/',
-        interval: Duration.seconds(10),
-        // When a task ends, all its CVMs come back at once: their handshakes keep another one busy for up to two minutes.
-        timeout: Duration.seconds(10),
+        interval: Duration.seconds(15),
+        // When a task ends, all its CVMs come back at once: their handshakes keep another one busy for up to two minutes (ADR 16).
+        timeout: Duration.seconds(15),
         healthyThresholdCount: 2,
         unhealthyThresholdCount: 10,
       },

@@ -14,7 +14,7 @@ const computationsPerTransaction = 80;
  */
 const startsEndWithinMilliseconds = 2 * maxTimeInMilliseconds;
 
-/** The longest time from the start of a request to its change of the asset. The asset stores when the request began. */
+/** The longest time from the start of a request to its change of the asset. The asset stores when the request began, or a later time. */
 const changedWithinMilliseconds = maxTimeInMilliseconds;
 
 /**

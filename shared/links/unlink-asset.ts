@@ -18,7 +18,7 @@ import { readToLink } from './read-to-link.ts';
 
 /**
  * Unlinks an asset from a computation. Writes nothing if there is no link. An active run keeps its inputs, so the asset cannot
- * be deleted until that run ends. Three round trips.
+ * be deleted until that run ends. Three round trips, or four without a link.
  * @throws ServiceError `not_found`
  */
 export async function unlinkAsset(table: Table, request: LinkRequest): Promise<Committed<Permitted>> {

@@ -32,8 +32,6 @@ interface Recorded {
   status: Run['status'] | null;
   /** The current claim. Undefined if the run is over. */
   claim: Claim | undefined;
-  /** Whether the CVM accepted the run with these reports. */
-  isAccepted: boolean;
 }
 
 /**
@@ -49,11 +47,11 @@ export async function recordLastingReports(table: Table, { reference, reports, n
   const [row, head, ...progressItems] = items;
   const { run, claim } = parseProgress(reference, progressItems);
   if (!run || !findComputation(row, computation_id)) {
-    return { outcomes: reports.map(() => ({ outcome: 'unknown_run' })), status: null, claim: undefined, isAccepted: false };
+    return { outcomes: reports.map(() => ({ outcome: 'unknown_run' })), status: null, claim: undefined };
   }
   const outcomes = outcomesOf(reports, reference, claim, items.slice(keys.length));
   const newReports = reports.filter((_, index) => outcomes[index]?.outcome === 'recorded');
-  if (newReports.length === 0) return { outcomes, status: run.status, claim, isAccepted: false };
+  if (newReports.length === 0) return { outcomes, status: run.status, claim };
 
   const transaction = new Transaction();
   for (const report of newReports) transaction.add(marker(report, reference, now));
@@ -67,11 +65,10 @@ export async function recordLastingReports(table: Table, { reference, reports, n
   await transaction.commit(table);
 
   emitMetrics(newReports, claim, change, now);
-  if (!change) return { outcomes, status: run.status, claim, isAccepted: false };
+  if (!change) return { outcomes, status: run.status, claim };
   // Read again: before the execution could see this outcome, it may have stored another token in the claim.
   const after = parseProgress(reference, await getItems(table, progressKeys(reference)));
-  const isAccepted = change.set.accepted_at !== undefined;
-  return { outcomes, status: after.run?.status ?? null, claim: after.claim, isAccepted };
+  return { outcomes, status: after.run?.status ?? null, claim: after.claim };
 }
 
 /** The run and its claim, which say how far it is. */

@@ -36,13 +36,18 @@ export async function recordPresence(
 }
 
 /**
- * Records that the agent of a registered CVM has taken a run, if it was `ready`. If it restarts and is `ready` again, even at once,
- * that is then new, and stored. So the end of the run does not leave it spent.
+ * Records that the agent of a registered CVM has taken a run, if it was last `ready` before it accepted the run. If it restarts and is
+ * `ready` again, even at once, that is then new, and stored. So the end of the run does not leave it spent.
  * @param item what was read at `cvmKeys.cvm`
  */
-export async function recordTaken(table: Table, { domain, cvmId, now }: Heard, item: Item | undefined): Promise<void> {
+export async function recordTaken(
+  table: Table,
+  { domain, cvmId, now }: Heard,
+  item: Item | undefined,
+  acceptedAt: string,
+): Promise<void> {
   const stored = item && parsePresence(item);
-  if (stored?.fit !== 'ready') return;
+  if (stored?.fit !== 'ready' || (stored.fit_at ?? '') > acceptedAt) return;
   await updateIf(table, cvmKeys.cvm(domain, cvmId), setAttributes({ fit: 'busy', fit_at: now }), unchangedFit(stored));
 }
 

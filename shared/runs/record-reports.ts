@@ -37,11 +37,11 @@ export async function recordReports(table: Table, executions: Executions, batch:
   const heard = { domain, cvmId, now, by };
   const { runs, claimItems, registered } = await readItemsOfBatch(table, batch);
   const ofOwnRuns = reports.filter(({ run_id }) => run_id === undefined || runs.some(({ id }) => id === run_id));
-  const [{ outcomes, isRunTaken }] = await Promise.all([
+  const [{ outcomes, acceptedAt }] = await Promise.all([
     recordForRuns(table, executions, batch, { runs, claimItems }),
     recordPresence(table, heard, registered, reportedStateOf(ofOwnRuns)),
   ]);
-  if (isRunTaken) await recordTaken(table, heard, registered);
+  if (acceptedAt !== undefined) await recordTaken(table, heard, registered, acceptedAt);
   return summaryOf(reports, outcomes);
 }
 
@@ -75,8 +75,8 @@ async function readItemsOfBatch(table: Table, { domain, cvmId, reports }: Batch)
 interface Recorded {
   /** The outcomes of the reports that name runs, by their places in the batch. */
   outcomes: Map<number, Outcome>;
-  /** Whether the CVM accepted a run with them. */
-  isRunTaken: boolean;
+  /** When the CVM accepted the active run that reports other than heartbeats name. */
+  acceptedAt: string | undefined;
 }
 
 async function recordForRuns(
@@ -86,7 +86,7 @@ async function recordForRuns(
   { runs, claimItems }: Pick<BatchItems, 'runs' | 'claimItems'>,
 ): Promise<Recorded> {
   const outcomes = new Map<number, Outcome>();
-  let isRunTaken = false;
+  let acceptedAt: string | undefined;
   for (const run of runs) {
     const reference = referenceTo(domain, run);
     const { lasting, heartbeats, invalid } = reportsOf(run, reports);
@@ -95,7 +95,7 @@ async function recordForRuns(
       const chunk = lasting.slice(start, start + reportsPerTransaction);
       const ofRun = { reference, reports: chunk.map(({ report }) => report), now };
       const recorded = await withFreshReads(table, (table) => recordLastingReports(table, ofRun));
-      isRunTaken ||= recorded.isAccepted;
+      acceptedAt = recorded.claim?.accepted_at ?? acceptedAt;
       const isSignOfLife = heartbeats.length > 0 || recorded.outcomes.some(({ outcome }) => outcome !== 'invalid');
       if (recorded.claim && isSignOfLife) await notifyExecution(executions, recorded.claim);
       for (const [index, { place }] of chunk.entries()) {
@@ -110,7 +110,7 @@ async function recordForRuns(
     if (claim) await notifyExecution(executions, claim);
     for (const place of [...heartbeats, ...invalid]) outcomes.set(place, latest);
   }
-  return { outcomes, isRunTaken };
+  return { outcomes, acceptedAt };
 }
 
 /** Returns the reports of a run that are recorded, and the places of its heartbeats and of the invalid reports that name it. */

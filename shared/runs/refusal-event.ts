@@ -13,7 +13,7 @@ export interface Refusal {
 type Fields = 'type' | 'id' | 'event_type' | 'status' | 'details';
 
 /**
- * Returns the report that a stream of a CVM was refused. All of an hour have the same identifier, so one of them is recorded: a machine
+ * Returns the report that a stream of a CVM was refused. All refusals within an hour have the same identifier, so one of them is recorded: a machine
  * that is refused tries again every few seconds, for as long as it exists.
  */
 export function refusalEvent({

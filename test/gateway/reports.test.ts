@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { isOfQuestion } from '../../gateway/logs/run-logs.ts';
 import type { GatewayParts } from '../../gateway/gateway-parts.ts';
 import { identityIn, identityUri } from '../../gateway/identity/cvm-identity.ts';
 import { noCounts } from '../../gateway/metrics/gateway-counts.ts';
@@ -221,12 +222,10 @@ describe('a run at a gateway', () => {
   });
 
   it('has no line in its log for each question of the gateway for the state of the agent', () => {
-    const { run, lines, counts } = hosted();
     const ofQuestion = 'Method State took 12.345µs to complete with state Running';
     const others = ['Method Result took 1.5s to complete with error: no results', `${ofQuestion}, prints an algorithm`];
-    for (const message of [ofQuestion, ...others]) run.takeLog({ level: 'DEBUG', message, computation_id: '', timestamp: null });
-    expect(lines).toEqual(others);
-    expect(counts.logLinesDropped).toBe(0);
+    const isLeftOut = (message: string) => isOfQuestion({ level: 'DEBUG', message, computation_id: '', timestamp: null });
+    expect([ofQuestion, ...others].map(isLeftOut)).toEqual([true, false, false]);
   });
 
   it('has up to four attestations in its journal, each once, after the agent has taken it', async () => {

@@ -47,7 +47,9 @@ export async function watchToEnd(
   let shown: LiveLine | undefined;
   try {
     const readRun = () => client.getRun({ id, run, signal });
-    const { started_at, ended_at, cvm_id } = await retryUntilAborted(readRun, { signal, onInterruption: outages.began });
+    // After a start, the run is there. What the user has typed may be wrong, also the address of the service.
+    const read = isNamed ? readRun() : retryUntilAborted(readRun, { signal, onInterruption: outages.began });
+    const { started_at, ended_at, cvm_id } = await read;
     const takesFiles = !isJson && ended_at === null && (await isRegistered(client, cvm_id, signal));
     const startedAt = Date.parse(started_at);
     const live = (shown = liveLine(terminal, startedAt));

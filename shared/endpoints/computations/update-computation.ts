@@ -23,7 +23,8 @@ export const contract = {
   condition: 'if-match',
   errors: ['not_found', 'unsupported_media_type', 'too_large'],
   description:
-    'Replaces all fields. A field that you omit is reset to its default, except `owner` and `approval`, which stay the same.',
+    'Replaces all fields. A field that you omit is reset to its default, except `owner` and `approval`, which stay the same. ' +
+    'Without `consumers`, all users with the role `result_consumer` who uploaded a key become result consumers.',
 } as const satisfies Contract;
 
 export const examples = { request: computationBody, response: computation } satisfies Examples<typeof contract>;

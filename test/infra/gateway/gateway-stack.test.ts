@@ -185,7 +185,8 @@ describe.each(synthesize(withGateway))('the gateway of $stage.name', (synthesize
       TargetType: 'ip',
       HealthCheckProtocol: 'HTTP',
       HealthCheckPort: '8080',
-      HealthCheckTimeoutSeconds: 10,
+      HealthCheckIntervalSeconds: 15,
+      HealthCheckTimeoutSeconds: 15,
       UnhealthyThresholdCount: 10,
       TargetGroupAttributes: expect.arrayContaining([
         { Key: 'deregistration_delay.timeout_seconds', Value: '10' },

@@ -49,14 +49,6 @@ describe('linkAsset', () => {
     expect(refused).toMatchObject([{ extras: { reason: 'second_algorithm' } }, { extras: { reason: 'file_name_taken' } }]);
   });
 
-  it('removes the link of an asset that is renamed meanwhile', async () => {
-    const [computation, dataset] = [await aComputation(stores.table, domain), await aDataset('a.csv')];
-    await link(dataset, computation);
-    beforeCall(stores.mortal, 'Get', () => become(dataset, 'dataset'));
-    await unlinkAsset(stores.mortal, { domain, assetId: dataset, computationId: computation, ...byAlice });
-    expect((await readDefinition(stores.table, computation)).datasets).toEqual([]);
-  });
-
   it('writes one event for several equal links at the same time', async () => {
     const [computation, dataset] = [await aComputation(stores.table, domain), await aDataset('a.csv')];
     await Promise.all(Array.from({ length: 5 }, () => link(dataset, computation)));
@@ -65,5 +57,16 @@ describe('linkAsset', () => {
     const events = items.filter((item) => item['pk'] === `journal#${computation}` && String(item['sk']).startsWith('event#'));
     expect(events.map((event) => event['event_type'])).toEqual(['created', 'asset_linked', 'asset_unlinked']);
     expect(inconsistencies(items)).toEqual([]);
+  });
+});
+
+describe('unlinkAsset', () => {
+  it('removes the link of an asset that is renamed meanwhile', async () => {
+    const [computation, dataset] = [await aComputation(stores.table, domain), await aDataset('a.csv')];
+    await link(dataset, computation);
+    beforeCall(stores.mortal, 'Get', () => become(dataset, 'dataset'));
+    await unlinkAsset(stores.mortal, { domain, assetId: dataset, computationId: computation, ...byAlice });
+    expect((await readDefinition(stores.table, computation)).datasets).toEqual([]);
+    expect(inconsistencies(await scan(stores.table))).toEqual([]);
   });
 });
