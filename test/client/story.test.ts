@@ -15,6 +15,27 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 
+/** Returns a client for which the service is away until it says so, and what it says. */
+async function clientOfAwayService() {
+  let isAway = true;
+  const told: string[] = [];
+  const away = createClient({
+    baseUrl: stack.baseUrl,
+    domain: 'd1',
+    token: await stack.token('alice', ['d1:administrator']),
+    retry: { attempts: 1 },
+    fetch: async (request) => (isAway ? Promise.reject(new TypeError('away')) : await fetch(request)),
+  });
+  const listeners = {
+    onInterruption: ({ code }: { code: string }) => {
+      told.push(code);
+      isAway = false;
+    },
+    onRecovery: () => told.push('back'),
+  };
+  return { away, told, listeners };
+}
+
 describe('a client of the service', () => {
   it('watches a run from its start to its end, and returns how it ended', async () => {
     const { id } = await createReadyComputation(client, 'Iris');
@@ -56,20 +77,8 @@ describe('a client of the service', () => {
 
   it('goes on watching after the service was away, and says when it is back', async () => {
     const { id } = await client.createComputation({ body: { name: 'Away' } });
-    let isAway = true;
-    const away = createClient({
-      baseUrl: stack.baseUrl,
-      domain: 'd1',
-      token: await stack.token('alice', ['d1:administrator']),
-      retry: { attempts: 1 },
-      fetch: async (request) => (isAway ? Promise.reject(new TypeError('away')) : await fetch(request)),
-    });
-    const told: string[] = [];
-    const onInterruption = ({ code }: { code: string }) => {
-      told.push(code);
-      isAway = false;
-    };
-    const watched = watchEvents(away, { id, onInterruption, onRecovery: () => told.push('back') });
+    const { away, told, listeners } = await clientOfAwayService();
+    const watched = watchEvents(away, { id, ...listeners });
     expect((await watched.next()).value.event_type).toBe('created');
     expect(told).toEqual(['unreachable', 'back']);
   });
@@ -77,20 +86,8 @@ describe('a client of the service', () => {
   it('waits for a service that is away when the watch of a run begins', async () => {
     const { id } = await createReadyComputation(client, 'Iris');
     const run = await client.startRun({ id, cvm: 'sim-reject-1' });
-    let isAway = true;
-    const away = createClient({
-      baseUrl: stack.baseUrl,
-      domain: 'd1',
-      token: await stack.token('alice', ['d1:administrator']),
-      retry: { attempts: 1 },
-      fetch: async (request) => (isAway ? Promise.reject(new TypeError('away')) : await fetch(request)),
-    });
-    const told: string[] = [];
-    const onInterruption = ({ code }: { code: string }) => {
-      told.push(code);
-      isAway = false;
-    };
-    const ended = await waitForRun(away, { id, run, onInterruption, onRecovery: () => told.push('back') });
+    const { away, told, listeners } = await clientOfAwayService();
+    const ended = await waitForRun(away, { id, run, ...listeners });
     expect(ended).toMatchObject({ id: run, status: 'failed' });
     expect(told).toEqual(['unreachable', 'back']);
   });

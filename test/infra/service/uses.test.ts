@@ -40,7 +40,7 @@ const notReached: Partial<Record<FunctionName, string[]>> = {
   ],
 };
 
-/** What a fold calls (test/shared/lists/fold-calls.test.ts). Now and then it is the turn of a function that changes a list. */
+/** What a fold calls (test/shared/lists/fold.test.ts). Now and then it is the turn of a function that changes a list. */
 const ofFolds: string[] = changesLists.map(ofTable);
 /** Read if a journal has a gap, to distinguish damage from a concurrent deletion. */
 const gapCheck = 'dynamodb:GetItem';

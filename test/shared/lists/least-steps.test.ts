@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { emptyHead, type Head } from '../../../shared/lists/head.ts';
 import { leastStepsToFold } from '../../../shared/lists/least-steps.ts';
+import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import type { LogEntry } from '../../../shared/lists/log.ts';
 import { divideEdge } from '../../../shared/lists/tree.ts';
 
@@ -39,6 +40,14 @@ describe('the number of changes that make a fold worth its cost', () => {
   it('grows sixteen times as fast with a list whose filter has small groups', () => {
     const head = { ...headOf(2_000), totals: { a: [0, 2_000], b: [0, 500_000] } };
     expect(least(head, changesOf([newest - 1]))).toBeCloseTo(8_000_000 / 19_000);
+  });
+
+  it('grows sixteen times as fast with the runs of a domain, whose computations have few runs each', () => {
+    const head = { ...headOf(2_000), totals: { r: [500_000] } };
+    const unfolded = changesOf([newest - 1]);
+    expect(leastStepsToFold(indexedLists.runs('d1').index, head, { entries: unfolded, unfolded })).toBeCloseTo(
+      8_000_000 / 19_000,
+    );
   });
 
   it('is 32 if at most half of the changes are of members outside the head', () => {
