@@ -11,10 +11,14 @@ export interface Service {
 
 export const callers = [1, 4, 16] as const;
 export const rounds = 3;
-/** Of each service, case, number of callers and round. */
-export const requestsPerRound = 48;
+/** How long requests are sent to each service, for each case and number of callers, in each round. */
+export const millisecondsPerRound = 2_000;
+/** Before the first round, requests are sent for so long that are not measured: a new process is several times slower. */
+export const warmUpInMilliseconds = 1_000;
+/** A run can be started and reported once, so these cases have a number of requests in place of a time. */
+export const runsPerRound = 48;
 /** As many runs as the cases start. */
-export const startsPerService = callers.length * rounds * requestsPerRound;
+export const startsPerService = callers.length * rounds * runsPerRound;
 
 /** Reads come first: what was just created is read from the log for some seconds, which peers do not have. */
 export const caseNames = [
