@@ -128,6 +128,7 @@ function requireProgram(name: string, program: string | undefined): void {
 const { rows, prefect, restate } = optionsFrom(process.argv.slice(2));
 requireProgram('Prefect', prefect && join(prefect, 'bin/prefect'));
 requireProgram('Restate', restate && join(restate, 'node_modules/.bin/restate-server'));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 const services: Service[] = [];
 try {
   console.error('Fills this service ...');

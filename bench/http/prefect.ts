@@ -10,6 +10,8 @@ interface FlowRun {
   id: string;
 }
 
+const mostAttempts = 120;
+
 /**
  * Starts Prefect's server on SQLite and fills it with flow runs, all but the first directly in its database.
  * @param directory the virtual environment that Prefect is installed in
@@ -31,8 +33,18 @@ export async function startPrefect(directory: string, rows: number): Promise<Ser
   const flow = (await post('/flows/', { name: 'bench' })) as FlowRun;
   const create = async (type = 'SCHEDULED') =>
     (await post('/flow_runs/', { flow_id: flow.id, name: 'survival', state: { type } })) as FlowRun;
-  const first = await create();
-  await create('COMPLETED');
+  /** On a busy machine, its database answers some of them with 503. */
+  const surelyCreate = async (type: string): Promise<FlowRun> => {
+    for (let attempts = 1; ; attempts++) {
+      try {
+        return await create(type);
+      } catch (error) {
+        if (attempts === mostAttempts) throw error;
+      }
+    }
+  };
+  const first = await surelyCreate('SCHEDULED');
+  await surelyCreate('COMPLETED');
   fillDatabase(join(home, 'prefect.db'), first.id, rows);
   const started: string[] = [];
   const limit = 10;
@@ -40,11 +52,7 @@ export async function startPrefect(directory: string, rows: number): Promise<Ser
     post('/flow_runs/paginate', { limit, sort: 'EXPECTED_START_TIME_DESC', ...body }).then(() => undefined);
   const setState = (id: string, type: string) => post(`/flow_runs/${id}/set_state`, { state: { type }, force: true });
   const pending: FlowRun[] = [];
-  while (pending.length < startsPerService) {
-    // On a busy machine, its database answers some of them with 503.
-    const run = await create('PENDING').catch(() => undefined);
-    if (run) pending.push(run);
-  }
+  while (pending.length < startsPerService) pending.push(await surelyCreate('PENDING'));
   return {
     name: 'Prefect',
     cases: {

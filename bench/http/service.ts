@@ -53,7 +53,7 @@ interface ServerProcess {
   directory?: string;
 }
 
-/** Starts a process, and waits until its address answers. */
+/** Starts a process, and waits until its address answers. It ends with this process at the latest. */
 export async function startServer(
   command: string[],
   { url, environment, directory }: ServerProcess,
@@ -67,9 +67,12 @@ export async function startServer(
   let output = '';
   child.stderr.on('data', (bytes: Buffer) => (output = (output + bytes.toString()).slice(-2_000)));
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const end = () => child.kill('SIGTERM');
+  process.once('exit', end);
   const stop = async () => {
-    child.kill('SIGTERM');
+    end();
     await ended;
+    process.off('exit', end);
   };
   await Promise.race([
     untilItAnswers(url, child),
