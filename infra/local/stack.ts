@@ -23,6 +23,7 @@ import { localDomains } from './domains/local-domains.ts';
 import { LocalUsers } from './domains/local-users.ts';
 import { localPages } from './local-pages.ts';
 import { runLogDirectory, withRunLogs } from './run-log-files.ts';
+import { sendOnlyWhile } from './send-only-while.ts';
 import { sendUnsigned } from './send-unsigned.ts';
 import { signInPages } from './sign-in/sign-in-pages.ts';
 import { startSimulatedCvms } from '../simulated-cvms/simulated-cvms.ts';
@@ -118,7 +119,9 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     kms: kms.place,
   };
   setEnvironment((await options.intercept?.(endpoints)) ?? endpoints, times, options.logLevel ?? 'SILENT');
-  sendUnsigned(openTable(() => new Deadline()).document, 'dynamodb');
+  const { document } = openTable(() => new Deadline());
+  sendUnsigned(document, 'dynamodb');
+  sendOnlyWhile(dynamoDb.isListening, document);
   sendUnsigned(openExecutions(() => new Deadline()).client, 'states');
   if (options.dataDirectory !== undefined) await continueInterrupted({ invoke, background, clock, onStop });
   if (options.schedules !== false) for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
@@ -147,7 +150,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   const api = await startHttpApi({
     routes,
     authorizer: { issuer: issuer.url, audience: issuer.audience, keys: issuer.keys },
-    invoke: withHealthOfEngine(invoke, endpoints.dynamoDb),
+    invoke: withHealthOfEngine(invoke, dynamoDb),
     clock,
     port: options.port,
     gate,
