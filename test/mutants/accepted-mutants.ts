@@ -178,7 +178,8 @@ export const acceptedMutants: AcceptedMutant[] = [
   },
   {
     file: 'shared/approvals/approve.ts',
-    before: "isNamed && readDefinition(table, computationId), // read after the row too, so that the row's version guards it",
+    before:
+      "matchesIfMatch && readDefinition(table, computationId), // read after the row too, so that the row's version guards it",
     after: "(readDefinition(table, computationId)), // read after the row too, so that the row's version guards it",
     reason: 'Without If-Match nothing uses the definition. The condition saves a read.',
   },
