@@ -197,6 +197,12 @@ export const acceptedMutants: AcceptedMutant[] = [
   },
   {
     file: 'shared/lists/fold-due.ts',
+    before: 'if (changes > longest.changes) longest = { index, changes };',
+    after: 'if (changes >= longest.changes) longest = { index, changes };',
+    reason: 'Of lists with equally many changes, any may be named.',
+  },
+  {
+    file: 'shared/lists/fold-due.ts',
     before: 'part.folded > 0 && part.folded < part.steps && deadlineOf(table).remaining >= partTimeInMilliseconds;',
     after: '(part.folded > 0) && deadlineOf(table).remaining >= partTimeInMilliseconds;',
     reason: 'One more fold finds nothing to fold.',
