@@ -17,7 +17,6 @@ const sharing = [
   'test/client/transfer/*.test.ts',
   'test/cms/{completion,login,output,sign-approval}.test.ts',
   'test/concurrency/{approvals-at-once,deleted-inputs,hot-domain,lost-updates,store-model,sweep-quota}.test.ts',
-  'test/gateway/reports.test.ts',
   'test/infra/{accept,console,operations,reference,rehearse,simulated-cvms,state}/*.test.ts',
   'test/infra/local/{allowed-origins,background,console-pages}.test.ts',
   'test/infra/local/dynamodb/{engine-binary,table-expiry}.test.ts',
