@@ -1,10 +1,10 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { localCredentials } from '../../../infra/local/local-credentials.ts';
-import { withHealthOfEngine } from '../../../infra/local/local-health.ts';
-import { sendOnlyWhile } from '../../../infra/local/send-only-while.ts';
-import { startAnsweringServer, status, type AnsweringServer } from '../../support/answering-server.ts';
+import { localCredentials } from '../../../../infra/local/local-credentials.ts';
+import { withHealthOfEngine } from '../../../../infra/local/functions/local-health.ts';
+import { sendOnlyWhile } from '../../../../infra/local/dynamodb/send-only-while.ts';
+import { startAnsweringServer, status, type AnsweringServer } from '../../../support/answering-server.ts';
 
 let other: AnsweringServer | undefined;
 afterEach(() => other?.stop());
