@@ -17,9 +17,8 @@ const sharing = [
   'test/client/transfer/*.test.ts',
   'test/cms/{completion,login,output,sign-approval}.test.ts',
   'test/concurrency/{approvals-at-once,deleted-inputs,hot-domain,lost-updates,store-model,sweep-quota}.test.ts',
-  'test/gateway/reports.test.ts',
   'test/infra/{accept,console,operations,reference,rehearse,simulated-cvms,state}/*.test.ts',
-  'test/infra/local/{allowed-origins,background,console-pages}.test.ts',
+  'test/infra/local/{console/console-pages,functions/background,http-api/allowed-origins}.test.ts',
   'test/infra/local/dynamodb/{engine-binary,table-expiry}.test.ts',
   // They synthesize the same stages with the CDK, whose import takes 2 s.
   'test/infra/service-stage.test.ts',

@@ -5,10 +5,12 @@ import { systemClock, type Clock } from '../shared/clock.ts';
 import { log } from '../shared/logger.ts';
 import { pollPendingCommands } from './session/poll-pending-commands.ts';
 import type { RunLogs } from './logs/run-logs.ts';
+import type { CvmIdentity } from './identity/cvm-identity.ts';
 import { noCounts, type GatewayCounts } from './metrics/gateway-counts.ts';
 import { defaultTimings, type GatewayTimings } from './gateway-timings.ts';
 import type { Outbox } from './reports/outbox.ts';
 import { openService } from './service.ts';
+import type { CvmSession } from './session/cvm-session.ts';
 import { Sessions } from './session/sessions.ts';
 import { holdsResults } from './streams/agent-states.ts';
 import { Connections } from './streams/connections.ts';
@@ -40,9 +42,10 @@ export interface Gateway {
 
 export interface GatewayGauges {
   cvms: number;
-  missingForwarders: number;
+  /** CVMs without a stream of their log-forwarder. */
+  missingForwarders: CvmIdentity[];
   /** CVMs whose agent can be restarted for a further run. An agent whose results nobody has fetched yet is not among them. */
-  spentCvms: number;
+  spentCvms: CvmIdentity[];
   /** The age of the oldest report that the service has not taken, in milliseconds. */
   outboxAge: number;
 }
@@ -144,12 +147,16 @@ async function bind(server: Server, address: string, credentials: ServerCredenti
   });
 }
 
+function identitiesOf(sessions: CvmSession[]): CvmIdentity[] {
+  return sessions.map(({ identity }) => identity);
+}
+
 function gaugesOf(sessions: Sessions): GatewayGauges {
   const connected = sessions.all.filter((session) => session.agent);
   return {
     cvms: connected.length,
-    missingForwarders: connected.filter((session) => !session.hasForwarder).length,
-    spentCvms: connected.filter(({ agentProcess: { fit, state } }) => fit === 'spent' && !holdsResults(state)).length,
+    missingForwarders: identitiesOf(connected.filter((session) => !session.hasForwarder)),
+    spentCvms: identitiesOf(connected.filter(({ agentProcess: { fit, state } }) => fit === 'spent' && !holdsResults(state))),
     outboxAge: Math.max(0, ...outboxesOf(sessions).map((outbox) => outbox.age)),
   };
 }

@@ -9,7 +9,7 @@ export const identifier = v.pipe(
 
 /** An identifier that a caller sends. It need not be a UUID: any other text matches nothing, so it leads to 404 or an empty list. */
 /*#__NO_SIDE_EFFECTS__*/
-export function namedId(expected?: string) {
+export function uncheckedId(expected?: string) {
   return v.pipe(v.string(expected), v.metadata({ format: 'uuid', maxLength: 36 }));
 }
 

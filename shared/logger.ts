@@ -11,6 +11,11 @@ export function startLog(fields: Record<string, unknown>): void {
   context = fields;
 }
 
+/** Returns these fields, for other lines that a query must find by them. */
+export function fieldsOfLog(): Record<string, unknown> {
+  return context;
+}
+
 /**
  * Writes an entry as one line of JSON, the format that CloudWatch Logs Insights reads. Never pass request bodies or
  * `agent_config`.

@@ -1,5 +1,5 @@
 import { environment } from './environment.ts';
-import { writeLine } from './logger.ts';
+import { fieldsOfLog, writeLine } from './logger.ts';
 
 /** The service's own metrics, in addition to those of AWS, with their CloudWatch units. */
 export const metricUnits = {
@@ -37,8 +37,9 @@ export type MetricName = keyof typeof metricUnits;
 const summed = new Set<MetricName>(['RequestsFailed']);
 
 /**
- * Writes a metric to the log in CloudWatch's embedded metric format, with the stage as a dimension. Writes nothing if no
- * namespace is configured.
+ * Writes a metric to the log in CloudWatch's embedded metric format, with the stage as a dimension. The line also has the fields of the
+ * log's entries, such as the domain, so that a query of the log finds whose figures they are. Writes nothing if no namespace is
+ * configured.
  */
 export function emitMetric(name: MetricName, value: number, dimensions: Record<string, string> = {}): void {
   const { STAGE, METRICS_NAMESPACE } = environment();
@@ -49,7 +50,7 @@ export function emitMetric(name: MetricName, value: number, dimensions: Record<s
     Dimensions: summed.has(name) ? [Object.keys(all), ['stage']] : [Object.keys(all)],
     Metrics: [{ Name: name, Unit: metricUnits[name] }],
   };
-  writeLine({ _aws: { Timestamp: Date.now(), CloudWatchMetrics: [metric] }, ...all, [name]: value });
+  writeLine({ _aws: { Timestamp: Date.now(), CloudWatchMetrics: [metric] }, ...fieldsOfLog(), ...all, [name]: value });
 }
 
 /** The tasks that write `Waiting`. */

@@ -72,19 +72,20 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
         message: `The computation is not ready. Missing:\n${problem.missing_items ? formatMissing(missingItems(problem.missing_items, { id, isSigned: where.isSigned ?? false }), where).trimEnd() : detail}`,
         next: where.command(`check ${id}`),
       };
-    case 'too_many_requests':
+    case 'too_many_requests': // nothing was made
+      return { message: forNow('The service takes no more requests now', detail), next: where.typed };
     case 'unavailable': {
       const [, asset] = /^hash of the asset (\S+)$/.exec(problem.request) ?? [];
       if (asset !== undefined) {
         return { message: `${detail} Then type the same again.`, next: where.command(`asset show ${asset}`) };
       }
-      return { message: `The service is busy or down: ${sentence(detail)} Try again in a minute.`, next: where.typed };
+      return { message: forNow('The service cannot answer now', detail), next: afterFailure(problem, id, where) };
     }
     case 'internal':
     case 'unexpected':
       return {
         message: problem.requestId === undefined ? detail : `${detail} (request ${problem.requestId})`,
-        next: code === 'internal' ? afterInternal(problem, id, where) : afterUnexpected(problem, where),
+        next: code === 'internal' ? afterFailure(problem, id, where) : afterUnexpected(problem, where),
       };
     case 'invalid_request':
       if (isTyped(problem, where)) {
@@ -143,10 +144,18 @@ function whereToLook({ request, detail }: ServiceProblem, id: string): string {
 }
 
 /**
+ * Explains a refusal that passes. The service says in sentences what is wrong, and when to try again. The API gateway before it has only
+ * a name for it, such as `Service Unavailable`.
+ */
+function forNow(what: string, detail: string): string {
+  return /[.!?]$/.test(detail) ? detail : `${what} (${detail}). Try again in a minute.`;
+}
+
+/**
  * Returns the command that shows whether something was made although the service failed: the same command again may make it twice.
  * Otherwise a repeat does no harm.
  */
-function afterInternal({ request }: ServiceProblem, id: string, { typed, command }: Circumstances): string {
+function afterFailure({ request }: ServiceProblem, id: string, { typed, command }: Circumstances): string {
   if (/^POST .*\/computations$/.test(request)) return command('computation list');
   return /^POST .*\/run$/.test(request) ? command(`runs ${id}`) : typed;
 }

@@ -12,7 +12,7 @@ export const handler = changeEndpoint(route, contract, {
       by: caller.id,
       now,
       permit,
-      isNamed: ifMatch && ((row, definition) => ifMatch(...etagsFor(caller, row, definition))),
+      matchesIfMatch: ifMatch && ((row, definition) => ifMatch(...etagsFor(caller, row, definition))),
     }),
   reply: ({ approval, permitted }) => ({ permitted, body: approval }),
 });

@@ -11,7 +11,7 @@ export const handler = changeEndpoint(route, contract, {
       by: caller.id,
       now,
       permit: ({ created_by }) => permit({ creator: created_by }),
-      isNamed: ifMatch && ((current) => ifMatch(assetEtag(current))),
+      matchesIfMatch: ifMatch && ((current) => ifMatch(assetEtag(current))),
     }),
   reply: ({ permitted }) => ({ permitted }),
 });

@@ -16,7 +16,7 @@ export const handler = changeEndpoint(route, contract, {
       by: caller.id,
       now,
       permit: permitReplacement({ given: body.asset, caller, permit }),
-      isNamed: ifMatch && ((current) => ifMatch(assetEtag(current))),
+      matchesIfMatch: ifMatch && ((current) => ifMatch(assetEtag(current))),
     }),
   reply: ({ asset, permitted }, { now }) => ({
     permitted,

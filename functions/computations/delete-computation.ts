@@ -9,7 +9,7 @@ export const handler = changeEndpoint(route, contract, {
       domain: path.domainID,
       id: path.id,
       permit: ({ owner }) => permit({ owner }),
-      isNamed: ifMatch && ((row, definition) => ifMatch(...etagsFor(caller, row, definition))),
+      matchesIfMatch: ifMatch && ((row, definition) => ifMatch(...etagsFor(caller, row, definition))),
     }),
   reply: (permitted) => ({ permitted }),
 });

@@ -9,7 +9,7 @@ export const handler = changeEndpoint(route, contract, {
       domain: path.domainID,
       cvmId: path.cvmID,
       now,
-      isNamed: ifMatch && ((cvm) => ifMatch(cvmEtag(cvm))),
+      matchesIfMatch: ifMatch && ((cvm) => ifMatch(cvmEtag(cvm))),
     }),
   reply: () => ({}),
 });

@@ -10,7 +10,7 @@ export const handler = changeEndpoint(route, contract, {
       cvmId: path.cvmID,
       given: body,
       now,
-      isNamed: ifMatch && ((cvm) => ifMatch(cvmEtag(cvm))),
+      matchesIfMatch: ifMatch && ((cvm) => ifMatch(cvmEtag(cvm))),
     }),
   reply: ({ cvm, isNew }) => ({ body: cvm, etag: cvmEtag(cvm), isNew }),
 });

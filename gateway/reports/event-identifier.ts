@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { endingEvents } from '../../shared/runs/outcome-of-report.ts';
-import { idOfStateEvent } from '../../shared/runs/report.ts';
+import { stateEventIdPrefix } from '../../shared/runs/report.ts';
 import type { AgentEvent } from '../wire/messages.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { AgentEvent } from '../wire/messages.ts';
  * that a gateway infers from the agent's state, on any gateway, so the service records one of them.
  */
 export function stateEventId(eventType: string, status: string): string {
-  return `${idOfStateEvent}${eventType}/${status}`;
+  return `${stateEventIdPrefix}${eventType}/${status}`;
 }
 
 const occursOnce = new Set<string>([

@@ -14,8 +14,8 @@ export interface OutboxOptions {
   send: (reports: LastingReport[]) => Promise<ReportResult[]>;
   /** Called with the answers to the reports that the service has taken. */
   onTaken: (results: ReportResult[]) => void;
-  /** Called for each report that was left out. */
-  onDropped: (report: LastingReport) => void;
+  /** Called for each report that was left out. The reason is a sentence. */
+  onDropped: (report: LastingReport, reason: string) => void;
   /** What a line of the log says besides, such as the run. */
   logFields?: Record<string, string>;
   now: () => number;
@@ -71,7 +71,7 @@ export class Outbox {
     const [dropped] = index < 0 ? [] : this.entries.splice(index, 1);
     if (!dropped) return false;
     this.bytes -= dropped.bytes;
-    this.options.onDropped(dropped.report);
+    this.options.onDropped(dropped.report, 'Too many reports of the run wait for the service.');
     return true;
   }
 
@@ -110,6 +110,7 @@ export class Outbox {
     let pause = firstInMilliseconds;
     let most = reportsPerBatch;
     let lastingFailures = 0;
+    let hasWarned = false;
     while (this.entries.length > 0 && !this.closed) {
       this.inFlight = Math.min(most, this.entries.length);
       const batch = this.entries.slice(0, this.inFlight);
@@ -117,7 +118,7 @@ export class Outbox {
       this.inFlight = 0;
       if (results) {
         this.remove(batch);
-        [pause, most, lastingFailures] = [firstInMilliseconds, reportsPerBatch, 0];
+        [pause, most, lastingFailures, hasWarned] = [firstInMilliseconds, reportsPerBatch, 0, false];
         this.options.onTaken(results);
         continue;
       }
@@ -127,11 +128,15 @@ export class Outbox {
         const fields = { ...this.options.logFields, id: first.report.id };
         log('ERROR', 'A report of a CVM was left out, because the service cannot take it.', fields, error);
         this.remove(batch);
-        this.options.onDropped(first.report);
+        this.options.onDropped(first.report, 'The service cannot take it.');
         lastingFailures = 0;
       }
       if (kind === 'lasting') most = 1;
       if (kind === 'credentials') pause = longestInMilliseconds;
+      if (pause === longestInMilliseconds && !hasWarned) {
+        log('WARN', 'The reports of a run cannot be sent now.', this.options.logFields, error);
+        hasWarned = true;
+      }
       await this.pause(pause * (0.5 + Math.random() / 2));
       pause = Math.min(2 * pause, longestInMilliseconds);
     }

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { timestampOf } from '../../shared/clock.ts';
 import { isActive } from '../../shared/computations/run.ts';
+import { log } from '../../shared/logger.ts';
 import type { RunReference } from '../../shared/runs/run-reference.ts';
 import { longestReason, reportSchema, type LastingReport } from '../../shared/runs/report.ts';
 import { eventId, occursOnceInARun, stateEventId } from '../reports/event-identifier.ts';
@@ -41,27 +42,42 @@ export class HostedRun {
   private readonly known = new Set<string>();
   private readonly failure = new FailureReason();
   private optionalEvents = 0;
+  /** Why reports were dropped, as the log has said. */
+  private readonly toldReasons = new Set<string>();
   private observed: { state: AgentState; since: number } | undefined;
 
   constructor(reference: RunReference, parts: GatewayParts, onStatus: () => void) {
     this.reference = reference;
     this.parts = parts;
-    const { service, counts, clock, timings } = parts;
+    const { service, clock, timings } = parts;
     this.outbox = new Outbox({
       send: (reports) => service.report({ domain: reference.domain, cvmId: reference.cvm_id }, reports),
       onTaken: (results) => {
         this.learn(results);
         onStatus();
       },
-      onDropped: ({ id }) => {
-        counts.reportsDropped++;
+      onDropped: ({ id }, reason) => {
+        this.countDropped(reason);
         this.known.delete(id); // an event of the agent's state is inferred again, a while later
         this.observed = undefined;
       },
-      logFields: { domain: reference.domain, cvm_id: reference.cvm_id, run_id: reference.run_id },
+      logFields: this.logFields,
       now: () => clock.now(),
       pauses: { firstInMilliseconds: timings.firstRetry, longestInMilliseconds: timings.longestRetry },
     });
+  }
+
+  private get logFields(): Record<string, string> {
+    const { domain, cvm_id, run_id } = this.reference;
+    return { domain, cvm_id, run_id };
+  }
+
+  /** Counts a report that is left out. The log says so once for each reason. */
+  private countDropped(reason: string): void {
+    this.parts.counts.reportsDropped++;
+    if (this.toldReasons.has(reason)) return;
+    this.toldReasons.add(reason);
+    log('WARN', 'A report of a run was dropped.', { ...this.logFields, reason });
   }
 
   /** Whether the run has ended, as far as the service has told. */
@@ -121,7 +137,7 @@ export class HostedRun {
   attest(attestation_hash: string): void {
     if (this.attestations.has(attestation_hash)) return;
     if (this.attestations.size === mostAttestations) {
-      this.parts.counts.reportsDropped++;
+      this.countDropped(`The agent has sent more than ${mostAttestations} attestations.`);
       return;
     }
     this.attestations.add(attestation_hash);
@@ -142,7 +158,7 @@ export class HostedRun {
     if (this.known.has(id)) return;
     if (event_type === 'Running' && status === 'Failed' && this.known.has(stateEventId('Stopped', 'Stopped'))) return;
     if (!isStateEvent && ++this.optionalEvents > mostOptionalEvents) {
-      this.parts.counts.reportsDropped++;
+      this.countDropped(`The agent has sent more than ${mostOptionalEvents} warnings.`);
       return;
     }
     const occurredAt = timeOf(timestamp);

@@ -1,6 +1,6 @@
 import { issueLocalToken } from '../../client/tokens/local-token.ts';
 import { askThisMachine, serviceHere } from './ask-this-machine.ts';
-import type { Enrolment } from '../local/cvm-gateway.ts';
+import type { Enrolment } from '../local/cvms/cvm-gateway.ts';
 
 /** A service whose CVMs are enrolled: the one on this machine, or a deployed stage. */
 export interface EnrolmentTarget {

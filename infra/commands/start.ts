@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
-import { parseOrigins } from '../local/allowed-origins.ts';
+import { parseOrigins } from '../local/http-api/allowed-origins.ts';
 import { gatewayPortFromEnvironment, isMain, parseOptions, portFromEnvironment, runCommand } from '../command-line/arguments.ts';
 import { buildConsole, type ConsoleBuild, type ConsoleFiles } from '../local/console/console-build.ts';
 import { serviceVersion } from '../service-version.ts';
 import { isFree } from '../local/free-port.ts';
-import { requestLine } from '../local/request-line.ts';
+import { requestLine } from '../local/http-api/request-line.ts';
 import { type Stack, type StackOptions, startStack } from '../local/stack.ts';
 import { welcome } from './welcome.ts';
 

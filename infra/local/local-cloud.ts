@@ -1,12 +1,12 @@
 import { uploadPrefix } from '../../shared/assets/content-store.ts';
 import { stateMachineDefinition, type RunTimes } from '../../shared/runs/state-machine.ts';
-import type { Background } from './background.ts';
+import type { Background } from './functions/background.ts';
 import { startDynamoDb, type LocalDynamoDb } from './dynamodb/dynamodb.ts';
 import type { AllowsOrigin } from './http-api/cors.ts';
-import { startIssuer, type LocalIssuer } from './issuer.ts';
+import { startIssuer, type LocalIssuer } from './sign-in/issuer.ts';
 import { startKms, type LocalKms } from './kms/kms.ts';
 import { local } from './local-environment.ts';
-import type { InvokeFunction } from './local-functions.ts';
+import type { InvokeFunction } from './functions/local-functions.ts';
 import { startS3, type LocalS3 } from './s3/s3.ts';
 import { startStepFunctions, type LocalStepFunctions } from './step-functions/step-functions.ts';
 import type { TimerClock } from '../timer-clock.ts';

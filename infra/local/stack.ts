@@ -4,25 +4,26 @@ import { openExecutions } from '../../shared/runs/executions.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { schedules } from '../schedules.ts';
-import { allowedOrigins } from './allowed-origins.ts';
-import { startBackground } from './background.ts';
+import { allowedOrigins } from './http-api/allowed-origins.ts';
+import { startBackground } from './functions/background.ts';
 import type { ConsoleFiles } from './console/console-build.ts';
 import { consolePages } from './console/console-pages.ts';
-import { claimsOfSimulatedCvms } from './claims-of-simulated-cvms.ts';
-import { continueInterrupted } from './continue-interrupted.ts';
+import { claimsOfSimulatedCvms } from './cvms/claims-of-simulated-cvms.ts';
+import { continueInterrupted } from './functions/continue-interrupted.ts';
 import { lockDirectory } from './data/lock-directory.ts';
-import type { CvmGateway, CvmGatewayOptions, startCvmGateway } from './cvm-gateway.ts';
+import type { CvmGateway, CvmGatewayOptions, startCvmGateway } from './cvms/cvm-gateway.ts';
 import { createTable } from './dynamodb/dynamodb.ts';
 import { type HttpApiOptions, startHttpApi } from './http-api/http-api.ts';
 import { startLocalCloud } from './local-cloud.ts';
 import { type Endpoints, local, setEnvironment } from './local-environment.ts';
-import { type InvokeFunction, type LoadHandler, localFunctions } from './local-functions.ts';
-import { withHealthOfEngine } from './local-health.ts';
+import { type InvokeFunction, type LoadHandler, localFunctions } from './functions/local-functions.ts';
+import { withHealthOfEngine } from './functions/local-health.ts';
 import { DomainGate } from './domains/domain-gate.ts';
 import { localDomains } from './domains/local-domains.ts';
 import { LocalUsers } from './domains/local-users.ts';
-import { localPages } from './local-pages.ts';
-import { runLogDirectory, withRunLogs } from './run-log-files.ts';
+import { localPages } from './pages/local-pages.ts';
+import { runLogDirectory, withRunLogs } from './cvms/run-log-files.ts';
+import { sendOnlyWhile } from './dynamodb/send-only-while.ts';
 import { sendUnsigned } from './send-unsigned.ts';
 import { signInPages } from './sign-in/sign-in-pages.ts';
 import { startSimulatedCvms } from '../simulated-cvms/simulated-cvms.ts';
@@ -118,7 +119,9 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     kms: kms.place,
   };
   setEnvironment((await options.intercept?.(endpoints)) ?? endpoints, times, options.logLevel ?? 'SILENT');
-  sendUnsigned(openTable(() => new Deadline()).document, 'dynamodb');
+  const { document } = openTable(() => new Deadline());
+  sendUnsigned(document, 'dynamodb');
+  sendOnlyWhile(dynamoDb.isListening, document);
   sendUnsigned(openExecutions(() => new Deadline()).client, 'states');
   if (options.dataDirectory !== undefined) await continueInterrupted({ invoke, background, clock, onStop });
   if (options.schedules !== false) for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
@@ -147,7 +150,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   const api = await startHttpApi({
     routes,
     authorizer: { issuer: issuer.url, audience: issuer.audience, keys: issuer.keys },
-    invoke: withHealthOfEngine(invoke, endpoints.dynamoDb),
+    invoke: withHealthOfEngine(invoke, dynamoDb),
     clock,
     port: options.port,
     gate,
@@ -181,7 +184,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
 
 /** Starts the gateway for real CVMs. Stacks without one need not load gRPC and certificates. */
 const loadCvmGateway: typeof startCvmGateway = async (options, stack) => {
-  const { startCvmGateway } = await import('./cvm-gateway.ts');
+  const { startCvmGateway } = await import('./cvms/cvm-gateway.ts');
   return await startCvmGateway(options, stack);
 };
 

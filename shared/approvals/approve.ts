@@ -27,7 +27,7 @@ interface ApproveRequest {
   /** Called with the parties of the computation. Throws to refuse the request. */
   permit: (parties: Relations) => Permitted;
   /** Returns whether the request's If-Match names this state of the computation. Omit without the header. */
-  isNamed?: ((row: StoredComputation, definition: Definition) => boolean) | undefined;
+  matchesIfMatch?: ((row: StoredComputation, definition: Definition) => boolean) | undefined;
 }
 
 interface Approved {
@@ -42,12 +42,12 @@ interface Approved {
  * one; `invalid_request` for a signature that is not the caller's; `precondition_failed`, after all of these
  */
 export async function approve(table: Table, request: ApproveRequest): Promise<Committed<Approved>> {
-  const { domain, computationId, given, by, now, permit, isNamed } = request;
+  const { domain, computationId, given, by, now, permit, matchesIfMatch } = request;
   return await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, computationId);
     const [inputs, definition] = await Promise.all([
       readInputs(table, domain, computation.row),
-      isNamed && readDefinition(table, computationId), // read after the row too, so that the row's version guards it
+      matchesIfMatch && readDefinition(table, computationId), // read after the row too, so that the row's version guards it
     ]);
     const permitted = permit(partiesOf(inputs));
     const { digest, missing } = digestedManifestOf(inputs);
@@ -62,7 +62,7 @@ export async function approve(table: Table, request: ApproveRequest): Promise<Co
       ...signatureOf(request, inputs),
       approved_at: now,
     };
-    if (isNamed && definition && !isNamed(computation.row, definition)) throw preconditionFailed();
+    if (matchesIfMatch && definition && !matchesIfMatch(computation.row, definition)) throw preconditionFailed();
     const transaction = new Transaction();
     const describe = (given: StoredApproval) => describeApproval(given, isStale(given, inputs, { digest, at: now }));
     const before = inputs.approvals.find(({ user_id }) => user_id === by);

@@ -13,20 +13,20 @@ interface DeleteRequest {
   /** RFC 3339, UTC, milliseconds. */
   now: string;
   /** Returns whether the request's If-Match names this state. Omit without the header. */
-  isNamed?: ((cvm: Cvm) => boolean) | undefined;
+  matchesIfMatch?: ((cvm: Cvm) => boolean) | undefined;
 }
 
 /**
  * Removes a registered CVM and forgets its presence. Two round trips.
  * @throws ServiceError `not_found`; `conflict` while a run holds it; `precondition_failed`
  */
-export async function deleteCvm(table: Table, { domain, cvmId, now, isNamed }: DeleteRequest): Promise<Committed<object>> {
+export async function deleteCvm(table: Table, { domain, cvmId, now, matchesIfMatch }: DeleteRequest): Promise<Committed<object>> {
   return await withFreshReads(table, async (table) => {
     const { cvm, ...rest } = await readCvmAndClaim(table, { domain, cvmId });
     if (!cvm) throw notFound('registered CVM');
     if (rest.claim)
       throw conflict('cvm_busy', `A run holds the CVM ${cvmId}. Wait until it ends, or stop it.`, rest.claim.run_id);
-    if (isNamed && !isNamed(describeCvm(cvm, rest, now))) throw preconditionFailed();
+    if (matchesIfMatch && !matchesIfMatch(describeCvm(cvm, rest, now))) throw preconditionFailed();
     const transaction = new Transaction();
     removeCvm(transaction, domain, cvm);
     assertUnclaimed(transaction, { domain, cvm_id: cvmId });

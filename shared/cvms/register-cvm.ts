@@ -17,7 +17,7 @@ interface RegisterRequest {
   /** RFC 3339, UTC, milliseconds. */
   now: string;
   /** Returns whether the request's If-Match names this state. Omit without the header. */
-  isNamed?: ((cvm: Cvm) => boolean) | undefined;
+  matchesIfMatch?: ((cvm: Cvm) => boolean) | undefined;
 }
 
 interface Registered {
@@ -31,12 +31,12 @@ interface Registered {
  * @throws ServiceError `invalid_request`; `precondition_failed`, also if If-Match was sent and the CVM is not registered
  */
 export async function registerCvm(table: Table, request: RegisterRequest): Promise<Committed<Registered>> {
-  const { domain, cvmId, given, now, isNamed } = request;
+  const { domain, cvmId, given, now, matchesIfMatch } = request;
   const fingerprint = given.certificate ? certificateFingerprint(given.certificate) : given.certificate;
   let number: number | undefined;
   return await withFreshReads(table, async (table) => {
     const { cvm, ...rest } = await readCvmAndClaim(table, { domain, cvmId });
-    if (isNamed && !(cvm && isNamed(describeCvm(cvm, rest, now)))) throw preconditionFailed();
+    if (matchesIfMatch && !(cvm && matchesIfMatch(describeCvm(cvm, rest, now)))) throw preconditionFailed();
     const transaction = new Transaction();
     if (cvm) {
       const next = replaced(transaction, domain, cvm, { description: given.description, fingerprint, now });

@@ -2,6 +2,7 @@ import { findAsset, assetKey } from '../assets/read-asset.ts';
 import { dropContentCheck, dueContentChecks, type ContentCheck } from '../assets/content-check.ts';
 import { deleteContent, ownerOfContent, type ContentStore } from '../assets/content-store.ts';
 import { receiveUpload } from '../assets/receive-upload.ts';
+import { failureOf } from '../failure-of.ts';
 import { emitWaiting } from '../metrics.ts';
 import { deadlineOf, getItem, type Table } from '../table/table.ts';
 import { transact } from '../table/transaction.ts';
@@ -55,10 +56,11 @@ async function settleAll(
     await collectOrReceive(table, store, check.content_key, now);
     await transact(table, [dropContentCheck(check)]);
   };
+  const noteFailure = (check: ContentCheck) => (error: unknown) => failures.set(check.sk, failureOf(check.content_key, error));
   for (let start = 0; start < checks.length; start += checksAtOnce) {
     if (deadlineOf(table).remaining < leastTimeInMilliseconds) return start;
     const some = checks.slice(start, start + checksAtOnce);
-    await Promise.all(some.map((check) => settle(check).catch((error: unknown) => failures.set(check.sk, error))));
+    await Promise.all(some.map((check) => settle(check).catch(noteFailure(check))));
   }
   return checks.length;
 }

@@ -26,7 +26,7 @@ interface DeleteRequest {
   /** Called with the current asset. Throws to refuse the request. */
   permit: (asset: StoredAsset) => Permitted;
   /** Returns whether the request's If-Match names this state. Omit without the header. */
-  isNamed?: ((asset: StoredAsset) => boolean) | undefined;
+  matchesIfMatch?: ((asset: StoredAsset) => boolean) | undefined;
 }
 
 /** The number of links that fit into the transaction that deletes the asset. */
@@ -54,7 +54,7 @@ interface Deleted {
  * @returns undefined if there are too many links for that
  */
 async function deleteUnlessLinkedWidely(table: Table, request: DeleteRequest): Promise<Committed<Deleted> | undefined> {
-  const { domain, id, permit, isNamed } = request;
+  const { domain, id, permit, matchesIfMatch } = request;
   return await withFreshReads(table, async (table) => {
     const asset = await readAssetToChange(table, domain, id);
     const permitted = permit(asset);
@@ -63,7 +63,7 @@ async function deleteUnlessLinkedWidely(table: Table, request: DeleteRequest): P
     await refuseWhileUsed(table, domain, id);
     const computations = await readRows(table, domain, linked);
     for (const { status, run } of computations) if (run && isActive(status)) await refuseIfUsedBy(table, run, id);
-    if (isNamed && !isNamed(asset)) throw preconditionFailed();
+    if (matchesIfMatch && !matchesIfMatch(asset)) throw preconditionFailed();
     const { transaction, purge } = removal(asset, request);
     for (const row of computations) changeInputs(transaction, { domain, row }, { addedDatasets: 0 });
     return await commitChange(table, transaction, { purge, permitted });
@@ -75,7 +75,7 @@ async function deleteUnlessLinkedWidely(table: Table, request: DeleteRequest): P
  * runs: a run that it does not find has not passed its first step, which ends the run or this deletion (markForDeletion).
  */
 async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise<Committed<Deleted>> {
-  const { domain, id, now, permit, isNamed } = request;
+  const { domain, id, now, permit, matchesIfMatch } = request;
   await refuseRepeat(table);
   permit(await readAssetToChange(table, domain, id));
   const marked: { asset?: StoredAsset } = {};
@@ -86,7 +86,7 @@ async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise
       const asset = isMarkedForDeletion(found, now) ? found : (marked.asset = await markForDeletion(table, domain, found, now));
       await refuseWhileUsed(table, domain, id);
       await refuseWhileLinkedOnesRun(table, domain, id);
-      if (isNamed && !isNamed(asset)) throw preconditionFailed();
+      if (matchesIfMatch && !matchesIfMatch(asset)) throw preconditionFailed();
       const { transaction, purge } = removal(asset, request);
       return await commitChange(table, transaction, { purge, permitted });
     });

@@ -18,7 +18,7 @@ interface DeleteRequest {
   /** Called with the current computation. Throws to refuse the request. */
   permit: (computation: StoredComputation) => Permitted;
   /** Returns whether the request's If-Match names this state. Omit without the header. */
-  isNamed?: ((row: StoredComputation, definition: Definition) => boolean) | undefined;
+  matchesIfMatch?: ((row: StoredComputation, definition: Definition) => boolean) | undefined;
 }
 
 /**
@@ -27,14 +27,14 @@ interface DeleteRequest {
  * @throws ServiceError `not_found`; `conflict` if a run is active; `precondition_failed`
  */
 export async function deleteComputation(table: Table, request: DeleteRequest): Promise<Committed<Permitted>> {
-  const { domain, id, permit, isNamed } = request;
+  const { domain, id, permit, matchesIfMatch } = request;
   const { permitted, purge } = await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, id);
     const { status, run } = computation.row;
     const permitted = permit(computation.row);
     if (isActive(status)) throw conflict('run_active', 'A run is active. Wait until it ends, or stop it.', run?.id);
     // Read after the row, so that the row's version guards it.
-    if (isNamed && !isNamed(computation.row, await readDefinition(table, id))) throw preconditionFailed();
+    if (matchesIfMatch && !matchesIfMatch(computation.row, await readDefinition(table, id))) throw preconditionFailed();
     const transaction = new Transaction();
     removeComputation(transaction, computation);
     const purge: ComputationPurge = { domain, id, deleted_as: computation.row.version + 1, owner: computation.row.owner };

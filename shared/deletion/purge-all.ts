@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { ContentStore } from '../assets/content-store.ts';
+import { failureOf } from '../failure-of.ts';
 import { emitWaiting } from '../metrics.ts';
 import { purgeKeys, writableKey } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
@@ -47,7 +48,7 @@ export async function purgeAll(table: Table, store: ContentStore): Promise<Purge
     } catch (error) {
       isCutOff = isOver();
       if (isCutOff) break;
-      failures.push(error);
+      failures.push(failureOf(`${String(marker['sk'])} of the domain ${String(marker['domain'])}`, error));
     }
   }
   if (isCutOff) tell();

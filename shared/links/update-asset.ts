@@ -27,7 +27,7 @@ interface UpdateRequest {
   /** Called with the current asset. Throws to refuse the request. */
   permit: (asset: StoredAsset) => Permitted;
   /** Returns whether the request's If-Match names this state. Omit without the header. */
-  isNamed?: ((asset: StoredAsset) => boolean) | undefined;
+  matchesIfMatch?: ((asset: StoredAsset) => boolean) | undefined;
 }
 
 interface UpdatedAsset {
@@ -45,7 +45,7 @@ interface UpdatedAsset {
  * request again completes that.
  */
 export async function updateAsset(table: Table, store: ContentStore, request: UpdateRequest): Promise<Committed<UpdatedAsset>> {
-  const { domain, id, given, by, now, permit, isNamed } = request;
+  const { domain, id, given, by, now, permit, matchesIfMatch } = request;
   let written: WrittenContent | undefined;
   let later: string[] | undefined;
   /** When the asset was changed before. */
@@ -69,7 +69,7 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
     });
     if (newContent) matchChecksum(newContent, given.checksum);
     const { file_name, description, asset_type, mime_type } = given;
-    if (isNamed && !isNamed(current)) {
+    if (matchesIfMatch && !matchesIfMatch(current)) {
       await refuseTakenPlaces(table, domain, { from: current, to: { ...current, file_name, asset_type } });
       throw preconditionFailed();
     }

@@ -27,16 +27,24 @@ const storedMark = v.object({ pk: v.string(), sk: v.string(), marked_at: v.numbe
 export async function foldDueLists(table: Table): Promise<number> {
   const marks = (await Promise.all(dueFoldKeys.shards.map((shard) => queryPartition(table, shard)))).flat();
   const failures: unknown[] = [];
-  let longestLog = 0;
-  for (let start = 0; start < marks.length; start += indexesAtOnce) {
-    const results = await Promise.allSettled(marks.slice(start, start + indexesAtOnce).map((mark) => foldMarked(table, mark)));
-    for (const result of results) {
-      if (result.status === 'fulfilled') longestLog = Math.max(longestLog, result.value);
-      else failures.push(result.reason);
+  let longest = { index: '', changes: 0 };
+  const fold = async (mark: Item) => {
+    const index = String(mark['sk']);
+    try {
+      const changes = await foldMarked(table, mark);
+      if (changes > longest.changes) longest = { index, changes };
+    } catch (error) {
+      log('ERROR', 'The changes of a list were not folded.', { index }, error);
+      failures.push(error);
     }
+  };
+  for (let start = 0; start < marks.length; start += indexesAtOnce) {
+    await Promise.all(marks.slice(start, start + indexesAtOnce).map(fold));
   }
-  if (longestLog > 0) emitWaiting('maintenance/fold-lists', longestLog);
-  for (const failure of failures) log('ERROR', 'The changes of a list were not folded.', {}, failure);
+  if (longest.changes > 0) {
+    emitWaiting('maintenance/fold-lists', longest.changes);
+    log('INFO', 'The list with the most changes that were not folded.', longest);
+  }
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of ${marks.length} lists were not folded.`);
   return marks.length;
 }

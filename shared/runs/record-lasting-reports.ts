@@ -13,7 +13,7 @@ import { addAttestationHash } from './change-run.ts';
 import { assertClaimed, changeClaim, claimKeys, parseClaimOf, type Claim, type ClaimChange, type ReadClaim } from './claim.ts';
 import { answeredCommands, attestationOf, claimChangeOf, eventsOf, isOfOtherCommand } from './effects-of-reports.ts';
 import { findRun, runKey } from './read-run.ts';
-import { idOfStateEvent, type LastingReport } from './report.ts';
+import { stateEventIdPrefix, type LastingReport } from './report.ts';
 import type { Outcome } from './report-summary.ts';
 import type { RunReference } from './run-reference.ts';
 
@@ -107,7 +107,7 @@ const markerLifetimeInSeconds = 30 * 24 * 3_600;
 function marker(report: LastingReport, { computation_id, run_id }: RunReference, seen_at: string): Action {
   const end = Math.ceil(Date.parse(seen_at) / 1_000) + markerLifetimeInSeconds;
   // A CVM may stay in a state for months, and a gateway that starts then reports its event again: this marker stays as long as the run.
-  const ttl = report.id.startsWith(idOfStateEvent) ? undefined : end;
+  const ttl = report.id.startsWith(stateEventIdPrefix) ? undefined : end;
   const Item = { ...runKeys.report(computation_id, run_id, report.id), seen_at, ttl };
   return { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() };
 }

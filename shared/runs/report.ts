@@ -38,7 +38,7 @@ const detailsLimitInBase64 = Math.ceil(detailsLimit / 3) * 4;
  * The prefix of the identifiers of reports on events that occur once in a run, such as a state of the agent. The service remembers
  * these identifiers as long as the run exists.
  */
-export const idOfStateEvent = 'state:';
+export const stateEventIdPrefix = 'state:';
 
 /** A report of a CVM, or of the gateway that reports for it. */
 export const reportSchema = v.pipe(

@@ -1,3 +1,4 @@
+import { failureOf } from '../failure-of.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
 import { readClaims, type Claim } from './claim.ts';
 import { completeStop } from './complete-stop.ts';
@@ -71,7 +72,7 @@ export async function sweepRuns(
         try {
           if (await endIfOrphaned(table, executions, { claim, runItem: rows[index], resumes, statusOf }, now)) ended += 1;
         } catch (error) {
-          failures.push(error);
+          failures.push(failureOf(`run ${claim.run_id} of the domain ${claim.domain}`, error));
         }
       }
     }

@@ -12,11 +12,12 @@ export interface DomainToFind {
   ids: ReadonlySet<string>;
 }
 
+/** The lists of the resources that have further items. Those name the resource and not its domain, so only its row leads to them. */
+const resourceLists = [listNames.computations, listNames.runs, listNames.assets] as const;
+
 /** The first part of a partition's name, where the second is the domain. */
 const namedByDomain = new Set<string>([
-  listNames.computations,
-  listNames.runs,
-  listNames.assets,
+  ...resourceLists,
   listNames.cvms,
   'statistics',
   'user',
@@ -72,14 +73,18 @@ export function belongsTo({ domain, ids }: DomainToFind, item: ItemOfSomeDomain)
  * Returns whether other items of the domain are found by this one only: the rows of computations, assets and runs, and the purges of
  * deleted ones. A removal deletes them last.
  */
-export function leadsToOthers({ pk, sk }: AnyKey): boolean {
-  const [first = ''] = pk.split(separator);
-  if (first === 'purges') return true;
-  return ['computations', 'assets', 'runs'].includes(first) && sk.startsWith(listKeys.prefixes.row);
+export function leadsToOthers(key: AnyKey): boolean {
+  return purgeKeys.shards.includes(key.pk) || resourceListOf(key) !== undefined;
+}
+
+/** Returns the name of the list of resources that has the item as a row. */
+function resourceListOf({ pk, sk }: AnyKey): (typeof resourceLists)[number] | undefined {
+  if (!sk.startsWith(listKeys.prefixes.row)) return undefined;
+  return resourceLists.find((name) => pk.startsWith(`${name}${separator}`));
 }
 
 /** What a removal counts. */
-export const countedKinds = ['computations', 'runs', 'assets', 'CVMs', 'events', 'kept answers', 'other items'] as const;
+export const countedKinds = [...resourceLists, 'CVMs', 'events', 'kept answers', 'other items'] as const;
 export type CountedKind = (typeof countedKinds)[number];
 
 /** Returns what an item counts as. */
@@ -88,8 +93,7 @@ export function kindOf({ pk, sk }: AnyKey): CountedKind {
   if (first === 'journal' && sk.startsWith(journalKeys.prefixes.event)) return 'events';
   if (first === 'cvm') return 'CVMs';
   if (first === 'answer') return 'kept answers';
-  const isRow = sk.startsWith(listKeys.prefixes.row);
-  return isRow && (first === 'computations' || first === 'runs' || first === 'assets') ? first : 'other items';
+  return resourceListOf({ pk, sk }) ?? 'other items';
 }
 
 /** Returns the identifier in the sort key of a purge. */

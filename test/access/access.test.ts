@@ -1,7 +1,7 @@
 import { createHmac, createPublicKey } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startHttpApi } from '../../infra/local/http-api/http-api.ts';
-import { startIssuer, type LocalIssuer } from '../../infra/local/issuer.ts';
+import { startIssuer, type LocalIssuer } from '../../infra/local/sign-in/issuer.ts';
 import { startStack, type Stack } from '../../infra/local/stack.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Relation } from '../../shared/access/caller.ts';

@@ -190,7 +190,7 @@ describe('sizes and times', () => {
 
 describe('the command to type next', () => {
   const typed = 'cms computation update --name B';
-  const next = (fields: Partial<ProblemFields>, where: Partial<Parameters<typeof explainProblem>[1]> = {}) => {
+  const explain = (fields: Partial<ProblemFields>, where: Partial<Parameters<typeof explainProblem>[1]> = {}) => {
     const problem = new ServiceProblem({
       status: 500,
       code: 'internal',
@@ -209,8 +209,9 @@ describe('the command to type next', () => {
       help: 'cms computation update --help',
       command: (text) => `cms ${text}`,
       ...where,
-    }).next;
+    });
   };
+  const next = (...given: Parameters<typeof explain>) => explain(...given).next;
 
   it('is the command that was typed, if a repeat may succeed', () => {
     expect(next({ code: 'unavailable' })).toBe(typed);
@@ -220,6 +221,28 @@ describe('the command to type next', () => {
     expect(next({ code: 'internal', request: 'POST /d1/assets/a/c' })).toBe(typed);
     expect(next({ code: 'unexpected', request: 'PUT to storage' })).toBe(typed);
     expect(next({ code: 'unreachable', request: 'POST https://login.example.com' })).toBe(typed);
+  });
+
+  it('shows what was made, if the service failed while it may have made something that a repeat would make twice', () => {
+    for (const code of ['internal', 'unavailable'] as const) {
+      expect(next({ code, request: 'POST /d1/computations' })).toBe('cms computation list');
+      expect(next({ code, request: 'POST /d1/computations/c/run' }, { computation: 'c' })).toBe('cms runs c');
+    }
+    expect(next({ code: 'too_many_requests', request: 'POST /d1/computations' })).toBe(typed);
+  });
+
+  it('comes with what the service says, or with when to try again after what the API gateway says', () => {
+    const message = (fields: Partial<ProblemFields>) => explain(fields).message;
+    const limit = 'The domain d1 makes more than 40 changes per second. Try again later.';
+    expect(message({ code: 'too_many_requests', detail: limit })).toBe(limit);
+    expect(message({ code: 'too_many_requests', detail: 'Too Many Requests' })).toBe(
+      'The service takes no more requests now (Too Many Requests). Try again in a minute.',
+    );
+    const busy = 'The service is busy. Try again in a moment.';
+    expect(message({ code: 'unavailable', detail: busy })).toBe(busy);
+    expect(message({ code: 'unavailable', detail: 'Service Unavailable' })).toBe(
+      'The service cannot answer now (Service Unavailable). Try again in a minute.',
+    );
   });
 
   it('is the login that the profile has', () => {

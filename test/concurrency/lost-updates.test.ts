@@ -75,24 +75,24 @@ function replaceComputation(table: Table, id: string, log_level: 'debug' | 'info
 
 function removeComputation(table: Table, id: string, ifMatch: string) {
   const names = parseCondition('if-match', ifMatch);
-  const isNamed: Parameters<typeof deleteComputation>[1]['isNamed'] = (row, definition) =>
+  const matchesIfMatch: Parameters<typeof deleteComputation>[1]['matchesIfMatch'] = (row, definition) =>
     names(...etagsFor(alice, row, definition));
-  return deleteComputation(table, { domain, id, permit: allowed, isNamed });
+  return deleteComputation(table, { domain, id, permit: allowed, matchesIfMatch });
 }
 
 const fields = { description: '', mime_type: '', user_key: '' };
-const isNamedBy =
-  (ifMatch: string): Parameters<typeof deleteAsset>[1]['isNamed'] =>
+const matchesHeader =
+  (ifMatch: string): Parameters<typeof deleteAsset>[1]['matchesIfMatch'] =>
   (asset) =>
     parseCondition('if-match', ifMatch)(assetEtag(asset));
 
 function replaceAsset(table: Table, id: string, change: { description?: string; asset?: string }, ifMatch = '*') {
   const given = { ...fields, file_name: 'iris.csv', asset_type: 'dataset' as const, ...change };
-  return updateAsset(table, stores.content, { domain, id, given, ...byAlice, isNamed: isNamedBy(ifMatch) });
+  return updateAsset(table, stores.content, { domain, id, given, ...byAlice, matchesIfMatch: matchesHeader(ifMatch) });
 }
 
 const removeAsset = (table: Table, id: string, ifMatch: string) =>
-  deleteAsset(table, { domain, id, ...byAlice, isNamed: isNamedBy(ifMatch) });
+  deleteAsset(table, { domain, id, ...byAlice, matchesIfMatch: matchesHeader(ifMatch) });
 
 const aDataset = () => anAsset(stores, domain, { file_name: 'iris.csv', asset_type: 'dataset', asset: btoa('a') });
 const link = (assetId: string, computationId: string) => linkAsset(stores.table, { domain, assetId, computationId, ...byAlice });
@@ -331,8 +331,9 @@ describe('an approval with If-Match', () => {
   it('is refused when the configuration is replaced after its ETag was compared, although the digest stays', async () => {
     const { id } = await aReadyComputation(stores, domain);
     const [digest, names] = [await digestOf(stores, domain, id), parseCondition('if-match', await describedEtag(id))];
-    const isNamed: Parameters<typeof approve>[1]['isNamed'] = (row, definition) => names(...etagsFor(alice, row, definition));
-    const request = { domain, computationId: id, given: { digest }, ...byAlice, isNamed };
+    const matchesIfMatch: Parameters<typeof approve>[1]['matchesIfMatch'] = (row, definition) =>
+      names(...etagsFor(alice, row, definition));
+    const request = { domain, computationId: id, given: { digest }, ...byAlice, matchesIfMatch };
     beforeTheNextTransaction(stores.mortal, () => replaceComputation(stores.table, id, 'debug'));
     await expect(approve(stores.mortal, request)).rejects.toMatchObject(refusal);
     expect((await listApprovals(stores.table, domain, id, clockOfTests)).approvals).toEqual([]);

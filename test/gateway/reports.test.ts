@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { isOfQuestion } from '../../gateway/logs/run-logs.ts';
 import type { GatewayParts } from '../../gateway/gateway-parts.ts';
 import { identityIn, identityUri } from '../../gateway/identity/cvm-identity.ts';
@@ -51,6 +51,19 @@ function heldOutbox() {
       opened.resolve(undefined);
     },
   };
+}
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+/** What is logged from now on. */
+function logLines(): object[] {
+  const lines: object[] = [];
+  vi.stubEnv('LOG_LEVEL', 'INFO');
+  vi.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(JSON.parse(String(line)) as object) > 0);
+  return lines;
 }
 
 describe('the outbox', () => {
@@ -143,6 +156,39 @@ describe('the outbox', () => {
     expect(dropped).toBe(0);
   });
 
+  it('warns once that it cannot send, with the run and the error, until the service takes reports again', async () => {
+    const lines = logLines();
+    const refused = () => Object.assign(new Error('Not allowed.'), { name: 'AccessDeniedException' });
+    const failures = [refused(), refused(), refused()];
+    const sent: string[] = [];
+    const outbox = new Outbox({
+      send: (reports) => {
+        const failure = failures.pop();
+        if (failure) return Promise.reject(failure);
+        sent.push(...reports.map(({ id }) => id));
+        return Promise.resolve([]);
+      },
+      onTaken: () => undefined,
+      onDropped: () => undefined,
+      logFields: { run_id: 'run' },
+      now: () => Date.now(),
+      pauses: { firstInMilliseconds: 1, longestInMilliseconds: 2 },
+    });
+    const warning = {
+      level: 'WARN',
+      message: 'The reports of a run cannot be sent now.',
+      run_id: 'run',
+      error: { name: 'AccessDeniedException' },
+    };
+    outbox.add(event('first'));
+    await vi.waitFor(() => expect(sent).toEqual(['first']), untilTestEnds);
+    expect(lines).toMatchObject([warning]);
+    failures.push(refused());
+    outbox.add(event('second'));
+    await vi.waitFor(() => expect(sent).toEqual(['first', 'second']), untilTestEnds);
+    expect(lines).toMatchObject([warning, warning]);
+  });
+
   it('takes a report once while it waits', () => {
     const { outbox, dropped } = heldOutbox();
     for (let index = 0; index < 3_000; index++) outbox.add(event('the same'), { isOptional: true });
@@ -228,7 +274,8 @@ describe('a run at a gateway', () => {
     expect([ofQuestion, ...others].map(isLeftOut)).toEqual([true, false, false]);
   });
 
-  it('has up to four attestations in its journal, each once, after the agent has taken it', async () => {
+  it('has up to four attestations in its journal, each once, after the agent has taken it, and the log names it once', async () => {
+    const lines = logLines();
     const { run, ids, counts } = hosted();
     for (const digit of '112') run.attest(digit.repeat(64));
     expect(run.outbox.isEmpty).toBe(true);
@@ -237,6 +284,9 @@ describe('a run at a gateway', () => {
     await vi.waitFor(() => expect(run.outbox.isEmpty).toBe(true), untilTestEnds);
     expect(ids).toEqual(['1', '2', '3', '4'].map((digit) => `attestation:${digit.repeat(64)}`));
     expect(counts.reportsDropped).toBe(2);
+    const reason = 'The agent has sent more than 4 attestations.';
+    const { domain, cvm_id, run_id } = reference;
+    expect(lines).toMatchObject([{ level: 'WARN', message: 'A report of a run was dropped.', domain, cvm_id, run_id, reason }]);
   });
 });
 

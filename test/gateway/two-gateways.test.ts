@@ -208,9 +208,9 @@ describe('a CVM whose agent holds results', () => {
     agent.finish();
     const presence = async () => (await world.call('GET', '/d1/cvms/fetched-1')).body['presence'];
     await expect.poll(presence).toMatchObject({ agent_state: 'ConsumingResults', fit: 'spent' });
-    expect(near.gauges()).toMatchObject({ cvms: 1, spentCvms: 0 });
+    expect(near.gauges()).toMatchObject({ cvms: 1, spentCvms: [] });
     agent.fetch();
-    await expect.poll(near.gauges).toMatchObject({ cvms: 1, spentCvms: 1 });
+    await expect.poll(near.gauges).toMatchObject({ cvms: 1, spentCvms: [{ domain: 'd1', cvmId: 'fetched-1' }] });
     agent.end();
     await near.stop();
   });
@@ -288,9 +288,9 @@ describe('a CVM whose log-forwarder is connected to another gateway than its age
     const cvm = await world.enrol('apart-2');
     const agent = world.connect({ ...cvm, address: localAddress(near) }, { forwarderAddress: other.address });
     await world.untilReady('apart-2');
-    await expect.poll(near.gauges).toMatchObject({ cvms: 1, missingForwarders: 0 });
+    await expect.poll(near.gauges).toMatchObject({ cvms: 1, missingForwarders: [] });
     agent.killForwarder();
-    await expect.poll(near.gauges).toMatchObject({ cvms: 1, missingForwarders: 1 });
+    await expect.poll(near.gauges).toMatchObject({ cvms: 1, missingForwarders: [{ domain: 'd1', cvmId: 'apart-2' }] });
     await near.stop();
     agent.end();
   });

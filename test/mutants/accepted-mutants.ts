@@ -178,7 +178,8 @@ export const acceptedMutants: AcceptedMutant[] = [
   },
   {
     file: 'shared/approvals/approve.ts',
-    before: "isNamed && readDefinition(table, computationId), // read after the row too, so that the row's version guards it",
+    before:
+      "matchesIfMatch && readDefinition(table, computationId), // read after the row too, so that the row's version guards it",
     after: "(readDefinition(table, computationId)), // read after the row too, so that the row's version guards it",
     reason: 'Without If-Match nothing uses the definition. The condition saves a read.',
   },
@@ -193,6 +194,12 @@ export const acceptedMutants: AcceptedMutant[] = [
     before: 'for (let start = 0; start < computationIds.length; start += computationsPerTransaction) {',
     after: 'for (let start = 0; start <= computationIds.length; start += computationsPerTransaction) {',
     reason: 'One turn more finds no computation and commits nothing.',
+  },
+  {
+    file: 'shared/lists/fold-due.ts',
+    before: 'if (changes > longest.changes) longest = { index, changes };',
+    after: 'if (changes >= longest.changes) longest = { index, changes };',
+    reason: 'Of lists with equally many changes, any may be named.',
   },
   {
     file: 'shared/lists/fold-due.ts',

@@ -128,22 +128,33 @@ describe('a scheduled task', () => {
     await purgeAll(stores.table, stores.content);
     expect(written('Waiting')).toEqual([]);
     const [pk = ''] = purgeKeys.shards;
-    for (const sk of ['x', 'y', 'z']) await putItem(stores.table, { ...writableKey(pk, sk) });
-    await expect(purgeAll(stores.table, stores.content)).rejects.toThrow('3 of 3 purges failed.');
+    for (const sk of ['x', 'y', 'z']) await putItem(stores.table, { ...writableKey(pk, sk), domain });
+    const failures = ['x', 'y', 'z'].map((sk) => {
+      const message = expect.stringMatching(`^${sk} of the domain d1: A stored purge of a computation does not fit`) as string;
+      return expect.objectContaining({ message }) as Error;
+    });
+    const purged = purgeAll(stores.table, stores.content);
+    await expect(purged).rejects.toMatchObject({ message: '3 of 3 purges failed.', errors: failures });
     expect(written('Waiting')).toEqual([{ Waiting: 3, task: 'maintenance/purge' }]);
   });
 
-  it('counts the changes in the longest log of a list, if there are any', async () => {
+  it('counts the changes in the longest log of a list, if there are any, and names the list', async () => {
     await foldDueLists(stores.table);
     lines = [];
     await foldDueLists(stores.table);
     expect(written('Waiting')).toEqual([]);
-    for (const [each, computations] of Object.entries({ e1: 3, e2: 1 })) {
-      for (let count = 0; count < computations; count++) await aComputation(stores.table, each);
-      await putItem(stores.table, { ...dueFoldKeys.mark(indexedLists.computations(each).index), marked_at: Date.now() });
+    vi.stubEnv('LOG_LEVEL', 'INFO');
+    for (const [longest, amounts] of Object.entries({ e1: { e1: 3, e2: 1 }, e2: { e1: 1, e2: 3 } })) {
+      lines = [];
+      for (const [each, computations] of Object.entries(amounts)) {
+        for (let count = 0; count < computations; count++) await aComputation(stores.table, each);
+        await putItem(stores.table, { ...dueFoldKeys.mark(indexedLists.computations(each).index), marked_at: Date.now() });
+      }
+      await foldDueLists(stores.table);
+      expect(written('Waiting')).toEqual([{ Waiting: 3, task: 'maintenance/fold-lists' }]);
+      const message = 'The list with the most changes that were not folded.';
+      expect(written('changes')).toMatchObject([{ level: 'INFO', message, index: `computations#${longest}`, changes: 3 }]);
     }
-    await foldDueLists(stores.table);
-    expect(written('Waiting')).toEqual([{ Waiting: 3, task: 'maintenance/fold-lists' }]);
     expect(written('ListDrift')).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ import {
   issueServerCertificate,
   type Authority,
 } from '../../infra/certificates/authority.ts';
-import type { Enrolment } from '../../infra/local/cvm-gateway.ts';
+import type { Enrolment } from '../../infra/local/cvms/cvm-gateway.ts';
 import { ownPort } from './own-port.ts';
 import { startStack, type Stack, type StackOptions } from '../../infra/local/stack.ts';
 import { callAs, readyComputation, type Call } from './ready-computation.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, sep } from 'node:path';
 import { pageHeaders } from '../../console/page-headers.ts';
 import { apiGatewayMessage, send } from '../http-api/http-response.ts';
-import { ownOrigin } from '../own-host.ts';
+import { ownOrigin } from '../pages/own-host.ts';
 import { issuerPath } from '../sign-in/browser-sign-in.ts';
 import type { ConsoleFiles } from './console-build.ts';
 import { sendFile } from './send-file.ts';

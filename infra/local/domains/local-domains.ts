@@ -15,7 +15,7 @@ import type { DomainGate } from './domain-gate.ts';
 import { localCredentials } from '../local-credentials.ts';
 import { local } from '../local-environment.ts';
 import type { LocalUsers } from './local-users.ts';
-import { removeLogsOfDomain } from '../run-log-files.ts';
+import { removeLogsOfDomain } from '../cvms/run-log-files.ts';
 
 /** What `npm run domain` asks the service of this machine. */
 export type DomainRequest =

@@ -18,6 +18,8 @@ import { localCredentials } from '../local-credentials.ts';
 /** A running DynamoDB engine. */
 export interface LocalDynamoDb {
   endpoint: string;
+  /** Whether the engine listens there. Between its end and its restart, another program may. */
+  isListening: () => boolean;
   stop: () => Promise<void>;
 }
 
@@ -39,9 +41,9 @@ const steadyAfterInMilliseconds = 60_000;
 const firstPauseByDefault = 100;
 
 /**
- * Starts the embedded DynamoDB engine, in memory or on a file under `dataDirectory`. An engine on a file is restarted on the
- * same port when it ends. If `DYNAMODB_ENDPOINT` names an engine that is already running (such as DynamoDB Local in Docker),
- * uses that one and never stops it.
+ * Starts the embedded DynamoDB engine, in memory or on a file under `dataDirectory`. An engine on a file is restarted when it ends, on
+ * the same port, because its clients know no other address. If another program has taken the port by then, the engine is lost. If
+ * `DYNAMODB_ENDPOINT` names an engine that is already running (such as DynamoDB Local in Docker), uses that one and never stops it.
  * @throws Error with instructions if there is no engine for this platform and none is named, or if the engine fails to start
  */
 export async function startDynamoDb({
@@ -51,19 +53,22 @@ export async function startDynamoDb({
   findPort = freePort,
 }: LocalDynamoDbOptions = {}): Promise<LocalDynamoDb> {
   const given = process.env['DYNAMODB_ENDPOINT'];
-  if (given) return { endpoint: given, stop: () => Promise.resolve() };
+  if (given) return { endpoint: given, isListening: () => true, stop: () => Promise.resolve() };
 
   const file = dataDirectory === undefined ? undefined : join(dataDirectory, 'dynamodb.sqlite');
   if (dataDirectory !== undefined) mkdirSync(dataDirectory, { recursive: true });
   const { port, engine: first } = await startEngine(findPort, file);
   let engine = first;
+  let isListening = true;
 
   const stopping = new AbortController();
+  const isStopping = () => stopping.signal.aborted;
   const watch = async () => {
     for (let restarts = 0; ;) {
       const startedAt = performance.now();
       const reason = await engine.ended;
-      if (stopping.signal.aborted) return;
+      isListening = false;
+      if (isStopping()) return;
       if (performance.now() - startedAt > steadyAfterInMilliseconds) restarts = 0;
       if (file === undefined) {
         onLost?.(new Error(`The embedded DynamoDB engine ended (${reason}). The state was in memory and is lost.`));
@@ -79,11 +84,22 @@ export async function startDynamoDb({
       if (!continues) return;
       restarts += 1;
       engine = spawnDynamoDbEngine(port, file);
+      const failure = await failureToListen(engine);
+      if (failure === undefined) {
+        isListening = true;
+        continue;
+      }
+      await engine.stop();
+      if (!isStopping() && isPortTaken.test(failure)) {
+        onLost?.(new Error(portIsLost(port, file)));
+        return;
+      }
     }
   };
   const watching = watch();
   return {
     endpoint: `http://127.0.0.1:${port}`,
+    isListening: () => isListening,
     stop: async () => {
       stopping.abort();
       await engine.stop();
@@ -106,6 +122,13 @@ async function startEngine(
     if (attempt < mostPorts && isPortTaken.test(failure)) continue;
     throw new Error(`The embedded DynamoDB engine failed to start: ${failure}${file === undefined ? '' : adviceOn(file)}`);
   }
+}
+
+function portIsLost(port: number, file: string): string {
+  return (
+    `The embedded DynamoDB engine ended, and another program took its port ${port} before the restart.` +
+    `\nThe state is kept in ${file}. Start the service again: its engine gets another port.`
+  );
 }
 
 function adviceOn(file: string): string {

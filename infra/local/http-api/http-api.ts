@@ -4,7 +4,7 @@ import type { Clock } from '../../../shared/clock.ts';
 import { domainIsClosed } from '../../../shared/http/domain-limit.ts';
 import { problemResponse } from '../../../shared/http/problem.ts';
 import { isLimited } from '../../../shared/http/route.ts';
-import { FunctionTimeoutError, RequestTooLargeError, type InvokeFunction } from '../local-functions.ts';
+import { FunctionTimeoutError, RequestTooLargeError, type InvokeFunction } from '../functions/local-functions.ts';
 import { listen, type Listening } from '../listen.ts';
 import type { DomainGate } from '../domains/domain-gate.ts';
 import { apiCors } from '../../cors.ts';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { pageHeaders } from '../../console/page-headers.ts';
 import { sendFile } from '../console/send-file.ts';
 import { apiGatewayMessage, send } from '../http-api/http-response.ts';
-import type { LocalIssuer } from '../issuer.ts';
-import { ownOrigin } from '../own-host.ts';
+import type { LocalIssuer } from './issuer.ts';
+import { ownOrigin } from '../pages/own-host.ts';
 import { issuerPath } from './browser-sign-in.ts';
 
 const files: Record<string, string> = {

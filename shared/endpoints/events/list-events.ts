@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { eventSchema } from '../../events/event.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import { offsetIfSent, pageEnvelope, paging } from '../../http/paging.ts';
-import { namedId } from '../../identifier-schemas.ts';
+import { uncheckedId } from '../../identifier-schemas.ts';
 import type { Route } from '../../http/route.ts';
 import { waitParameter } from '../../http/wait-parameter.ts';
 import { strictObject } from '../../strict-object.ts';
@@ -43,7 +43,7 @@ export const contract = {
     to: filter('Return only events recorded at or before this time: RFC 3339 or Unix seconds.'),
     status: filter('Return only events with this status.'),
     event_type: filter('Return only events of this type.'),
-    run_id: v.optional(v.pipe(namedId(), v.description('Return only events of this run.'))),
+    run_id: v.optional(v.pipe(uncheckedId(), v.description('Return only events of this run.'))),
     cvm_id: filter('Return only events of this CVM.'),
     originator: filter('Return only events from this originator.'),
   }),

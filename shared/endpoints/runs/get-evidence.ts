@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { evidenceSchema } from '../../evidence/evidence.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
-import { namedId } from '../../identifier-schemas.ts';
+import { uncheckedId } from '../../identifier-schemas.ts';
 import { strictObject } from '../../strict-object.ts';
 import { evidence } from '../samples.ts';
 
@@ -20,7 +20,7 @@ export const route = {
 } as const satisfies Route;
 
 export const contract = {
-  query: strictObject({ run: v.pipe(namedId(), v.description('The identifier of a run of this computation.')) }),
+  query: strictObject({ run: v.pipe(uncheckedId(), v.description('The identifier of a run of this computation.')) }),
   status: 200,
   response: evidenceSchema,
   errors: ['not_found', 'conflict'],

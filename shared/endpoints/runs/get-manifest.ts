@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Contract, Examples } from '../../http/contract.ts';
-import { namedId } from '../../identifier-schemas.ts';
+import { uncheckedId } from '../../identifier-schemas.ts';
 import type { Route } from '../../http/route.ts';
 import { manifestSchema } from '../../manifest/manifest.ts';
 import { strictObject } from '../../strict-object.ts';
@@ -22,7 +22,7 @@ export const contract = {
   query: strictObject({
     run: v.optional(
       v.pipe(
-        namedId(),
+        uncheckedId(),
         v.description('Return the manifest that this run was started with. Default: the manifest that a run would get now.'),
       ),
     ),

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { runSchema } from '../../computations/run.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
-import { namedId } from '../../identifier-schemas.ts';
+import { uncheckedId } from '../../identifier-schemas.ts';
 import type { Route } from '../../http/route.ts';
 import { strictObject } from '../../strict-object.ts';
 import { run } from '../samples.ts';
@@ -19,7 +19,9 @@ export const route = {
 
 export const contract = {
   query: strictObject({
-    run: v.optional(v.pipe(namedId(), v.description('The identifier of a run of this computation. Default: the latest run.'))),
+    run: v.optional(
+      v.pipe(uncheckedId(), v.description('The identifier of a run of this computation. Default: the latest run.')),
+    ),
   }),
   status: 200,
   response: runSchema,

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { importHandler } from '../../../infra/local/local-functions.ts';
+import { importHandler } from '../../../infra/local/functions/local-functions.ts';
 import { startStack } from '../../../infra/local/stack.ts';
 import { movableClock } from '../../support/movable-clock.ts';
 

@@ -5,7 +5,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTable, startDynamoDb } from '../../../infra/local/dynamodb/dynamodb.ts';
-import { startIssuer } from '../../../infra/local/issuer.ts';
+import { startIssuer } from '../../../infra/local/sign-in/issuer.ts';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
 import { local } from '../../../infra/local/local-environment.ts';
 import { type LocalS3, startS3 } from '../../../infra/local/s3/s3.ts';

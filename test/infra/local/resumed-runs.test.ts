@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { generateKeyPairSync } from 'node:crypto';
-import type { Enrolment } from '../../../infra/local/cvm-gateway.ts';
+import type { Enrolment } from '../../../infra/local/cvms/cvm-gateway.ts';
 import { ownPort } from '../../support/own-port.ts';
 import { oneOf } from '../../support/amounts.ts';
 import { untilTestEnds } from '../../support/patience.ts';

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { claimsOfSimulatedCvms } from '../../../infra/local/claims-of-simulated-cvms.ts';
+import { claimsOfSimulatedCvms } from '../../../infra/local/cvms/claims-of-simulated-cvms.ts';
 import { startSimulatedCvms } from '../../../infra/simulated-cvms/simulated-cvms.ts';
 import { startStack, type Stack } from '../../../infra/local/stack.ts';
 import type { Event } from '../../../shared/events/event.ts';

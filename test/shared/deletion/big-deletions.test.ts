@@ -136,7 +136,7 @@ describe('the deletion of an asset with more links than fit into a transaction',
 
   it('keeps runs from using the asset, even if another deletion of it is refused at the same time', async () => {
     const { id, algorithm } = await aWidelyLinkedAsset();
-    const refused = () => deleteAsset(stores.table, { domain, id: algorithm, ...byAlice, isNamed: () => false });
+    const refused = () => deleteAsset(stores.table, { domain, id: algorithm, ...byAlice, matchesIfMatch: () => false });
     const deadline = () => new Deadline(60_000, systemClock, { retryTime: 200 });
     const hurried = { ...stores, table: { ...stores.table, deadline } };
     let answers: unknown[] = [];

@@ -170,7 +170,13 @@ describe('content checks that fail', () => {
     const row = await getItem(stores.table, key);
     const write = (item: Item) => transact(stores.table, [{ put: { Item: { ...item, ...keyToWrite(key) } } }]);
     await write({ ...row, size: 'damaged' });
-    await expect(collectContent(stores.table, stores.content, hoursLater(3), 5)).rejects.toThrow('6 of 7 content checks failed.');
+    const failures = stuck.map((key) => {
+      return expect.objectContaining({ message: expect.stringMatching(`^${key}: `) as string }) as Error;
+    });
+    await expect(collectContent(stores.table, stores.content, hoursLater(3), 5)).rejects.toMatchObject({
+      message: '6 of 7 content checks failed.',
+      errors: expect.arrayContaining(failures) as Error[],
+    });
     expect(await getContent(stores.content, orphan)).toBeUndefined();
     await write(row ?? {});
     await collect();

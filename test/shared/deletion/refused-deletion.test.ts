@@ -31,7 +31,8 @@ async function aWorld() {
   return {
     cvmId,
     dataset: () => readAsset(stores.table, domain, dataset),
-    refusedDeletion: (table: Table, isNamed = () => false) => deleteAsset(table, { domain, id: dataset, ...byAlice, isNamed }),
+    refusedDeletion: (table: Table, matchesIfMatch = () => false) =>
+      deleteAsset(table, { domain, id: dataset, ...byAlice, matchesIfMatch }),
     start: async (table: Table) => {
       const { runId } = await startRun(table, stores.executions, { domain, computationId: id, cvmId, ...byAlice });
       return { usesDataset: assetsOfRun(await getItem(stores.table, runKeys.snapshot(id, runId))).includes(dataset) };
@@ -67,11 +68,11 @@ describe('a refused deletion of an asset with many links', () => {
     const clock = movableClock();
     const deadline = new Deadline(60_000, clock);
     const table = { ...stores.table, deadline: () => deadline };
-    const isNamed = () => {
+    const matchesIfMatch = () => {
       clock.move(60_000);
       return false;
     };
-    await expect(world.refusedDeletion(table, isNamed)).rejects.toMatchObject({ code: 'precondition_failed' });
+    await expect(world.refusedDeletion(table, matchesIfMatch)).rejects.toMatchObject({ code: 'precondition_failed' });
     expect((await world.dataset()).closing_until).toBeNull();
   });
 });

@@ -312,6 +312,7 @@ describe('the type of an endpoint’s reply', () => {
       _aws: { CloudWatchMetrics: [{ Namespace: 'Test', Dimensions: [['stage', 'endpoint'], ['stage']] }] },
       stage: 'test',
       endpoint: 'things/close',
+      domain: 'd1',
       RequestsFailed: 1,
     };
     expect(lines).toMatchObject([metric, metric]);

@@ -67,7 +67,7 @@ describe('updateAsset', () => {
     const computationId = await aComputation(stores.table, domain);
     await linkAsset(stores.table, { domain, assetId: id, computationId, ...byAlice });
     const given = { ...fields, file_name: 'renamed.py', asset_type: 'algorithm' } as const;
-    const refused = updateAsset(stores.table, stores.content, { domain, id, given, ...byAlice, isNamed: () => false });
+    const refused = updateAsset(stores.table, stores.content, { domain, id, given, ...byAlice, matchesIfMatch: () => false });
     await expect(refused).rejects.toMatchObject({ code: 'precondition_failed' });
   });
 

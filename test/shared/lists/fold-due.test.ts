@@ -142,12 +142,22 @@ describe('the scheduled fold', () => {
     await deleteItems(table, [dueFoldKeys.mark(list.index)]);
   });
 
-  it('folds the other lists if one fails, and then throws', async () => {
+  it('folds the other lists if one fails, names that one in the log, and then throws', async () => {
     await create(1, 3);
     await putItem(table, { ...dueFoldKeys.mark(list.index), marked_at: time });
     const unknown = { scope: 'no-list#d', logShards: 1 };
     await putItem(table, { ...dueFoldKeys.mark(unknown), marked_at: time });
+    const lines: string[] = [];
+    vi.stubEnv('LOG_LEVEL', 'ERROR');
+    vi.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
     await expect(foldDueLists(table)).rejects.toThrow('1 of 2 lists were not folded.');
+    const [failure, ...others] = lines.map((line) => JSON.parse(line) as object);
+    expect(failure).toMatchObject({
+      message: 'The changes of a list were not folded.',
+      index: 'no-list#d',
+      error: { message: 'No list has the index no-list#d.' },
+    });
+    expect(others).toEqual([]);
     expect(await getItem(table, indexKeys.head(list.index))).toMatchObject({ totals: { a: [0, 0, 3, 0, 0, 0, 0, 0] } });
     await deleteItems(table, [dueFoldKeys.mark(unknown)]);
   });

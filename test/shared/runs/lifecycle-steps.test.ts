@@ -179,13 +179,16 @@ describe('recordOutcome', () => {
 });
 
 describe('sweepRuns', () => {
-  it('ends the other runs when one cannot be ended, and throws an AggregateError', async () => {
+  it('ends the other runs when one cannot be ended, and throws an AggregateError that names the run', async () => {
     const [broken, orphan] = [await aStartedRun(), await aStartedRun()];
     const key = computationKey(domain, broken.computation_id);
     const row = await getItem(stores.table, key);
     await transact(stores.table, [{ delete: { Key: keyToWrite(key) } }]);
     const lost = await startIdleStepFunctions();
-    await expect(sweepRuns(stores.table, lost.executions, now(), { graceInSeconds: 0 })).rejects.toBeInstanceOf(AggregateError);
+    const message = expect.stringMatching(`^run ${broken.run_id} of the domain ${domain}: `) as string;
+    const failure = expect.objectContaining({ message }) as Error;
+    const swept = sweepRuns(stores.table, lost.executions, now(), { graceInSeconds: 0 });
+    await expect(swept).rejects.toMatchObject({ name: 'AggregateError', errors: [failure] });
     expect(await readRun(stores.table, domain, orphan.run_id)).toMatchObject({ status: 'failed' });
     await putItem(stores.table, { ...keyToWrite(key), ...row });
     expect(await sweepRuns(stores.table, lost.executions, now(), { graceInSeconds: 0 })).toBeGreaterThanOrEqual(1);

@@ -103,6 +103,7 @@ describe('leadsToOthers', () => {
     ['the row of a run', listKeys.row(lists.runs('d1'), 1), true],
     ['the row of an asset', listKeys.row(lists.assets('d1'), 1), true],
     ['a purge', purgeKeys.purge('computation', 'own'), true],
+    ['a purge of earlier versions', { ...purgeKeys.purge('asset', 'own'), pk: purgeKeys.shards[0] ?? '' }, true],
     ['the row of a CVM', listKeys.row(lists.cvms('d1'), 1), false],
     ['the counter of earlier versions', oldListKeys.counter(lists.runs('d1')), false],
     ['an event', journalKeys.event('own', 1), false],

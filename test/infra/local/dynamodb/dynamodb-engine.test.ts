@@ -1,6 +1,9 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -68,6 +71,27 @@ describe('the DynamoDB engine', () => {
     expect(engine.endpoint).not.toBe(other.endpoint);
     await engine.stop();
     await other.stop();
+  });
+
+  it('whose port another program takes before the restart is reported as lost, and counts as away', async () => {
+    const lost: string[] = [];
+    const firstPauseInMilliseconds = 500; // enough to take the port in this process
+    const engine = await startDynamoDb({
+      dataDirectory: data,
+      onLost: ({ message }) => lost.push(message),
+      firstPauseInMilliseconds,
+    });
+    const port = Number(new URL(engine.endpoint).port);
+    expect(engine.isListening()).toBe(true);
+    for (const each of enginesOf(process)) kill(each);
+    while (engine.isListening()) await setImmediate();
+    const other = createServer().listen(port, '127.0.0.1');
+    await once(other, 'listening');
+    await expect.poll(() => lost).toEqual([expect.stringContaining(`another program took its port ${port}`)]);
+    expect(lost[0]).toContain(`The state is kept in ${join(data, 'dynamodb.sqlite')}.`);
+    expect(engine.isListening()).toBe(false);
+    await engine.stop();
+    other.close();
   });
 
   it('that finds no shell is reported with the reason', async () => {

@@ -1,7 +1,7 @@
-import { routes } from '../../shared/endpoints/endpoints.ts';
-import { tasks } from '../../shared/tasks/tasks.ts';
-import type { Uses } from '../../shared/uses.ts';
-import { localWaits } from './local-environment.ts';
+import { routes } from '../../../shared/endpoints/endpoints.ts';
+import { tasks } from '../../../shared/tasks/tasks.ts';
+import type { Uses } from '../../../shared/uses.ts';
+import { localWaits } from '../local-environment.ts';
 
 interface FunctionLimits {
   /** The highest number of invocations at the same time, like reserved concurrency. */

@@ -1,4 +1,4 @@
-import type { HttpApiOptions } from './http-api/http-api.ts';
+import type { HttpApiOptions } from './http-api.ts';
 
 type Done = Parameters<NonNullable<HttpApiOptions['onResponse']>>[0];
 

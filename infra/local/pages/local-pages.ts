@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as v from 'valibot';
-import { cvmId, domainId } from '../../shared/identifier-schemas.ts';
-import { UsageError } from '../command-line/usage-error.ts';
-import { pageHeaders } from '../console/page-headers.ts';
-import { apiGatewayMessage, send } from './http-api/http-response.ts';
-import { readBody } from './http-api/read-body.ts';
-import type { CvmGateway } from './cvm-gateway.ts';
-import type { LocalIssuer } from './issuer.ts';
-import type { DomainAnswer, DomainRequest } from './domains/local-domains.ts';
+import { cvmId, domainId } from '../../../shared/identifier-schemas.ts';
+import { UsageError } from '../../command-line/usage-error.ts';
+import { pageHeaders } from '../../console/page-headers.ts';
+import { apiGatewayMessage, send } from '../http-api/http-response.ts';
+import { readBody } from '../http-api/read-body.ts';
+import type { CvmGateway } from '../cvms/cvm-gateway.ts';
+import type { LocalIssuer } from '../sign-in/issuer.ts';
+import type { DomainAnswer, DomainRequest } from '../domains/local-domains.ts';
 import { sendReference } from './local-reference.ts';
 import { ownOrigin } from './own-host.ts';
-import { membership } from '../domains/membership.ts';
+import { membership } from '../../domains/membership.ts';
 
 const tokenRequest = v.strictObject({
   sub: v.pipe(v.string(), v.nonEmpty('Expected a user identifier.')),

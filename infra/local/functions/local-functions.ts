@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'aws-lambda';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../../shared/clock.ts';
 import { limitsOf } from './function-limits.ts';
 import { limitConcurrency, type RunLimited } from './limit-concurrency.ts';
-import { systemTimerClock, type TimerClock } from '../timer-clock.ts';
+import { systemTimerClock, type TimerClock } from '../../timer-clock.ts';
 
 /** Invokes a function by its name, which is its path below functions/, and returns its result. */
 export type InvokeFunction = (name: string, event: unknown) => Promise<unknown>;
@@ -60,7 +60,7 @@ export function localFunctions(options: LocalFunctionsOptions = {}): InvokeFunct
 }
 
 export async function importHandler(name: string): Promise<Handler> {
-  const file = new URL(`../../functions/${name}.ts`, import.meta.url).href;
+  const file = new URL(`../../../functions/${name}.ts`, import.meta.url).href;
   const { handler } = (await import(/* @vite-ignore */ file)) as { handler: Handler };
   return handler;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { allowedOrigins, parseOrigins } from '../../../infra/local/allowed-origins.ts';
-import { UsageError } from '../../../infra/command-line/usage-error.ts';
+import { allowedOrigins, parseOrigins } from '../../../../infra/local/http-api/allowed-origins.ts';
+import { UsageError } from '../../../../infra/command-line/usage-error.ts';
 
 describe('allowedOrigins', () => {
   it.each(['http://localhost:5173', 'http://localhost', 'https://127.0.0.1:8443', 'http://[::1]:3000'])(

@@ -3,11 +3,11 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { ConsoleFiles } from '../../../infra/local/console/console-build.ts';
-import { consolePages } from '../../../infra/local/console/console-pages.ts';
-import { startIssuer, type LocalIssuer } from '../../../infra/local/issuer.ts';
-import { listen, type Listening } from '../../../infra/local/listen.ts';
-import { signInPages } from '../../../infra/local/sign-in/sign-in-pages.ts';
+import type { ConsoleFiles } from '../../../../infra/local/console/console-build.ts';
+import { consolePages } from '../../../../infra/local/console/console-pages.ts';
+import { startIssuer, type LocalIssuer } from '../../../../infra/local/sign-in/issuer.ts';
+import { listen, type Listening } from '../../../../infra/local/listen.ts';
+import { signInPages } from '../../../../infra/local/sign-in/sign-in-pages.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'console-'));
 let files: ConsoleFiles = { state: 'ready', folder };

@@ -1,7 +1,8 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { ServiceError } from '../../shared/errors.ts';
-import { problemResponse } from '../../shared/http/problem.ts';
-import { route as healthRoute } from '../../shared/endpoints/service/health.ts';
+import { ServiceError } from '../../../shared/errors.ts';
+import { problemResponse } from '../../../shared/http/problem.ts';
+import { route as healthRoute } from '../../../shared/endpoints/service/health.ts';
+import type { LocalDynamoDb } from '../dynamodb/dynamodb.ts';
 import type { InvokeFunction } from './local-functions.ts';
 
 const timeoutInMilliseconds = 2_000;
@@ -10,7 +11,7 @@ const timeoutInMilliseconds = 2_000;
  * Makes `/health` answer 503 while the DynamoDB engine does not answer. On AWS, `/health` covers only its own function, because
  * the parts behind it have their own monitoring. On one machine nothing else monitors the engine.
  */
-export function withHealthOfEngine(invoke: InvokeFunction, engine: string): InvokeFunction {
+export function withHealthOfEngine(invoke: InvokeFunction, engine: LocalDynamoDb): InvokeFunction {
   return async (name, event) => {
     if (name === healthRoute.name && !(await answers(engine))) {
       const { requestId } = (event as APIGatewayProxyEventV2).requestContext;
@@ -20,7 +21,8 @@ export function withHealthOfEngine(invoke: InvokeFunction, engine: string): Invo
   };
 }
 
-async function answers(endpoint: string): Promise<boolean> {
+async function answers({ endpoint, isListening }: LocalDynamoDb): Promise<boolean> {
+  if (!isListening()) return false;
   try {
     const response = await fetch(endpoint, { signal: AbortSignal.timeout(timeoutInMilliseconds) });
     await response.arrayBuffer();

@@ -2,14 +2,14 @@ import { rm } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { fileRunLogs } from '../../gateway/logs/file-run-logs.ts';
-import type { GatewayTimings } from '../../gateway/gateway-timings.ts';
-import { startGateway, type Gateway } from '../../gateway/start-gateway.ts';
-import type { Clock } from '../../shared/clock.ts';
-import { createAuthority, issueCvmCertificate, issueServerCertificate, type Authority } from '../certificates/authority.ts';
-import { BrokenFilesError } from './data/broken-files-error.ts';
-import { readKeptJson } from './data/read-kept-json.ts';
-import { writeKeptFile } from './data/write-kept-file.ts';
+import { fileRunLogs } from '../../../gateway/logs/file-run-logs.ts';
+import type { GatewayTimings } from '../../../gateway/gateway-timings.ts';
+import { startGateway, type Gateway } from '../../../gateway/start-gateway.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { createAuthority, issueCvmCertificate, issueServerCertificate, type Authority } from '../../certificates/authority.ts';
+import { BrokenFilesError } from '../data/broken-files-error.ts';
+import { readKeptJson } from '../data/read-kept-json.ts';
+import { writeKeptFile } from '../data/write-kept-file.ts';
 
 export interface CvmGatewayOptions {
   /** 0 selects a free port. */

@@ -2,11 +2,11 @@ import { mkdtempSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Deadline } from '../../shared/deadline.ts';
-import { runIdsOf } from '../../shared/deletion/remove-domain.ts';
-import { openTable } from '../../shared/table/open-table.ts';
-import type { Table } from '../../shared/table/table.ts';
-import type { InvokeFunction } from './local-functions.ts';
+import { Deadline } from '../../../shared/deadline.ts';
+import { runIdsOf } from '../../../shared/deletion/remove-domain.ts';
+import { openTable } from '../../../shared/table/open-table.ts';
+import type { Table } from '../../../shared/table/table.ts';
+import type { InvokeFunction } from '../functions/local-functions.ts';
 
 /** Returns the directory of the logs of runs on real CVMs: `<domain>/<runID>.log`. Without a directory of the state, a new one. */
 export function runLogDirectory(dataDirectory: string | undefined): string {

@@ -1,7 +1,7 @@
-import { readRegistration } from '../../shared/cvms/command-stream.ts';
-import { Deadline } from '../../shared/deadline.ts';
-import { readClaims, type Claim } from '../../shared/runs/claim.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { readRegistration } from '../../../shared/cvms/command-stream.ts';
+import { Deadline } from '../../../shared/deadline.ts';
+import { readClaims, type Claim } from '../../../shared/runs/claim.ts';
+import { openTable } from '../../../shared/table/open-table.ts';
 
 /** Reads the claims on CVMs that nobody registered. The others are real, and take their runs themselves. */
 export async function claimsOfSimulatedCvms(): Promise<Claim[]> {

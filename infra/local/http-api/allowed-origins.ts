@@ -1,5 +1,5 @@
-import type { AllowsOrigin } from './http-api/cors.ts';
-import { UsageError } from '../command-line/usage-error.ts';
+import type { AllowsOrigin } from './cors.ts';
+import { UsageError } from '../../command-line/usage-error.ts';
 
 const ofThisMachine = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/;
 

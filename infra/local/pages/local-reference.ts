@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { pageHeaders } from '../console/page-headers.ts';
-import { contentTypeOf } from '../content-type.ts';
-import { referenceFiles } from '../reference/reference-files.ts';
-import { send } from './http-api/http-response.ts';
+import { pageHeaders } from '../../console/page-headers.ts';
+import { contentTypeOf } from '../../content-type.ts';
+import { referenceFiles } from '../../reference/reference-files.ts';
+import { send } from '../http-api/http-response.ts';
 
 /** Serves the API reference. Its page has a form that issues tokens. @returns whether the request was for one of its files */
 export async function sendReference({ method, url = '' }: IncomingMessage, response: ServerResponse): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Background, startBackground } from '../../../infra/local/background.ts';
-import { movableClock } from '../../support/movable-clock.ts';
+import { type Background, startBackground } from '../../../../infra/local/functions/background.ts';
+import { movableClock } from '../../../support/movable-clock.ts';
 
 const minute = 60_000;
 let background: Background | undefined;

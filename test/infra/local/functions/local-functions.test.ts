@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { localFunctions } from '../../../infra/local/local-functions.ts';
-import { movableClock } from '../../support/movable-clock.ts';
+import { localFunctions } from '../../../../infra/local/functions/local-functions.ts';
+import { movableClock } from '../../../support/movable-clock.ts';
 
 /** A function whose invocations end when the test decides. */
 function heldFunction() {

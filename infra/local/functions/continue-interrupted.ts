@@ -1,6 +1,6 @@
 import type { Background } from './background.ts';
 import type { InvokeFunction } from './local-functions.ts';
-import { pause, type TimerClock } from '../timer-clock.ts';
+import { pause, type TimerClock } from '../../timer-clock.ts';
 
 /** How long a start waits for interrupted deletions, which may take minutes. Then they continue in the background. */
 const longestWaitInMilliseconds = 10_000;

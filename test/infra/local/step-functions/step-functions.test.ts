@@ -13,11 +13,11 @@ import {
   TaskTimedOut,
 } from '@aws-sdk/client-sfn';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Definition } from '../../../infra/local/step-functions/definition.ts';
-import type { ExecutionStatusChangeEvent } from '../../../infra/local/step-functions/status-change-event.ts';
-import { startStepFunctions } from '../../../infra/local/step-functions/step-functions.ts';
-import { amount } from '../../support/amounts.ts';
-import { movableClock } from '../../support/movable-clock.ts';
+import type { Definition } from '../../../../infra/local/step-functions/definition.ts';
+import type { ExecutionStatusChangeEvent } from '../../../../infra/local/step-functions/status-change-event.ts';
+import { startStepFunctions } from '../../../../infra/local/step-functions/step-functions.ts';
+import { amount } from '../../../support/amounts.ts';
+import { movableClock } from '../../../support/movable-clock.ts';
 
 const stateMachineArn = 'arn:aws:states:local:000000000000:stateMachine:lifecycle';
 

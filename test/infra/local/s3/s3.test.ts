@@ -13,8 +13,8 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { S3Event } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { localCredentials } from '../../../infra/local/local-credentials.ts';
-import { startS3, type LocalS3 } from '../../../infra/local/s3/s3.ts';
+import { localCredentials } from '../../../../infra/local/local-credentials.ts';
+import { startS3, type LocalS3 } from '../../../../infra/local/s3/s3.ts';
 
 const Bucket = 'content';
 const app = 'https://app.example.com';

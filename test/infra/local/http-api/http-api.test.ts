@@ -2,12 +2,12 @@ import type { APIGatewayProxyEventV2WithJWTAuthorizer } from 'aws-lambda';
 import { request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DomainGate } from '../../../infra/local/domains/domain-gate.ts';
-import { type HttpApiOptions, startHttpApi } from '../../../infra/local/http-api/http-api.ts';
-import { type LocalIssuer, startIssuer } from '../../../infra/local/issuer.ts';
-import { localFunctions } from '../../../infra/local/local-functions.ts';
-import { routes as routesOfService } from '../../../shared/endpoints/endpoints.ts';
-import { movableClock } from '../../support/movable-clock.ts';
+import { DomainGate } from '../../../../infra/local/domains/domain-gate.ts';
+import { type HttpApiOptions, startHttpApi } from '../../../../infra/local/http-api/http-api.ts';
+import { type LocalIssuer, startIssuer } from '../../../../infra/local/sign-in/issuer.ts';
+import { localFunctions } from '../../../../infra/local/functions/local-functions.ts';
+import { routes as routesOfService } from '../../../../shared/endpoints/endpoints.ts';
+import { movableClock } from '../../../support/movable-clock.ts';
 
 type HttpEvent = APIGatewayProxyEventV2WithJWTAuthorizer;
 
