@@ -174,6 +174,7 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await expect.poll(async () => (await alice.page.locator('.timeline li').count()) - (await total())).toBe(1);
     expect(await alice.page.locator('.timeline li').first().innerText()).toContain('Run started');
     expect(readsWhole()).toBe(true);
+    expect(await alice.page.evaluate('document.activeElement === document.querySelector(".timeline li")')).toBe(true);
     await starter.stopRun({ id });
   });
 
