@@ -2,6 +2,7 @@ import { causeOf } from './cause-of.ts';
 import { newKey } from './new-key.ts';
 import { pause } from './pause.ts';
 import { problemOf, ServiceProblem } from './service-problem.ts';
+import { timeLimit } from './time-limit.ts';
 
 /** Returns a token for each attempt. `refused` is a token that the service has just refused. */
 export type TokenSource = (request: { refused?: string; signal: AbortSignal }) => Promise<string>;
@@ -15,7 +16,7 @@ export interface RetryOptions {
   firstPauseInMilliseconds?: number;
   /** The longest pause, except where the service asks for more. Default 10,000. */
   longestPauseInMilliseconds?: number;
-  /** How long one attempt may take. Default 60,000. */
+  /** How long one attempt may take, besides a second for each 16 kB of its answer. Default 60,000. */
   timeoutInMilliseconds?: number;
   /** Called before each pause, to show that a request is repeated. */
   onRetry?: (retry: { problem: ServiceProblem; attempt: number; pauseInMilliseconds: number }) => void;
@@ -30,6 +31,8 @@ type Outcome = { response: Response } | { problem: ServiceProblem; askedPauseInM
 
 /** A pause that the service asks for is kept up to this length. A longer one ends the retries. */
 const longestAskedPauseInMilliseconds = 60_000;
+/** What an answer carries at least: 128 kbit/s. */
+const slowestInBytesPerSecond = 16_000;
 const passing = [0, 429, 502, 503, 504];
 const changing = ['POST', 'PUT', 'DELETE'];
 
@@ -80,9 +83,11 @@ async function send(request: Request, token: string | undefined, options: Retryi
   const name = `${request.method} ${new URL(request.url).pathname}`;
   const headers = new Headers(request.headers);
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
-  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutInMilliseconds)]);
+  const limit = timeLimit(timeoutInMilliseconds);
+  const signal = AbortSignal.any([request.signal, limit.signal]);
   try {
     const response = await fetch(new Request(request.clone(), { headers, signal }));
+    limit.extendBy((Number(response.headers.get('content-length')) / slowestInBytesPerSecond) * 1_000);
     if (!response.ok && response.status !== 304) {
       const askedPauseInMilliseconds = pauseIn(response.headers.get('retry-after'));
       return { problem: await problemOf(response, name), askedPauseInMilliseconds };

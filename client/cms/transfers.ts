@@ -70,8 +70,11 @@ export async function download(
   { client }: Connection,
   given: Pick<DownloadOptions, 'id' | 'file' | 'mustBeNew'>,
 ): Promise<Asset> {
-  return await shown(context, basename(given.file), (options) => downloadAsset(client, { ...given, ...options }));
+  return await shown(context, basename(given.file), (options) => downloadAsset(client, { ...given, ...options }), 'down');
 }
+
+/** Whether a file goes up to the service, or comes down from it. */
+type Way = 'up' | 'down';
 
 /** The service hashes most files sooner. */
 const silentWaitInMilliseconds = 5_000;
@@ -82,7 +85,12 @@ const titles = {
   receiving: 'Receiving',
 };
 
-async function shown<Result>(context: Context, name: string, transfer: (options: Shown) => Promise<Result>): Promise<Result> {
+async function shown<Result>(
+  context: Context,
+  name: string,
+  transfer: (options: Shown) => Promise<Result>,
+  way: Way = 'up',
+): Promise<Result> {
   const bar = startProgress(context.terminal);
   context.outages.noteWith((text) => {
     bar.stop(); // the next progress shows it again
@@ -118,8 +126,7 @@ async function shown<Result>(context: Context, name: string, transfer: (options:
       });
     }
     if (!context.terminal.signal.aborted) throw error;
-    const state = latest?.phase === 'waiting' ? 'has arrived, but the service has not hashed it yet' : 'is not complete';
-    throw new CmsError(`Interrupted. ${name} ${state}.`, {
+    throw new CmsError(`Interrupted. ${name} ${stateOf(latest, way)}.`, {
       next: context.typed,
       exitCode: exitCodes.interrupted,
       cause: error,
@@ -127,6 +134,13 @@ async function shown<Result>(context: Context, name: string, transfer: (options:
   } finally {
     bar.stop();
   }
+}
+
+/** Says how far a transfer had come when it was interrupted. An upload creates nothing before the file is hashed. */
+function stateOf(latest: TransferProgress | undefined, way: Way): string {
+  if (latest?.phase === 'waiting') return 'has arrived, but the service has not hashed it yet';
+  const isHashing = latest?.phase === 'hashing' && latest.done < latest.total;
+  return isHashing && way === 'up' ? 'was still being hashed: nothing of it was sent' : 'is not complete';
 }
 
 /** Returns a function to call while the service hashes a file. It notes once that this takes a while. */

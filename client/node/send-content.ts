@@ -39,6 +39,7 @@ export async function measure({ file, onProgress, signal }: ContentOptions): Pro
     throw new ServiceProblem({ status: 413, code: 'too_large', detail, request: `upload of ${basename(file)}` });
   }
   const onBytes = (done: number) => onProgress?.({ phase: 'hashing', done, total: size });
+  onBytes(0);
   return { size, checksum: await hashFile(file, { onBytes, signal }) };
 }
 

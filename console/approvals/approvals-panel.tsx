@@ -9,7 +9,7 @@ import type { Overview } from '../computations/load-overview.ts';
 import { useAction } from '../loading/use-action.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
-import { useHeadingFocus } from '../shell/use-heading-focus.ts';
+import { useKeptFocus } from '../shell/use-kept-focus.ts';
 import { momentText } from '../show/moment.ts';
 import { type ApprovalRow, type ApprovalState, approvalRows, mayApprove } from './approval-rows.ts';
 import { Approve } from './approve.tsx';
@@ -32,86 +32,87 @@ export function ApprovalsPanel({ overview, reload }: Props) {
   const { client, me } = useDomain();
   const { notify } = useFrame();
   const [isApproving, setApproving] = useState(false);
-  const { heading, moveFocus } = useHeadingFocus();
+  const panel = useKeptFocus();
   const { computation, approvals, digest } = overview;
   const rows = approvalRows(computation.approval, approvals);
   const hasGiven = approvals.approvals.some(({ user }) => user === me.user);
   const withdraw = useAction(async () => {
     await client.withdrawApproval({ id: computation.id });
     notify('You have withdrawn your approval.');
-    moveFocus();
     reload();
   });
   return (
     <SpaceBetween size="s">
       <ProblemAlert problem={withdraw.problem} />
-      <Table
-        header={
-          <Header
-            variant="h2"
-            counter={`(${rows.length})`}
-            description="An approval covers one manifest and the agent configuration. A change makes it stale."
-            actions={
-              <SpaceBetween direction="horizontal" size="xs">
-                {hasGiven && (
-                  <Button loading={withdraw.isRunning} onClick={() => void withdraw.run()}>
-                    Withdraw
-                  </Button>
-                )}
-                {mayApprove(me.user, overview) && (
-                  <Button
-                    variant={needsMe(rows, me.user) ? 'primary' : 'normal'}
-                    disabled={digest === undefined}
-                    disabledReason="There is no manifest yet: a part of it is missing."
-                    onClick={() => setApproving(true)}
-                  >
-                    Approve
-                  </Button>
-                )}
-              </SpaceBetween>
-            }
-          >
-            <span ref={heading}>Approvals</span>
-          </Header>
-        }
-        ariaLabels={{ tableLabel: 'Approvals' }}
-        items={rows}
-        trackBy="user"
-        wrapLines
-        columnDefinitions={[
-          { id: 'user', header: 'User', isRowHeader: true, cell: ({ user }) => user },
-          {
-            id: 'because',
-            header: 'Needed for',
-            cell: ({ because }) => (because.length > 0 ? because.join(', ') : 'Not needed'),
-          },
-          {
-            id: 'state',
-            header: 'State',
-            minWidth: 130,
-            cell: ({ state }) => <StatusIndicator type={looks[state].type}>{looks[state].text}</StatusIndicator>,
-          },
-          {
-            id: 'limits',
-            header: 'Given',
-            cell: ({ approval }) =>
-              approval
-                ? [
-                    momentText(approval.approved_at),
-                    ...(approval.cvm_ids?.length ? [`on ${approval.cvm_ids.join(', ')} only`] : []),
-                    ...(approval.expires_at === null ? [] : [`until ${momentText(approval.expires_at)}`]),
-                  ].join(', ')
-                : '-',
-          },
-        ]}
-        empty={
-          <Box textAlign="center">
-            {computation.approval === 'none'
-              ? 'A run needs no approval, and nobody has given one.'
-              : 'Whose approval a run needs is known once assets are linked and keys uploaded.'}
-          </Box>
-        }
-      />
+      <div ref={panel}>
+        <Table
+          header={
+            <Header
+              variant="h2"
+              counter={`(${rows.length})`}
+              description="An approval covers one manifest and the agent configuration. A change makes it stale."
+              actions={
+                <SpaceBetween direction="horizontal" size="xs">
+                  {hasGiven && (
+                    <Button loading={withdraw.isRunning} onClick={() => void withdraw.run()}>
+                      Withdraw
+                    </Button>
+                  )}
+                  {mayApprove(me.user, overview) && (
+                    <Button
+                      variant={needsMe(rows, me.user) ? 'primary' : 'normal'}
+                      disabled={digest === undefined}
+                      disabledReason="There is no manifest yet: a part of it is missing."
+                      onClick={() => setApproving(true)}
+                    >
+                      Approve
+                    </Button>
+                  )}
+                </SpaceBetween>
+              }
+            >
+              Approvals
+            </Header>
+          }
+          ariaLabels={{ tableLabel: 'Approvals' }}
+          items={rows}
+          trackBy="user"
+          wrapLines
+          columnDefinitions={[
+            { id: 'user', header: 'User', isRowHeader: true, cell: ({ user }) => user },
+            {
+              id: 'because',
+              header: 'Needed for',
+              cell: ({ because }) => (because.length > 0 ? because.join(', ') : 'Not needed'),
+            },
+            {
+              id: 'state',
+              header: 'State',
+              minWidth: 130,
+              cell: ({ state }) => <StatusIndicator type={looks[state].type}>{looks[state].text}</StatusIndicator>,
+            },
+            {
+              id: 'limits',
+              header: 'Given',
+              cell: ({ approval }) =>
+                approval
+                  ? [
+                      momentText(approval.approved_at),
+                      ...(approval.cvm_ids?.length ? [`on ${approval.cvm_ids.join(', ')} only`] : []),
+                      ...(approval.expires_at === null ? [] : [`until ${momentText(approval.expires_at)}`]),
+                    ].join(', ')
+                  : '-',
+            },
+          ]}
+          empty={
+            <Box textAlign="center">
+              {computation.approval === 'none'
+                ? 'A run needs no approval, and nobody has given one.'
+                : 'Whose approval a run needs is known once assets are linked and keys uploaded.'}
+            </Box>
+          }
+        />
+      </div>
       {isApproving && (
         <Approve
           computation={computation}

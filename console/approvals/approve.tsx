@@ -16,6 +16,7 @@ import { ConfirmModal } from '../shell/confirm-modal.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
 import { Hash } from '../show/hash.tsx';
 import { Pem } from '../show/pem.tsx';
+import { serviceNow } from '../show/service-clock.ts';
 import { expiryAfter, limitsOf } from './limits.ts';
 import { textToSign } from './text-to-sign.ts';
 
@@ -99,7 +100,7 @@ export function Approve({ computation: { id, approval: policy }, onClose, onAppr
               onChange={({ detail: { selectedOption } }) => {
                 const { value = '' } = selectedOption;
                 setLifetime(value);
-                setExpiry(expiryAfter(value, Date.now()));
+                setExpiry(expiryAfter(value, serviceNow()));
               }}
             />
           </FormField>

@@ -12,7 +12,7 @@ import { permissions } from '../access/permissions.ts';
 import { useNarrow } from '../lists/use-narrow.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../shell/console-context.ts';
-import { useHeadingFocus } from '../shell/use-heading-focus.ts';
+import { useKeptFocus } from '../shell/use-kept-focus.ts';
 import { Hash } from '../show/hash.tsx';
 import { sizeText } from '../show/size-text.ts';
 import { LinkAsset } from './link-asset.tsx';
@@ -30,7 +30,7 @@ export function InputsPanel({ overview, reload }: Props) {
   const isNarrow = useNarrow();
   const [isLinking, setLinking] = useState(false);
   const [unlinked, setUnlinked] = useState<Input>();
-  const { heading, moveFocus } = useHeadingFocus();
+  const panel = useKeptFocus();
   const { computation, inputs } = overview;
   const mayLinkAll = permissions.linkAsset(me, { created_by: '' }, computation);
   const mayLinkOwn = mayLinkAll || permissions.createAnyAsset(me);
@@ -51,88 +51,86 @@ export function InputsPanel({ overview, reload }: Props) {
   ];
   return (
     <>
-      <Table
-        header={
-          <Header
-            variant="h2"
-            counter={`(${inputs.length})`}
-            actions={mayLinkOwn && <Button onClick={() => setLinking(true)}>Link asset</Button>}
-          >
-            <span ref={heading}>Inputs</span>
-          </Header>
-        }
-        ariaLabels={{ tableLabel: 'Inputs' }}
-        items={inputs}
-        trackBy="id"
-        wrapLines
-        columnDefinitions={[
-          {
-            id: 'file',
-            header: 'File',
-            isRowHeader: true,
-            minWidth: 130,
-            cell: (input) => (
-              <>
-                <Link href={addressOf({ screen: 'asset', domain, id: input.id })}>{input.file_name}</Link>
-                {isNarrow && (
-                  <Box variant="small" display="block">
-                    {[
-                      assetTypeText(input.asset_type),
-                      ...secondary.map(({ cell }) => cell(input)).filter((fact) => fact !== '-'),
-                    ].join(', ')}
-                  </Box>
-                )}
-              </>
-            ),
-          },
-          ...(isNarrow ? [] : [{ id: 'type', header: 'Type', cell: ({ asset_type }: Input) => assetTypeText(asset_type) }]),
-          {
-            id: 'hash',
-            header: 'SHA3-256',
-            minWidth: 150,
-            cell: ({ checksum, file_name }) => <Hash value={checksum} what={`hash of ${file_name}`} />,
-          },
-          {
-            id: 'state',
-            header: 'Content',
-            minWidth: 120,
-            cell: ({ state }) =>
-              state === undefined ? <StatusIndicator type="info">Open the asset</StatusIndicator> : <AssetState state={state} />,
-          },
-          ...(isNarrow ? [] : secondary),
-          {
-            id: 'actions',
-            header: 'Actions',
-            cell: (input) =>
-              mayUnlink(input) ? (
-                <Button variant="inline-link" ariaLabel={`Unlink ${input.file_name}`} onClick={() => setUnlinked(input)}>
-                  Unlink
-                </Button>
-              ) : (
-                '-'
+      <div ref={panel}>
+        <Table
+          header={
+            <Header
+              variant="h2"
+              counter={`(${inputs.length})`}
+              actions={mayLinkOwn && <Button onClick={() => setLinking(true)}>Link asset</Button>}
+            >
+              Inputs
+            </Header>
+          }
+          ariaLabels={{ tableLabel: 'Inputs' }}
+          items={inputs}
+          trackBy="id"
+          wrapLines
+          columnDefinitions={[
+            {
+              id: 'file',
+              header: 'File',
+              isRowHeader: true,
+              minWidth: 130,
+              cell: (input) => (
+                <>
+                  <Link href={addressOf({ screen: 'asset', domain, id: input.id })}>{input.file_name}</Link>
+                  {isNarrow && (
+                    <Box variant="small" display="block">
+                      {[
+                        assetTypeText(input.asset_type),
+                        ...secondary.map(({ cell }) => cell(input)).filter((fact) => fact !== '-'),
+                      ].join(', ')}
+                    </Box>
+                  )}
+                </>
               ),
-          },
-        ]}
-        empty={
-          <SpaceBetween size="s" alignItems="center">
-            <span>No assets are linked. A run needs one algorithm.</span>
-            {permissions.createAnyAsset(me) && (
-              <Button href={addressOf({ screen: 'new-asset', domain }, { computation: computation.id })}>Upload asset</Button>
-            )}
-          </SpaceBetween>
-        }
-      />
+            },
+            ...(isNarrow ? [] : [{ id: 'type', header: 'Type', cell: ({ asset_type }: Input) => assetTypeText(asset_type) }]),
+            {
+              id: 'hash',
+              header: 'SHA3-256',
+              minWidth: 150,
+              cell: ({ checksum, file_name }) => <Hash value={checksum} what={`hash of ${file_name}`} />,
+            },
+            {
+              id: 'state',
+              header: 'Content',
+              minWidth: 120,
+              cell: ({ state }) =>
+                state === undefined ? (
+                  <StatusIndicator type="info">Open the asset</StatusIndicator>
+                ) : (
+                  <AssetState state={state} />
+                ),
+            },
+            ...(isNarrow ? [] : secondary),
+            {
+              id: 'actions',
+              header: 'Actions',
+              cell: (input) =>
+                mayUnlink(input) ? (
+                  <Button variant="inline-link" ariaLabel={`Unlink ${input.file_name}`} onClick={() => setUnlinked(input)}>
+                    Unlink
+                  </Button>
+                ) : (
+                  '-'
+                ),
+            },
+          ]}
+          empty={
+            <SpaceBetween size="s" alignItems="center">
+              <span>No assets are linked. A run needs one algorithm.</span>
+              {permissions.createAnyAsset(me) && (
+                <Button href={addressOf({ screen: 'new-asset', domain }, { computation: computation.id })}>Upload asset</Button>
+              )}
+            </SpaceBetween>
+          }
+        />
+      </div>
       {isLinking && <LinkAsset overview={overview} onClose={() => setLinking(false)} onLinked={done} />}
       {unlinked && (
-        <UnlinkAsset
-          computation={computation}
-          input={unlinked}
-          onClose={() => setUnlinked(undefined)}
-          onUnlinked={() => {
-            done();
-            moveFocus();
-          }}
-        />
+        <UnlinkAsset computation={computation} input={unlinked} onClose={() => setUnlinked(undefined)} onUnlinked={done} />
       )}
     </>
   );

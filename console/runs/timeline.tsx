@@ -1,13 +1,15 @@
 import Box from '@cloudscape-design/components/box';
 import Button from '@cloudscape-design/components/button';
 import StatusIndicator from '@cloudscape-design/components/status-indicator';
-import { useState } from 'react';
+import { useLayoutEffect, useRef, useState } from 'react';
 import type { Schemas } from '../../client/index.ts';
 import { detailsText } from '../events/event-details.ts';
 import { eventMark, eventText } from '../events/event-look.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { useDomain } from '../shell/console-context.ts';
+import { focusOn } from '../shell/focus-on.ts';
+import { isFocusLost } from '../shell/present-focus.ts';
 import { momentText, offsetText } from '../show/moment.ts';
 import { eventsBefore } from './latest-events.ts';
 import { shownEvents } from './shown-events.ts';
@@ -38,6 +40,11 @@ export function Timeline({ run, events, earlier, isLive, announces }: Props) {
   const { shown, hidden } = shownEvents([...(before ?? []), ...events], showsAll);
   const notShown = hidden + (showsAll ? 0 : earlier);
   const startedAt = Date.parse(run.started_at);
+  const list = useRef<HTMLOListElement>(null);
+  useLayoutEffect(() => {
+    // The button that has asked for all events is gone now.
+    if (showsAll && isFocusLost()) focusOn(list.current?.querySelector('li'));
+  }, [showsAll]);
   return (
     <>
       <ProblemAlert problem={loaded.problem} retry={loaded.reload} isRetrying={loaded.isLoading} />
@@ -51,6 +58,7 @@ export function Timeline({ run, events, earlier, isLive, announces }: Props) {
       <ol
         // Another list has another key: screen readers do not announce its earlier events.
         key={showsAll ? 'all' : 'latest'}
+        ref={list}
         className="timeline"
         aria-label="Events of the run"
         aria-live={announces ? 'polite' : 'off'}

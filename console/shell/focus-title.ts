@@ -1,6 +1,6 @@
-import { focusHeading } from './focus-heading.ts';
+import { focusOn } from './focus-on.ts';
 
 /** Moves the focus to the title of the screen. */
 export function focusTitle(): void {
-  focusHeading(document.querySelector<HTMLElement>('main h1'));
+  focusOn(document.querySelector<HTMLElement>('main h1'));
 }

@@ -7,6 +7,7 @@ import { createPortal } from 'react-dom';
 import { hasMoved } from '../routing/navigation.ts';
 import { useFrame } from './console-context.ts';
 import { focusTitle } from './focus-title.ts';
+import { isFocusTaken } from './present-focus.ts';
 
 interface Props {
   title: string;
@@ -27,7 +28,7 @@ export function ScreenFrame({ title, description, above, actions, hasHeader = tr
     document.title = `${title} - Computations`;
   }, [title]);
   useEffect(() => {
-    if (hasMoved()) focusTitle();
+    if (hasMoved() && !isFocusTaken()) focusTitle();
   }, []);
   return (
     <>

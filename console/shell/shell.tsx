@@ -5,6 +5,7 @@ import { createClient } from '../../client/index.ts';
 import { meIn, visibleDomains } from '../access/permissions.ts';
 import { followLink, useAddress } from '../routing/navigation.ts';
 import { type Place, placeOf } from '../routing/places.ts';
+import { learnServiceTime } from '../show/service-clock.ts';
 import type { Session } from '../sign-in/session.ts';
 import { DomainProvider, FrameProvider } from './console-context.ts';
 import { CurrentScreen } from './current-screen.tsx';
@@ -95,6 +96,11 @@ function useDomainContext(session: Session, domains: string[], domain: string | 
       domain,
       token: session.token,
       retry: { attempts: 3 },
+      fetch: async (request) => {
+        const response = await fetch(request);
+        learnServiceTime(response);
+        return response;
+      },
     });
     return { domain, me: meIn(session.user, session.roles[domain] ?? []), client, exampleCvm: session.exampleCvm };
   }, [session, domains, domain]);

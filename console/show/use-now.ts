@@ -1,17 +1,18 @@
 import { useSyncExternalStore } from 'react';
+import { serviceNow } from './service-clock.ts';
 
 const tickInMilliseconds = 10_000;
 const listeners = new Set<() => void>();
 let now = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** The time, in milliseconds since 1970. It goes on every 10 seconds. */
+/** The time of the service, in milliseconds since 1970. It goes on every 10 seconds. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => (now === 0 ? tick() : now));
 }
 
 function tick(): number {
-  now = Date.now();
+  now = serviceNow();
   return now;
 }
 

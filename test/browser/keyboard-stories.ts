@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { canonicalDigest } from '../../shared/canonical-json.ts';
+import { publicKey } from '../support/ready-computation.ts';
 import type { ConsoleWorld } from './console-world.ts';
 import { arrive } from './party.ts';
 import { clientOf, readyComputation } from './seed.ts';
@@ -26,7 +27,7 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
     await dialog.waitFor();
     for (let presses = 0; presses < 8; presses++) {
       await page.keyboard.press('Tab');
-      expect(await page.evaluate(`document.activeElement?.closest('[role=dialog]') !== null`)).toBe(true);
+      expect(await isFocusIn(page, '[role=dialog]')).toBe(true);
     }
     // A failure to load the screen again leaves the question open.
     await page.route('**/d1/computations/**', (route) => route.abort());
@@ -40,7 +41,7 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
     expect(await nameOfFocus(page)).toBe('Delete');
   });
 
-  it('keeps the focus at the heading of a panel when the button that had it goes with an approval or an input', async () => {
+  it('keeps the focus at the heading of a panel when the button that had it goes with an approval, an input or a key', async () => {
     const { id } = await readyComputation(world(), 'Loses its buttons');
     const client = await clientOf(world(), 'alice', ['d1:administrator']);
     await client.approve({ id, body: { digest: canonicalDigest(await client.getManifest({ id })) } });
@@ -50,11 +51,47 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
     await withdraw.press('Enter');
     await withdraw.waitFor({ state: 'detached' });
     expect(await nameOfFocus(page)).toMatch(/^Approvals/);
+
+    // It stays in a dialog that was opened before the button goes.
+    await client.approve({ id, body: { digest: canonicalDigest(await client.getManifest({ id })) } });
+    await page.getByRole('button', { name: 'Refresh', exact: true }).press('Enter');
+    const opened = Promise.withResolvers<undefined>();
+    await page.route(`**/d1/computations/${id}/approvals`, async (route) => {
+      if (route.request().method() === 'DELETE') await opened.promise;
+      await route.fallback();
+    });
+    await withdraw.press('Enter');
+    await page.getByRole('button', { name: 'Approve', exact: true }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Approve this manifest' });
+    await dialog.waitFor();
+    opened.resolve(undefined);
+    await withdraw.waitFor({ state: 'detached' });
+    expect(await isFocusIn(page, '[role=dialog]')).toBe(true);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await nameOfFocus(page)).toBe('Approve');
     const unlink = page.getByRole('button', { name: 'Unlink penguin-sizes.py' });
     await unlink.press('Enter');
     await page.getByRole('dialog').getByRole('button', { name: 'Unlink', exact: true }).press('Enter');
     await unlink.waitFor({ state: 'detached' });
     expect(await nameOfFocus(page)).toMatch(/^Inputs/);
+
+    const names = ['Needs a key', 'Needs a key too'];
+    const dora = await clientOf(world(), 'dora', ['d1:creator']);
+    for (const name of names) await dora.createComputation({ body: { name } });
+    const todo = await arrive(world(), { user: 'dora', roles: ['creator'] });
+    await todo.open('todo');
+    for (const [name, place] of [
+      [names[0], /^Keys to upload/],
+      [names[1], /^To do/],
+    ] as const) {
+      const upload = todo.page.getByRole('button', { name: `Upload key to ${name}`, exact: true });
+      await upload.press('Enter');
+      await todo.page.getByRole('textbox', { name: 'Public key' }).fill(publicKey());
+      await todo.page.getByRole('dialog').getByRole('button', { name: 'Upload', exact: true }).press('Enter');
+      await upload.waitFor({ state: 'detached' });
+      expect(await nameOfFocus(todo.page)).toMatch(place);
+    }
   });
 }
 
@@ -65,6 +102,10 @@ async function tabTo(page: Page, name: string): Promise<void> {
     if ((await nameOfFocus(page)) === name) return;
   }
   throw new Error(`Tab does not reach ${name}.`);
+}
+
+async function isFocusIn(page: Page, selector: string): Promise<boolean> {
+  return await page.evaluate<boolean>(`Boolean(document.activeElement?.closest('${selector}'))`);
 }
 
 async function nameOfFocus(page: Page): Promise<string> {

@@ -154,11 +154,13 @@ export function tellRuns(world: () => ConsoleWorld): void {
     };
     for (let page = 0; page < 5; page++) await report(...Array.from({ length: 50 }, (_, each) => `Step ${each}`));
     await alice.page.addInitScript(noteAnnounced);
+    await alice.page.addInitScript(setClockAhead);
     const asked: URL[] = [];
     alice.page.on('request', (request) => asked.push(new URL(request.url())));
     const readsWhole = () => asked.some(({ searchParams }) => searchParams.get('after') === '');
     await alice.page.goto(`/console/domains/d1/computations/${id}/runs/${run_id}`);
     await alice.page.locator('.timeline[aria-live=polite]').waitFor();
+    await alice.page.getByText(/^(\d+ s|\d min \d+ s)$/).waitFor(); // the duration by the service's clock
     expect(await alice.page.locator('.timeline li').count()).toBeGreaterThan(150);
     await report('The last step');
     await alice.page.getByText('(The last step)').waitFor();
@@ -172,6 +174,7 @@ export function tellRuns(world: () => ConsoleWorld): void {
     expect(readsWhole()).toBe(false);
     await alice.page.getByRole('button', { name: /^Show \d+ earlier events$/ }).click();
     await expect.poll(async () => (await alice.page.locator('.timeline li').count()) - (await total())).toBe(1);
+    expect(await alice.page.evaluate('document.activeElement === document.querySelector(".timeline li")')).toBe(true);
     expect(await alice.page.locator('.timeline li').first().innerText()).toContain('Run started');
     expect(readsWhole()).toBe(true);
     await starter.stopRun({ id });
@@ -220,6 +223,12 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await carol.page.getByText('You have no role in the domain d9').waitFor();
   });
 }
+
+/** Sets the browser's clock ten minutes ahead. */
+const setClockAhead = `{
+  const now = Date.now;
+  Date.now = () => now() + 600_000;
+}`;
 
 /** Keeps the texts that a timeline adds while screen readers announce what it adds. */
 const noteAnnounced = `

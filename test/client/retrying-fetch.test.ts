@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createClient } from '../../client/create-client.ts';
+import { pause } from '../../client/pause.ts';
 import type { RetryOptions, Token } from '../../client/retrying-fetch.ts';
 import { ServiceProblem } from '../../client/service-problem.ts';
 import { watchEvents } from '../../client/watch-events.ts';
@@ -42,6 +43,20 @@ async function problemOf(call: Promise<unknown>): Promise<ServiceProblem> {
 
 const brokenBody = () =>
   new Response(new ReadableStream({ start: (controller) => controller.error(new Error('cut off')) }), { status: 200 });
+
+/** An answer that says it has so many bytes, and whose parts come slowly. */
+const inParts = (request: Request, parts: string[], bytes: number) =>
+  new Response(
+    new ReadableStream({
+      pull: async (controller) => {
+        await pause(250, request.signal);
+        const part = parts.shift();
+        if (part === undefined) controller.close();
+        else controller.enqueue(new TextEncoder().encode(part));
+      },
+    }),
+    { headers: { 'content-length': String(bytes) } },
+  );
 
 describe('the requests of a client', () => {
   it('have the token, the path with its parameters, the query and the body', async () => {
@@ -143,6 +158,18 @@ describe('the retries of a client', () => {
     const { client, requests } = clientAnswered(['never', json({ id: 'c1' })], { timeoutInMilliseconds: 20 });
     expect(await client.getComputation({ id: 'c1' })).toEqual({ id: 'c1' });
     expect(requests).toHaveLength(2);
+  });
+
+  it('follow an answer that takes too long, but leave a large one its time', async () => {
+    let attempts = 0;
+    const client = createClient({
+      baseUrl: 'http://service.test',
+      domain: 'd1',
+      retry: { ...fast, timeoutInMilliseconds: 300 },
+      fetch: async (request) =>
+        ++attempts === 1 ? inParts(request, ['{"id":', '"a1"}'], 16) : inParts(request, ['{"id":', '"a2"}'], 16_000_000),
+    });
+    expect(await client.getAsset({ id: 'a1' })).toEqual({ id: 'a2' });
   });
 
   it.each([400, 401, 403, 404, 409, 412, 413, 415, 422, 500])('do not follow a %i', async (status) => {

@@ -183,6 +183,16 @@ describe('cms asset upload, while the service does not hash what has arrived,', 
     });
   });
 
+  it('ends at Ctrl-C while the asset is created, and calls the file incomplete', async () => {
+    const ending = new AbortController();
+    const answers = { 'POST /assets': () => ending.abort() };
+    expect(await cms(answers, ['asset', 'upload', file], ending.signal)).toEqual({
+      exitCode: 130,
+      stdout: '',
+      stderr: `Interrupted. large.bin is not complete.\nNext: cms asset upload large.bin\n`,
+    });
+  });
+
   it('ends at Ctrl-C, and does not call the file incomplete', async () => {
     const ending = new AbortController();
     const answers = arrived(0, () => setTimeout(() => ending.abort(), 50));

@@ -50,7 +50,7 @@ describe('cms asset', () => {
     ending.abort();
     expect(await interrupted('asset', 'upload', file, '--name', 'another name')).toMatchObject({
       exitCode: 130,
-      stderr: `Interrupted. another name is not complete.\nNext: cms asset upload ${file} --name 'another name'\n`,
+      stderr: `Interrupted. another name was still being hashed: nothing of it was sent.\nNext: cms asset upload ${file} --name 'another name'\n`,
     });
   });
 
