@@ -388,6 +388,7 @@ describe('CORS', () => {
         'retry-after',
         'idempotent-replayed',
         'manifest-digest',
+        'date',
       ]),
     );
   });
