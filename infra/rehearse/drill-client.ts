@@ -10,6 +10,8 @@ import { emulatorFetch } from './emulator-client.ts';
 import type { Emulator } from './emulator.ts';
 
 const computationsInAll = 12;
+/** How many of the computations, and of their assets, are not deleted. */
+const kept = 6;
 
 /** A busy machine answers 503 while functions start. */
 const retry = { attempts: 11, firstPauseInMilliseconds: 1_000, longestPauseInMilliseconds: 2_000 };
@@ -94,10 +96,15 @@ export class DrillClient {
   /** Ends the run, deletes half of everything, changes the rest, and creates another computation. */
   async damage(): Promise<void> {
     await this.complete('drill-1', this.activeRun);
-    for (const id of this.ready.slice(6)) await this.administrator.deleteComputation({ id });
-    for (const id of this.assets.slice(6)) await this.administrator.deleteAsset({ id });
+    for (const id of this.ready.slice(kept)) await this.administrator.deleteComputation({ id });
+    for (const id of this.assets.slice(kept)) await this.administrator.deleteAsset({ id });
     for (const id of this.ready.slice(1, 4)) await this.administrator.updateComputation({ id, body: { name: 'Damaged' } });
     await this.administrator.createComputation({ body: { name: 'After the backup' } });
+  }
+
+  /** How many assets with content the damage deletes. */
+  get deletedAssets(): number {
+    return this.assets.slice(kept).length;
   }
 
   async look(): Promise<Seen> {

@@ -8,8 +8,6 @@ export interface Filled {
   stage: string;
   TableArn: string;
   ContentBucketName: string;
-  /** The rule that calls the sweep every minute. */
-  rule: string;
   /** The time to restore: RFC 3339, UTC, seconds. */
   time: string;
 }
@@ -29,13 +27,4 @@ export function commandsOf(section: number, block: number, { time, ...names }: F
   const [missing] = /<[A-Za-z ]+>/.exec(filled.replaceAll(timeInDocument, time)) ?? [];
   if (missing) throw new Error(`Section ${section} of docs/restore.md names ${missing}, which the drill does not know.`);
   return filled.replaceAll(timeInDocument, time);
-}
-
-/** Returns the commands of a block one by one. */
-export function eachCommandOf(section: number, block: number, filled: Filled): string[] {
-  return commandsOf(section, block, filled)
-    .replaceAll(/\\\n\s*/g, ' ')
-    .trim()
-    .split('\n')
-    .map((line) => line.trim());
 }

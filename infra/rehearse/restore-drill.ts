@@ -7,12 +7,12 @@ import { onEmulatedStage, step, type EmulatedStage, type Place } from './emulate
 import { DrillClient } from './drill-client.ts';
 import { adaptAssembly } from './emulated-assembly.ts';
 import { appOf, type StageToRehearse } from './stage-to-rehearse.ts';
-import { commandsOf, eachCommandOf, type Filled } from './restore-commands.ts';
+import { commandsOf, type Filled } from './restore-commands.ts';
 import { runCommand, tailOf } from './run-command.ts';
 
 /**
  * Damages a stage on the emulator and restores it by the commands of docs/restore.md. The emulator restores a table as it is when it is asked,
- * so the first command runs before the damage.
+ * so that command runs before the damage.
  * @throws Error if a step fails, or if something did not come back
  */
 export async function drillRestore(stage: StageToRehearse, place: Place): Promise<void> {
@@ -24,29 +24,27 @@ export async function drillRestore(stage: StageToRehearse, place: Place): Promis
       stage: stage.name,
       TableArn: emulated.output('state', 'TableArn'),
       ContentBucketName: emulated.output('state', 'ContentBucketName'),
-      rule: '$RULE',
       time: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
     };
     const shell = (title: string, section: number, block: number) =>
       step(title, () => runShell(emulated, `restore-${section}-${block}`, commandsOf(section, block, filled)));
 
     await delay(1_000); // the damage is in another second than the time to restore
-    await shell('Section 1: restoring the table', 1, 0);
+    await shell('Section 1: restoring the table', 1, 1);
     await step('Deleting assets and computations, ending the run, creating others', () => client.damage());
     if (isDeepStrictEqual(await client.look(), before)) throw new Error('The damage changed nothing.');
-    await shell('Section 1: settings of the restored table', 1, 1);
+    await step('Waiting until the purge has deleted content', () =>
+      runShell(emulated, 'purge', untilDeleted(filled.ContentBucketName, client.deletedAssets)),
+    );
+    await shell('Section 1: keeping tasks from deleting content and ending runs', 1, 0);
+    await shell('Section 1: settings of the restored table', 1, 2);
     const existing: ExistingState = { tableName: `computations-${stage.name}-restored` };
     if (stage.changes.eventBus) {
-      const switchOn = `(${commandsOf(1, 2, filled)}) > stream.txt`;
-      await step('Section 1: the stream of the restored table', () => runShell(emulated, 'restore-1-2', switchOn));
+      const switchOn = `(${commandsOf(1, 3, filled)}) > stream.txt`;
+      await step('Section 1: the stream of the restored table', () => runShell(emulated, 'restore-1-3', switchOn));
       existing.tableStreamArn = readFileSync(join(place.folder, 'stream.txt'), 'utf8').trim();
     }
     await shell('Section 2: bringing deleted content back', 2, 0);
-
-    const [find = '', disable = ''] = eachCommandOf(2, 2, filled);
-    const switchSweep = (title: string, command: string) =>
-      step(title, () => runShell(emulated, 'restore-sweep', `RULE=$(${find}); ${command}`));
-    await switchSweep('Section 2: keeping the sweep from ending runs', disable);
 
     const assembly = join(place.folder, 'cdk.adopting');
     const { args, environment } = appOf({ ...stage, changes: { ...stage.changes, existing } });
@@ -62,7 +60,7 @@ export async function drillRestore(stage: StageToRehearse, place: Place): Promis
     );
     await step('Section 3: deploying all stacks', () => deploy(`${stage.name}/*`));
     await shell('Section 4: resuming the runs that were active', 4, 0);
-    await switchSweep('Section 4: letting the sweep go on', commandsOf(4, 1, filled).trim());
+    await shell('Section 4: letting the tasks go on', 4, 1);
 
     await step('Looking at what came back', async () => client.compare(before, await client.look()));
     await step('Completing the run that was active', () => client.completeResumed());
@@ -71,6 +69,12 @@ export async function drillRestore(stage: StageToRehearse, place: Place): Promis
   console.log(
     '\nEverything came back: computations, totals, links and content. The run of before went on, and another one completed.',
   );
+}
+
+/** Waits, for three minutes at most, until so many objects of a bucket are deleted. The purge runs every minute. */
+function untilDeleted(bucket: string, objects: number): string {
+  const markers = `aws s3api list-object-versions --bucket ${bucket} --prefix content/ --query 'length(DeleteMarkers || \`[]\`)'`;
+  return `for attempt in $(seq 90); do [ "$(${markers})" -ge ${objects} ] && exit 0; sleep 2; done; echo 'Error: the purge deletes nothing.'`;
 }
 
 /** PyPI has version 1 of the AWS CLI, which takes JSON as it is and does not know this option. */
