@@ -24,6 +24,26 @@ const event = (id: string, details = ''): LastingReport => ({
   details,
 });
 
+/** An outbox of a run whose service takes reports after these failures. */
+function failingOutbox(failures: Error[]) {
+  const sent: string[] = [];
+  let dropped = 0;
+  const outbox = new Outbox({
+    send: (reports) => {
+      const failure = failures.pop();
+      if (failure) return Promise.reject(failure);
+      sent.push(...reports.map(({ id }) => id));
+      return Promise.resolve([]);
+    },
+    onTaken: () => undefined,
+    onDropped: () => dropped++,
+    logFields: { run_id: 'run' },
+    now: () => Date.now(),
+    pauses: { firstInMilliseconds: 1, longestInMilliseconds: 2 },
+  });
+  return { outbox, sent, dropped: () => dropped };
+}
+
 /** An outbox whose service takes nothing until it is told to. */
 function heldOutbox() {
   const sent: string[] = [];
@@ -137,43 +157,17 @@ describe('the outbox', () => {
   it('keeps every report while its credentials are refused or the service is busy', async () => {
     const names = ['ExpiredTokenException', 'ThrottlingException', 'InternalServerError', 'TimeoutError'];
     const failures = names.flatMap((name) => Array.from({ length: 6 }, () => Object.assign(new Error(name), { name })));
-    const sent: string[] = [];
-    let dropped = 0;
-    const outbox = new Outbox({
-      send: (reports) => {
-        const failure = failures.pop();
-        if (failure) return Promise.reject(failure);
-        sent.push(...reports.map(({ id }) => id));
-        return Promise.resolve([]);
-      },
-      onTaken: () => undefined,
-      onDropped: () => dropped++,
-      now: () => Date.now(),
-      pauses: { firstInMilliseconds: 1, longestInMilliseconds: 2 },
-    });
+    const { outbox, sent, dropped } = failingOutbox(failures);
     outbox.add(event('only'));
     await vi.waitFor(() => expect(sent).toEqual(['only']), untilTestEnds);
-    expect(dropped).toBe(0);
+    expect(dropped()).toBe(0);
   });
 
   it('warns once that it cannot send, with the run and the error, until the service takes reports again', async () => {
     const lines = logLines();
     const refused = () => Object.assign(new Error('Not allowed.'), { name: 'AccessDeniedException' });
     const failures = [refused(), refused(), refused()];
-    const sent: string[] = [];
-    const outbox = new Outbox({
-      send: (reports) => {
-        const failure = failures.pop();
-        if (failure) return Promise.reject(failure);
-        sent.push(...reports.map(({ id }) => id));
-        return Promise.resolve([]);
-      },
-      onTaken: () => undefined,
-      onDropped: () => undefined,
-      logFields: { run_id: 'run' },
-      now: () => Date.now(),
-      pauses: { firstInMilliseconds: 1, longestInMilliseconds: 2 },
-    });
+    const { outbox, sent } = failingOutbox(failures);
     const warning = {
       level: 'WARN',
       message: 'The reports of a run cannot be sent now.',
