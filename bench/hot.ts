@@ -11,18 +11,20 @@ const ramps = [10_000, 1_000, 0];
 /** What must hold: the concurrency at any time, the others once the hot domain makes all its requests. */
 const bounds = { timesAlone: 1.5, concurrency: 200, refusalInMilliseconds: 4_000 };
 
-const { domainLimit } = stages.find(({ name }) => name === 'prod') ?? {};
+const { domainLimit, reservedConcurrency = 'none' } = stages.find(({ name }) => name === 'prod') ?? {};
 if (!domainLimit) throw new Error('The stage prod has no limit for each domain.');
 const bucket = { perSecond: domainLimit.changesPerSecond, burst: domainLimit.burst };
+const reserved = reservedConcurrency === 'none' ? undefined : reservedConcurrency.changes;
 
-const alone = p95((await simulateHotDomain({ hot: 0, rampInMilliseconds: 0, bucket })).quiet);
+const alone = p95((await simulateHotDomain({ hot: 0, rampInMilliseconds: 0, bucket, reserved })).quiet);
 console.log(
-  `A quiet domain alone: p95 ${alone} ms. Limit of a domain: ${bucket.perSecond} changes a second, ${bucket.burst} at once.\n`,
+  `A quiet domain alone: p95 ${alone} ms. Limit of a domain: ${bucket.perSecond} changes a second, ${bucket.burst} at once.\n` +
+    `Executions of the function, of reservedConcurrency.changes: ${reserved ?? 'no limit'}.\n`,
 );
 
 const rows: object[] = [];
 for (const rampInMilliseconds of ramps) {
-  const beside = await simulateHotDomain({ hot: changesPerSecond, rampInMilliseconds, bucket });
+  const beside = await simulateHotDomain({ hot: changesPerSecond, rampInMilliseconds, bucket, reserved });
   const broken = brokenBounds(beside);
   if (broken.length > 0) process.exitCode = 1;
   const bound = broken.length === 0 ? 'held' : `BROKEN: ${broken.join(', ')}`;

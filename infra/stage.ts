@@ -163,6 +163,11 @@ export interface ReservedConcurrency {
   lifecycleSteps: number;
   /** The checks of uploaded files. Each takes as long as it takes to hash the file. Uploads that come when all are taken are checked later. */
   uploads: number;
+  /**
+   * Each endpoint that changes a domain, without the expensive ones. The function takes no more than these, so a domain that suddenly
+   * makes thousands of changes starts no more environments. Default: it shares the executions of the account.
+   */
+  changes?: number;
 }
 
 /** A recipient of alarms. */

@@ -59,8 +59,8 @@ export const stages: readonly Stage[] = [
     throttling: { requestsPerSecond: 5_000, burst: 5_000 },
     expensiveThrottling: { requestsPerSecond: 100, burst: 200 },
     domainLimit: { changesPerSecond: 40, burst: 80 },
-    accountConcurrency: 1_000,
-    reservedConcurrency: { reports: 100, lifecycleSteps: 20, uploads: 50 },
+    accountConcurrency: 2_000, // request it before the first deployment: docs/deploy.md#limits
+    reservedConcurrency: { reports: 100, lifecycleSteps: 20, uploads: 50, changes: 100 },
     logLevel: 'INFO',
     logRetention: RetentionDays.ONE_YEAR,
     removalPolicy: RemovalPolicy.RETAIN,

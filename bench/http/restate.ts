@@ -12,6 +12,9 @@ import { endpoint, service } from '@restatedev/restate-sdk';
 endpoint().bind(service({ name: 'bench', handlers: { run: async () => 'done' } })).listen(Number(process.env.PORT));
 `;
 
+/** The server writes the invocations that come at the same time together. */
+const fillers = 64;
+
 /** To register the service, which takes a moment to start. */
 const mostAttempts = 120;
 
@@ -67,9 +70,10 @@ export async function startRestate(directory: string, rows: number): Promise<Ser
     ).rows;
   const scheduled = '?delay=1d';
   // 62 of 100 are completed, as in the lists of this service.
-  await inParallel([...Array(rows).keys()], async (row) => {
+  const fill = async (row: number) => {
     await send(row % 100 < 62 ? '' : scheduled);
-  });
+  };
+  await inParallel([...Array(rows).keys()], fill, fillers);
   const { invocationId } = await send();
   const left = `SELECT COUNT(*) AS count FROM sys_invocation WHERE status NOT IN ('completed', 'scheduled')`;
   while (((await sql(left))[0] as { count: number }).count > 0) await delay(500);

@@ -1,5 +1,5 @@
 import { routes } from '../../shared/endpoints/endpoints.ts';
-import type { Route } from '../../shared/http/route.ts';
+import { isLimited, type Route } from '../../shared/http/route.ts';
 import { tasks, type Task } from '../../shared/tasks/tasks.ts';
 import type { Stage } from '../stage.ts';
 
@@ -17,7 +17,9 @@ export function reservedFor(row: Route | Task, { reservedConcurrency, waits }: S
     return row.trigger === 'upload' ? reservedConcurrency.uploads : reservedConcurrency.lifecycleSteps;
   }
   if (row.waits) return waits.concurrency;
-  return row.reserves && reservedConcurrency[row.reserves];
+  if (row.reserves) return reservedConcurrency[row.reserves];
+  // `expensiveThrottling` bounds those that are expensive.
+  return isLimited(row.name, routes) && !row.isExpensive ? reservedConcurrency.changes : undefined;
 }
 
 /**

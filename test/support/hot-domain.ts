@@ -13,6 +13,8 @@ export interface HotLoad {
   /** How long it takes to reach them. At most 10 seconds. */
   rampInMilliseconds: number;
   bucket?: Bucket | undefined;
+  /** The executions that the function has at most. Default: no limit. */
+  reserved?: number | undefined;
 }
 
 /** What became of a hot domain and a quiet one beside it, which makes ten changes a second. Times are in milliseconds. */
@@ -29,9 +31,9 @@ export interface Beside {
 }
 
 /** Simulates 20 seconds in virtual time. The functions, conflicts of 15 ms and cold starts are those of simulatedFunctions. */
-export async function simulateHotDomain({ hot, rampInMilliseconds, bucket }: HotLoad): Promise<Beside> {
+export async function simulateHotDomain({ hot, rampInMilliseconds, bucket, reserved }: HotLoad): Promise<Beside> {
   const clock = virtualClock();
-  const functions = simulatedFunctions(clock, bucket);
+  const functions = simulatedFunctions(clock, bucket, reserved);
   const calls: Promise<void>[] = [];
   let owed = 0;
   let mostBusySteady = 0;

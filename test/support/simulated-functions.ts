@@ -27,8 +27,9 @@ export interface Answered {
  * A model of a function on Lambda that changes lists, for more load than one machine bears. An environment serves one request
  * at a time; the one used last is used first; a new one starts if all are busy. A transaction conflicts while another of its
  * domain is being written. The limit, its leases and the retries are the service's own.
+ * @param reserved the executions that the function has at most: Lambda refuses more, and API Gateway answers 503. Default: no limit
  */
-export function simulatedFunctions(clock: Clock, bucket?: Bucket) {
+export function simulatedFunctions(clock: Clock, bucket?: Bucket, reserved = Infinity) {
   const idle: Environment[] = [];
   const writing = new Set<string>();
   const answers: Answered[] = [];
@@ -69,6 +70,10 @@ export function simulatedFunctions(clock: Clock, bucket?: Bucket) {
     mostBusy: () => mostBusy,
     async call(domain: string): Promise<void> {
       const at = clock.now();
+      if (busy >= reserved) {
+        answers.push({ domain, status: 503, at, milliseconds: 0 });
+        return;
+      }
       busy += 1;
       mostBusy = Math.max(mostBusy, busy);
       const used = await environment();

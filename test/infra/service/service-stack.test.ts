@@ -82,6 +82,9 @@ function referenced(reference: unknown): string {
 const ofReference = Object.keys(referenceFiles()).map((path) => `GET ${path}`);
 
 const maxWaitInSeconds = 20;
+const cheapChanges = functionNames.filter((name) =>
+  routes.some((route: Route) => route.name === name && takesKey(route) && !route.isExpensive),
+);
 const waits = (name: FunctionName) => routes.some((route: Route) => route.name === name && route.waits);
 
 const isScheduled = (name: FunctionName) => schedules.some((schedule) => schedule.name === name);
@@ -229,7 +232,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     expect(actions).toEqual(['logs:CreateLogStream', 'logs:PutLogEvents']);
   });
 
-  it('gives reports, functions that wait, lifecycle steps and scheduled tasks executions of their own', () => {
+  it('gives reports, changes, functions that wait, lifecycle steps and scheduled tasks executions of their own', () => {
     const reserved = functionNames
       .map((name) => [name, functionOf(synthesized, name).ReservedConcurrentExecutions] as const)
       .filter(([, count]) => count !== undefined);
@@ -239,6 +242,9 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
         ? []
         : [
             ['cvms/report', wanted.reports],
+            ...(wanted.changes === undefined
+              ? []
+              : cheapChanges.map((name): [string, number | undefined] => [name, wanted.changes])),
             ...functionNames.filter(waits).map((name): [string, number | undefined] => [name, stage.waits.concurrency]),
             ...[...lifecycleSteps, 'execution-ended'].map((step): [string, number] => [
               `lifecycle/${step}`,
@@ -480,7 +486,7 @@ describe('a stage that reserves more executions than its account has', () => {
 
   it('counts what functions that wait reserve', () => {
     const waits = { ...fullStage.waits, concurrency: 400 };
-    expect(errorsOf({ ...fullStage, waits })).toEqual([expect.stringContaining('but its account has 1000.')]);
+    expect(errorsOf({ ...fullStage, waits })).toEqual([expect.stringContaining('but its account has 2000.')]);
   });
 
   it('passes if it reserves none', () => {
@@ -494,7 +500,7 @@ describe('stages that share an account', () => {
   it('fail at synth with what to do if together they reserve more executions than it has', () => {
     expect(errorsOf(fullStage, [fullStage, another])).toEqual([
       expect.stringMatching(
-        /^The stages of the account production \(full, another\) together reserve \d+ concurrent executions .* the account has 1000\./,
+        /^The stages of the account production \(full, another\) together reserve \d+ concurrent executions .* the account has 2000\./,
       ),
     ]);
   });
