@@ -76,15 +76,18 @@ export async function startPrefect(directory: string, rows: number): Promise<Ser
   };
 }
 
+/** Prefect writes to its database by itself, too. */
+const waitForLockInMilliseconds = 60_000;
+
 /** Copies a flow run. 62 of 100 are completed, as in the lists of this service. */
 function fillDatabase(file: string, id: string, rows: number): void {
-  const database = new DatabaseSync(file);
+  const database = new DatabaseSync(file, { timeout: waitForLockInMilliseconds });
   try {
     const template = database.prepare('SELECT * FROM flow_run WHERE id = ?').get(id);
     if (!template) throw new Error('Prefect has not stored its first flow run.');
     const columns = Object.keys(template);
     const insert = database.prepare(`INSERT INTO flow_run (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`);
-    database.exec('BEGIN');
+    database.exec('BEGIN IMMEDIATE');
     for (let row = 0; row < rows; row++) {
       const isCompleted = row % 100 < 62;
       const time = new Date(Date.UTC(2025, 0, 1) + row * 1_000).toISOString().replace('T', ' ').replace('Z', '');
