@@ -57,10 +57,10 @@ export const stages: readonly Stage[] = [
     account: 'production',
     corsOrigins: [],
     throttling: { requestsPerSecond: 5_000, burst: 5_000 },
-    expensiveThrottling: { requestsPerSecond: 100, burst: 200 },
+    expensiveThrottling: { requestsPerSecond: 100, burst: 100 },
     domainLimit: { changesPerSecond: 40, burst: 80 },
-    accountConcurrency: 2_000, // request it before the first deployment: docs/deploy.md#limits
-    reservedConcurrency: { reports: 100, lifecycleSteps: 20, uploads: 50, changes: 100 },
+    accountConcurrency: 3_000, // request it before the first deployment: docs/deploy.md#limits
+    reservedConcurrency: { reports: 100, lifecycleSteps: 20, uploads: 50, changes: 150 },
     logLevel: 'INFO',
     logRetention: RetentionDays.ONE_YEAR,
     removalPolicy: RemovalPolicy.RETAIN,

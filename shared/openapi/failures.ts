@@ -59,14 +59,12 @@ function described(code: ErrorCode, { reasons = [] }: Contract): string {
 /** Functions send it with 429 and 503. API Gateway does not send it with its own errors. */
 function retryAfter(status: number) {
   if (status !== 429 && status !== 503) return {};
-  const ofGateway =
-    status === 429
-      ? ' Absent if API Gateway itself refuses the request: then wait one second, and double the time after each further 429.'
-      : '';
   return {
     'Retry-After': {
-      description: `The number of seconds to wait before the next try.${ofGateway}`,
-      ...(status === 429 ? { required: false } : {}),
+      description:
+        'The number of seconds to wait before the next try. Absent if API Gateway itself refuses the request: then wait one second, ' +
+        `and double the time after each further ${status}.`,
+      required: false,
       schema: { type: 'integer', format: 'int32', minimum: 1, maximum: 3600 },
     },
   };

@@ -9,19 +9,20 @@ const { domainLimit, reservedConcurrency = 'none' } = stages.find(({ name }) => 
 const bucket = domainLimit && { perSecond: domainLimit.changesPerSecond, burst: domainLimit.burst };
 const reserved = reservedConcurrency === 'none' ? undefined : reservedConcurrency.changes;
 
-describe('a domain with 5,000 changes a second, of which 40 are allowed', () => {
+describe('a domain with 5,000 changes a second at one endpoint, of which 40 are allowed', () => {
   it('leaves a quiet domain as fast as alone, holds fewer than 200 executions, and is refused within 4 seconds', async () => {
     const { quiet, mostBusy } = await beside(rampInMilliseconds);
     expect(new Set(quiet.map(({ status }) => status))).toEqual(new Set([200]));
     expect(mostBusy).toBeLessThan(200);
   });
 
-  it('does the same if it makes them all at once, after the first half second', async () => {
+  it('does the same if it makes them all at once, after the first second', async () => {
     const { quiet, all, mostBusy } = await beside(0);
     expect(new Set(quiet.map(({ status }) => status))).toEqual(new Set([200]));
     expect(mostBusy).toBeLessThan(200);
-    const refused = all.filter(({ domain, status }) => domain === 'quiet' && status !== 200);
-    expect(refused.filter(({ at }) => at > 500)).toEqual([]);
+    const soon = all.filter(({ domain, at }) => domain === 'quiet' && at > 1 * seconds);
+    expect(new Set(soon.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(p95(soon)).toBeLessThanOrEqual(1.5 * p95(quiet));
   });
 
   it('would hold more than 200 executions at once if the function had no limit of its own', async () => {

@@ -6,7 +6,8 @@ import type { Clock } from '../../shared/clock.ts';
 
 /** What the model assumes, in milliseconds. */
 const coldStart = 300;
-const computing = 3;
+/** Of a call, also one that is refused, with 512 MB (docs/cost/call-bill.ts). */
+const computing = 15;
 const roundTrip = 5;
 /** How long a transaction keeps others of its domain from being written. */
 const transaction = 15;

@@ -485,8 +485,17 @@ describe('a stage that reserves more executions than its account has', () => {
   });
 
   it('counts what functions that wait reserve', () => {
-    const waits = { ...fullStage.waits, concurrency: 400 };
-    expect(errorsOf({ ...fullStage, waits })).toEqual([expect.stringContaining('but its account has 2000.')]);
+    const waits = { ...fullStage.waits, concurrency: 900 };
+    expect(errorsOf({ ...fullStage, waits })).toEqual([expect.stringContaining('but its account has 3000.')]);
+  });
+
+  it('passes with the quota of an older account if it reserves none for changes', () => {
+    const { reservedConcurrency } = fullStage;
+    if (reservedConcurrency === 'none') throw new Error('The stage reserves nothing.');
+    const { changes, ...others } = reservedConcurrency;
+    expect(changes).toBeGreaterThan(0);
+    expect(errorsOf({ ...fullStage, accountConcurrency: 1_000, reservedConcurrency: others })).toEqual([]);
+    expect(errorsOf({ ...fullStage, accountConcurrency: 1_000 })).toHaveLength(1);
   });
 
   it('passes if it reserves none', () => {
@@ -500,7 +509,7 @@ describe('stages that share an account', () => {
   it('fail at synth with what to do if together they reserve more executions than it has', () => {
     expect(errorsOf(fullStage, [fullStage, another])).toEqual([
       expect.stringMatching(
-        /^The stages of the account production \(full, another\) together reserve \d+ concurrent executions .* the account has 2000\./,
+        /^The stages of the account production \(full, another\) together reserve \d+ concurrent executions .* the account has 3000\./,
       ),
     ]);
   });
