@@ -21,6 +21,8 @@ import { fill } from '../lists/fill.ts';
 import { request, startServer, startsPerService, type Service } from './service.ts';
 
 const domain = 'bench';
+/** The rows of a page, as of the peers. */
+const limit = 10;
 
 /** Starts this service on one machine, in a process of its own, and fills a domain with computations directly in its table. */
 export async function startOurs(rows: number): Promise<Service> {
@@ -55,7 +57,11 @@ export async function startOurs(rows: number): Promise<Service> {
   await incrementFrom(table, listKeys.counter(list.rows), lastNumber);
 
   const headers = { authorization: `Bearer ${token}` };
-  const get = (path: string) => request('GET', `${baseUrl}/${domain}${path}`, { headers }).then(() => undefined);
+  const get = (path: string) => request('GET', `${baseUrl}/${domain}${path}`, { headers });
+  const page = async (query: string) => {
+    const { computations } = (await get(`/computations?limit=${limit}${query}`)) as { computations: unknown[] };
+    if (computations.length < limit) throw new Error(`A page has ${computations.length} of ${limit} computations: ${query}`);
+  };
   const post = (path: string, body?: unknown) =>
     request('POST', `${baseUrl}/${domain}${path}`, { headers, ...(body === undefined ? {} : { body }) });
   const ready = await readyComputations(table, call, domain, startsPerService);
@@ -68,9 +74,9 @@ export async function startOurs(rows: number): Promise<Service> {
     cases: {
       create: () => post('/computations', { name: 'Survival after resection' }),
       'read one': () => get(`/computations/${some?.id ?? ''}`),
-      'first page': () => get('/computations?limit=10'),
-      'page at 90 %': () => get(`/computations?limit=10&offset=${Math.floor(rows * 0.9)}`),
-      'filtered page': () => get('/computations?limit=10&status=completed'),
+      'first page': () => page(''),
+      'page at 90 %': () => page(`&offset=${Math.floor(rows * 0.9)}`),
+      'filtered page': () => page('&status=completed'),
       'total alone': () => get('/computations?limit=1'),
       'start of a run': async () => {
         const cvm = `cvm-${++cvms}`;

@@ -60,7 +60,7 @@ const hasOwnGroups = (list: IndexedList) => list.tree === 'r';
 
 /**
  * Writes in bulk what creates, transitions and folds would have left. Rows are written only where pages are read: the newest and
- * the oldest, about the middle, and those of the rare status.
+ * the oldest, about the middle and at 90 %, and those of the rare status.
  */
 export async function fill(table: Table, list: IndexedList, size: number, row: RowOf = rowOfList(list)): Promise<Filled> {
   const started = performance.now();
@@ -89,7 +89,9 @@ async function writeRows(table: Table, list: IndexedList, size: number, row: Row
     members += 1;
     lastNumber = number;
     const isAtEdge = members > size - 10_000 || members < 3_000;
-    const isPaged = isAtEdge || Math.abs(members - size / 2) < aroundMiddle || Math.abs(members - size + 20_000) < 500;
+    const isAround = (member: number, distance: number) => Math.abs(members - member) < distance;
+    const isInside = isAround(size / 2, aroundMiddle) || isAround(size / 10, 2_000) || isAround(size - 20_000, 500);
+    const isPaged = isAtEdge || isInside;
     if (isPaged || (status === rareStatus && size < 50_000_000)) rows.push(row(number, status));
     totals.set(status, (totals.get(status) ?? 0) + 1);
     if (rows.length < 4_000) continue;

@@ -158,7 +158,7 @@ async function partAt(path: string, total: number, { onProgress, signal }: Downl
   const found = await stat(path).catch(() => undefined);
   if (!found || found.size > total) return { path, size: 0, hash };
   let size = 0;
-  const chunks: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 1024 * 1024, ...(signal ? { signal } : {}) });
+  const chunks: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 256 * 1024, ...(signal ? { signal } : {}) });
   for await (const chunk of chunks) {
     hash.update(chunk);
     size += chunk.length;

@@ -11,7 +11,7 @@ export async function hashFile(
 ): Promise<string> {
   const hash = createHash('sha3-256');
   let done = 0;
-  const chunks: AsyncIterable<Buffer> = createReadStream(file, { highWaterMark: 1024 * 1024, ...(signal ? { signal } : {}) });
+  const chunks: AsyncIterable<Buffer> = createReadStream(file, { highWaterMark: 256 * 1024, ...(signal ? { signal } : {}) });
   for await (const chunk of chunks) {
     hash.update(chunk);
     done += chunk.length;

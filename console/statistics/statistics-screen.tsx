@@ -11,6 +11,7 @@ import { navigate, useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { ScreenFrame } from '../shell/screen-frame.tsx';
+import { serviceNow } from '../show/service-clock.ts';
 import { Status } from '../show/status.tsx';
 import { dailyCounts } from './daily-counts.ts';
 
@@ -25,7 +26,7 @@ export function StatisticsScreen() {
   const days = ranges.find((range) => String(range) === query.get('days')) ?? 7;
   const loaded = useLoaded(`${domain} ${days}`, async (signal) => {
     const { comp_stats } = await client.getStatistics({ days, signal });
-    return dailyCounts(comp_stats, { today: new Date(), count: days });
+    return dailyCounts(comp_stats, { today: new Date(serviceNow()), count: days });
   });
   return (
     <ScreenFrame

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { assetTypes } from '../asset-type.ts';
+import { ServiceError } from '../errors.ts';
 import { strictObject } from '../strict-object.ts';
 import { identifier } from '../identifier-schemas.ts';
 import { description, shownDescription } from '../description.ts';
@@ -25,6 +26,12 @@ const use = v.pipe(
 
 /** Content up to this size is sent and returned inline (docs/contract.md, section 7). */
 export const inlineLimitInBytes = 4 * 1024 * 1024;
+
+/** The refusal of content that is too large to be sent inline. @param size in bytes */
+export function contentTooLarge(size: number): ServiceError {
+  const sentence = `The content has ${size} bytes, inline at most ${inlineLimitInBytes}. Create an asset without \`asset\`: its presigned \`upload\` takes more.`;
+  return new ServiceError('too_large', sentence);
+}
 
 const longestInlineText = Math.ceil(inlineLimitInBytes / 3) * 4;
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isBase64 } from '../base64.ts';
-import { invalid, ServiceError } from '../errors.ts';
-import { inlineLimitInBytes } from './asset.ts';
+import { invalid } from '../errors.ts';
+import { contentTooLarge, inlineLimitInBytes } from './asset.ts';
 
 export interface InlineContent {
   bytes: Buffer;
@@ -16,13 +16,7 @@ export interface InlineContent {
 export function decodeContent(encoded: string): InlineContent {
   if (!isBase64(encoded)) throw invalid('/asset/asset', 'Expected base64 (RFC 4648, with padding).');
   const bytes = Buffer.from(encoded, 'base64');
-  if (bytes.length > inlineLimitInBytes) {
-    throw new ServiceError(
-      'too_large',
-      `The content has ${bytes.length} bytes. The limit of content in \`asset\` is ${inlineLimitInBytes} bytes. For larger content, ` +
-        'create an asset without `asset`, and send the content with the presigned request in `upload` of the response.',
-    );
-  }
+  if (bytes.length > inlineLimitInBytes) throw contentTooLarge(bytes.length);
   return { bytes, checksum: createHash('sha3-256').update(bytes).digest('hex') };
 }
 

@@ -1,9 +1,9 @@
 import { listKeys } from '../table/keys.ts';
 import { clockOf, queryBetween, type Item, type Table } from '../table/table.ts';
 import { memberOfRow, treeIdsOf, type IndexedList } from './indexed-list.ts';
-import { afterAllNumbers, countsOf, placeName, sumOf, type Member, type State } from './node.ts';
+import { afterAllNumbers, countsOf, placeName, sumOf, type Child, type Member, type State, type TreeNode } from './node.ts';
 import { allStates } from './read-page.ts';
-import { membersBetween } from './members-between.ts';
+import { membersBetween, type OnChild } from './members-between.ts';
 import type { View } from './select-members.ts';
 import { withSnapshot, type Snapshot } from './snapshot.ts';
 
@@ -20,6 +20,8 @@ export interface Mismatch {
 export interface CheckedPage {
   rows: number;
   mismatches: Mismatch[];
+  /** The nodes whose parent has other counts than they have themselves, as sentences. Several pages may find the same node. */
+  wrongCounts: string[];
   /** Where the next page begins; undefined after the last one. */
   next: number | undefined;
 }
@@ -53,15 +55,30 @@ function comparePage(table: Table, list: IndexedList, from: number): Promise<Che
     const members = rows.map((row) => memberOfRow(list, row));
     const to = isLast ? afterAllNumbers : (members.at(-1)?.number ?? 0) + 1;
     const view = await snapshot.view(list.tree);
-    const indexed = await membersBetween(view, { group: '', number: from }, { group: '', number: to });
+    const wrongCounts: string[] = [];
+    const compareCounts = (tree: string) => (child: Child, node: TreeNode) => {
+      if (countsOf(node).join() === child.counts.join()) return;
+      const { group, number } = child.first;
+      wrongCounts.push(
+        `${list.rows.pk}: the node of the tree ${tree} that begins with number ${number}${group && ` of ${group}`} has the counts ` +
+          `${countsOf(node).join(', ')}, its parent ${child.counts.join(', ')}.`,
+      );
+    };
+    const places = [
+      { group: '', number: from },
+      { group: '', number: to },
+    ] as const;
+    const indexed = await membersBetween(view, ...places, compareCounts(list.tree));
     const mismatches = compareMembers(
       list.tree,
       members.map((member) => ({ ...member, group: '' })),
       indexed,
     );
-    if (filter !== undefined)
-      mismatches.push(...compareMembers(filter, members, await sameMembers(await snapshot.view(filter), members)));
-    return { rows: rows.length, mismatches, next: isLast ? undefined : to };
+    if (filter !== undefined) {
+      const same = await sameMembers(await snapshot.view(filter), members, compareCounts(filter));
+      mismatches.push(...compareMembers(filter, members, same));
+    }
+    return { rows: rows.length, mismatches, wrongCounts: [...new Set(wrongCounts)], next: isLast ? undefined : to };
   };
   const first = listKeys.row(list.rows, from);
   return withSnapshot(table, list.index, compare, {
@@ -71,8 +88,10 @@ function comparePage(table: Table, list: IndexedList, from: number): Promise<Che
 }
 
 /** Reads what a filter's tree has in the places of members. */
-async function sameMembers(view: View, members: readonly Member[]): Promise<Member[]> {
-  const found = members.map(({ group, number }) => membersBetween(view, { group, number }, { group, number: number + 1 }));
+async function sameMembers(view: View, members: readonly Member[], onChild: OnChild): Promise<Member[]> {
+  const found = members.map(({ group, number }) =>
+    membersBetween(view, { group, number }, { group, number: number + 1 }, onChild),
+  );
   return (await Promise.all(found)).flat();
 }
 

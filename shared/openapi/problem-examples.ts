@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { forbidden } from '../access/caller.ts';
 import { rolesWith, type Role } from '../access/roles.ts';
+import { contentTooLarge, inlineLimitInBytes } from '../assets/asset.ts';
 import { manifestDigest, runId } from '../endpoints/samples.ts';
 import { errorTable, notFound, preconditionFailed, type ConflictReason, type ErrorCode, type ErrorExtras } from '../errors.ts';
 import type { Contract } from '../http/contract.ts';
@@ -65,6 +66,8 @@ function sampleOf(code: ErrorCode, route: Route, contract: Contract): Sample {
       const missing_items = { keys: ['alice'], hashes: ['penguins.csv'], info: ['Missing algorithm'] };
       return { detail: 'The computation is not ready to run. See `missing_items`.', extras: { missing_items } };
     }
+    case 'too_large':
+      return { detail: tooLarge[route.name] ?? 'The body has 262145 bytes. The limit is 262144 bytes.' };
     case 'not_found':
       return { detail: notFound(resourceOf(route)).message };
     default:
@@ -77,10 +80,16 @@ function resourceOf({ path }: Route): string {
   return path.includes('/cvms/') ? 'registered CVM' : 'computation';
 }
 
+/** What is too large, by function, where it is not the body. */
+const tooLarge: Partial<Record<string, string>> = {
+  'assets/create-asset': contentTooLarge(inlineLimitInBytes + 1).message,
+  'assets/update-asset': contentTooLarge(inlineLimitInBytes + 1).message,
+  'assets/link-asset': 'A computation can have at most 100 datasets. Unlink one first.',
+};
+
 const details: Partial<Record<ErrorCode, string>> = {
   unauthenticated: 'The token names no user. Its claim `sub` must have 1 to 255 bytes of UTF-8 and must not be a reserved name.',
   precondition_failed: preconditionFailed().message,
-  too_large: 'The body has 262145 bytes. The limit is 262144 bytes.',
   unsupported_media_type: 'Expected content-type: application/json.',
   idempotency_mismatch: 'The Idempotency-Key was used for another request. Use a new key.',
   internal: 'The service failed. Give the operator the request id.',

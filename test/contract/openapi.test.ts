@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { variablesOf } from '../../infra/service/function-variables.ts';
+import { inlineLimitInBytes } from '../../shared/assets/asset.ts';
 import { parseInput } from '../../shared/http/parse.ts';
 import type { Contract } from '../../shared/http/contract.ts';
 import { conflictReasons } from '../../shared/errors.ts';
@@ -287,6 +288,19 @@ describe('the OpenAPI document', () => {
       '500 {"message":"Internal Server Error"}',
       '503 {"message":"Service Unavailable"}',
     ]);
+  });
+
+  it('has an example of 413 that says what the endpoint refuses', () => {
+    const detailOf = (name: string) => {
+      const { operation } = operations.find(({ route }) => route.name === name) ?? {};
+      const media = operation?.responses['413']?.content?.['application/problem+json'];
+      const examples = (media as { examples?: Record<string, { value: { detail: string } }> } | undefined)?.examples;
+      return examples?.['too_large']?.value.detail;
+    };
+    expect(detailOf('assets/create-asset')).toContain(String(inlineLimitInBytes));
+    expect(detailOf('assets/update-asset')).toContain('presigned');
+    expect(detailOf('assets/link-asset')).toContain('100 datasets');
+    expect(detailOf('approvals/approve')).toContain('The body has');
   });
 
   it.each(operations)(

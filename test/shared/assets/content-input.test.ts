@@ -21,7 +21,7 @@ describe('decodeContent', () => {
     const content = Buffer.alloc(inlineLimitInBytes + 1);
     expect(decodeContent(content.subarray(1).toString('base64')).bytes.length).toBe(4 * 1024 * 1024);
     expect(() => decodeContent(content.toString('base64'))).toThrow(refusedAs('too_large'));
-    expect(() => decodeContent(content.toString('base64'))).toThrow('presigned request in `upload`');
+    expect(() => decodeContent(content.toString('base64'))).toThrow('presigned `upload`');
   });
 });
 

@@ -10,11 +10,12 @@ import { foldChanges } from '../../../shared/lists/fold.ts';
 import { parseHead } from '../../../shared/lists/head.ts';
 import { groupOfOwner, indexedLists, listsOfIndex, memberChange } from '../../../shared/lists/indexed-list.ts';
 import { logChange } from '../../../shared/lists/log.ts';
+import { decodeNode, encodeNode, isLeaf } from '../../../shared/lists/node.ts';
 import { readPage } from '../../../shared/lists/read-page.ts';
 import { readProgress, rebuildIndex } from '../../../shared/lists/rebuild.ts';
 import { listRuns } from '../../../shared/runs/list-runs.ts';
 import { indexKeys } from '../../../shared/table/index-keys.ts';
-import { keyToWrite, listKeys, type Key } from '../../../shared/table/keys.ts';
+import { keyOfItem, keyToWrite, listKeys, type Key } from '../../../shared/table/keys.ts';
 import { getItem, queryPartition, type Table } from '../../../shared/table/table.ts';
 import { deleteItems, putItem, putItems } from '../../../shared/table/writes.ts';
 import { amount } from '../../support/amounts.ts';
@@ -77,8 +78,8 @@ async function check(): Promise<(Mismatch | string)[]> {
   const found: (Mismatch | string)[] = [];
   for (const each of lists) {
     for (let from: number | undefined = 1; from !== undefined;) {
-      const { mismatches, next } = await checkPage(timed(stores.table), each, from);
-      found.push(...mismatches);
+      const { mismatches, wrongCounts, next } = await checkPage(timed(stores.table), each, from);
+      found.push(...mismatches, ...wrongCounts);
       from = next;
     }
     found.push(...(await checkTotals(timed(stores.table), each)));
@@ -158,6 +159,24 @@ describe('a check of a list', () => {
     stores.proxy.reset();
     await checkPage(timed(stores.mortal), list, 1);
     expect(stores.proxy.calls.filter(({ operation }) => operation === 'GetItem')).toHaveLength(1);
+  });
+
+  it('finds nodes that do not have the counts of their parents', async () => {
+    await createInBulk(1_500);
+    await foldAll();
+    expect(await check()).toEqual([]);
+    const items = await scan(stores.table);
+    for (const item of items.filter(({ pk }) => String(pk).startsWith('nodes#'))) {
+      const node = decodeNode(item['node'] as Uint8Array, false);
+      if (!isLeaf(node)) continue;
+      const members = node.members.map((member) => (member.number === 3 ? { ...member, state: 2 } : member));
+      await putItem(stores.table, { ...item, ...keyOfItem(item), node: encodeNode({ ...node, members }, false) });
+    }
+    const wrong = (tree: string) =>
+      expect.stringMatching(
+        new RegExp(`^${list.rows.pk}: the node of the tree ${tree} .* has the counts 0, \\d+, 1, .*, its parent 0, `),
+      );
+    expect(await check()).toEqual(expect.arrayContaining([wrong('c'), wrong('o')]));
   });
 
   it('finds totals of the head that are not those of the tree', async () => {
