@@ -2,6 +2,8 @@ import type { Contract } from '../http/contract.ts';
 import type { ConditionalHeader } from '../http/preconditions.ts';
 
 const etagExample = '"hKTs3cEVkLNaRVKE5KrTqkDbJdfAv1rZ"';
+/** `*` or a list of entity tags. The service also takes lists with empty elements (shared/http/preconditions.ts). */
+const entityTags = String.raw`^(?:\*|(?:W/)?"[!#-~]*"(?:[ \t]*,[ \t]*(?:W/)?"[!#-~]*")*)$`;
 
 const described: Record<ConditionalHeader, { name: string; describe: (resource: string) => string }> = {
   'if-match': {
@@ -26,7 +28,7 @@ export function conditionParameters({ condition, conditionOf = 'this resource' }
       description: describe(conditionOf),
       in: 'header',
       required: false,
-      schema: { type: 'string', maxLength: 10_240, examples: [etagExample] },
+      schema: { type: 'string', pattern: entityTags, maxLength: 10_240, examples: [etagExample] },
     },
   ];
 }
