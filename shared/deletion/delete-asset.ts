@@ -8,7 +8,7 @@ import { isActive, type Run } from '../computations/run.ts';
 import { conflict, preconditionFailed, type ServiceError } from '../errors.ts';
 import { readLinkedIds, readRows } from '../links/linked-computations.ts';
 import { readClaimsOfDomain } from '../runs/claim.ts';
-import { readRun } from '../runs/read-run.ts';
+import { readRun } from '../computations/read-run.ts';
 import { usesAsset } from '../runs/snapshot.ts';
 import { commitChange, refuseRepeat, type Committed } from '../table/commit-change.ts';
 import { assetKeys, purgeKeys } from '../table/keys.ts';

@@ -3,7 +3,7 @@ import { computationNumber } from '../computations/find-computation.ts';
 import { removeFromLinked } from '../links/linked-list.ts';
 import { lastVersion } from '../lists/log.ts';
 import { removeRun } from '../runs/change-run.ts';
-import { findRun, runKey } from '../runs/read-run.ts';
+import { findRun, runKey } from '../computations/read-run.ts';
 import { assetKeys, computationKeys, journalKeys, runKeys } from '../table/keys.ts';
 import { getItem, queryPartition, queryPrefix, type Table } from '../table/table.ts';
 import { deleteItems } from '../table/writes.ts';

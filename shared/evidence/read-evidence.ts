@@ -9,7 +9,7 @@ import type { Event } from '../events/event.ts';
 import { readEvents } from '../events/read-events.ts';
 import type { Kms } from '../kms.ts';
 import { runSnapshot } from '../manifest/run-snapshot.ts';
-import { findRun, runKey } from '../runs/read-run.ts';
+import { findRun, runKey } from '../computations/read-run.ts';
 import { runKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { readSettled } from '../table/read-settled.ts';

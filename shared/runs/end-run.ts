@@ -9,7 +9,7 @@ import { changeRun } from './change-run.ts';
 import { claimKeys, parseClaimOf, removeClaim, type ReadClaim } from './claim.ts';
 import { removeCommand } from './change-commands.ts';
 import type { Ending } from './ending.ts';
-import { findRun, runKey } from './read-run.ts';
+import { findRun, runKey } from '../computations/read-run.ts';
 import { recordSpent } from './record-presence.ts';
 import type { RunReference } from './run-reference.ts';
 import { removeKeyFromSnapshot, removeServerKey } from './snapshot.ts';

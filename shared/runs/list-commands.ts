@@ -11,7 +11,7 @@ import { StaleReadError, withFreshReads } from '../table/transaction.ts';
 import { timestamp } from '../timestamp.ts';
 import { claimKeys, parseClaim, parseClaimAgain, type ReadClaim } from './claim.ts';
 import { commandSchema, type Command, type KeptCommand } from './command.ts';
-import { findRun, runKey } from './read-run.ts';
+import { findRun, runKey } from '../computations/read-run.ts';
 import { recordPresence } from './record-presence.ts';
 import { parseSnapshot, snapshotKeys } from './snapshot.ts';
 

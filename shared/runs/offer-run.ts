@@ -6,7 +6,7 @@ import { addCommand } from './change-commands.ts';
 import { changeClaim, claimKeys, parseClaimOf, type ReadClaim } from './claim.ts';
 import type { Ending } from './ending.ts';
 import { completeTask, failTaskAsOver, type Executions } from './executions.ts';
-import { findRun, runKey } from './read-run.ts';
+import { findRun, runKey } from '../computations/read-run.ts';
 import type { WaitingStep } from './run-reference.ts';
 import { assetsOfRun } from './snapshot.ts';
 

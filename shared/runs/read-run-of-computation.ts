@@ -2,7 +2,7 @@ import { readComputation } from '../computations/find-computation.ts';
 import type { Run } from '../computations/run.ts';
 import { notFound } from '../errors.ts';
 import type { Table } from '../table/table.ts';
-import { readRun } from './read-run.ts';
+import { readRun } from '../computations/read-run.ts';
 
 /**
  * Reads a run of a computation. Without `runId`, reads the latest run. One round trip.

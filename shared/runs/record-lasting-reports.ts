@@ -12,7 +12,7 @@ import { removeCommand } from './change-commands.ts';
 import { addAttestationHash } from './change-run.ts';
 import { assertClaimed, changeClaim, claimKeys, parseClaimOf, type Claim, type ClaimChange, type ReadClaim } from './claim.ts';
 import { answeredCommands, attestationOf, claimChangeOf, eventsOf, isOfOtherCommand } from './effects-of-reports.ts';
-import { findRun, runKey } from './read-run.ts';
+import { findRun, runKey } from '../computations/read-run.ts';
 import { stateEventIdPrefix, type LastingReport } from './report.ts';
 import type { Outcome } from './report-summary.ts';
 import type { RunReference } from './run-reference.ts';

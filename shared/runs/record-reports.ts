@@ -7,7 +7,7 @@ import { completeWaitingTasks } from './complete-waiting-tasks.ts';
 import { reportedStateOf } from './effects-of-reports.ts';
 import { completeTask, sendHeartbeat, type Executions } from './executions.ts';
 import { recordPresence, recordTaken } from './record-presence.ts';
-import { findRun, runKey } from './read-run.ts';
+import { findRun, runKey } from '../computations/read-run.ts';
 import { recordLastingReports } from './record-lasting-reports.ts';
 import type { InvalidReport, LastingReport, Report } from './report.ts';
 import { referenceTo } from './run-reference.ts';

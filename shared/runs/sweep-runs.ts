@@ -5,7 +5,7 @@ import { completeStop } from './complete-stop.ts';
 import { completeWaitingTasks } from './complete-waiting-tasks.ts';
 import { endRun } from './end-run.ts';
 import { executionStatus, startExecution, type Executions } from './executions.ts';
-import { findRun, runKey } from './read-run.ts';
+import { findRun, runKey } from '../computations/read-run.ts';
 import { resumeRun } from './resume-run.ts';
 import { inTurn, readSweepState, writeSweepState } from './sweep-state.ts';
 

@@ -1,6 +1,6 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runKey } from '../../shared/runs/read-run.ts';
+import { runKey } from '../../shared/computations/read-run.ts';
 import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
 import { schemaVersion } from '../../shared/table/schema-version.ts';

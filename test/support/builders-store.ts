@@ -20,7 +20,7 @@ import type { RunReference } from '../../shared/runs/run-reference.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
 import { uploadKey } from '../../shared/keys/participant-key.ts';
 import { readPublicKey } from '../../shared/keys/read-public-key.ts';
-import { readRun } from '../../shared/runs/read-run.ts';
+import { readRun } from '../../shared/computations/read-run.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 import { documentClient } from '../../shared/table/document-client.ts';
 import type { Table } from '../../shared/table/table.ts';

@@ -11,7 +11,7 @@ import { recordOutcome } from '../../../shared/runs/record-outcome.ts';
 import { runOverErrorName } from '../../../shared/runs/run-over.ts';
 import { sweepRuns } from '../../../shared/runs/sweep-runs.ts';
 import { computationKey } from '../../../shared/computations/find-computation.ts';
-import { readRun } from '../../../shared/runs/read-run.ts';
+import { readRun } from '../../../shared/computations/read-run.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
 import { cvmKeys, keyToWrite } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';

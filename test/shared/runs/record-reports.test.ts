@@ -4,7 +4,7 @@ import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
 import { awaitCvm } from '../../../shared/runs/await-cvm.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import { readClaim } from '../../../shared/runs/claim.ts';
-import { readRun, runKey } from '../../../shared/runs/read-run.ts';
+import { readRun, runKey } from '../../../shared/computations/read-run.ts';
 import type { InvalidReport, Report } from '../../../shared/runs/report.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { numberedId } from '../../../shared/identifiers.ts';

@@ -7,7 +7,7 @@ import { listComputations } from '../../../shared/computations/list-computations
 import { readHead } from '../../../shared/events/journal-head.ts';
 import { readManifest } from '../../../shared/manifest/read-manifest.ts';
 import { claimKeys, readClaim } from '../../../shared/runs/claim.ts';
-import { readRun, runKey } from '../../../shared/runs/read-run.ts';
+import { readRun, runKey } from '../../../shared/computations/read-run.ts';
 import { journalKeys, keyToWrite, runKeys, type AnyKey, type RowKey } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { assertKnownSchema, schemaVersion } from '../../../shared/table/schema-version.ts';

@@ -1,4 +1,4 @@
-import { runSchema, type Run } from '../computations/run.ts';
+import { runSchema, type Run } from './run.ts';
 import { numberOf } from '../identifiers.ts';
 import { listKeys, lists, type RowKey } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
