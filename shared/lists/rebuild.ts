@@ -125,7 +125,7 @@ async function addNodes(table: Table, index: ListIndex, tree: TreeNode, used: Se
   for (let nodes = open.splice(0, nodesAtOnce); nodes.length > 0; nodes = open.splice(0, nodesAtOnce)) {
     const source = new StoredNodes(table, index);
     const below = nodes.flatMap((node) => (isLeaf(node) ? [] : node.children.map((child) => ({ child, level: node.level - 1 }))));
-    for (const { child } of below) if (child.id !== undefined) used.add(child.id);
+    for (const { child } of below) if (child.id !== undefined) used.add(indexKeys.node(index, child.id).sk);
     const inner = below.filter(({ level }) => level > 0);
     open.push(...(await Promise.all(inner.map(({ child }) => childOf(child, source)))));
   }

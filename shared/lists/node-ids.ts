@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import { nodeKeyBytes } from '../table/index-keys.ts';
+
+/**
+ * The identifier of a stored node: the key of its item, and the name of its version there. A version never changes, and no name is
+ * given twice. So a write that arrives late changes no node that a tree contains, although a new node may take the place of one that
+ * no tree contains any more: that is one write, and no deletion.
+ */
+const versionBytes = 3;
+export const idBytes = nodeKeyBytes + versionBytes;
+
+export function newNodeId(): string {
+  return randomBytes(idBytes).toString('base64url');
+}
+
+/** Returns the name of the attribute of a node. DynamoDB takes it in an expression as it is. */
+export function attributeOfNode(id: string): string {
+  return `n${Buffer.from(id, 'base64url').subarray(nodeKeyBytes).toString('hex')}`;
+}
+
+/** The nodes that no tree contains any more. New nodes take their places. */
+export class DeadNodes {
+  private readonly left: string[];
+  /** The identifier of the node whose place a new node takes, by that of the new one. */
+  readonly replaced = new Map<string, string>();
+
+  constructor(ids: readonly string[]) {
+    this.left = [...ids];
+  }
+
+  /** Returns the identifier of a new node. */
+  readonly newId = (): string => {
+    const dead = this.left.pop();
+    if (dead === undefined) return newNodeId();
+    const id = inPlaceOf(dead);
+    this.replaced.set(id, dead);
+    return id;
+  };
+
+  /** Returns those whose place no new node has taken. */
+  get unused(): readonly string[] {
+    return this.left;
+  }
+}
+
+function inPlaceOf(dead: string): string {
+  const key = Buffer.from(dead, 'base64url').subarray(0, nodeKeyBytes);
+  for (;;) {
+    const id = Buffer.concat([key, randomBytes(versionBytes)]).toString('base64url');
+    if (id !== dead) return id;
+  }
+}
