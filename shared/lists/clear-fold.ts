@@ -5,10 +5,10 @@ import { writableKey, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { queryPrefix, type Table } from '../table/table.ts';
 import { deleteItemIf, deleteItems, putItem, removeAttributes } from '../table/writes.ts';
+import { keepDeadNodes, removeNodes } from './dead-nodes.ts';
 import type { Fold, Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
 import { attributesUpTo, type LogEntry, type LoggedStep } from './log.ts';
-import { removeNode } from './stored-nodes.ts';
 
 /** What a fold writes and replaces, recorded before it begins, so that nothing is left behind if it dies. */
 export interface FoldPlan {
@@ -48,8 +48,8 @@ export async function readPlans(table: Table, index: ListIndex): Promise<Map<str
 const callsAtOnce = 25;
 
 /**
- * Deletes the log entries that a fold moved into the trees, and the roots that it replaced. The nodes that it replaced stay: new ones
- * may take their places. May be repeated.
+ * Deletes the log entries that a fold moved into the trees, and the roots that it replaced. Of the nodes that it replaced, as many stay
+ * as it wrote: a later fold writes its own in their places. May be repeated.
  */
 export async function clearFold(
   table: Table,
@@ -63,7 +63,11 @@ export async function clearFold(
     if (entry) await clearEntry(table, entry, version);
   };
   await inParallel([...fold.entries], clear, callsAtOnce);
-  if (plan) await deleteItems(table, rootKeys(index, plan.roots_dropped));
+  if (!plan) return;
+  const kept = plan.written.length + plan.replacing.length;
+  await keepDeadNodes(table, index, fold.name, plan.dropped.slice(0, kept));
+  const surplus = plan.dropped.slice(kept).map((id) => indexKeys.node(index, id));
+  await deleteItems(table, [...surplus, ...rootKeys(index, plan.roots_dropped)]);
 }
 
 /** Deletes the steps of an entry up to a version. Later steps stay, also one that is being written. */
@@ -97,11 +101,6 @@ export async function removeFailedFold(table: Table, index: ListIndex, name: str
   await deleteItems(table, [...written, ...rootKeys(index, plan.roots_written)]);
   await removeNodes(table, index, plan.replacing);
   await deleteItems(table, [indexKeys.fold(index, name)]);
-}
-
-/** Deletes nodes whose places other folds may be taking. */
-export async function removeNodes(table: Table, index: ListIndex, ids: readonly string[]): Promise<void> {
-  await inParallel(ids, (id) => removeNode(table, index, id), callsAtOnce);
 }
 
 function rootKeys(index: ListIndex, roots: readonly string[]): Key[] {

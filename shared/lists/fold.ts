@@ -1,7 +1,7 @@
 import { log } from '../logger.ts';
 import { emitMetric } from '../metrics.ts';
 import { clockOf, type Table } from '../table/table.ts';
-import { advanceFolds, endClearing, isStageDue, markSeen, type Advanced } from './advance-folds.ts';
+import { advanceFolds, isStageDue, markSeen } from './advance-folds.ts';
 import { removeFailedFold } from './clear-fold.ts';
 import { hasOldDays } from './days.ts';
 import { acquireFoldLease, markIfUnmarked, markIndex, releaseFoldLease, type FoldLease } from './fold-lease.ts';
@@ -54,12 +54,9 @@ export async function foldChanges(table: Table, index: ListIndex, least?: number
   const isToFold = isWorthIt && (part.length > 0 || unfolded.length === 0);
   const next: Head = { ...head, folds: advanced.folds, version: head.version + 1 };
   const { isFolded, lease } = isToFold
-    ? await foldPart(table, index, next, { part, isAll: part.length === unfolded.length, own, advanced })
+    ? await foldPart(table, index, next, { part, isAll: part.length === unfolded.length, own })
     : { isFolded: false, lease: own };
-  if (!isToFold && advanced.hasChanged) {
-    await endClearing(table, index, advanced);
-    await commitHead(table, index, next);
-  }
+  if (!isToFold && advanced.hasChanged) await commitHead(table, index, next);
   if (lease) await releaseFoldLease(table, lease);
   return isFolded ? { ...toDo, folded: countSteps(part) } : toDo;
 }
@@ -69,7 +66,6 @@ interface PartToFold {
   isAll: boolean;
   /** The lease, if it was acquired. */
   own: FoldLease | undefined;
-  advanced: Advanced;
 }
 
 /** @param next the head of the next version, still with the trees of the one before */
@@ -77,11 +73,11 @@ async function foldPart(
   table: Table,
   index: ListIndex,
   next: Head,
-  { part, isAll, own, advanced }: PartToFold,
+  { part, isAll, own }: PartToFold,
 ): Promise<{ isFolded: boolean; lease: FoldLease }> {
   const now = clockOf(table).now();
   const [fold, lease] = await Promise.all([
-    writeFold(table, index, next, { part, now, dead: advanced.dead }).catch(async (error: unknown) => {
+    writeFold(table, index, next, { part, now }).catch(async (error: unknown) => {
       // Another fold was committed meanwhile, long enough ago that what it replaced is deleted.
       const isLost = error instanceof NodeGoneError && (await readHead(table, index)).version !== next.version - 1;
       if (!isLost) throw error;
@@ -90,7 +86,6 @@ async function foldPart(
   ]);
   if (!fold) return { isFolded: false, lease };
   if (isAll) delete fold.head.by_rows;
-  await endClearing(table, index, advanced);
   return { isFolded: await commitFold(table, index, fold), lease };
 }
 
@@ -101,6 +96,7 @@ async function commitFold(table: Table, index: ListIndex, fold: WrittenFold): Pr
     return false;
   }
   if (fold.drifted.length > 0) reportDrift(index, fold.drifted);
+  await fold.dead.forgetTaken(table);
   // The commit has been answered: from now on no read begins with an older head.
   const now = clockOf(table).now();
   const folds = fold.head.folds.map((each) => (each.name === fold.name ? markSeen(each, now) : each));

@@ -18,32 +18,8 @@ export function attributeOfNode(id: string): string {
   return `n${Buffer.from(id, 'base64url').subarray(nodeKeyBytes).toString('hex')}`;
 }
 
-/** The nodes that no tree contains any more. New nodes take their places. */
-export class DeadNodes {
-  private readonly left: string[];
-  /** The identifier of the node whose place a new node takes, by that of the new one. */
-  readonly replaced = new Map<string, string>();
-
-  constructor(ids: readonly string[]) {
-    this.left = [...ids];
-  }
-
-  /** Returns the identifier of a new node. */
-  readonly newId = (): string => {
-    const dead = this.left.pop();
-    if (dead === undefined) return newNodeId();
-    const id = inPlaceOf(dead);
-    this.replaced.set(id, dead);
-    return id;
-  };
-
-  /** Returns those whose place no new node has taken. */
-  get unused(): readonly string[] {
-    return this.left;
-  }
-}
-
-function inPlaceOf(dead: string): string {
+/** Returns the identifier of a new node that takes the place of a dead one. */
+export function idInPlaceOf(dead: string): string {
   const key = Buffer.from(dead, 'base64url').subarray(0, nodeKeyBytes);
   for (;;) {
     const id = Buffer.concat([key, randomBytes(versionBytes)]).toString('base64url');

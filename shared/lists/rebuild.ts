@@ -4,6 +4,7 @@ import { clockOf, queryPartition, queryPrefix, type Table } from '../table/table
 import { deleteItems } from '../table/writes.ts';
 import { readBuild } from './build.ts';
 import { carryOver } from './carry-over.ts';
+import { deleteDeadNodes } from './dead-nodes.ts';
 import { markIndex } from './fold-lease.ts';
 import type { IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
@@ -112,6 +113,7 @@ async function clean(table: Table, index: ListIndex): Promise<void> {
   // If the head is unchanged, no fold has written nodes since they were listed.
   if ((await readHead(table, index)).version !== head.version) return;
   await deleteItems(table, unused);
+  await deleteDeadNodes(table, index);
   await markIndex(table, index);
   const { held: _, ...free } = head;
   await commitHead(table, index, { ...free, version: head.version + 1 });

@@ -7,12 +7,13 @@ import { putItems } from '../table/writes.ts';
 import { changeTree, type ChangedTree, type MemberToSet } from './change-tree.ts';
 import { recordPlan, type FoldPlan } from './clear-fold.ts';
 import { countDays, moveOldDays, readDaysNotIn } from './days.ts';
+import { DeadNodes } from './dead-nodes.ts';
 import type { Head } from './head.ts';
 import { treeIdsOf, listsOfIndex } from './indexed-list.ts';
+import { countSteps } from './least-steps.ts';
 import type { ListIndex } from './list-index.ts';
 import type { LogEntry } from './log.ts';
 import { membersByRows, toSetIn } from './members-by-rows.ts';
-import type { DeadNodes } from './node-ids.ts';
 import { countsOf, placeName, type TreeNode } from './node.ts';
 import { stayInMilliseconds } from './read-margin.ts';
 import type { Difference } from './select-members.ts';
@@ -33,6 +34,8 @@ export interface WrittenFold {
   plan: FoldPlan;
   /** The head that commits the fold. */
   head: Head;
+  /** Whose places the new nodes have taken. */
+  dead: DeadNodes;
   /** Milliseconds since 1970, before the first write. */
   writtenAt: number;
   /** The members that were not in the state that they changed from: tree, group and number. */
@@ -43,15 +46,15 @@ export interface WrittenFold {
  * Writes the new nodes of all trees. Nothing refers to them until the head is committed.
  * @param head the head of the next version, still with the trees of the one before
  * @param fold.part the log entries to fold
- * @param fold.dead whose places the new nodes take
  */
 export async function writeFold(
   table: Table,
   index: ListIndex,
   head: Head,
-  { part, now, dead }: { part: readonly LogEntry[]; now: number; dead: DeadNodes },
+  { part, now }: { part: readonly LogEntry[]; now: number },
 ): Promise<WrittenFold> {
   const name = foldName(head.version, randomBytes(6).toString('base64url'));
+  const dead = await DeadNodes.read(table, index, countSteps(part));
   const trees = await changeTrees(table, index, head, { part, dead });
   const { plan, items, ...parts } = replaceTrees(index, head, trees, { name, dead });
   const counted = countDays(head.days, part, await readDaysNotIn(table, index, head.days, part));
@@ -65,7 +68,7 @@ export async function writeFold(
     await replaceNodes(table, index, trees, dead);
   }
   const drifted = trees.flatMap(({ treeId, unexpected }) => unexpected.map((place) => `${treeId} ${placeName(place)}`));
-  return { name, plan, head: { ...head, ...parts, days, folds }, writtenAt: now, drifted };
+  return { name, plan, head: { ...head, ...parts, days, folds }, dead, writtenAt: now, drifted };
 }
 
 interface ReplacedTree extends ChangedTree {

@@ -35,6 +35,10 @@ export const indexKeys = {
   dayPrefix: 'day#',
   node: ({ scope }: IndexPlace, id: string): Key =>
     writableKey(`nodes#${scope}#${(Buffer.from(id, 'base64url')[0] ?? 0) % nodeShards}`, keyOfNode(id)),
+  /** Nodes that no tree contains any more (shared/lists/dead-nodes.ts). */
+  deadNodes: (index: IndexPlace, fold: string, first: number): Key =>
+    writableKey(indexKeys.partition(index), `dead#${fold}#${padded(first, 6)}`),
+  deadPrefix: 'dead#',
   /** The progress of entering what earlier versions listed. */
   build: (index: IndexPlace): Key => writableKey(indexKeys.partition(index), 'build'),
   /** All partitions of an index. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deleteDeadNodes } from '../../../shared/lists/dead-nodes.ts';
 import { foldChanges } from '../../../shared/lists/fold.ts';
 import { groupOfComputation, indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { logChange } from '../../../shared/lists/log.ts';
@@ -109,6 +110,7 @@ class Runs {
       await foldChanges(table, index, 1);
       time += 5_000;
     }
+    await deleteDeadNodes(table, index);
     const head = await readHead(table, index);
     const trees = [tree, index.trees[tree] ?? ''];
     const used = (await Promise.all(trees.map(async (id) => this.used(await readTree(table, index, head, id))))).flat();
