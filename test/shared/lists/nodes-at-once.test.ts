@@ -14,7 +14,7 @@ import { transact } from '../../../shared/table/transaction.ts';
 import { amount } from '../../support/amounts.ts';
 import { seededRandom } from '../../support/aws-dynamodb/seeded-random.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
-import { tableThrough } from '../../support/table-through.ts';
+import { tableThrough, type Command } from '../../support/table-through.ts';
 
 const seed = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const random = seededRandom(seed);
@@ -171,4 +171,29 @@ describe('nodes that take the places of dead ones', () => {
     await runs.expectRight();
     expect(used.filter((node) => !stored.includes(node))).toEqual([]);
   });
+
+  it('cost no deletion while changes come', async () => {
+    const runs = new Runs('d3');
+    await runs.create();
+    let deletions = 0;
+    const watched = tableThrough(table, (send, command) => {
+      if (isDeletionOfNodes(command)) deletions += 1;
+      return send();
+    });
+    for (let round = 0; round < 5; round++) {
+      await runs.changeSome();
+      await foldChanges(watched, runs.list.index, 1);
+      time += 5_000;
+    }
+    expect(deletions).toBe(0);
+    await runs.expectRight();
+    const { stored, used } = await runs.foldAll();
+    expect(stored).toEqual(used);
+  });
 });
+
+/** Returns whether a call deletes nodes, alone or in a batch. */
+function isDeletionOfNodes(command: Command): boolean {
+  const input = JSON.stringify(command.input);
+  return input.includes('nodes#') && (command.constructor.name === 'DeleteCommand' || input.includes('DeleteRequest'));
+}
