@@ -1,3 +1,4 @@
+import { deleteDeadNodes } from '../../shared/lists/dead-nodes.ts';
 import { foldChanges } from '../../shared/lists/fold.ts';
 import { memberChange, type IndexedList } from '../../shared/lists/indexed-list.ts';
 import { recordChange } from '../../shared/lists/record-change.ts';
@@ -21,11 +22,11 @@ export interface MeasuredChange {
 /** Computations are filtered by owner, runs by computation. */
 type ListName = 'computations' | 'runs';
 
-/** Enough for folds that each have as many changes as it takes (shared/lists/least-steps.ts). */
-const rounds = { newest: 320, anywhere: 1_100 };
+/** Enough for several folds that each have as many changes as it takes (shared/lists/least-steps.ts). */
+const rounds = { newest: 1_000, anywhere: 6_400 };
 const newest = 10_000;
 
-/** Measures changes with their share of the folds and of what these delete. */
+/** Measures changes with their share of the folds and of what these delete, also the dead nodes that are left after the last one. */
 export async function measureChanges(proxied: ProxiedTable, size: number): Promise<MeasuredChange[]> {
   const measured: MeasuredChange[] = [];
   for (const list of ['computations', 'runs'] as const) {
@@ -92,6 +93,7 @@ async function measureSetting({ table, direct, proxy }: ProxiedTable, setting: S
       await foldChanges(clocked, list.index, 1);
       time += 10_000;
     }
+    await deleteDeadNodes(clocked, list.index);
     return Number((proxy.writeUnits() / members.length).toFixed(2));
   };
   return [

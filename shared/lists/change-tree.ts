@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   comparePlaces,
   countsOf,
@@ -11,6 +10,7 @@ import {
   type State,
   type TreeNode,
 } from './node.ts';
+import { newNodeId } from './node-ids.ts';
 import { emptyTree, type NodeSource, type Tree } from './tree.ts';
 
 /** A node up to this size costs one write unit, keys included. */
@@ -46,15 +46,21 @@ export interface MemberToSet extends Member {
 /**
  * Sets the states of members. The old tree stays as it is: the new one shares the nodes that have not changed.
  * @param changes at most one for each place, sorted by comparePlaces
+ * @param newId returns the identifier of a new node
  */
-export async function changeTree(tree: Tree, changes: readonly MemberToSet[], source: NodeSource): Promise<ChangedTree> {
+export async function changeTree(
+  tree: Tree,
+  changes: readonly MemberToSet[],
+  source: NodeSource,
+  newId = newNodeId,
+): Promise<ChangedTree> {
   const dropped: string[] = [];
   const unexpected: Place[] = [];
   const context = { source, dropped, unexpected };
   let root = joinLevels((await changeNode(tree, changes, { isEdge: true, isRoot: true }, context)).map(asChild));
   while (!isLeaf(root) && root.children.length === 1) root = await readChild(root.children[0], context);
   root = await readEdge(root, context);
-  return { tree: root, written: nameNewNodes(root), dropped, unexpected };
+  return { tree: root, written: nameNewNodes(root, newId), dropped, unexpected };
 }
 
 /** Returns the root of a tree with these nodes of one level. The last one is on its right edge. */
@@ -221,20 +227,24 @@ async function readEdge(node: TreeNode, context: Context): Promise<TreeNode> {
 }
 
 /** Gives identifiers to the new nodes that are not on the right edge, and returns these. */
-export function nameNewNodes(root: TreeNode): Map<string, TreeNode> {
+export function nameNewNodes(root: TreeNode, newId = newNodeId): Map<string, TreeNode> {
   const written = new Map<string, TreeNode>();
-  nameBelow(root, true, written);
+  const name = (node: TreeNode) => {
+    const id = newId();
+    written.set(id, node);
+    return id;
+  };
+  nameBelow(root, true, name);
   return written;
 }
 
-function nameBelow(node: TreeNode, isEdge: boolean, written: Map<string, TreeNode>): void {
+function nameBelow(node: TreeNode, isEdge: boolean, name: (node: TreeNode) => string): void {
   if (isLeaf(node)) return;
   for (const [index, child] of node.children.entries()) {
     const isOnEdge = isEdge && index === node.children.length - 1;
     if (child.id !== undefined || !child.node) continue;
-    nameBelow(child.node, isOnEdge, written);
+    nameBelow(child.node, isOnEdge, name);
     if (isOnEdge) continue;
-    child.id = randomBytes(8).toString('base64url');
-    written.set(child.id, child.node);
+    child.id = name(child.node);
   }
 }

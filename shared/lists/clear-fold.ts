@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import { inParallel } from '../in-parallel.ts';
 import { indexKeys } from '../table/index-keys.ts';
-import { writableKey } from '../table/keys.ts';
+import { writableKey, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { queryPrefix, type Table } from '../table/table.ts';
 import { deleteItemIf, deleteItems, putItem, removeAttributes } from '../table/writes.ts';
+import { keepDeadNodes, removeNodes } from './dead-nodes.ts';
 import type { Fold, Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
 import { attributesUpTo, type LogEntry, type LoggedStep } from './log.ts';
@@ -15,6 +16,8 @@ export interface FoldPlan {
   version: number;
   /** The identifiers of nodes. */
   written: string[];
+  /** Those that take the place of a dead one. */
+  replacing: string[];
   dropped: string[];
   /** The sort keys of roots. */
   roots_written: string[];
@@ -25,6 +28,7 @@ const storedPlan = v.object({
   sk: v.string(),
   version: v.number(),
   written: v.array(v.string()),
+  replacing: v.array(v.string()),
   dropped: v.array(v.string()),
   roots_written: v.array(v.string()),
   roots_dropped: v.array(v.string()),
@@ -43,7 +47,10 @@ export async function readPlans(table: Table, index: ListIndex): Promise<Map<str
 
 const callsAtOnce = 25;
 
-/** Deletes the log entries that a fold moved into the trees, and the nodes that it replaced. May be repeated. */
+/**
+ * Deletes the log entries that a fold moved into the trees, and the roots that it replaced. Of the nodes that it replaced, as many stay
+ * as it wrote: a later fold writes its own in their places. May be repeated.
+ */
 export async function clearFold(
   table: Table,
   index: ListIndex,
@@ -56,7 +63,11 @@ export async function clearFold(
     if (entry) await clearEntry(table, entry, version);
   };
   await inParallel([...fold.entries], clear, callsAtOnce);
-  if (plan) await deleteNodes(table, index, { nodes: plan.dropped, roots: plan.roots_dropped });
+  if (!plan) return;
+  const kept = plan.written.length + plan.replacing.length;
+  await keepDeadNodes(table, index, fold.name, plan.dropped.slice(0, kept));
+  const surplus = plan.dropped.slice(kept).map((id) => indexKeys.node(index, id));
+  await deleteItems(table, [...surplus, ...rootKeys(index, plan.roots_dropped)]);
 }
 
 /** Deletes the steps of an entry up to a version. Later steps stay, also one that is being written. */
@@ -86,17 +97,12 @@ export async function removeFailedFolds(
 }
 
 export async function removeFailedFold(table: Table, index: ListIndex, name: string, plan: FoldPlan): Promise<void> {
-  await deleteNodes(table, index, { nodes: plan.written, roots: plan.roots_written });
+  const written = plan.written.map((id) => indexKeys.node(index, id));
+  await deleteItems(table, [...written, ...rootKeys(index, plan.roots_written)]);
+  await removeNodes(table, index, plan.replacing);
   await deleteItems(table, [indexKeys.fold(index, name)]);
 }
 
-async function deleteNodes(
-  table: Table,
-  index: ListIndex,
-  { nodes, roots }: { nodes: string[]; roots: string[] },
-): Promise<void> {
-  await deleteItems(table, [
-    ...nodes.map((id) => indexKeys.node(index, id)),
-    ...roots.map((sk) => writableKey(indexKeys.partition(index), sk)),
-  ]);
+function rootKeys(index: ListIndex, roots: readonly string[]): Key[] {
+  return roots.map((sk) => writableKey(indexKeys.partition(index), sk));
 }

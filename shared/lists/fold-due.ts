@@ -5,6 +5,7 @@ import { dueFoldKeys, writableKey } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { clockOf, deadlineOf, queryPartition, type Item, type Table } from '../table/table.ts';
 import { deleteItemIf } from '../table/writes.ts';
+import { deleteDeadNodes } from './dead-nodes.ts';
 import { foldChanges } from './fold.ts';
 import { listsOfIndex } from './indexed-list.ts';
 
@@ -65,6 +66,7 @@ async function foldMarked(table: Table, mark: Item): Promise<number> {
   }
   const isOver = clockOf(table).now() - marked_at > longestFoldInMilliseconds;
   if (steps === 0 && folds === 0 && isOver) {
+    await deleteDeadNodes(table, index);
     const unchanged = { ConditionExpression: 'marked_at = :at', ExpressionAttributeValues: { ':at': marked_at } };
     await deleteItemIf(table, writableKey(pk, scope), unchanged);
   }

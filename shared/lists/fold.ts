@@ -96,6 +96,7 @@ async function commitFold(table: Table, index: ListIndex, fold: WrittenFold): Pr
     return false;
   }
   if (fold.drifted.length > 0) reportDrift(index, fold.drifted);
+  await fold.dead.forgetTaken(table);
   // The commit has been answered: from now on no read begins with an older head.
   const now = clockOf(table).now();
   const folds = fold.head.folds.map((each) => (each.name === fold.name ? markSeen(each, now) : each));

@@ -1,4 +1,5 @@
 import { ByteReader, ByteWriter, lengthOfInteger } from './bytes.ts';
+import { idBytes } from './node-ids.ts';
 
 /**
  * The nodes of a counted tree: an ordered set of members with counts by state, from which a total and the members at any
@@ -98,7 +99,6 @@ export function sumOf(counts: Counts, states: ReadonlySet<State>): number {
   return sum;
 }
 
-const idBytes = 8;
 const longestShortStep = 31;
 
 /**

@@ -4,6 +4,7 @@ import { clockOf, queryPartition, queryPrefix, type Table } from '../table/table
 import { deleteItems } from '../table/writes.ts';
 import { readBuild } from './build.ts';
 import { carryOver } from './carry-over.ts';
+import { deleteDeadNodes } from './dead-nodes.ts';
 import { markIndex } from './fold-lease.ts';
 import type { IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
@@ -112,6 +113,7 @@ async function clean(table: Table, index: ListIndex): Promise<void> {
   // If the head is unchanged, no fold has written nodes since they were listed.
   if ((await readHead(table, index)).version !== head.version) return;
   await deleteItems(table, unused);
+  await deleteDeadNodes(table, index);
   await markIndex(table, index);
   const { held: _, ...free } = head;
   await commitHead(table, index, { ...free, version: head.version + 1 });
@@ -125,7 +127,7 @@ async function addNodes(table: Table, index: ListIndex, tree: TreeNode, used: Se
   for (let nodes = open.splice(0, nodesAtOnce); nodes.length > 0; nodes = open.splice(0, nodesAtOnce)) {
     const source = new StoredNodes(table, index);
     const below = nodes.flatMap((node) => (isLeaf(node) ? [] : node.children.map((child) => ({ child, level: node.level - 1 }))));
-    for (const { child } of below) if (child.id !== undefined) used.add(child.id);
+    for (const { child } of below) if (child.id !== undefined) used.add(indexKeys.node(index, child.id).sk);
     const inner = below.filter(({ level }) => level > 0);
     open.push(...(await Promise.all(inner.map(({ child }) => childOf(child, source)))));
   }

@@ -2,8 +2,10 @@ import * as v from 'valibot';
 import { batched } from '../table/batched.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
-import { getItems, type Table } from '../table/table.ts';
+import { getItems, type Item, type Table } from '../table/table.ts';
+import { deleteItemIf, putItemIf, tryUpdate, updateIf } from '../table/writes.ts';
 import type { ListIndex } from './list-index.ts';
+import { attributeOfNode } from './node-ids.ts';
 import { decodeNode, encodeNode, type TreeNode } from './node.ts';
 import type { NodeSource } from './tree.ts';
 
@@ -12,7 +14,8 @@ export class NodeGoneError extends Error {
   override readonly name = 'NodeGoneError';
 }
 
-const storedNode = v.object({ node: storedBytes });
+/** Mostly one node. A second one is of a fold that was not committed, or of which not all is deleted. */
+const storedNodes = v.object({ nodes: v.record(v.string(), storedBytes) });
 
 /** Reads the nodes of an index. Asks for all nodes that are wanted at the same time in one call, and for each of them once. */
 export class StoredNodes implements NodeSource {
@@ -44,11 +47,44 @@ export class StoredNodes implements NodeSource {
       this.table,
       ids.map((id) => indexKeys.node(this.index, id)),
     );
-    return items.map((item) => item && decodeNode(parseStored(storedNode, item, 'node of a list').node, false));
+    return items.map((item, at) => item && nodeIn(item, ids[at] ?? ''));
   }
 }
 
 /** Returns the items of new nodes. */
-export function nodeItems(index: ListIndex, written: ReadonlyMap<string, TreeNode>) {
-  return [...written].map(([id, node]) => ({ ...indexKeys.node(index, id), node: encodeNode(node, false) }));
+export function nodeItems(index: ListIndex, written: Iterable<[string, TreeNode]>) {
+  return [...written].map(([id, node]) => nodeItem(index, id, node));
+}
+
+function nodeItem(index: ListIndex, id: string, node: TreeNode) {
+  return { ...indexKeys.node(index, id), nodes: { [attributeOfNode(id)]: encodeNode(node, false) } };
+}
+
+/** Returns a node of an item, if it has the node. */
+export function nodeIn(item: Item, id: string): TreeNode | undefined {
+  const bytes = parseStored(storedNodes, item, 'node of a list').nodes[attributeOfNode(id)];
+  return bytes && decodeNode(bytes, false);
+}
+
+/** Writes a node in place of a dead one, which costs no deletion. May be repeated. */
+export async function replaceNode(table: Table, index: ListIndex, dead: string, [id, node]: [string, TreeNode]): Promise<void> {
+  const key = indexKeys.node(index, id);
+  const update = {
+    UpdateExpression: `SET nodes.${attributeOfNode(id)} = :node REMOVE nodes.${attributeOfNode(dead)}`,
+    ExpressionAttributeValues: { ':node': encodeNode(node, false) },
+  };
+  const isThere = { ConditionExpression: 'attribute_exists(nodes)' };
+  const isGone = { ConditionExpression: 'attribute_not_exists(pk)' };
+  // A fold that died, or another one at the same time, may have deleted the dead node.
+  while (!(await updateIf(table, key, update, isThere)) && !(await putItemIf(table, nodeItem(index, id, node), isGone)));
+}
+
+/** Deletes a node, and leaves another one that has taken its place. May be repeated. */
+export async function removeNode(table: Table, index: ListIndex, id: string): Promise<void> {
+  const key = indexKeys.node(index, id);
+  const path = `nodes.${attributeOfNode(id)}`;
+  const isThere = `attribute_exists(${path})`;
+  const isAlone = { ConditionExpression: `${isThere} AND size(nodes) = :one`, ExpressionAttributeValues: { ':one': 1 } };
+  if (await deleteItemIf(table, key, isAlone)) return;
+  await tryUpdate(table, key, { UpdateExpression: `REMOVE ${path}`, ConditionExpression: isThere });
 }

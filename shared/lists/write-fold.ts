@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { inParallel } from '../in-parallel.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import type { Key } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
@@ -6,18 +7,22 @@ import { putItems } from '../table/writes.ts';
 import { changeTree, type ChangedTree, type MemberToSet } from './change-tree.ts';
 import { recordPlan, type FoldPlan } from './clear-fold.ts';
 import { countDays, moveOldDays, readDaysNotIn } from './days.ts';
+import { DeadNodes } from './dead-nodes.ts';
 import type { Head } from './head.ts';
 import { treeIdsOf, listsOfIndex } from './indexed-list.ts';
+import { countSteps } from './least-steps.ts';
 import type { ListIndex } from './list-index.ts';
 import type { LogEntry } from './log.ts';
 import { membersByRows, toSetIn } from './members-by-rows.ts';
-import { countsOf, placeName } from './node.ts';
+import { countsOf, placeName, type TreeNode } from './node.ts';
 import { stayInMilliseconds } from './read-margin.ts';
 import type { Difference } from './select-members.ts';
 import { readTree } from './snapshot.ts';
-import { nodeItems, StoredNodes } from './stored-nodes.ts';
+import { nodeItems, replaceNode, StoredNodes } from './stored-nodes.ts';
 import { divideEdge, type StoredEdge, type Tree } from './tree.ts';
 import { differencesOf, versionsOf } from './unfolded.ts';
+
+const callsAtOnce = 25;
 
 /** Names sort by the version of the head that they commit. */
 export function foldName(version: number, distinct: string): string {
@@ -29,6 +34,8 @@ export interface WrittenFold {
   plan: FoldPlan;
   /** The head that commits the fold. */
   head: Head;
+  /** Whose places the new nodes have taken. */
+  dead: DeadNodes;
   /** Milliseconds since 1970, before the first write. */
   writtenAt: number;
   /** The members that were not in the state that they changed from: tree, group and number. */
@@ -47,19 +54,21 @@ export async function writeFold(
   { part, now }: { part: readonly LogEntry[]; now: number },
 ): Promise<WrittenFold> {
   const name = foldName(head.version, randomBytes(6).toString('base64url'));
-  const trees = await changeTrees(table, index, head, part);
-  const { plan, items, ...parts } = replaceTrees(index, head, trees, name);
+  const dead = await DeadNodes.read(table, index, countSteps(part));
+  const trees = await changeTrees(table, index, head, { part, dead });
+  const { plan, items, ...parts } = replaceTrees(index, head, trees, { name, dead });
   const counted = countDays(head.days, part, await readDaysNotIn(table, index, head.days, part));
   const keptBefore = now - stayInMilliseconds;
   const moved = { head: head.version - 1, days: { before: head.days, now: counted } };
   const days = await moveOldDays(table, index, moved, { now, keptBefore });
   const folds: Head['folds'] = [...head.folds, { name, stage: 'committed', at: now, entries: versionsOf(part) }];
-  if (items.length > 0 || plan.dropped.length > 0 || plan.roots_dropped.length > 0) {
+  if (items.length > 0 || plan.replacing.length > 0 || plan.dropped.length > 0 || plan.roots_dropped.length > 0) {
     await recordPlan(table, index, name, plan);
     await putItems(table, items);
+    await replaceNodes(table, index, trees, dead);
   }
   const drifted = trees.flatMap(({ treeId, unexpected }) => unexpected.map((place) => `${treeId} ${placeName(place)}`));
-  return { name, plan, head: { ...head, ...parts, days, folds }, writtenAt: now, drifted };
+  return { name, plan, head: { ...head, ...parts, days, folds }, dead, writtenAt: now, drifted };
 }
 
 interface ReplacedTree extends ChangedTree {
@@ -68,7 +77,12 @@ interface ReplacedTree extends ChangedTree {
 }
 
 /** Returns the trees that differ, with their changes. */
-async function changeTrees(table: Table, index: ListIndex, head: Head, part: readonly LogEntry[]): Promise<ReplacedTree[]> {
+async function changeTrees(
+  table: Table,
+  index: ListIndex,
+  head: Head,
+  { part, dead }: { part: readonly LogEntry[]; dead: DeadNodes },
+): Promise<ReplacedTree[]> {
   const source = new StoredNodes(table, index);
   const changes = head.by_rows ? await changesByRows(table, index, head, part) : changesOf(index, part);
   return await Promise.all(
@@ -76,7 +90,7 @@ async function changeTrees(table: Table, index: ListIndex, head: Head, part: rea
       .filter(([, ofTree]) => ofTree.length > 0)
       .map(async ([treeId, ofTree]) => {
         const before = await readTree(table, index, head, treeId);
-        return { treeId, before, ...(await changeTree(before, ofTree, source)) };
+        return { treeId, before, ...(await changeTree(before, ofTree, source, dead.newId)) };
       }),
   );
 }
@@ -109,13 +123,13 @@ function replaceTrees(
   index: ListIndex,
   head: Head,
   trees: readonly ReplacedTree[],
-  name: string,
+  { name, dead }: { name: string; dead: DeadNodes },
 ): PartsOfHead & { plan: FoldPlan; items: (Item & Key)[] } {
   const totals = { ...head.totals };
   const leaves = { ...head.leaves };
   const branches = new Map(Object.entries(head.branches));
   const roots = new Map(Object.entries(head.roots));
-  const plan: FoldPlan = { version: head.version, written: [], dropped: [], roots_written: [], roots_dropped: [] };
+  const plan: FoldPlan = { version: head.version, written: [], replacing: [], dropped: [], roots_written: [], roots_dropped: [] };
   const items: (Item & Key)[] = [];
   for (const { treeId, before, tree, written, dropped } of trees) {
     const isList = treeId in index.trees;
@@ -124,9 +138,11 @@ function replaceTrees(
     if (leaf) leaves[treeId] = leaf;
     branches.delete(treeId);
     if (branch) branches.set(treeId, branch);
-    plan.written.push(...written.keys());
+    const fresh = [...written].filter(([id]) => !dead.replaced.has(id));
+    plan.written.push(...fresh.map(([id]) => id));
+    plan.replacing.push(...[...written.keys()].filter((id) => dead.replaced.has(id)));
     plan.dropped.push(...dropped);
-    items.push(...nodeItems(index, written));
+    items.push(...nodeItems(index, fresh));
     if (isStored(head, treeId, upper, divideEdge(before, isList))) continue;
     const oldRoot = roots.get(treeId);
     if (oldRoot !== undefined) plan.roots_dropped.push(indexKeys.root(index, treeId, oldRoot).sk);
@@ -138,6 +154,23 @@ function replaceTrees(
     items.push({ ...root, edge: upper });
   }
   return { totals, leaves, branches: Object.fromEntries(branches), roots: Object.fromEntries(roots), plan, items };
+}
+
+async function replaceNodes(
+  table: Table,
+  index: ListIndex,
+  trees: readonly ReplacedTree[],
+  { replaced }: DeadNodes,
+): Promise<void> {
+  const write = async (node: [string, TreeNode]) => {
+    const dead = replaced.get(node[0]);
+    if (dead !== undefined) await replaceNode(table, index, dead, node);
+  };
+  await inParallel(
+    trees.flatMap(({ written }) => [...written]),
+    write,
+    callsAtOnce,
+  );
 }
 
 /** Returns whether the root of a tree is stored as it is already. It mostly is: new members change no more than the head. */

@@ -11,6 +11,13 @@ export interface IndexPlace {
 /** One partition takes 1,000 write units per second, and a fold may write hundreds of nodes. */
 const nodeShards = 8;
 
+/** The first bytes of a node's identifier are the key of its item (shared/lists/node-ids.ts). */
+export const nodeKeyBytes = 8;
+
+function keyOfNode(id: string): string {
+  return Buffer.from(id, 'base64url').subarray(0, nodeKeyBytes).toString('base64url');
+}
+
 export const indexKeys = {
   logs: ({ scope, logShards }: IndexPlace): string[] => Array.from({ length: logShards }, (_, shard) => `log#${scope}#${shard}`),
   entry: ({ scope, logShards }: IndexPlace, number: number, name: string): Key =>
@@ -27,7 +34,11 @@ export const indexKeys = {
   day: (index: IndexPlace, day: number): Key => writableKey(indexKeys.partition(index), `day#${padded(day, 6)}`),
   dayPrefix: 'day#',
   node: ({ scope }: IndexPlace, id: string): Key =>
-    writableKey(`nodes#${scope}#${(Buffer.from(id, 'base64url')[0] ?? 0) % nodeShards}`, id),
+    writableKey(`nodes#${scope}#${(Buffer.from(id, 'base64url')[0] ?? 0) % nodeShards}`, keyOfNode(id)),
+  /** Nodes that no tree contains any more (shared/lists/dead-nodes.ts). */
+  deadNodes: (index: IndexPlace, fold: string, first: number): Key =>
+    writableKey(indexKeys.partition(index), `dead#${fold}#${padded(first, 6)}`),
+  deadPrefix: 'dead#',
   /** The progress of entering what earlier versions listed. */
   build: (index: IndexPlace): Key => writableKey(indexKeys.partition(index), 'build'),
   /** All partitions of an index. */

@@ -9,8 +9,8 @@ interface AcceptedMutant extends MutantName {
 export const acceptedMutants: AcceptedMutant[] = [
   {
     file: 'shared/table/index-keys.ts',
-    before: "writableKey(`nodes#${scope}#${(Buffer.from(id, 'base64url')[0] ?? 0) % nodeShards}`, id),",
-    after: "writableKey(`nodes#${scope}#${(Buffer.from(id, 'base64url')[0] ?? 1) % nodeShards}`, id),",
+    before: "writableKey(`nodes#${scope}#${(Buffer.from(id, 'base64url')[0] ?? 0) % nodeShards}`, keyOfNode(id)),",
+    after: "writableKey(`nodes#${scope}#${(Buffer.from(id, 'base64url')[0] ?? 1) % nodeShards}`, keyOfNode(id)),",
     reason: 'Each id has a first byte: the fallback is there for the types alone.',
   },
   {

@@ -1,7 +1,8 @@
 import { parseHead } from '../../shared/lists/head.ts';
 import { indexedLists, stateOfRow, type IndexedList } from '../../shared/lists/indexed-list.ts';
 import { parseEntry } from '../../shared/lists/log.ts';
-import { countsOf, decodeNode, isLeaf, type Member, type TreeNode } from '../../shared/lists/node.ts';
+import { countsOf, isLeaf, type Member, type TreeNode } from '../../shared/lists/node.ts';
+import { nodeIn } from '../../shared/lists/stored-nodes.ts';
 import { decodeEdge } from '../../shared/lists/tree.ts';
 import { differencesOf, unfoldedEntries } from '../../shared/lists/unfolded.ts';
 import { indexKeys } from '../../shared/table/index-keys.ts';
@@ -96,8 +97,9 @@ function treeOf(partitions: Partitions, list: IndexedList, tree: string): TreeNo
 function storedMembers(partitions: Partitions, node: TreeNode, list: IndexedList): Member[] {
   if (isLeaf(node)) return node.members;
   return node.children.flatMap((child) => {
-    const stored =
-      child.node ?? decodeNode(find(partitions, indexKeys.node(list.index, child.id ?? ''))?.['node'] as Uint8Array, false);
+    const id = child.id ?? '';
+    const stored = child.node ?? nodeIn(find(partitions, indexKeys.node(list.index, id)) ?? {}, id);
+    if (!stored) throw new Error(`${list.index.scope}: the node ${id} is gone`);
     if (countsOf(stored).join() !== child.counts.join()) throw new Error(`${list.index.scope}: a node does not have its counts`);
     return storedMembers(partitions, stored, list);
   });

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { idInPlaceOf, newNodeId } from '../../../shared/lists/node-ids.ts';
 import type { TreeNode } from '../../../shared/lists/node.ts';
-import { NodeGoneError, nodeItems, StoredNodes } from '../../../shared/lists/stored-nodes.ts';
+import { NodeGoneError, nodeItems, removeNode, replaceNode, StoredNodes } from '../../../shared/lists/stored-nodes.ts';
+import { indexKeys } from '../../../shared/table/index-keys.ts';
+import { getItem } from '../../../shared/table/table.ts';
 import { putItems } from '../../../shared/table/writes.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
 
@@ -20,7 +23,7 @@ afterAll(() => embedded.stop());
 
 const index = { scope: 'computations#d1', logShards: 2, trees: { c: undefined } };
 const leaf = (number: number): TreeNode => ({ level: 0, members: [{ group: '', number, state: 1 }] });
-const [one, two, root] = ['AAAAAAAAAAE', 'BBBBBBBBBBE', 'CCCCCCCCCCE'] as const;
+const [one, two, root] = ['AAAAAAAAAAAAAAE', 'BBBBBBBBBBBBBBE', 'CCCCCCCCCCCCCCE'] as const;
 const counts = [0, 1, 0, 0, 0, 0, 0, 0];
 const inner: TreeNode = {
   level: 1,
@@ -52,13 +55,60 @@ describe('StoredNodes', () => {
     expect(calls).toHaveLength(1);
     expect(await source.read(root)).toEqual(inner);
     expect(calls).toHaveLength(2);
-    expect([calls[1]?.includes(root), calls[1]?.includes(one), calls[1]?.includes(two)]).toEqual([true, false, false]);
+    const isAskedFor = (id: string) => calls[1]?.includes(indexKeys.node(index, id).sk);
+    expect([isAskedFor(root), isAskedFor(one), isAskedFor(two)]).toEqual([true, false, false]);
   });
 
   it('throws NodeGoneError for a node that was deleted, and reads the others', async () => {
     const source = new StoredNodes(embedded.table, index);
-    const [gone, there] = await Promise.allSettled([source.read('DDDDDDDDDDE'), source.read(one)]);
+    const [gone, there] = await Promise.allSettled([source.read('DDDDDDDDDDDDDDE'), source.read(one)]);
     expect(gone).toMatchObject({ status: 'rejected', reason: expect.any(NodeGoneError) });
     expect(there).toEqual({ status: 'fulfilled', value: leaf(1) });
+  });
+});
+
+describe('a node in place of a dead one', () => {
+  const shared = { scope: 'computations#d2', logShards: 2, trees: { c: undefined } };
+  const read = async (id: string) => await new StoredNodes(embedded.table, shared).read(id);
+  const itemOf = async (id: string) => await getItem(embedded.table, indexKeys.node(shared, id));
+  /** Stores a node that no tree contains any more, and returns the identifiers of two that may take its place. */
+  const die = async () => {
+    const dead = newNodeId();
+    await putItems(embedded.table, nodeItems(shared, [[dead, leaf(1)]]));
+    return [dead, idInPlaceOf(dead), idInPlaceOf(dead)] as const;
+  };
+
+  it('takes its item, and costs one write and no deletion', async () => {
+    const [dead, id] = await die();
+    await replaceNode(embedded.table, shared, dead, [id, leaf(2)]);
+    expect(await read(id)).toEqual(leaf(2));
+    await expect(read(dead)).rejects.toThrow(NodeGoneError);
+    expect(Object.keys((await itemOf(dead))?.['nodes'] as object)).toHaveLength(1);
+  });
+
+  it('is written if the dead one is deleted already', async () => {
+    const [dead, id] = await die();
+    await removeNode(embedded.table, shared, dead);
+    expect(await itemOf(dead)).toBeUndefined();
+    await replaceNode(embedded.table, shared, dead, [id, leaf(2)]);
+    expect(await read(id)).toEqual(leaf(2));
+  });
+
+  it('is not changed by another one that comes late, nor by the removal of that', async () => {
+    const [dead, id, late] = await die();
+    await replaceNode(embedded.table, shared, dead, [id, leaf(2)]);
+    await replaceNode(embedded.table, shared, dead, [late, leaf(3)]);
+    expect([await read(id), await read(late)]).toEqual([leaf(2), leaf(3)]);
+    await removeNode(embedded.table, shared, late);
+    expect(await read(id)).toEqual(leaf(2));
+    await removeNode(embedded.table, shared, id);
+    expect(await itemOf(id)).toBeUndefined();
+  });
+
+  it('is not deleted by a removal of the dead one that comes late', async () => {
+    const [dead, id] = await die();
+    await replaceNode(embedded.table, shared, dead, [id, leaf(2)]);
+    await removeNode(embedded.table, shared, dead);
+    expect(await read(id)).toEqual(leaf(2));
   });
 });
