@@ -5,9 +5,10 @@ import { unlinkDeletedAsset } from '../links/unlink-asset.ts';
 import { indexedLists } from '../lists/indexed-list.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import { assetKeys, dueFoldKeys, listKeys, lists } from '../table/keys.ts';
-import { clockOf, getItem, queryPrefix, type Table } from '../table/table.ts';
-import { deletePartition } from './delete-partition.ts';
+import { clockOf, getItem, queryPrefix, type Item, type Table } from '../table/table.ts';
+import { partitionInParts } from './delete-partition.ts';
 import { inParallel } from '../in-parallel.ts';
+import { doAllParts, inChunks, type InParts } from './parts.ts';
 
 /** A recorded purge. It contains what the purge needs of the asset's deleted row. */
 export const assetPurge = v.object({
@@ -23,19 +24,26 @@ export const assetPurge = v.object({
 });
 export type AssetPurge = v.InferOutput<typeof assetPurge>;
 
+/** The links that are removed at a time, before other purges have their turn. */
+const linksPerPart = 80;
+
 /** Removes the links of a deleted asset and records an event for each. Readers could still see these links. */
 export async function purgeAssetLinks(table: Table, purge: AssetPurge): Promise<void> {
+  await doAllParts(linksInParts(table, purge));
+}
+
+async function* linksInParts(table: Table, purge: AssetPurge): InParts {
   const list = lists.linkedComputations(purge.id);
   const links = await queryPrefix(table, list.pk, listKeys.prefixes.row);
-  await inParallel(links, (link) =>
+  const unlink = (link: Item) =>
     unlinkDeletedAsset(table, {
       domain: purge.domain,
       asset: purge,
       computationId: String(link['id']),
       by: purge.by,
       now: new Date(clockOf(table).now()).toISOString(),
-    }),
-  );
+    });
+  yield* inChunks(links, linksPerPart, (some) => inParallel(some, unlink));
 }
 
 /**
@@ -43,13 +51,13 @@ export async function purgeAssetLinks(table: Table, purge: AssetPurge): Promise<
  * @returns whether nothing comes after it. As long as the list of its links is marked, a fold that began before may write nodes and
  * a head. The scheduled fold removes the mark.
  */
-export async function purgeAsset(table: Table, store: ContentStore, purge: AssetPurge): Promise<boolean> {
-  await purgeAssetLinks(table, purge);
-  await deletePartition(table, lists.linkedComputations(purge.id).pk);
+export async function* assetInParts(table: Table, store: ContentStore, purge: AssetPurge): InParts<boolean> {
+  yield* linksInParts(table, purge);
+  yield* partitionInParts(table, lists.linkedComputations(purge.id).pk);
   const { index } = indexedLists.linkedComputations(purge.id);
-  for (const pk of indexKeys.partitions(index)) await deletePartition(table, pk);
-  await deletePartition(table, assetKeys.uses(purge.id));
-  await deletePartition(table, assetKeys.contentReads(purge.id).pk);
+  for (const pk of indexKeys.partitions(index)) yield* partitionInParts(table, pk);
+  yield* partitionInParts(table, assetKeys.uses(purge.id));
+  yield* partitionInParts(table, assetKeys.contentReads(purge.id).pk);
   if (purge.content_key) await deleteContent(store, purge.content_key);
   if (purge.upload_key) await deleteContent(store, purge.upload_key);
   // After the log is deleted: a fold that begins later finds nothing to do.

@@ -9,8 +9,9 @@ import { getItem, queryPartition, queryPrefix, type Table } from '../table/table
 import { deleteItems } from '../table/writes.ts';
 import { ConditionFailedError, Transaction } from '../table/transaction.ts';
 import { mirrorsOf } from '../todo/mirrors.ts';
-import { deletePartition } from './delete-partition.ts';
+import { partitionInParts } from './delete-partition.ts';
 import { inParallel } from '../in-parallel.ts';
+import { doAllParts, inChunks, type InParts } from './parts.ts';
 
 export const computationPurge = v.object({
   domain: v.string(),
@@ -23,7 +24,11 @@ export const computationPurge = v.object({
 export type ComputationPurge = v.InferOutput<typeof computationPurge>;
 
 /** Removes the links and runs of a deleted computation from their lists, where readers could still see them. Links first: they are few. */
-export async function purgeListings(table: Table, { domain, id, deleted_as }: ComputationPurge): Promise<void> {
+export async function purgeListings(table: Table, purge: ComputationPurge): Promise<void> {
+  await doAllParts(listingsInParts(table, purge));
+}
+
+async function* listingsInParts(table: Table, { domain, id, deleted_as }: ComputationPurge): InParts {
   const links = await queryPrefix(table, computationKeys.partition(id), computationKeys.prefixes.part);
   await inParallel(
     links.filter((item) => 'asset_id' in item),
@@ -33,7 +38,7 @@ export async function purgeListings(table: Table, { domain, id, deleted_as }: Co
       await commitOnce(table, transaction);
     },
   );
-  await removeRuns(table, { domain, id, deleted_as });
+  yield* runsInParts(table, { domain, id, deleted_as });
 }
 
 /**
@@ -41,8 +46,9 @@ export async function purgeListings(table: Table, { domain, id, deleted_as }: Co
  * part is gone before the next is read.
  */
 const runsAtOnce = 24;
+const itemsPerPart = 100;
 
-async function removeRuns(table: Table, { domain, id, deleted_as }: ComputationPurge): Promise<void> {
+async function* runsInParts(table: Table, { domain, id, deleted_as }: ComputationPurge): InParts {
   for (;;) {
     const { snapshot } = runKeys.prefixes;
     const snapshots = await queryPrefix(table, runKeys.partition(id), snapshot, { limit: runsAtOnce, attributes: ['sk'] });
@@ -60,21 +66,20 @@ async function removeRuns(table: Table, { domain, id, deleted_as }: ComputationP
       runIds.map((runId) => runKeys.snapshot(id, runId)),
     );
     if (runIds.length < runsAtOnce) return;
+    yield;
   }
 }
 
 /** Removes everything that is left of a deleted computation. Safe to repeat and to interrupt. */
-export async function purgeComputation(table: Table, purge: ComputationPurge): Promise<void> {
-  await purgeListings(table, purge);
+export async function* computationInParts(table: Table, purge: ComputationPurge): InParts {
+  yield* listingsInParts(table, purge);
   const uses = await queryPrefix(table, runKeys.partition(purge.id), runKeys.prefixes.use);
-  await deleteItems(
-    table,
-    uses.map((use) => assetKeys.use(String(use['asset_id']), String(use['run_id']))),
-  );
-  await deleteItems(table, mirrorsOf(purge, await queryPartition(table, computationKeys.partition(purge.id))));
-  await deletePartition(table, computationKeys.partition(purge.id));
-  await deletePartition(table, journalKeys.partition(purge.id));
-  await deletePartition(table, runKeys.partition(purge.id));
+  const keysOfUses = uses.map((use) => assetKeys.use(String(use['asset_id']), String(use['run_id'])));
+  const ofUsers = mirrorsOf(purge, await queryPartition(table, computationKeys.partition(purge.id)));
+  yield* inChunks([...keysOfUses, ...ofUsers], itemsPerPart, (keys) => deleteItems(table, keys));
+  yield* partitionInParts(table, computationKeys.partition(purge.id));
+  yield* partitionInParts(table, journalKeys.partition(purge.id));
+  yield* partitionInParts(table, runKeys.partition(purge.id));
 }
 
 /** Commits a removal. If its condition fails, an interrupted purge has done it before. */

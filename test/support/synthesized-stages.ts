@@ -88,11 +88,20 @@ export function findingsOf(row: Stage): string[] {
  * @param rows all stages of the table; by default, this one alone
  */
 export function errorsOf(row: Stage, rows: readonly Stage[] = [row]): string[] {
+  return annotationsOf('error', row, rows);
+}
+
+/** Returns the warnings that synthesis prints for a stage. */
+export function warningsOf(row: Stage): string[] {
+  return annotationsOf('warning', row, [row]);
+}
+
+function annotationsOf(level: 'error' | 'warning', row: Stage, rows: readonly Stage[]): string[] {
   const entries = inApp((app, standIns) => {
     const stage = new ServiceStage(app, row, standIns, rows);
     return stage.node.findAll().flatMap(({ node }) => node.metadata);
   });
-  return entries.filter(({ type }) => type === 'aws:cdk:error').map(({ data }) => String(data));
+  return entries.filter(({ type }) => type === `aws:cdk:${level}`).map(({ data }) => String(data));
 }
 
 const synthesized = new Map<string, SynthesizedStage>();

@@ -1,8 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { deflateRawSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { filesHolding } from '../../support/files-holding.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { callAs, readyComputation } from '../../support/ready-computation.ts';
 import { isAlive } from '../../support/processes.ts';
@@ -17,20 +20,19 @@ afterEach(() => {
   rmSync(data, { recursive: true, force: true, maxRetries: 5 });
 });
 
-/** Returns the files that contain a text as it is or in base64, wherever in a longer text it stands. */
-function filesWith(secret: string): string[] {
-  const encoded = [0, 1, 2].map((shift) =>
-    Buffer.concat([Buffer.alloc(shift), Buffer.from(secret)])
-      .toString('base64')
-      .slice(4, -4),
-  );
-  return readdirSync(data, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => [secret, ...encoded].some((text) => readFileSync(file).includes(text)));
+/** The bodies that were sent: kept answers are deflated with them. */
+let bodies: Buffer[] = [];
+const filesWith = (secret: string) => filesHolding(data, secret, bodies);
+
+/** Adds a value to the file of the table. */
+function plant(value: string): void {
+  const database = new DatabaseSync(join(data, 'dynamodb.sqlite'));
+  database.exec('CREATE TABLE planted (value TEXT)');
+  database.prepare('INSERT INTO planted VALUES (?)').run(value);
+  database.close();
 }
 
-it('an agent’s private key is in no file and no log in plain text, after changes, repeats, a run and a kill', async () => {
+it('an agent’s private key is in no file and no log in plain text or compressed, after changes, repeats, a run and a kill', async () => {
   const secrets = ['FIRST-PRIVATE-KEY-OF-THE-AGENT', 'SECOND-PRIVATE-KEY-OF-THE-AGENT'] as const;
   const [first, second] = secrets;
   const service = await startService(['--data', data], ':', { environment: { LOG_LEVEL: 'DEBUG' } });
@@ -42,6 +44,7 @@ it('an agent’s private key is in no file and no log in plain text, after chang
   });
   const asCvm = callAs(baseUrl, ((await granted.json()) as { access_token: string }).access_token);
   const withKey = (server_key: string) => ({ name: 'Iris', agent_config: { cert_file: 'the certificate', server_key } });
+  bodies = secrets.map((key) => Buffer.from(JSON.stringify(withKey(key))));
   for (const _ of ['request', 'repeat']) {
     const { status } = await call('POST', '/d1/computations', withKey(first), { 'idempotency-key': 'create' });
     expect(status).toBe(201);
@@ -68,4 +71,9 @@ it('an agent’s private key is in no file and no log in plain text, after chang
   expect(secrets.flatMap(filesWith)).toEqual([]);
   for (const secret of secrets) expect(service.output()).not.toContain(secret);
   expect(filesWith('the certificate')).not.toEqual([]); // what is not secret is found
+  expect(filesWith('"relations":{')).not.toEqual([]); // also in a kept answer, which is deflated
+
+  const filler = randomBytes(6_000).toString('hex'); // longer than a page of the file
+  plant(JSON.stringify({ answer: { B: deflateRawSync(JSON.stringify([filler, first])).toString('base64') } }));
+  expect(filesWith(first)).toEqual([join(data, 'dynamodb.sqlite')]);
 });

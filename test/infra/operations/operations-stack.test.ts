@@ -10,7 +10,7 @@ import { nameIn, targetsOf, webhooksOf, type Stage } from '../../../infra/stage.
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../../shared/http/route.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
-import { errorsOf, flat, fullStage, synthesize } from '../../support/synthesized-stages.ts';
+import { errorsOf, warningsOf, flat, fullStage, synthesize } from '../../support/synthesized-stages.ts';
 
 interface Metric {
   Namespace: string;
@@ -329,5 +329,13 @@ describe('the alarm targets of a stage', () => {
 
   it('can be none', () => {
     expect(errorsOf({ ...withoutTargets, alarmTargets: 'none' })).toEqual([]);
+  });
+
+  it('are warned of if they are none and the data of the stage is protected from deletion', () => {
+    const silent = expect.stringContaining('The alarms of the stage full notify nobody, as its row says.') as string;
+    const row: Stage = { ...withoutTargets, alarmTargets: 'none', deletionProtection: true };
+    expect(warningsOf(row)).toEqual(expect.arrayContaining([silent]));
+    expect(warningsOf({ ...row, deletionProtection: false })).not.toEqual(expect.arrayContaining([silent]));
+    expect(warningsOf({ ...fullStage, deletionProtection: true })).not.toEqual(expect.arrayContaining([silent]));
   });
 });

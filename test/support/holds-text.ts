@@ -1,0 +1,49 @@
+import { gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
+
+/** Compressed text in base64, in compressed text, and so on. */
+const deepest = 3;
+
+/** Also in the form for URLs. */
+const base64Run = /[\w+/-]{12,}={0,2}/g;
+
+/**
+ * Whether bytes contain a text: as it is or in base64, wherever in a longer text it stands, or in what they contain deflated or
+ * gzipped. Compressed bytes are found if they are all of `bytes`, or stand in base64.
+ * @param dictionaries with which something may be deflated
+ */
+export function holdsText(bytes: Uint8Array, text: string, dictionaries: readonly Uint8Array[] = [], depth = 0): boolean {
+  const content = Buffer.from(bytes);
+  if (formsOf(text).some((form) => content.includes(form))) return true;
+  if (depth === deepest) return false;
+  const inside = [content, ...(content.toString('latin1').match(base64Run) ?? []).map((run) => Buffer.from(run, 'base64'))];
+  return inside
+    .flatMap((compressed) => inflated(compressed, dictionaries))
+    .some((each) => holdsText(each, text, dictionaries, depth + 1));
+}
+
+function formsOf(text: string): string[] {
+  const encoded = [0, 1, 2].map((shift) =>
+    Buffer.concat([Buffer.alloc(shift), Buffer.from(text)])
+      .toString('base64')
+      .slice(4, -4),
+  );
+  return [text, ...encoded];
+}
+
+/** Returns what bytes contain if they are compressed, in each way in which they can be read. */
+function inflated(bytes: Buffer, dictionaries: readonly Uint8Array[]): Buffer[] {
+  const ways = [
+    () => gunzipSync(bytes),
+    ...[undefined, ...dictionaries].flatMap((dictionary) => {
+      const options = dictionary ? { dictionary } : {};
+      return [() => inflateRawSync(bytes, options), () => inflateSync(bytes, options)];
+    }),
+  ];
+  return ways.flatMap((read) => {
+    try {
+      return [read()];
+    } catch {
+      return []; // not compressed in this way
+    }
+  });
+}
