@@ -4,8 +4,9 @@ import { removeFromLinked } from '../links/linked-list.ts';
 import { lastVersion } from '../lists/log.ts';
 import { removeRun } from '../runs/change-run.ts';
 import { findRun, runKey } from '../computations/read-run.ts';
+import type { Run } from '../computations/run.ts';
 import { assetKeys, computationKeys, journalKeys, runKeys } from '../table/keys.ts';
-import { getItem, queryPartition, queryPrefix, type Table } from '../table/table.ts';
+import { getItems, queryPartition, queryPrefix, type Table } from '../table/table.ts';
 import { deleteItems } from '../table/writes.ts';
 import { ConditionFailedError, Transaction } from '../table/transaction.ts';
 import { mirrorsOf } from '../todo/mirrors.ts';
@@ -53,14 +54,7 @@ async function* runsInParts(table: Table, { domain, id, deleted_as }: Computatio
     const { snapshot } = runKeys.prefixes;
     const snapshots = await queryPrefix(table, runKeys.partition(id), snapshot, { limit: runsAtOnce, attributes: ['sk'] });
     const runIds = snapshots.map(({ sk }) => String(sk).slice(snapshot.length));
-    await inParallel(runIds, async (runId) => {
-      const key = runKey(domain, runId);
-      const run = key && findRun(await getItem(table, key), runId);
-      if (!run) return;
-      const transaction = new Transaction();
-      removeRun(transaction, domain, run, deleted_as);
-      await commitOnce(table, transaction);
-    });
+    await removeRuns(table, await readRuns(table, domain, runIds), { domain, deleted_as });
     await deleteItems(
       table,
       runIds.map((runId) => runKeys.snapshot(id, runId)),
@@ -68,6 +62,27 @@ async function* runsInParts(table: Table, { domain, id, deleted_as }: Computatio
     if (runIds.length < runsAtOnce) return;
     yield;
   }
+}
+
+async function readRuns(table: Table, domain: string, ids: readonly string[]): Promise<Run[]> {
+  const found = ids.map((id) => ({ id, key: runKey(domain, id) })).filter(({ key }) => key !== undefined);
+  const rows = await getItems(
+    table,
+    found.flatMap(({ key }) => key ?? []),
+  );
+  return found.flatMap(({ id }, at) => findRun(rows[at], id) ?? []);
+}
+
+type OfDeleted = Pick<ComputationPurge, 'domain' | 'deleted_as'>;
+
+/** Removes runs in one transaction. Alone, if another purge has removed one of them since they were read. */
+async function removeRuns(table: Table, runs: readonly Run[], ofDeleted: OfDeleted): Promise<void> {
+  const { domain, deleted_as } = ofDeleted;
+  if (runs.length === 0) return;
+  const transaction = new Transaction();
+  for (const run of runs) removeRun(transaction, domain, run, deleted_as);
+  if ((await commitOnce(table, transaction)) || runs.length === 1) return;
+  await inParallel(runs, (run) => removeRuns(table, [run], ofDeleted));
 }
 
 /** Removes everything that is left of a deleted computation. Safe to repeat and to interrupt. */
@@ -82,11 +97,13 @@ export async function* computationInParts(table: Table, purge: ComputationPurge)
   yield* partitionInParts(table, runKeys.partition(purge.id));
 }
 
-/** Commits a removal. If its condition fails, an interrupted purge has done it before. */
-async function commitOnce(table: Table, transaction: Transaction): Promise<void> {
+/** Commits removals. @returns false if a condition fails: another purge, or one that died, has done one of them before */
+async function commitOnce(table: Table, transaction: Transaction): Promise<boolean> {
   try {
     await transaction.commit(table);
+    return true;
   } catch (error) {
     if (!(error instanceof ConditionFailedError)) throw error;
+    return false;
   }
 }

@@ -6,6 +6,7 @@ import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
 import { inParallel } from '../../../shared/in-parallel.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
+import { purgeListings } from '../../../shared/deletion/purge-computation.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
 import { listRuns } from '../../../shared/runs/list-runs.ts';
@@ -77,8 +78,14 @@ describe('a big deletion', () => {
       for (let count = 0; count < manyRuns; count++) await endRunWith(stores, domain, await aRun(stores, domain, id));
       const deletion = await measure(() => deleteComputation(stores.mortal, { domain, id, permit: allowed }));
       expect(deletion.milliseconds).toBeLessThan(mostMilliseconds * slowness());
+      const listing = await measure(() => purgeListings(stores.mortal, { domain, id }));
       const purge = await measure(() => purgeAll(stores.mortal, stores.content));
-      await annotate([described('the deletion', deletion), described('its purge', purge)].join('; '));
+      const figures = [
+        described('the deletion', deletion),
+        described('of its runs from the list', listing),
+        described('of the rest', purge),
+      ];
+      await annotate(figures.join('; '));
       expect(await listRuns(stores.table, domain, { limit: 10, offset: 0 })).toEqual({ runs: [], total: 0 });
       expect(await itemsNaming(stores.table, [id])).toEqual([]);
     },
