@@ -22,7 +22,7 @@ const minNodeBytes = 225;
  * members, so that a page of the newest ones needs no other inner node, also if it is of those in a rare state.
  */
 const maxBranchBytes = 1_400;
-/** All pages but those of the newest members read the root. With this size, a tree of 15 million members has three levels. */
+/** All pages but those of the newest members read the root. With this size, a tree of 13 million members has three levels. */
 const maxRootBytes = 12_000;
 /** The first item of a node contains its group and its whole number. They take up to this many bytes more than inside a node. */
 const firstItemBytes = 40;
