@@ -175,7 +175,7 @@ describe('a check of a list', () => {
     const wrong = (tree: string) =>
       expect.stringMatching(
         new RegExp(`^${list.rows.pk}: the node of the tree ${tree} .* has the counts 0, \\d+, 1, .*, its parent 0, `),
-      );
+      ) as string;
     expect(await check()).toEqual(expect.arrayContaining([wrong('c'), wrong('o')]));
   });
 
