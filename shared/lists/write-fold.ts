@@ -29,8 +29,6 @@ export interface WrittenFold {
   plan: FoldPlan;
   /** The head that commits the fold. */
   head: Head;
-  /** Milliseconds since 1970, before the first write. */
-  writtenAt: number;
   /** The members that were not in the state that they changed from: tree, group and number. */
   drifted: string[];
 }
@@ -59,7 +57,7 @@ export async function writeFold(
     await putItems(table, items);
   }
   const drifted = trees.flatMap(({ treeId, unexpected }) => unexpected.map((place) => `${treeId} ${placeName(place)}`));
-  return { name, plan, head: { ...head, ...parts, days, folds }, writtenAt: now, drifted };
+  return { name, plan, head: { ...head, ...parts, days, folds }, drifted };
 }
 
 interface ReplacedTree extends ChangedTree {
