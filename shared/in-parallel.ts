@@ -1,16 +1,19 @@
-/** Calls `work` for all items, some at a time. Begins with no further item after a failure. @throws the first failure */
+/**
+ * Calls `work` for all items, some at a time. After a failure, begins with no further item, and waits for those that are under way.
+ * @throws the first failure
+ */
 export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>, atOnce = 8): Promise<void> {
   const waiting = [...items].reverse();
-  let hasFailed = false;
+  let failure: { error: unknown } | undefined;
   const worker = async () => {
-    for (let item = waiting.pop(); item !== undefined && !hasFailed; item = waiting.pop()) {
+    for (let item = waiting.pop(); item !== undefined && !failure; item = waiting.pop()) {
       try {
         await work(item);
       } catch (error) {
-        hasFailed = true;
-        throw error;
+        failure ??= { error };
       }
     }
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
+  if (failure) throw failure.error;
 }

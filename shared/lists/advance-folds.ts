@@ -5,7 +5,7 @@ import { clearFold, readPlans, removeFailedFolds, type FoldPlan } from './clear-
 import type { Fold, Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
 import type { LogEntry, LoggedStep } from './log.ts';
-import { stayInMilliseconds } from './read-margin.ts';
+import { clocksDifferByMilliseconds, stayInMilliseconds } from './read-margin.ts';
 
 /** Returns the fold in the stage `seen`: somebody has read the head with it. */
 export function markSeen(fold: Fold, now: number): Fold {
@@ -16,9 +16,14 @@ function hasStayed({ at }: Fold, now: number): boolean {
   return now - at >= stayInMilliseconds;
 }
 
-/** Returns whether it is time for the fold's next stage. */
+/** Returns whether the clock has been set back since. The fold then begins its stage again, so that it need not wait for `at`. */
+function isAhead({ at }: Fold, now: number): boolean {
+  return at - now > clocksDifferByMilliseconds;
+}
+
+/** Returns whether it is time for the fold's next stage, or to begin its stage again. */
 export function isStageDue(fold: Fold, now: number): boolean {
-  return fold.stage === 'committed' || hasStayed(fold, now);
+  return fold.stage === 'committed' || hasStayed(fold, now) || isAhead(fold, now);
 }
 
 /**
@@ -36,6 +41,7 @@ export async function advanceFolds(
   const folds: Fold[] = [];
   for (const fold of head.folds) {
     if (fold.stage === 'committed') folds.push(markSeen(fold, now));
+    else if (isAhead(fold, now)) folds.push({ ...fold, at: now });
     else if (!isOver(fold)) folds.push(fold);
     else if (fold.stage === 'seen') {
       await clearFold(table, index, fold, { entries, plan: plans.get(fold.name) });
@@ -44,6 +50,6 @@ export async function advanceFolds(
       folds.push({ ...fold, stage: 'cleared', at: clockOf(table).now() });
     }
   }
-  const hasChanged = folds.length < head.folds.length || folds.some((fold, at) => fold.stage !== head.folds[at]?.stage);
+  const hasChanged = folds.length < head.folds.length || folds.some((fold, at) => fold !== head.folds[at]);
   return { folds, hasChanged };
 }

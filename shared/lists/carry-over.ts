@@ -14,6 +14,7 @@ import { toSetIn } from './members-by-rows.ts';
 import { afterAllNumbers, type Member } from './node.ts';
 import { readOldDays } from './old-lists.ts';
 import { readWholeLog } from './read-log.ts';
+import { transactionShowsInMilliseconds } from './read-margin.ts';
 import { commitHead, readHead } from './stored-head.ts';
 import { NodeGoneError, nodeItems, StoredNodes } from './stored-nodes.ts';
 import { decodeEdge, encodeEdge } from './tree.ts';
@@ -28,7 +29,8 @@ const pauseInMilliseconds = 1_000;
  * the trees are complete: neither an index without a head, which an earlier version has written, nor one that is being rebuilt
  * (rebuild.ts) is folded.
  *   1. The rows are entered. Some of them have changed since they were read, and some before that: the log says which.
- *   2. The members that the log mentions get the state that they had before. So trees and log together are exact, as before.
+ *   2. The members that the log mentions get the state that they had before. So trees and log together are exact, as before. This
+ *      begins two seconds after the last row was read: a change whose row was read must be in the log by then.
  *   3. The head is replaced. The log is folded as usual, but by the rows (`by_rows` of the head), in parts.
  * May be repeated, and may die at any call. Of two runners, the one that takes a step last continues.
  * @param lists all lists of one index
@@ -93,6 +95,7 @@ async function enterLogged(
   head: Head,
 ): Promise<number> {
   const { index } = lists[0];
+  if (build.list === 0 && build.number === 0) await clockOf(table).wait(transactionShowsInMilliseconds);
   const unfolded = unfoldedEntries(head, await readWholeLog(table, index, head));
   for (const [at, list] of lists.entries()) {
     if (at < build.list) continue;

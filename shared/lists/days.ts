@@ -1,8 +1,9 @@
 import * as v from 'valibot';
+import { inParallel } from '../in-parallel.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { clockOf, getItems, queryBetween, type Item, type Table } from '../table/table.ts';
-import { putItems } from '../table/writes.ts';
+import { putItemIf } from '../table/writes.ts';
 import type { DayCounts, Head } from './head.ts';
 import type { IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
@@ -13,8 +14,9 @@ import { TornReadError, withSnapshot, type Snapshot } from './snapshot.ts';
 
 /** The newest days change with most folds. They are only in the head. */
 const daysInHead = 2;
-/** The most days that a fold moves, 25 in a call: a fold may run within a request. Only a head of the migration has so many. */
+/** The most days that a fold moves: a fold may run within a request. Only a head of the migration has so many. */
 const daysPerFold = 100;
+const writesAtOnce = 25;
 
 /** Returns the days since 1970-01-01, UTC. */
 export function dayOf(milliseconds: number): number {
@@ -77,15 +79,25 @@ export async function moveOldDays(
   const toKeep = entries
     .filter(([day, counts]) => isOld(day, now) && counts.kept_at === undefined && counts === days.before[day])
     .slice(0, daysPerFold);
-  await putItems(
-    table,
-    toKeep.map(([day, { counts }]) => ({ ...indexKeys.day(index, Number(day)), counts, head })),
-  );
+  // A fold that was slow must not replace what a later one has written. Its own head is never committed.
+  const isNewer = {
+    ConditionExpression: 'attribute_not_exists(head) OR head < :head',
+    ExpressionAttributeValues: { ':head': head },
+  };
+  const keep = async ([day, { counts }]: [string, DayCounts]) => {
+    await putItemIf(table, { ...indexKeys.day(index, Number(day)), counts, head }, isNewer);
+  };
+  await inParallel(toKeep, keep, writesAtOnce);
   // A read that does not see the items has begun before this time.
   const kept_at = clockOf(table).now();
   const kept = new Map<string, DayCounts>(toKeep.map(([day, { counts }]) => [day, { counts, kept_at }]));
   const remaining = entries.filter(([, { kept_at }]) => kept_at === undefined || kept_at >= keptBefore);
-  return Object.fromEntries(remaining.map(([day, counts]) => [day, kept.get(day) ?? counts]));
+  return Object.fromEntries(remaining.map(([day, counts]) => [day, kept.get(day) ?? notAhead(counts, now)]));
+}
+
+/** Returns the counts of a day that need not wait for `kept_at` if the clock has been set back since. */
+function notAhead(counts: DayCounts, now: number): DayCounts {
+  return counts.kept_at !== undefined && counts.kept_at > now ? { ...counts, kept_at: now } : counts;
 }
 
 /** Reads the days of the entries' steps that the head does not contain. @returns the counts of a day, by state */

@@ -12,7 +12,6 @@ import type { LogEntry } from './log.ts';
 import { awaitsCarryOver } from './old-lists.ts';
 import { partToFold } from './part-to-fold.ts';
 import { readWholeLog } from './read-log.ts';
-import { stayInMilliseconds } from './read-margin.ts';
 import { commitHead, readHead } from './stored-head.ts';
 import { NodeGoneError } from './stored-nodes.ts';
 import { unfoldedEntries } from './unfolded.ts';
@@ -121,14 +120,17 @@ function reportDrift({ scope }: ListIndex, drifted: readonly string[]): void {
   emitMetric('ListDrift', drifted.length);
 }
 
+/** The fewest versions of the head that name a fold: each takes it to the next stage at most. */
+const versionsWithFold = 3;
+
 /**
  * Deletes what a fold wrote if another one came first. The refused write may also be the fold's own: the SDK repeats a write whose
  * answer is lost, and the repeat finds the head replaced.
  */
-async function removeUnlessCommitted(table: Table, index: ListIndex, { name, plan, writtenAt }: WrittenFold): Promise<void> {
-  const { folds } = await readHead(table, index);
+async function removeUnlessCommitted(table: Table, index: ListIndex, { name, plan }: WrittenFold): Promise<void> {
+  const { folds, version } = await readHead(table, index);
   if (folds.some((fold) => fold.name === name)) return;
-  // A head that commits a fold names it for at least this time. After that, a later fold decides by the plan (removeFailedFolds).
-  if (clockOf(table).now() - writtenAt >= stayInMilliseconds) return;
+  // The head may have forgotten a fold that was committed. A later fold decides by the plan (removeFailedFolds).
+  if (version >= plan.version + versionsWithFold) return;
   await removeFailedFold(table, index, name, plan);
 }

@@ -36,8 +36,6 @@ export interface WrittenFold {
   head: Head;
   /** Whose places the new nodes have taken. */
   dead: DeadNodes;
-  /** Milliseconds since 1970, before the first write. */
-  writtenAt: number;
   /** The members that were not in the state that they changed from: tree, group and number. */
   drifted: string[];
 }
@@ -68,7 +66,7 @@ export async function writeFold(
     await replaceNodes(table, index, trees, dead);
   }
   const drifted = trees.flatMap(({ treeId, unexpected }) => unexpected.map((place) => `${treeId} ${placeName(place)}`));
-  return { name, plan, head: { ...head, ...parts, days, folds }, dead, writtenAt: now, drifted };
+  return { name, plan, head: { ...head, ...parts, days, folds }, dead, drifted };
 }
 
 interface ReplacedTree extends ChangedTree {

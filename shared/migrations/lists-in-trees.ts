@@ -3,13 +3,14 @@ import { carryOver } from '../lists/carry-over.ts';
 import { listsOfIndex } from '../lists/indexed-list.ts';
 import { carryOverName } from '../lists/old-lists.ts';
 import { oldListKeys } from '../table/old-list-keys.ts';
+import { inParallel } from '../in-parallel.ts';
 import { scanPage } from '../table/scan.ts';
-import { deadlineOf } from '../table/table.ts';
-import type { Migration } from './migration.ts';
+import { deadlineOf, type Table } from '../table/table.ts';
+import type { Migration, Step } from './migration.ts';
 
 const itemsPerStep = 100;
-/** No list is begun with less time left. */
-const listTimeInMilliseconds = 2_000;
+/** No step of a list is begun with less time left. One of them waits for two seconds. */
+const stepTimeInMilliseconds = 4_000;
 
 /** Lists of earlier versions had counts of their members in items of this kind. */
 const listsWithCounts = {
@@ -27,20 +28,27 @@ export const listsInTrees: Migration = {
   step: async (table, cursor) => {
     const page = { after: cursor, limit: itemsPerStep, filter: listsWithCounts, attributes: ['pk', 'sk'] };
     const { items, next } = await scanPage(table, page);
-    let changed = 0;
-    for (const pk of new Set(items.map((item) => String(item['pk'])))) {
-      const lists = listsOfIndex(pk);
-      if (!lists) continue;
-      try {
-        for (let rows = await carryOver(table, lists); rows !== undefined; rows = await carryOver(table, lists)) {
-          changed += rows;
-          if (deadlineOf(table).remaining < listTimeInMilliseconds) return { next: cursor, changed, isUnfinished: true };
-        }
-      } catch (error) {
-        if (error instanceof TakenOverError) return { next: cursor, changed, isTakenOver: true };
-        throw error;
-      }
-    }
-    return { next, changed };
+    const result = { changed: 0, isUnfinished: false, isTakenOver: false };
+    // Several at a time, since each waits.
+    await inParallel([...new Set(items.map((item) => String(item['pk'])))], (pk) => enterLists(table, pk, result));
+    return { next: result.isUnfinished || result.isTakenOver ? cursor : next, ...result };
   },
 };
+
+type Result = Required<Omit<Step, 'next'>>;
+
+/** Enters the lists of an index, as far as the time suffices, and adds what it has done to the result. */
+async function enterLists(table: Table, scope: string, result: Result): Promise<void> {
+  const lists = listsOfIndex(scope);
+  if (!lists) return;
+  try {
+    for (let rows = await carryOver(table, lists); rows !== undefined; rows = await carryOver(table, lists)) {
+      result.changed += rows;
+      if (deadlineOf(table).remaining < stepTimeInMilliseconds) result.isUnfinished = true;
+      if (result.isUnfinished || result.isTakenOver) return;
+    }
+  } catch (error) {
+    if (!(error instanceof TakenOverError)) throw error;
+    result.isTakenOver = true;
+  }
+}

@@ -9,7 +9,7 @@ export interface Migration {
   /** Must never change, because the state is stored under it. */
   name: string;
   /**
-   * Runs one step of about a second, from where the previous step ended. Must be safe to repeat and to run twice at once: each
+   * Runs one step of a few seconds, from where the previous step ended. Must be safe to repeat and to run twice at once: each
    * write has a condition and uses the single writer of the row.
    */
   step: (table: Table, cursor: AnyKey | undefined) => Promise<Step>;

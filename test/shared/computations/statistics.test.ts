@@ -1,10 +1,10 @@
-import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { noKey } from '../../support/builders-store.ts';
 import { describe, expect, it } from 'vitest';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
 import { createComputation } from '../../../shared/computations/create-computation.ts';
 import { readStatistics } from '../../../shared/computations/statistics.ts';
 import { foldChanges } from '../../../shared/lists/fold.ts';
+import { parseHead } from '../../../shared/lists/head.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { logChange } from '../../../shared/lists/log.ts';
 import { indexKeys } from '../../../shared/table/index-keys.ts';
@@ -14,12 +14,14 @@ import { computationFields } from '../../support/computation-fields.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { daysBeforeHead, headBeforeDays } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
-import { tableThrough } from '../../support/table-through.ts';
+import { tableThrough, type Command } from '../../support/table-through.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 
 const now = '2025-03-02T00:00:00.000Z';
 const daysRead = async (days: number) => (await readStatistics(embedded.table, 'd1', days, now)).map(({ day }) => day);
+
+const isOfDay = ({ Item }: Command['input']) => String(Item?.['sk']).startsWith(indexKeys.dayPrefix);
 
 describe('readStatistics', () => {
   it('answers the given number of UTC days, today included, across the end of a month', async () => {
@@ -64,8 +66,8 @@ describe('readStatistics', () => {
     const asked = Promise.withResolvers<undefined>();
     const folded = Promise.withResolvers<undefined>();
     let reading: ReturnType<typeof readStatistics> | undefined;
-    const folding = tableThrough(table, async (send, command) => {
-      if (command instanceof BatchWriteCommand) {
+    const folding = tableThrough(table, async (send, { input }) => {
+      if (isOfDay(input)) {
         time += 5_000;
         const reader = daysBeforeHead(table, () => {
           asked.resolve(undefined);
@@ -80,6 +82,53 @@ describe('readStatistics', () => {
     await foldChanges(table, index, 0);
     folded.resolve(undefined);
     expect(await reading).toEqual(before);
+  });
+
+  it('has its days moved out of the head also after the clock was set back', async () => {
+    let time = Date.parse(now);
+    const table = { ...embedded.table, clock: { now: () => time, wait: () => Promise.resolve() } };
+    const { index } = indexedLists.computations('d5');
+    const entered = { day: Date.parse('2025-02-20') / 86_400_000, state: 1 };
+    await transact(table, [logChange(index, 1, { version: 1, changes: [], entered })]);
+    const fold = async () => {
+      await foldChanges(table, index, 0);
+      return parseHead(await getItem(table, indexKeys.head(index))).days[entered.day];
+    };
+    await fold();
+    expect(await fold()).toMatchObject({ kept_at: time });
+    time -= 2 * 86_400_000;
+    expect(await fold()).toMatchObject({ kept_at: time });
+    time += 4_001;
+    expect(await fold()).toBeUndefined();
+  });
+
+  it('keeps what a later fold has written of a day when an earlier one writes it late', async () => {
+    let time = Date.parse(now);
+    const table = { ...embedded.table, clock: { now: () => time, wait: () => Promise.resolve() } };
+    const { index } = indexedLists.computations('d4');
+    const entered = { day: Date.parse('2025-02-26') / 86_400_000, state: 1 };
+    const enter = (number: number) => transact(table, [logChange(index, number, { version: 1, changes: [], entered })]);
+    const fold = async () => {
+      await foldChanges(table, index, 0);
+      time += 5_000;
+    };
+    await enter(1);
+    await fold();
+    let isLate = false;
+    const slow = tableThrough(table, async (send, { input }) => {
+      if (isOfDay(input)) {
+        isLate = true;
+        for (let count = 0; count < 2; count++) await fold();
+        await enter(2);
+        for (let count = 0; count < 3; count++) await fold();
+        const { days } = parseHead(await getItem(table, indexKeys.head(index)));
+        expect(days).toEqual({});
+      }
+      return await send();
+    });
+    await foldChanges(slow, index, 0);
+    expect(isLate).toBe(true);
+    expect(await readStatistics(table, 'd4', 366, now)).toEqual([{ day: '2025-02-26', status: 'created', count: 2 }]);
   });
 
   it('counts a status once where two folds put its day into the head and into its item while it is read', async () => {

@@ -46,3 +46,26 @@ it('a fold leaves earlier folds in the stages that they have reached', async () 
   }
   expect(stages).toStrictEqual([['seen'], ['cleared', 'seen'], ['cleared', 'seen'], ['cleared', 'seen']]);
 });
+
+it('earlier folds go on when the clock has been set back by a day, and as late as before', async () => {
+  const { index } = indexedLists.computations('set-back');
+  let time = Date.parse('2026-01-02T00:00:00Z');
+  const fold = async () => {
+    await foldChanges({ ...proxied.direct, clock: { now: () => time, wait: () => Promise.resolve() } }, index, 1);
+    return (await readHead(proxied.direct, index)).folds.map(({ stage, at }) => [stage, at]);
+  };
+  const member = memberChange(list, 1, { now: 'created', group: groupOfOwner('ann') });
+  await transact(proxied.direct, [logChange(index, 1, { version: 1, changes: [member] })]);
+  expect(await fold()).toEqual([['seen', time]]);
+  time -= 86_400_000;
+  const setBack = time;
+  expect(await fold()).toEqual([['seen', setBack]]);
+  time += 3_999;
+  expect(await fold()).toEqual([['seen', setBack]]);
+  time += 1;
+  expect(await fold()).toEqual([['cleared', time]]);
+  time -= 2_000; // as much as two clocks may differ
+  expect(await fold()).toEqual([['cleared', time + 2_000]]);
+  time += 6_000;
+  expect(await fold()).toEqual([]);
+});
