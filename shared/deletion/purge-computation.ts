@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { computationNumber } from '../computations/find-computation.ts';
 import { removeFromLinked } from '../links/linked-list.ts';
+import { indexedLists } from '../lists/indexed-list.ts';
+import { isLogged } from '../lists/is-logged.ts';
 import { lastVersion } from '../lists/log.ts';
 import { removeRun } from '../runs/change-run.ts';
 import { findRun, runKey } from '../runs/read-run.ts';
@@ -22,8 +24,15 @@ export const computationPurge = v.object({
 });
 export type ComputationPurge = v.InferOutput<typeof computationPurge>;
 
-/** Removes the links and runs of a deleted computation from their lists, where readers could still see them. Links first: they are few. */
-export async function purgeListings(table: Table, { domain, id, deleted_as }: ComputationPurge): Promise<void> {
+/**
+ * Removes the links and runs of a deleted computation from their lists, where readers could still see them. Links first: they are few.
+ * @param options.isLate whether the trees of the lists may contain the deletion by now. Default: it was just made.
+ */
+export async function purgeListings(
+  table: Table,
+  { domain, id, deleted_as }: ComputationPurge,
+  { isLate = false } = {},
+): Promise<void> {
   const links = await queryPrefix(table, computationKeys.partition(id), computationKeys.prefixes.part);
   await inParallel(
     links.filter((item) => 'asset_id' in item),
@@ -33,7 +42,7 @@ export async function purgeListings(table: Table, { domain, id, deleted_as }: Co
       await commitOnce(table, transaction);
     },
   );
-  await removeRuns(table, { domain, id, deleted_as });
+  await removeRuns(table, { domain, id, deleted_as }, isLate);
 }
 
 /**
@@ -42,17 +51,19 @@ export async function purgeListings(table: Table, { domain, id, deleted_as }: Co
  */
 const runsAtOnce = 24;
 
-async function removeRuns(table: Table, { domain, id, deleted_as }: ComputationPurge): Promise<void> {
+async function removeRuns(table: Table, { domain, id, deleted_as }: ComputationPurge, isLate: boolean): Promise<void> {
+  let deletedAs = deleted_as;
   for (;;) {
     const { snapshot } = runKeys.prefixes;
     const snapshots = await queryPrefix(table, runKeys.partition(id), snapshot, { limit: runsAtOnce, attributes: ['sk'] });
     const runIds = snapshots.map(({ sk }) => String(sk).slice(snapshot.length));
+    if (isLate && runIds.length > 0) deletedAs = await whileLogged(table, { domain, id, deleted_as: deletedAs });
     await inParallel(runIds, async (runId) => {
       const key = runKey(domain, runId);
       const run = key && findRun(await getItem(table, key), runId);
       if (!run) return;
       const transaction = new Transaction();
-      removeRun(transaction, domain, run, deleted_as);
+      removeRun(transaction, domain, run, deletedAs);
       await commitOnce(table, transaction);
     });
     await deleteItems(
@@ -63,9 +74,16 @@ async function removeRuns(table: Table, { domain, id, deleted_as }: ComputationP
   }
 }
 
+/** Returns the version of the deletion while that is in the log. A read that sees a run with a deletion that it misses begins again. */
+async function whileLogged(table: Table, { domain, id, deleted_as }: ComputationPurge): Promise<number | undefined> {
+  if (deleted_as === undefined) return undefined;
+  const { index } = indexedLists.computations(domain);
+  return (await isLogged(table, index, computationNumber(id), deleted_as)) ? deleted_as : undefined;
+}
+
 /** Removes everything that is left of a deleted computation. Safe to repeat and to interrupt. */
 export async function purgeComputation(table: Table, purge: ComputationPurge): Promise<void> {
-  await purgeListings(table, purge);
+  await purgeListings(table, purge, { isLate: true });
   const uses = await queryPrefix(table, runKeys.partition(purge.id), runKeys.prefixes.use);
   await deleteItems(
     table,
