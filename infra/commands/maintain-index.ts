@@ -1,7 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { allIndexes, isStored } from '../../shared/lists/all-indexes.ts';
-import { checkPage, checkTotals } from '../../shared/lists/check-list.ts';
-import { indexedLists, listsOfIndex, type IndexedList } from '../../shared/lists/indexed-list.ts';
+import { indexedLists, listsOfIndex } from '../../shared/lists/indexed-list.ts';
 import { awaitsCarryOver } from '../../shared/lists/old-lists.ts';
 import { readProgress, rebuildIndex } from '../../shared/lists/rebuild.ts';
 import { readHead } from '../../shared/lists/stored-head.ts';
@@ -15,6 +14,7 @@ import { lockDirectory } from '../local/data/lock-directory.ts';
 import { startDynamoDb } from '../local/dynamodb/dynamodb.ts';
 import { localCredentials } from '../local/local-credentials.ts';
 import { local } from '../local/local-environment.ts';
+import { Comparison, indexesFrom, placeOf, type Lists, type Place } from './compare-lists.ts';
 
 const usage = `Usage: npm run index -- check|rebuild --domain DOMAIN|--asset ID|--all --stage STAGE | --data DIR
 
@@ -25,6 +25,7 @@ was. It does not read again what it had read before: pass --restart if rows have
   --domain DOMAIN  the lists of computations, runs, assets and CVMs of this domain
   --asset ID       instead, the list of the computations that this asset is linked to
   --all            instead, every list of the table, which is read as a whole. Only lists that differ are printed and rebuilt.
+  --from LIST[:NUMBER]  for check: goes on after an interruption, at this number of this list. Each 100,000 rows, check prints it.
   --restart        for rebuild: reads all rows, also if another rebuild was interrupted. A rebuild that is at work ends.
   --stage STAGE    on AWS, with the credentials of the environment, while the service goes on
   --data DIR       in the directory of a service on this machine, which must not run. With DYNAMODB_ENDPOINT, no directory is needed.
@@ -45,6 +46,7 @@ export async function indexCommand(args: string[]): Promise<void> {
     domain: { type: 'string' },
     asset: { type: 'string' },
     all: { type: 'boolean' },
+    from: { type: 'string' },
     restart: { type: 'boolean' },
     anew: { type: 'boolean' }, // the former name of --restart
     stage: { type: 'string' },
@@ -60,13 +62,14 @@ export async function indexCommand(args: string[]): Promise<void> {
     throw new UsageError('--all takes neither --domain nor --asset.');
   const isAnew = options.restart === true || options.anew === true;
   if (isAnew && action !== 'rebuild') throw new UsageError('--restart is an option of rebuild only.');
+  if (options.from !== undefined && action !== 'check') throw new UsageError('--from is an option of check only.');
+  const from = options.from === undefined ? undefined : placeOf(options.from);
   const named = options.all ? undefined : indexesOf(options);
   const { table, close } = options.stage === undefined ? await openHere(options.data) : await openStage(options.stage);
   try {
-    if (!named) await maintainAll(table, action, isAnew);
-    else
-      for (const lists of await storedOnes(table, named))
-        await (action === 'check' ? check(table, lists) : rebuild(table, lists, isAnew));
+    if (!named) await maintainAll(table, action, { isAnew, from });
+    else if (action === 'check') await check(table, await storedOnes(table, named), from);
+    else for (const lists of await storedOnes(table, named)) await rebuild(table, lists, isAnew);
   } finally {
     await close();
   }
@@ -74,32 +77,23 @@ export async function indexCommand(args: string[]): Promise<void> {
 
 if (isMain(import.meta)) await runCommand(usage, indexCommand);
 
-type Lists = [IndexedList, ...IndexedList[]];
-
 /** Compares every list of the table with its rows. Prints or rebuilds those that differ. */
-async function maintainAll(table: Table, action: 'check' | 'rebuild', isAnew: boolean): Promise<void> {
+async function maintainAll(
+  table: Table,
+  action: 'check' | 'rebuild',
+  { isAnew, from }: { isAnew: boolean; from: Place | undefined },
+): Promise<void> {
   let [checked, differing] = [0, 0];
-  for (const lists of await allIndexes(table)) {
+  const comparison = new Comparison(table, from);
+  for (const lists of indexesFrom(await allIndexes(table), from)) {
     if (await isYetToBeBuilt(table, lists)) continue;
     checked += 1;
-    if (!(await doesDiffer(table, lists))) continue;
+    if (!(await comparison.doDiffer(lists))) continue;
     differing += 1;
-    await (action === 'check' ? checkAll(table, lists) : rebuild(table, lists, isAnew));
+    await (action === 'check' ? printDifferences(comparison, lists) : rebuild(table, lists, isAnew));
   }
   const found = action === 'check' ? 'differ from their rows' : 'differed from their rows and were rebuilt';
   print(`${checked} indexes checked: ${differing} ${found}.`);
-}
-
-async function doesDiffer(table: Table, lists: Lists): Promise<boolean> {
-  for (const list of lists) {
-    for (let from: number | undefined = 1; from !== undefined;) {
-      const { mismatches, wrongCounts, next } = await checkPage(table, list, from);
-      if (mismatches.length + wrongCounts.length > 0) return true;
-      from = next;
-    }
-    if ((await checkTotals(table, list)).length > 0) return true;
-  }
-  return false;
 }
 
 function indexesOf({ domain, asset }: { domain?: string | undefined; asset?: string | undefined }): Lists[] {
@@ -126,32 +120,15 @@ async function isYetToBeBuilt(table: Table, [{ index }]: Lists): Promise<boolean
   return isIt;
 }
 
-async function check(table: Table, lists: Lists): Promise<void> {
-  if (!(await isYetToBeBuilt(table, lists))) await checkAll(table, lists);
+async function check(table: Table, indexes: Lists[], from: Place | undefined): Promise<void> {
+  const comparison = new Comparison(table, from);
+  for (const lists of indexesFrom(indexes, from)) {
+    if (!(await isYetToBeBuilt(table, lists))) await printDifferences(comparison, lists);
+  }
 }
 
-async function checkAll(table: Table, lists: Lists): Promise<void> {
-  for (const list of lists) {
-    let checked = 0;
-    let wrong = 0;
-    const sentences = new Set<string>();
-    for (let from: number | undefined = 1; from !== undefined;) {
-      const { rows, mismatches, wrongCounts, next } = await checkPage(table, list, from);
-      for (const sentence of wrongCounts) sentences.add(sentence);
-      for (const { tree, group, number, row, index } of mismatches) {
-        print(
-          `${list.rows.pk}: number ${number}${group && ` of ${group}`} is in state ${row}, in the tree ${tree} in state ${index}.`,
-        );
-      }
-      checked += rows;
-      wrong += mismatches.length;
-      from = next;
-    }
-    for (const sentence of await checkTotals(table, list)) sentences.add(sentence);
-    for (const sentence of sentences) print(sentence);
-    print(`${list.rows.pk}: ${checked} rows checked, ${wrong + sentences.size} differences.`);
-    if (wrong + sentences.size > 0) process.exitCode = 1;
-  }
+async function printDifferences(comparison: Comparison, lists: Lists): Promise<void> {
+  if (await comparison.print(lists)) process.exitCode = 1;
 }
 
 async function rebuild(table: Table, lists: Lists, isAnew: boolean): Promise<void> {
@@ -167,7 +144,7 @@ async function rebuild(table: Table, lists: Lists, isAnew: boolean): Promise<voi
   print(
     `${scope}: the index was rebuilt from ${entered} rows${progress ? ', and from those that the interrupted rebuild had read' : ''}.`,
   );
-  await checkAll(table, lists);
+  await printDifferences(new Comparison(table), lists);
 }
 
 function print(line: string): void {

@@ -32,7 +32,11 @@ const shareOfConcurrency = 0.8;
 /** 10 retries a second: each waits up to a second, so they hold several functions all the time. */
 const conflictsPerPeriod = 3_000;
 
-/** The changes in the log of one index. At 500 changes a second, the log of a domain has some 3,000. */
+/**
+ * The changes of one index that are not folded. 500 changes a second leave up to 875, and the schedule can fold 25,000 in two minutes
+ * (docs/adr/0001-lists.md, Parts): three periods above this mean that folds fail or are held. Each change costs a read 0.02 read
+ * units, so that a first page costs 200. The head can still name all of them, some 25,000, so that folds catch up by themselves.
+ */
 const unfoldedChanges = 10_000;
 
 /** An alarm for every endpoint, every task, and each service that they depend on. */

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { computationNumber } from '../computations/find-computation.ts';
 import { removeFromLinked } from '../links/linked-list.ts';
+import { indexedLists } from '../lists/indexed-list.ts';
+import { isLogged } from '../lists/is-logged.ts';
 import { lastVersion } from '../lists/log.ts';
 import { removeRun } from '../runs/change-run.ts';
 import { findRun, runKey } from '../computations/read-run.ts';
@@ -24,12 +26,14 @@ export const computationPurge = v.object({
 });
 export type ComputationPurge = v.InferOutput<typeof computationPurge>;
 
-/** Removes the links and runs of a deleted computation from their lists, where readers could still see them. Links first: they are few. */
+/** Removes the links and runs of a computation that was just deleted from their lists, where readers could still see them. */
 export async function purgeListings(table: Table, purge: ComputationPurge): Promise<void> {
-  await doAllParts(listingsInParts(table, purge));
+  await doAllParts(listingsInParts(table, purge, { isLate: false }));
 }
 
-async function* listingsInParts(table: Table, { domain, id, deleted_as }: ComputationPurge): InParts {
+/** Links first: they are few. @param isLate whether the trees of the lists may contain the deletion by now */
+async function* listingsInParts(table: Table, purge: ComputationPurge, { isLate }: { isLate: boolean }): InParts {
+  const { id } = purge;
   const links = await queryPrefix(table, computationKeys.partition(id), computationKeys.prefixes.part);
   await inParallel(
     links.filter((item) => 'asset_id' in item),
@@ -39,7 +43,7 @@ async function* listingsInParts(table: Table, { domain, id, deleted_as }: Comput
       await commitOnce(table, transaction);
     },
   );
-  yield* runsInParts(table, { domain, id, deleted_as });
+  yield* runsInParts(table, purge, isLate);
 }
 
 /**
@@ -49,12 +53,14 @@ async function* listingsInParts(table: Table, { domain, id, deleted_as }: Comput
 const runsAtOnce = 24;
 const itemsPerPart = 100;
 
-async function* runsInParts(table: Table, { domain, id, deleted_as }: ComputationPurge): InParts {
+async function* runsInParts(table: Table, { domain, id, deleted_as }: ComputationPurge, isLate: boolean): InParts {
+  let deletedAs = deleted_as;
   for (;;) {
     const { snapshot } = runKeys.prefixes;
     const snapshots = await queryPrefix(table, runKeys.partition(id), snapshot, { limit: runsAtOnce, attributes: ['sk'] });
     const runIds = snapshots.map(({ sk }) => String(sk).slice(snapshot.length));
-    await removeRuns(table, await readRuns(table, domain, runIds), { domain, deleted_as });
+    if (isLate && runIds.length > 0) deletedAs = await whileLogged(table, { domain, id, deleted_as: deletedAs });
+    await removeRuns(table, domain, await readRuns(table, domain, runIds), deletedAs);
     await deleteItems(
       table,
       runIds.map((runId) => runKeys.snapshot(id, runId)),
@@ -64,30 +70,37 @@ async function* runsInParts(table: Table, { domain, id, deleted_as }: Computatio
   }
 }
 
+/** Returns the version of the deletion while that is in the log. A read that sees a run with a deletion that it misses begins again. */
+async function whileLogged(table: Table, { domain, id, deleted_as }: ComputationPurge): Promise<number | undefined> {
+  if (deleted_as === undefined) return undefined;
+  const { index } = indexedLists.computations(domain);
+  return (await isLogged(table, index, computationNumber(id), deleted_as)) ? deleted_as : undefined;
+}
+
 async function readRuns(table: Table, domain: string, ids: readonly string[]): Promise<Run[]> {
-  const found = ids.map((id) => ({ id, key: runKey(domain, id) })).filter(({ key }) => key !== undefined);
+  const found = ids.flatMap((id) => {
+    const key = runKey(domain, id);
+    return key ? [{ id, key }] : [];
+  });
   const rows = await getItems(
     table,
-    found.flatMap(({ key }) => key ?? []),
+    found.map(({ key }) => key),
   );
   return found.flatMap(({ id }, at) => findRun(rows[at], id) ?? []);
 }
 
-type OfDeleted = Pick<ComputationPurge, 'domain' | 'deleted_as'>;
-
-/** Removes runs in one transaction. Alone, if another purge has removed one of them since they were read. */
-async function removeRuns(table: Table, runs: readonly Run[], ofDeleted: OfDeleted): Promise<void> {
-  const { domain, deleted_as } = ofDeleted;
+/** Removes runs in one transaction; each in its own if another purge has removed one of them since they were read. */
+async function removeRuns(table: Table, domain: string, runs: readonly Run[], deletedAs: number | undefined): Promise<void> {
   if (runs.length === 0) return;
   const transaction = new Transaction();
-  for (const run of runs) removeRun(transaction, domain, run, deleted_as);
+  for (const run of runs) removeRun(transaction, domain, run, deletedAs);
   if ((await commitOnce(table, transaction)) || runs.length === 1) return;
-  await inParallel(runs, (run) => removeRuns(table, [run], ofDeleted));
+  await inParallel(runs, (run) => removeRuns(table, domain, [run], deletedAs));
 }
 
 /** Removes everything that is left of a deleted computation. Safe to repeat and to interrupt. */
 export async function* computationInParts(table: Table, purge: ComputationPurge): InParts {
-  yield* listingsInParts(table, purge);
+  yield* listingsInParts(table, purge, { isLate: true });
   const uses = await queryPrefix(table, runKeys.partition(purge.id), runKeys.prefixes.use);
   const keysOfUses = uses.map((use) => assetKeys.use(String(use['asset_id']), String(use['run_id'])));
   const ofUsers = mirrorsOf(purge, await queryPartition(table, computationKeys.partition(purge.id)));

@@ -75,7 +75,7 @@ function memberOf(domain: string, run: Run, change: { before?: Run['status']; no
 
 /**
  * Removes the run of a deleted computation and its list entry. Fails with ConditionFailedError if the run was removed before.
- * @param deletedAs the version of the computation when it was deleted, if that is known
+ * @param deletedAs the version of the computation when it was deleted, while that is in the log; undefined also if it is unknown
  */
 export function removeRun(transaction: Transaction, domain: string, run: Run, deletedAs: number | undefined): void {
   const { number, key } = placeOf(domain, run.id);

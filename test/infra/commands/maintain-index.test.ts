@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
+import { Comparison } from '../../../infra/commands/compare-lists.ts';
 import { indexCommand } from '../../../infra/commands/maintain-index.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { rebuildIndex } from '../../../shared/lists/rebuild.ts';
 import { keyToWrite, listKeys, type Key } from '../../../shared/table/keys.ts';
-import { deleteItems, putItem } from '../../../shared/table/writes.ts';
+import { deleteItems, putItem, putItems } from '../../../shared/table/writes.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { startAnsweringStacks } from '../../support/answering-stacks.ts';
 import { aComputation } from '../../support/builders-store.ts';
@@ -76,6 +77,65 @@ describe('npm run index', () => {
     const failure = { name: 'Error', message: 'The table has nothing in computations#d2, assets#d2, cvms#d2.' };
     await expect(indexCommand([action, '--domain', 'd2'])).rejects.toMatchObject(failure);
     expect(await keys()).toEqual(before);
+  });
+});
+
+describe('npm run index -- check', () => {
+  const list = indexedLists.linkedComputations('a');
+  const enter = (from: number, to: number) => {
+    const numbers = Array.from({ length: to - from + 1 }, (_, at) => from + at);
+    return putItems(
+      embedded.table,
+      numbers.map((number) => ({ ...keyToWrite(listKeys.row(list.rows, number)) })),
+    );
+  };
+
+  it('goes on from a number of a list, and leaves out what is before', async () => {
+    await enter(1, 3);
+    const { status, stdout } = await runIndex('check', '--asset', 'a', '--from', 'linked#a:3');
+    expect({ status, stdout }).toEqual({
+      status: 1,
+      stdout:
+        'linked#a: number 3 is in state 1, in the tree l in state 0.\nlinked#a: 1 rows checked from number 3 on, 1 differences.\n',
+    });
+  });
+
+  it('goes on from a list of the domain, and from an index of the table', async () => {
+    await aComputation(embedded.table, 'd1');
+    const runs = 'runs#d1: 0 rows checked, 0 differences.\n';
+    expect((await runIndex('check', '--domain', 'd1', '--from', 'runs#d1')).stdout).toBe(runs);
+    await enter(1, 1);
+    const one = '1 indexes checked: 1 differ from their rows.\n';
+    const all = await runIndex('check', '--all', '--from', 'linked#a');
+    expect(all).toMatchObject({ status: 1, stdout: expect.stringContaining(one) as string });
+    expect(all.stdout).not.toContain('d1');
+  });
+
+  it('prints from where it can go on', async () => {
+    await enter(1, 1_100);
+    await rebuildIndex(embedded.table, [list], () => undefined);
+    const lines: string[] = [];
+    vi.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
+    expect(await new Comparison(embedded.table, undefined, 1_000).print([list])).toBe(false);
+    vi.restoreAllMocks();
+    expect(lines).toEqual([
+      '1000 rows more were checked. To go on from here after an interruption: --from linked#a:1001\n',
+      'linked#a: 1100 rows checked, 0 differences.\n',
+    ]);
+  });
+
+  it.each([
+    ['linked#b:1', '--from names linked#b, which is none of the lists to check.'],
+    ['linked#a:x', '--from takes a list and a number, as in computations#d1:100001.'],
+  ])('refuses --from %s', async (from, message) => {
+    await enter(1, 1);
+    vi.stubEnv('DYNAMODB_ENDPOINT', embedded.endpoint);
+    await expect(indexCommand(['check', '--asset', 'a', '--from', from])).rejects.toMatchObject({ name: 'UsageError', message });
+  });
+
+  it('is the only command that takes --from', async () => {
+    const refused = { name: 'UsageError', message: '--from is an option of check only.' };
+    await expect(indexCommand(['rebuild', '--asset', 'a', '--from', 'linked#a'])).rejects.toMatchObject(refused);
   });
 });
 

@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../shared/clock.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
 import { purgeListings } from '../../../shared/deletion/purge-computation.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
+import { numberOf } from '../../../shared/identifiers.ts';
+import { foldChanges } from '../../../shared/lists/fold.ts';
+import { indexedLists } from '../../../shared/lists/indexed-list.ts';
+import { nameOfResource } from '../../../shared/lists/log.ts';
+import { readLog } from '../../../shared/lists/read-log.ts';
 import { runKeys } from '../../../shared/table/keys.ts';
 import { queryPrefix } from '../../../shared/table/table.ts';
 import { putItems } from '../../../shared/table/writes.ts';
@@ -118,6 +124,25 @@ describe('the purge of a computation', () => {
     await expect(remove(id)).rejects.toMatchObject({ code: 'not_found' });
     for (const assetId of assets) await deleteAsset(stores.table, { domain, id: assetId, ...byAlice });
     await expectNothingLeft({ id, runs: assets }, 'with its assets');
+  });
+
+  it.each([
+    ['names the deletion that its runs come after while that is in the log', 0, true],
+    ['names no deletion that is gone from the log, so that no read looks for it', 3, false],
+  ])('%s', async (_, folds, isNamed) => {
+    const { id, runs } = await aLivedComputation();
+    await cutOffAfter(2, stores, () => remove(id, stores.mortal));
+    const { index } = indexedLists.runs(domain);
+    let time = Date.now();
+    for (let fold = 0; fold < folds; fold++) {
+      await foldChanges({ ...stores.table, clock: { ...systemClock, now: () => time } }, index, 1);
+      time += 5_000;
+    }
+    await purgeAll(stores.table, stores.content);
+    const entries = await readLog(stores.table, index);
+    const names = new Set(runs.map((runId) => `run-${nameOfResource(numberOf(runId) ?? 0)}`));
+    const steps = entries.flatMap((entry) => (names.has(entry.name) ? entry.steps : []));
+    expect(steps.map(({ after }) => after !== undefined)).toEqual([isNamed, isNamed]);
   });
 
   it('leaves a table without contradictions', async () => {
