@@ -6,7 +6,7 @@ import { oldListKeys } from '../table/old-list-keys.ts';
 import { inParallel } from '../in-parallel.ts';
 import { scanPage } from '../table/scan.ts';
 import { deadlineOf, type Table } from '../table/table.ts';
-import type { Migration, Step } from './migration.ts';
+import type { Migration } from './migration.ts';
 
 const itemsPerStep = 100;
 /** No step of a list is begun with less time left. One of them waits for two seconds. */
@@ -28,27 +28,36 @@ export const listsInTrees: Migration = {
   step: async (table, cursor) => {
     const page = { after: cursor, limit: itemsPerStep, filter: listsWithCounts, attributes: ['pk', 'sk'] };
     const { items, next } = await scanPage(table, page);
-    const result = { changed: 0, isUnfinished: false, isTakenOver: false };
+    const progress: Progress = { changed: 0, isUnfinished: false, failures: [] };
     // Several at a time, since each waits.
-    await inParallel([...new Set(items.map((item) => String(item['pk'])))], (pk) => enterLists(table, pk, result));
-    return { next: result.isUnfinished || result.isTakenOver ? cursor : next, ...result };
+    await inParallel([...new Set(items.map((item) => String(item['pk'])))], (pk) => enterLists(table, pk, progress));
+    const { changed, isUnfinished, failures } = progress;
+    for (const failure of failures) if (!(failure instanceof TakenOverError)) throw failure;
+    if (failures.length > 0) return { next: cursor, changed, isTakenOver: true };
+    return isUnfinished ? { next: cursor, changed, isUnfinished } : { next, changed };
   },
 };
 
-type Result = Required<Omit<Step, 'next'>>;
+interface Progress {
+  changed: number;
+  isUnfinished: boolean;
+  /** The step throws them when all lists have ended: a list that went on after it could meet the next step. */
+  failures: unknown[];
+}
 
-/** Enters the lists of an index, as far as the time suffices, and adds what it has done to the result. */
-async function enterLists(table: Table, scope: string, result: Result): Promise<void> {
+/** Enters the lists of an index, as far as the time suffices, and until another index fails. */
+async function enterLists(table: Table, scope: string, progress: Progress): Promise<void> {
   const lists = listsOfIndex(scope);
   if (!lists) return;
+  const isToEnd = () => progress.isUnfinished || progress.failures.length > 0;
   try {
-    for (let rows = await carryOver(table, lists); rows !== undefined; rows = await carryOver(table, lists)) {
-      result.changed += rows;
-      if (deadlineOf(table).remaining < stepTimeInMilliseconds) result.isUnfinished = true;
-      if (result.isUnfinished || result.isTakenOver) return;
+    while (!isToEnd()) {
+      const entered = await carryOver(table, lists);
+      if (entered === undefined) return;
+      progress.changed += entered;
+      if (deadlineOf(table).remaining < stepTimeInMilliseconds) progress.isUnfinished = true;
     }
   } catch (error) {
-    if (!(error instanceof TakenOverError)) throw error;
-    result.isTakenOver = true;
+    progress.failures.push(error);
   }
 }
