@@ -11,7 +11,7 @@ import type { ListIndex } from './list-index.ts';
 import type { LogEntry } from './log.ts';
 import { awaitsCarryOver } from './old-lists.ts';
 import { partToFold } from './part-to-fold.ts';
-import { readWholeLog } from './read-log.ts';
+import { missingBefore, readWholeLog } from './read-log.ts';
 import { commitHead, readHead } from './stored-head.ts';
 import { NodeGoneError } from './stored-nodes.ts';
 import { unfoldedEntries } from './unfolded.ts';
@@ -35,7 +35,9 @@ export async function foldChanges(table: Table, index: ListIndex, least?: number
   const worthFrom = leastStepsToFold(index, head, { entries, unfolded });
   const toDo = { steps: countSteps(unfolded), folded: 0, folds: head.folds.length, worthFrom };
   const isScheduled = least !== undefined;
-  const isWorthIt = toDo.steps >= (least ?? worthFrom) || (isScheduled && hasOldDays(head, clock.now()));
+  // A head with `by_rows` stops the folds of requests, and a missing step makes each read begin again.
+  const mayWait = !isScheduled || (!head.by_rows && missingBefore(head, entries).length === 0);
+  const isWorthIt = toDo.steps >= (mayWait ? (least ?? worthFrom) : 1) || (isScheduled && hasOldDays(head, clock.now()));
   if (!isWorthIt && !head.folds.some((fold) => isStageDue(fold, clock.now()))) {
     // An index whose head names folds is marked.
     if (toDo.steps >= leastToMark && head.folds.length === 0) await markIfUnmarked(table, index);
