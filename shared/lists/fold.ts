@@ -1,3 +1,4 @@
+import { mostSince } from '../clock.ts';
 import { log } from '../logger.ts';
 import { emitMetric } from '../metrics.ts';
 import { clockOf, type Table } from '../table/table.ts';
@@ -12,6 +13,7 @@ import type { LogEntry } from './log.ts';
 import { awaitsCarryOver } from './old-lists.ts';
 import { partToFold } from './part-to-fold.ts';
 import { missingBefore, readWholeLog } from './read-log.ts';
+import { stayInMilliseconds } from './read-margin.ts';
 import { commitHead, readHead } from './stored-head.ts';
 import { NodeGoneError } from './stored-nodes.ts';
 import { unfoldedEntries } from './unfolded.ts';
@@ -128,10 +130,12 @@ const versionsWithFold = 3;
  * Deletes what a fold wrote if another one came first. The refused write may also be the fold's own: the SDK repeats a write whose
  * answer is lost, and the repeat finds the head replaced.
  */
-async function removeUnlessCommitted(table: Table, index: ListIndex, { name, plan }: WrittenFold): Promise<void> {
+async function removeUnlessCommitted(table: Table, index: ListIndex, { name, plan, begunAt }: WrittenFold): Promise<void> {
   const { folds, version } = await readHead(table, index);
   if (folds.some((fold) => fold.name === name)) return;
-  // The head may have forgotten a fold that was committed. A later fold decides by the plan (removeFailedFolds).
-  if (version >= plan.version + versionsWithFold) return;
+  // The head names a fold that was committed for several versions, and for at least this time. After both, a later fold decides by the
+  // plan (removeFailedFolds).
+  const isForgotten = version >= plan.version + versionsWithFold && mostSince(clockOf(table), begunAt) >= stayInMilliseconds;
+  if (isForgotten) return;
   await removeFailedFold(table, index, name, plan);
 }

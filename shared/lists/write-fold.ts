@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { momentOf, type Moment } from '../clock.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import type { Key } from '../table/keys.ts';
-import type { Item, Table } from '../table/table.ts';
+import { clockOf, type Item, type Table } from '../table/table.ts';
 import { putItems } from '../table/writes.ts';
 import { changeTree, type ChangedTree, type MemberToSet } from './change-tree.ts';
 import { recordPlan, type FoldPlan } from './clear-fold.ts';
@@ -29,6 +30,8 @@ export interface WrittenFold {
   plan: FoldPlan;
   /** The head that commits the fold. */
   head: Head;
+  /** Before the first write. */
+  begunAt: Moment;
   /** The members that were not in the state that they changed from: tree, group and number. */
   drifted: string[];
 }
@@ -44,6 +47,7 @@ export async function writeFold(
   head: Head,
   { part, now }: { part: readonly LogEntry[]; now: number },
 ): Promise<WrittenFold> {
+  const begunAt = momentOf(clockOf(table));
   const name = foldName(head.version, randomBytes(6).toString('base64url'));
   const trees = await changeTrees(table, index, head, part);
   const { plan, items, ...parts } = replaceTrees(index, head, trees, name);
@@ -57,7 +61,7 @@ export async function writeFold(
     await putItems(table, items);
   }
   const drifted = trees.flatMap(({ treeId, unexpected }) => unexpected.map((place) => `${treeId} ${placeName(place)}`));
-  return { name, plan, head: { ...head, ...parts, days, folds }, drifted };
+  return { name, plan, head: { ...head, ...parts, days, folds }, begunAt, drifted };
 }
 
 interface ReplacedTree extends ChangedTree {
