@@ -6,13 +6,13 @@ import { parseStored } from '../table/parse-stored.ts';
 import { clockOf, deadlineOf, queryPartition, type Item, type Table } from '../table/table.ts';
 import { deleteItemIf } from '../table/writes.ts';
 import { deleteDeadNodes } from './dead-nodes.ts';
-import { foldChanges } from './fold.ts';
+import { foldChanges, leastToMark } from './fold.ts';
 import { listsOfIndex } from './indexed-list.ts';
 
 /** A fold marks its index before it commits. After this time it has ended or died. */
 const longestFoldInMilliseconds = 60_000;
-/** Even a single change is folded: the next change of the list may come much later. */
-const leastSteps = 1;
+/** So long after the last fold, even a single change is folded: the next change of the list may come much later. */
+const patienceInMilliseconds = 10 * 60_000;
 const indexesAtOnce = 10;
 /** No part of a log is begun with less time left. */
 const partTimeInMilliseconds = 4_000;
@@ -56,13 +56,16 @@ async function foldMarked(table: Table, mark: Item): Promise<number> {
   const lists = listsOfIndex(scope);
   if (!lists) throw new Error(`No list has the index ${scope}.`);
   const { index } = lists[0];
-  const { steps, folds, ...first } = await foldChanges(table, index, leastSteps);
+  // A clock that was set back is no reason to wait.
+  const isRecent = Math.abs(clockOf(table).now() - marked_at) < patienceInMilliseconds;
+  const least = isRecent ? leastToMark : 1;
+  const { steps, folds, ...first } = await foldChanges(table, index, least);
   // A fold takes a part of a long log. The head has room for the names of some parts, until earlier ones are cleared.
   for (
     let part = { steps, ...first };
     part.folded > 0 && part.folded < part.steps && deadlineOf(table).remaining >= partTimeInMilliseconds;
   ) {
-    part = await foldChanges(table, index, leastSteps);
+    part = await foldChanges(table, index, least);
   }
   const isOver = clockOf(table).now() - marked_at > longestFoldInMilliseconds;
   if (steps === 0 && folds === 0 && isOver) {

@@ -1,3 +1,4 @@
+import { mostSince } from '../clock.ts';
 import { log } from '../logger.ts';
 import { emitMetric } from '../metrics.ts';
 import { clockOf, type Table } from '../table/table.ts';
@@ -11,7 +12,8 @@ import type { ListIndex } from './list-index.ts';
 import type { LogEntry } from './log.ts';
 import { awaitsCarryOver } from './old-lists.ts';
 import { partToFold } from './part-to-fold.ts';
-import { readWholeLog } from './read-log.ts';
+import { missingBefore, readWholeLog } from './read-log.ts';
+import { stayInMilliseconds } from './read-margin.ts';
 import { commitHead, readHead } from './stored-head.ts';
 import { NodeGoneError } from './stored-nodes.ts';
 import { unfoldedEntries } from './unfolded.ts';
@@ -35,7 +37,9 @@ export async function foldChanges(table: Table, index: ListIndex, least?: number
   const worthFrom = leastStepsToFold(index, head, { entries, unfolded });
   const toDo = { steps: countSteps(unfolded), folded: 0, folds: head.folds.length, worthFrom };
   const isScheduled = least !== undefined;
-  const isWorthIt = toDo.steps >= (least ?? worthFrom) || (isScheduled && hasOldDays(head, clock.now()));
+  // A head with `by_rows` stops the folds of requests, and a missing step makes each read begin again.
+  const mayWait = !isScheduled || (!head.by_rows && missingBefore(head, entries).length === 0);
+  const isWorthIt = toDo.steps >= (mayWait ? (least ?? worthFrom) : 1) || (isScheduled && hasOldDays(head, clock.now()));
   if (!isWorthIt && !head.folds.some((fold) => isStageDue(fold, clock.now()))) {
     // An index whose head names folds is marked.
     if (toDo.steps >= leastToMark && head.folds.length === 0) await markIfUnmarked(table, index);
@@ -127,10 +131,12 @@ const versionsWithFold = 3;
  * Deletes what a fold wrote if another one came first. The refused write may also be the fold's own: the SDK repeats a write whose
  * answer is lost, and the repeat finds the head replaced.
  */
-async function removeUnlessCommitted(table: Table, index: ListIndex, { name, plan }: WrittenFold): Promise<void> {
+async function removeUnlessCommitted(table: Table, index: ListIndex, { name, plan, begunAt }: WrittenFold): Promise<void> {
   const { folds, version } = await readHead(table, index);
   if (folds.some((fold) => fold.name === name)) return;
-  // The head may have forgotten a fold that was committed. A later fold decides by the plan (removeFailedFolds).
-  if (version >= plan.version + versionsWithFold) return;
+  // The head names a fold that was committed for several versions, and for at least this time. After both, a later fold decides by the
+  // plan (removeFailedFolds).
+  const isForgotten = version >= plan.version + versionsWithFold && mostSince(clockOf(table), begunAt) >= stayInMilliseconds;
+  if (isForgotten) return;
   await removeFailedFold(table, index, name, plan);
 }

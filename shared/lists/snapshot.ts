@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { steadyTimeOf } from '../clock.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { SharedReads } from '../table/shared-reads.ts';
@@ -49,14 +50,14 @@ export async function withSnapshot<T, B = undefined>(
   const readAnew = () => readIndex(table, index, roots);
   const awaited = new Set<string>();
   for (let attempt = 1; ; attempt++) {
-    const startedAt = monotonicTime(table);
+    const startedAt = steadyTimeOf(clockOf(table));
     let failure: unknown;
     try {
       const [indexRead, also] = await Promise.all([indexReads.share(table, what, readAnew), alsoRead?.()]);
       assertNotTorn(index, indexRead, awaited);
       const snapshot = snapshotOf(table, index, indexRead);
       const [result] = await Promise.all([read(snapshot, also), snapshot.isOld ? isCarriedOver(table) : undefined]);
-      if (monotonicTime(table) - startedAt <= maxReadInMilliseconds) return result;
+      if (steadyTimeOf(clockOf(table)) - startedAt <= maxReadInMilliseconds) return result;
       failure = new Error(`A read of ${index.scope} took longer than ${maxReadInMilliseconds} ms.`);
     } catch (error) {
       if (!(error instanceof TornReadError || error instanceof NodeGoneError) || attempt > maxRestarts) throw error;
@@ -64,11 +65,6 @@ export async function withSnapshot<T, B = undefined>(
     }
     await deadline.pause(attempt, failure);
   }
-}
-
-function monotonicTime(table: Table): number {
-  const clock = clockOf(table);
-  return clock.steady?.() ?? clock.now();
 }
 
 /** Thrown if what was read is of two moments, such as a step without the step that it comes after. */

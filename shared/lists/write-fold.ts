@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { momentOf, type Moment } from '../clock.ts';
 import { inParallel } from '../in-parallel.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import type { Key } from '../table/keys.ts';
-import type { Item, Table } from '../table/table.ts';
+import { clockOf, type Item, type Table } from '../table/table.ts';
 import { putItems } from '../table/writes.ts';
 import { changeTree, type ChangedTree, type MemberToSet } from './change-tree.ts';
 import { recordPlan, type FoldPlan } from './clear-fold.ts';
@@ -36,6 +37,8 @@ export interface WrittenFold {
   head: Head;
   /** Whose places the new nodes have taken. */
   dead: DeadNodes;
+  /** Before the first write. */
+  begunAt: Moment;
   /** The members that were not in the state that they changed from: tree, group and number. */
   drifted: string[];
 }
@@ -51,6 +54,7 @@ export async function writeFold(
   head: Head,
   { part, now }: { part: readonly LogEntry[]; now: number },
 ): Promise<WrittenFold> {
+  const begunAt = momentOf(clockOf(table));
   const name = foldName(head.version, randomBytes(6).toString('base64url'));
   const dead = await DeadNodes.read(table, index, countSteps(part));
   const trees = await changeTrees(table, index, head, { part, dead });
@@ -66,7 +70,7 @@ export async function writeFold(
     await replaceNodes(table, index, trees, dead);
   }
   const drifted = trees.flatMap(({ treeId, unexpected }) => unexpected.map((place) => `${treeId} ${placeName(place)}`));
-  return { name, plan, head: { ...head, ...parts, days, folds }, dead, drifted };
+  return { name, plan, head: { ...head, ...parts, days, folds }, dead, begunAt, drifted };
 }
 
 interface ReplacedTree extends ChangedTree {

@@ -121,7 +121,7 @@ describe(`${changesPerSecond} creates, starts and ends of runs a second in one d
       (await Promise.all(indexKeys.logs(index).map((log) => queryPartition(stores.table, log)))).flat().length;
     const left = await inLog();
     let time = Date.now();
-    for (let minute = 0; minute < 5; minute++) {
+    for (let minute = 0; minute < 15; minute++) {
       time += 61_000;
       const now = time;
       await foldDueLists({ ...stores.table, clock: { now: () => now, wait: () => Promise.resolve() } });

@@ -130,8 +130,8 @@ export const namedMutants: NamedMutant[] = [
   },
   {
     file: 'shared/lists/snapshot.ts',
-    code: 'monotonicTime(table) - startedAt <= maxReadInMilliseconds',
-    becomes: 'monotonicTime(table) >= startedAt',
+    code: 'steadyTimeOf(clockOf(table)) - startedAt <= maxReadInMilliseconds',
+    becomes: 'steadyTimeOf(clockOf(table)) >= startedAt',
     fact: 'A read of a list that took too long starts again.',
   },
   {

@@ -148,7 +148,10 @@ describe('a scheduled task', () => {
       lines = [];
       for (const [each, computations] of Object.entries(amounts)) {
         for (let count = 0; count < computations; count++) await aComputation(stores.table, each);
-        await putItem(stores.table, { ...dueFoldKeys.mark(indexedLists.computations(each).index), marked_at: Date.now() });
+        await putItem(stores.table, {
+          ...dueFoldKeys.mark(indexedLists.computations(each).index),
+          marked_at: Date.now() - 600_000,
+        });
       }
       await foldDueLists(stores.table);
       expect(written('Waiting')).toEqual([{ Waiting: 3, task: 'maintenance/fold-lists' }]);

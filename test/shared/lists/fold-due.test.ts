@@ -5,7 +5,7 @@ import { foldDueLists } from '../../../shared/lists/fold-due.ts';
 import { headOfTrees } from '../../../shared/lists/head-of-trees.ts';
 import { emptyHead, encodeHead, parseHead } from '../../../shared/lists/head.ts';
 import { indexedLists, memberChange } from '../../../shared/lists/indexed-list.ts';
-import { logChange } from '../../../shared/lists/log.ts';
+import { logChange, nameOfResource, type Step } from '../../../shared/lists/log.ts';
 import { readPage } from '../../../shared/lists/read-page.ts';
 import { indexKeys } from '../../../shared/table/index-keys.ts';
 import { dueFoldKeys, type Key } from '../../../shared/table/keys.ts';
@@ -76,16 +76,39 @@ describe('the scheduled fold', () => {
     await foldChanges(table, list.index);
     await create(41, 45);
     expect([await inLog(), await mark()]).toEqual([45, expect.anything()]);
-    for (let minute = 0; minute < 4; minute++) {
-      expect(await foldDueLists(table)).toBe(1);
-      time += 61_000;
-    }
+    const fold = async (minutes: number) => {
+      for (let minute = 0; minute < minutes; minute++) {
+        expect(await foldDueLists(table)).toBe(1);
+        time += 61_000;
+      }
+    };
+    // Fewer than 64 changes wait for ten minutes.
+    await fold(10);
+    expect([await inLog(), await mark()]).toEqual([5, expect.anything()]);
+    await fold(4);
     expect([await inLog(), await mark()]).toEqual([0, undefined]);
     expect(await getItem(table, indexKeys.head(list.index))).toMatchObject({
       totals: { a: [0, 0, 45, 0, 0, 0, 0, 0] },
       folds: [],
     });
     expect(await foldDueLists(table)).toBe(0);
+  });
+
+  it('folds a single change at once where requests fold nothing because rows count, or where each read begins again', async () => {
+    const left = async (step: Partial<Step>) => {
+      await transact(table, [
+        logChange(list.index, 2, { version: 1, changes: [memberChange(list, 2, { now: 'dataset' })], ...step }),
+      ]);
+      await putItem(table, { ...dueFoldKeys.mark(list.index), marked_at: time });
+      await foldDueLists(table);
+      return parseHead(await headItem()).folds.length === 0;
+    };
+    await putItem(table, { ...indexKeys.head(list.index), ...encodeHead({ ...emptyHead, version: 1 }) });
+    expect(await left({})).toBe(true);
+    expect(await left({ after: { name: nameOfResource(1), version: 1 } })).toBe(false);
+    await putItem(table, { ...indexKeys.head(list.index), ...encodeHead({ ...emptyHead, version: 1, by_rows: true }) });
+    expect(await left({})).toBe(false);
+    await deleteItems(table, [dueFoldKeys.mark(list.index)]);
   });
 
   it("keeps today's statistics in the head, by the table's clock", async () => {
@@ -144,7 +167,7 @@ describe('the scheduled fold', () => {
 
   it('folds the other lists if one fails, names that one in the log, and then throws', async () => {
     await create(1, 3);
-    await putItem(table, { ...dueFoldKeys.mark(list.index), marked_at: time });
+    await putItem(table, { ...dueFoldKeys.mark(list.index), marked_at: time - 600_000 });
     const unknown = { scope: 'no-list#d', logShards: 1 };
     await putItem(table, { ...dueFoldKeys.mark(unknown), marked_at: time });
     const lines: string[] = [];

@@ -44,12 +44,14 @@ it('a fold whose commit loses its answer keeps all that the head refers to', asy
 it('a fold keeps all that the head refers to if it finds out late, after the clock was set back', async () => {
   let time = Date.parse('2026-01-01T00:00:00Z');
   const begin = time;
-  const table: Table = { ...proxied.direct, clock: { now: () => time, wait: () => Promise.resolve() } };
+  let steady = 0;
+  const table: Table = { ...proxied.direct, clock: { now: () => time, steady: () => steady, wait: () => Promise.resolve() } };
   const late = tableThrough(table, async (send, { input }) => {
     if (time > begin || input.Item?.['sk'] !== 'head') return await send();
     await send();
     for (let fold = 0; fold < 3; fold++) {
       time += 5_000;
+      steady += 5_000;
       await foldChanges(table, other.index, 1);
     }
     expect(parseHead(await getItem(table, indexKeys.head(other.index))).folds).toEqual([]);

@@ -261,6 +261,25 @@ describe('a rebuild of an index', () => {
     expect(await seen()).toMatchObject({ all: 4, created: 3, ofAlice: 4 });
   });
 
+  it('deletes the nodes that a fold has written after another one had taken it for failed', async () => {
+    await createInBulk(1_500);
+    const stored = async () =>
+      (await Promise.all(indexKeys.nodeShards(list.index).map((shard) => queryPartition(stores.table, shard)))).flat().length;
+    let isFirst = true;
+    const late = tableThrough(timed(stores.table), async (send, { input }) => {
+      if (isFirst && JSON.stringify(input).includes('nodes#')) {
+        isFirst = false;
+        await foldAll();
+      }
+      return await send();
+    });
+    expect(await foldChanges(late, list.index, 1)).toMatchObject({ folded: 0 });
+    const withLeft = await stored();
+    await rebuild();
+    expect([withLeft, await stored()]).toEqual([4, 2]);
+    expect(await check()).toEqual([]);
+  });
+
   it('reads all rows again after one that died when its trees were complete', async () => {
     await fill();
     const wait = async () => {
