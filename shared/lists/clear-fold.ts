@@ -66,8 +66,9 @@ export async function clearFold(
   if (!plan) return;
   const kept = plan.written.length + plan.replacing.length;
   await keepDeadNodes(table, index, fold.name, plan.dropped.slice(0, kept));
-  const surplus = plan.dropped.slice(kept).map((id) => indexKeys.node(index, id));
-  await deleteItems(table, [...surplus, ...rootKeys(index, plan.roots_dropped)]);
+  // After a death, the same place may have been taken twice: then its item also has a node that is in use.
+  await removeNodes(table, index, plan.dropped.slice(kept));
+  await deleteItems(table, rootKeys(index, plan.roots_dropped));
 }
 
 /** Deletes the steps of an entry up to a version. Later steps stay, also one that is being written. */

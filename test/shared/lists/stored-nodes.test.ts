@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clearFold } from '../../../shared/lists/clear-fold.ts';
 import { idInPlaceOf, newNodeId } from '../../../shared/lists/node-ids.ts';
 import type { TreeNode } from '../../../shared/lists/node.ts';
 import { NodeGoneError, nodeItems, removeNode, replaceNode, StoredNodes } from '../../../shared/lists/stored-nodes.ts';
@@ -103,6 +104,17 @@ describe('a node in place of a dead one', () => {
     expect(await read(id)).toEqual(leaf(2));
     await removeNode(embedded.table, shared, id);
     expect(await itemOf(id)).toBeUndefined();
+  });
+
+  it('stays when a fold is cleared that replaced another node of its item', async () => {
+    const [dead, id, other] = await die();
+    await replaceNode(embedded.table, shared, dead, [id, leaf(2)]);
+    await replaceNode(embedded.table, shared, dead, [other, leaf(3)]);
+    const fold = { name: 'f', stage: 'seen', at: 0, entries: new Map<string, number>() } as const;
+    const plan = { version: 1, written: [], replacing: [], dropped: [other], roots_written: [], roots_dropped: [] };
+    await clearFold(embedded.table, shared, fold, { entries: [], plan });
+    expect(await read(id)).toEqual(leaf(2));
+    await expect(read(other)).rejects.toThrow(NodeGoneError);
   });
 
   it('is not deleted by a removal of the dead one that comes late', async () => {
