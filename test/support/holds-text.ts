@@ -9,7 +9,7 @@ const base64Run = /[\w+/-]{12,}={0,2}/g;
 /**
  * Whether bytes contain a text: as it is or in base64, wherever in a longer text it stands, or in what they contain deflated or
  * gzipped. Compressed bytes are found if they are all of `bytes`, or stand in base64.
- * @param dictionaries with which something may be deflated
+ * @param dictionaries with which JSON may be deflated
  */
 export function holdsText(bytes: Uint8Array, text: string, dictionaries: readonly Uint8Array[] = [], depth = 0): boolean {
   const content = Buffer.from(bytes);
@@ -32,18 +32,27 @@ function formsOf(text: string): string[] {
 
 /** Returns what bytes contain if they are compressed, in each way in which they can be read. */
 function inflated(bytes: Buffer, dictionaries: readonly Uint8Array[]): Buffer[] {
-  const ways = [
-    () => gunzipSync(bytes),
-    ...[undefined, ...dictionaries].flatMap((dictionary) => {
-      const options = dictionary ? { dictionary } : {};
-      return [() => inflateRawSync(bytes, options), () => inflateSync(bytes, options)];
-    }),
-  ];
-  return ways.flatMap((read) => {
-    try {
-      return [read()];
-    } catch {
-      return []; // not compressed in this way
-    }
-  });
+  const plain = [gunzipSync, inflateRawSync, inflateSync].flatMap((inflate) => unlessItFails(() => inflate(bytes)));
+  const byDictionary = dictionaries.flatMap((dictionary) =>
+    [inflateRawSync, inflateSync].flatMap((inflate) => unlessItFails(() => inflate(bytes, { dictionary }))),
+  );
+  // Bytes that mean something else may happen to copy a piece of a dictionary.
+  return [...plain, ...byDictionary.filter(isJson)];
+}
+
+function unlessItFails(inflate: () => Buffer): Buffer[] {
+  try {
+    return [inflate()];
+  } catch {
+    return []; // not compressed in this way
+  }
+}
+
+function isJson(bytes: Buffer): boolean {
+  try {
+    JSON.parse(bytes.toString());
+    return true;
+  } catch {
+    return false;
+  }
 }
