@@ -100,7 +100,7 @@ describe('lists read while changes and folds are under way', () => {
     let isOver = false;
     let reads = 0;
     const write = async (mine: Row[]) => {
-      for (let count = 0; count < changesOfEach; count++) {
+      for (let count = 0; count < changesOfEach || reads <= 20; count++) {
         const row = pick(mine);
         const now = pick([0, ...states].filter((state) => state !== row.states.at(-1)));
         await change(row, now);
@@ -137,7 +137,6 @@ describe('lists read while changes and folds are under way', () => {
     const readers = Array.from({ length: 16 }, (_, index) => read(index % 2 === 0 ? slowTable : () => sharing));
     const others = [fold(), fold(), ...readers];
     await Promise.all([Promise.all(writers).finally(() => (isOver = true)), ...others]);
-    expect(reads).toBeGreaterThan(20);
 
     // Everything is folded, and nothing that folds have left behind stays.
     for (let round = 0; round < 8; round++) {
