@@ -57,8 +57,15 @@ function replaced(value: unknown, [key, ...rest]: string[], text: string): unkno
 const queries = operations.flatMap(({ route, contract, operation }) =>
   operation.parameters
     .filter(({ in: place, schema }) => place === 'query' && schema['type'] === 'string')
-    .map(({ name, schema }) => ({ title: `${name} of ${route.method} ${route.path}`, name, schema, contract })),
+    .map(({ name, schema }) => {
+      return { title: `${name} of ${route.method} ${route.path}`, name, schema: withoutFormat(schema), contract };
+    }),
 );
+
+/** The format of a filter only says what its values look like: other texts match nothing. */
+function withoutFormat(schema: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== 'format'));
+}
 
 /** The run that the client asks for: with any other text it does not exist, which is 404. */
 const filters = queries.filter(({ name }) => name !== 'run');

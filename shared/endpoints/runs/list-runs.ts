@@ -23,7 +23,9 @@ export const contract = {
   query: strictObject({
     ...paging,
     status: v.optional(v.pipe(v.picklist(runStatuses), v.description('Return only runs with this status.'))),
-    computation_id: v.optional(v.pipe(comparedId(), v.description('Return only runs of this computation.'))),
+    computation_id: v.optional(
+      v.pipe(comparedId(), v.description('Return only runs of this computation.'), v.metadata({ format: 'uuid' })),
+    ),
   }),
   status: 200,
   response: v.pipe(v.object({ runs: v.array(runSchema), ...pageEnvelope }), v.title('RunPage')),
