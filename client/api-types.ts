@@ -2440,9 +2440,9 @@ export interface operations {
                 status?: string;
                 /** @description Return only events of this type. */
                 event_type?: string;
-                /** @description Return only events of this run. */
+                /** @description Return only events of this run. Empty: only events of no run. */
                 run_id?: string;
-                /** @description Return only events of this CVM. */
+                /** @description Return only events of this CVM. Empty: only events of no CVM. */
                 cvm_id?: string;
                 /** @description Return only events from this originator. */
                 originator?: string;

@@ -1,16 +1,25 @@
 import * as v from 'valibot';
+import { text } from './text.ts';
+
+const lengthOfId = 36;
 
 /** The identifier of a computation, an asset or a run; see `numberedId`. */
 export const identifier = v.pipe(
   v.string(),
   v.uuid('Expected a UUID.'),
-  v.metadata({ format: 'uuid', maxLength: 36, examples: ['00000000-0001-8c3a-9f0e-2b7d41c5e6a8'] }),
+  v.metadata({ format: 'uuid', maxLength: lengthOfId, examples: ['00000000-0001-8c3a-9f0e-2b7d41c5e6a8'] }),
 );
 
-/** An identifier that a caller sends. It need not be a UUID: any other text matches nothing, so it leads to 404 or an empty list. */
+/** The identifier of the resource that a caller asks for. It need not be a UUID: any other text leads to 404. */
 /*#__NO_SIDE_EFFECTS__*/
-export function uncheckedId(expected?: string) {
-  return v.pipe(v.string(expected), v.metadata({ format: 'uuid', maxLength: 36 }));
+export function uncheckedId() {
+  return v.pipe(v.string(), v.metadata({ format: 'uuid', maxLength: lengthOfId }));
+}
+
+/** An identifier that a caller compares others with. It need not be a UUID: any other text of its length matches nothing. */
+/*#__NO_SIDE_EFFECTS__*/
+export function comparedId() {
+  return text(0, lengthOfId);
 }
 
 /** A domain's identifier. Domains are created outside this service. */

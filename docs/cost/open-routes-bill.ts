@@ -24,7 +24,8 @@ export function mostOfOpenRoutes(): Bill {
     bytes: route.name === 'service/openapi' ? JSON.stringify(openapiDocument('1.0.0')).length : bytesOfShortAnswer,
     loads: publicThrottlingOf(route).requestsPerSecond * secondsPerMonth,
   }));
-  const sent = [...files, ...answers];
+  const heads = answers.map(({ loads }) => ({ bytes: bytesOfShortAnswer, loads })); // HEAD has limits of its own
+  const sent = [...files, ...answers, ...heads];
   const calls = sent.reduce((sum, { loads }) => sum + loads, 0);
   return {
     'HTTP API request': calls,

@@ -4,13 +4,14 @@ import { contract, route } from '../../shared/endpoints/assets/get-asset.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(route, contract, async ({ path, caller, now, ifNoneMatch, deadline }) => {
+export const handler = endpoint(route, contract, async ({ path, caller, isHead, now, ifNoneMatch, deadline }) => {
   const { etag, asset } = await describeAsset(openTable(deadline), openContentStore(deadline), {
     domain: path.domainID,
     id: path.id,
     by: caller.id,
     now,
     isKnown: ifNoneMatch,
+    withoutContent: isHead,
   });
   return asset ? { etag, body: asset } : { etag, notModified: true };
 });

@@ -5,8 +5,8 @@ import { watchCommands } from '../../shared/runs/watch-commands.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { waitOf } from '../../shared/waits/wait.ts';
 
-export const handler = endpoint(route, contract, async ({ path, query, now, deadline, invocation }) => {
+export const handler = endpoint(route, contract, async ({ path, query, now, isHead, deadline, invocation }) => {
   const { domainID: domain, cvmID: cvmId } = path;
-  const wait = waitOf({ endpoint: route.name, domain, seconds: query.wait, invocation });
+  const wait = waitOf({ endpoint: route.name, domain, seconds: isHead ? 0 : query.wait, invocation });
   return { body: await watchCommands(openTable(deadline), openKms(deadline), { domain, cvmId, now }, wait) };
 });

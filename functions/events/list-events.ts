@@ -4,8 +4,8 @@ import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { waitOf } from '../../shared/waits/wait.ts';
 
-export const handler = endpoint(route, contract, async ({ path, query, deadline, invocation }) => {
+export const handler = endpoint(route, contract, async ({ path, query, isHead, deadline, invocation }) => {
   const { domainID: domain, id } = path;
-  const wait = waitOf({ endpoint: route.name, domain, seconds: query.wait, invocation });
+  const wait = waitOf({ endpoint: route.name, domain, seconds: isHead ? 0 : query.wait, invocation });
   return { body: await listEvents(openTable(deadline), { domain, id }, query, wait) };
 });

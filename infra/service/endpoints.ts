@@ -1,12 +1,12 @@
 import { Duration } from 'aws-cdk-lib';
 import { HttpMethod, HttpNoneAuthorizer, type HttpRoute } from 'aws-cdk-lib/aws-apigatewayv2';
-import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Construct } from 'constructs';
 import { routes } from '../../shared/endpoints/endpoints.ts';
-import type { Route } from '../../shared/http/route.ts';
+import { methodsOf, type Route } from '../../shared/http/route.ts';
 import { acknowledge } from '../acknowledge.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
 import type { Issuer, Stage } from '../stage.ts';
+import { PathIntegration } from './path-integration.ts';
 import type { Resources } from './permissions.ts';
 import { reservedFor } from './reserved-concurrency.ts';
 import type { ServiceApi } from './service-api.ts';
@@ -30,14 +30,14 @@ const memoryOfWaitsInMegabytes = 256;
 export class Endpoints extends Construct {
   constructor(scope: Construct, id: string, props: EndpointsProps) {
     super(scope, id);
-    const integrations = new Map<FunctionName, HttpLambdaIntegration>();
+    const integrations = new Map<FunctionName, PathIntegration>();
     const added: HttpRoute[] = [];
     for (const route of routes) {
       const integration = integrations.get(route.name) ?? this.integrationOf(route, props);
       integrations.set(route.name, integration);
       const routesOfApi = props.api.http.addRoutes({
         path: route.path,
-        methods: [HttpMethod[route.method]],
+        methods: methodsOf(route, routes).map((method) => HttpMethod[method]),
         integration,
         authorizer: 'access' in route ? props.api.authorizer : new HttpNoneAuthorizer(),
       });
@@ -49,7 +49,7 @@ export class Endpoints extends Construct {
     props.api.throttleRoutes(props.stage, added);
   }
 
-  private integrationOf(route: Route & { name: FunctionName }, props: EndpointsProps): HttpLambdaIntegration {
+  private integrationOf(route: Route & { name: FunctionName }, props: EndpointsProps): PathIntegration {
     const { stage, issuer, resources, codeOf } = props;
     const { lambda } = new ServiceFunction(this, route.name, {
       stage,
@@ -61,6 +61,6 @@ export class Endpoints extends Construct {
       uses: route.uses,
       ...(route.waits ? { memoryInMegabytes: memoryOfWaitsInMegabytes } : {}),
     });
-    return new HttpLambdaIntegration(route.name, lambda);
+    return new PathIntegration(route.name, lambda);
   }
 }

@@ -16,7 +16,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { apiCors } from '../cors.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
-import type { Route } from '../../shared/http/route.ts';
+import { methodsOf, type Route } from '../../shared/http/route.ts';
 import { publicThrottlingOf } from './public-throttling.ts';
 import { nameIn, type Issuer, type Stage, type Throttling } from '../stage.ts';
 
@@ -90,7 +90,7 @@ export class ServiceApi extends Construct {
   throttleRoutes({ expensiveThrottling }: Stage, created: readonly HttpRoute[]): void {
     const limits = (routes as readonly Route[]).flatMap((route) => {
       const limit = route.isExpensive ? expensiveThrottling : 'access' in route ? undefined : publicThrottlingOf(route);
-      return limit ? [[`${route.method} ${route.path}`, limit] as const] : [];
+      return limit ? methodsOf(route, routes).map((method) => [`${method} ${route.path}`, limit] as const) : [];
     });
     this.throttle(Object.fromEntries(limits), created);
   }

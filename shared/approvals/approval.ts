@@ -3,11 +3,11 @@ import { base64Text } from '../base64.ts';
 import { cvmId } from '../identifier-schemas.ts';
 import type { StoredApproval } from '../manifest/stored-approval.ts';
 import { strictObject } from '../strict-object.ts';
-import { text } from '../text.ts';
+import { shownText, text } from '../text.ts';
 import { givenTimestamp, timestamp } from '../timestamp.ts';
 
 const ofDigest = 'The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785).';
-const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/), v.description(ofDigest));
+const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/), v.description(ofDigest), v.metadata({ maxLength: 64 }));
 
 /** Any text. One of another form is not the digest of the manifest, so the request gets 409 and not 400. */
 const givenDigest = v.pipe(text(1, 200), v.description(ofDigest));
@@ -53,10 +53,10 @@ export type ApprovalInput = v.InferOutput<typeof approvalInput>;
 /** An approval as the API returns it. */
 export const approvalSchema = v.pipe(
   v.object({
-    user: v.string(),
+    user: shownText(255),
     digest,
     cvm_ids: v.pipe(v.nullable(v.array(cvmId)), v.description('The CVMs that a run may use. null or empty: any.')),
-    expires_at: v.pipe(v.nullable(v.string()), v.description('The time before which a run must start. null: any time.')),
+    expires_at: v.pipe(v.nullable(shownText(35)), v.description('The time before which a run must start. null: any time.')),
     signed: v.pipe(v.boolean(), v.description('Whether the user signed the approval.')),
     stale: v.pipe(
       v.boolean(),

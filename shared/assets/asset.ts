@@ -164,7 +164,10 @@ export const assetRow = v.pipe(v.object(rowEntries), v.title('AssetRow'));
 const contentRead = v.pipe(v.object({ user: shownText(255), read_at: timestamp }), v.title('ContentRead'));
 export type ContentRead = v.InferOutput<typeof contentRead>;
 
-const link = { url: v.pipe(v.string(), v.url()), expires_at: timestamp };
+/** The query of a link contains the file name and the session token of the function that made it. */
+const longestLink = 16 * 1024;
+
+const link = { url: v.pipe(v.string(), v.url(), v.metadata({ maxLength: longestLink })), expires_at: timestamp };
 
 const assetDownload = v.pipe(
   v.object(link),
@@ -173,7 +176,7 @@ const assetDownload = v.pipe(
 );
 
 const assetUpload = v.pipe(
-  v.object({ method: v.literal('PUT'), headers: v.record(v.string(), v.string()), ...link }),
+  v.object({ method: v.literal('PUT'), headers: v.record(shownText(64), shownText(255)), ...link }),
   v.title('AssetUpload'),
   v.description(
     'A presigned request with which the creator uploads the content of a pending asset. Send the headers in `headers`. You can ' +

@@ -15,6 +15,8 @@ interface Request {
   now: string;
   /** Returns whether the user has the answer with this ETag. Not called for an answer with a download, whose link expires. */
   isKnown?: ((etag: string) => boolean) | undefined;
+  /** Set if the answer has no body: then the content is neither read from storage nor recorded as read. */
+  withoutContent?: boolean;
 }
 
 interface Described {
@@ -30,7 +32,7 @@ interface Described {
  * @throws ServiceError `not_found`, also if the asset is deleted while it is read
  */
 export async function describeAsset(table: Table, store: ContentStore, request: Request): Promise<Described> {
-  const { domain, id, by, now, isKnown } = request;
+  const { domain, id, by, now, isKnown, withoutContent = false } = request;
   const [row, reads] = await getItems(table, [assetKey(domain, id), assetKeys.contentReads(id)]);
   const asset = parseAsset(row, id);
   const isCreator = by === asset.created_by;
@@ -39,7 +41,7 @@ export async function describeAsset(table: Table, store: ContentStore, request: 
   const etag = assetEtag(asset, content_reads);
   if ((isWithheld || !isLarge(asset)) && isKnown?.(etag)) return { etag };
   if (isWithheld) return { etag, asset: { ...asset, content_withheld: true } };
-  const content = await contentOf(table, store, domain, asset, now);
+  const content = withoutContent ? undefined : await contentOf(table, store, domain, asset, now);
   if (isCreator) return { etag, asset: { ...asset, ...content, content_reads } };
   if (content) await recordContentRead(table, { domain, assetId: id, user: by, now });
   return { etag, asset: { ...asset, ...content } };

@@ -11,6 +11,9 @@ export function isActive(status: string): boolean {
   return status === 'running' || status === 'stopping';
 }
 
+/** The longest reason for the end of a run. A CVM gives up to 1,000 characters, and the service may add a sentence of its own. */
+export const longestReason = 1_200;
+
 /** A run of a computation, as endpoints 3, 7, 8 and 13 return it (docs/contract.md, section 4). */
 export const runSchema = v.pipe(
   v.object({
@@ -21,9 +24,12 @@ export const runSchema = v.pipe(
     started_at: timestamp,
     ended_at: v.pipe(v.nullable(timestamp), v.description('The end of the run. null while the run is active.')),
     started_by: v.pipe(shownText(255), v.description('The user who started the run.')),
-    reason: v.pipe(v.nullable(v.string()), v.description('The reason for the end of the run. null while the run is active.')),
+    reason: v.pipe(
+      v.nullable(shownText(longestReason)),
+      v.description('The reason for the end of the run. null while the run is active.'),
+    ),
     manifest_digest: v.optional(
-      v.pipe(v.nullable(v.string()), v.description('The digest of the manifest. null for runs of earlier versions.')),
+      v.pipe(v.nullable(shownText(64)), v.description('The digest of the manifest. null for runs of earlier versions.')),
       null,
     ),
   }),

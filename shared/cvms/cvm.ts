@@ -2,9 +2,9 @@ import * as v from 'valibot';
 import { cvmId } from '../identifier-schemas.ts';
 import { presenceSchema } from '../runs/presence.ts';
 import { strictObject } from '../strict-object.ts';
-import { description } from '../description.ts';
+import { description, shownDescription } from '../description.ts';
 import { returnedField } from '../returned-field.ts';
-import { text } from '../text.ts';
+import { shownText, text } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
 
 const limitOfCertificate = 16 * 1024;
@@ -33,9 +33,9 @@ export type CvmInput = v.InferOutput<typeof cvmInput>;
 
 const entries = {
   id: cvmId,
-  description: v.string(),
+  description: shownDescription,
   certificate_fingerprint: v.pipe(
-    v.nullable(v.string()),
+    v.nullable(shownText(64)),
     v.description('The SHA-256 of the certificate in DER, 64 hex digits. null if none is registered.'),
   ),
   created_at: timestamp,

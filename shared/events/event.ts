@@ -26,7 +26,11 @@ export function isOwnEvent(eventType: string): boolean {
   return ownEvents.has(eventType);
 }
 
-const hashInHex = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits.'));
+const hashInHex = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits.'), v.metadata({ maxLength: 64 }));
+
+/** The largest `details`, in decoded bytes. A page of 100 events then fits into the response of a function. */
+export const detailsLimit = 32 * 1024;
+export const detailsLimitInBase64 = Math.ceil(detailsLimit / 3) * 4;
 
 const inCode = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
 
@@ -51,6 +55,7 @@ export const eventSchema = v.pipe(
       v.string(),
       v.base64(),
       v.description('The details in base64: a JSON object in UTF-8, or the bytes that an agent sent.'),
+      v.metadata({ maxLength: detailsLimitInBase64 }),
       v.examples(['e30=']),
     ),
     run_id: v.pipe(
@@ -78,6 +83,7 @@ export const eventSchema = v.pipe(
       v.pipe(
         v.string(),
         v.regex(/^([0-9a-f]{64})?$/, 'Expected 64 hex digits, or none.'),
+        v.metadata({ maxLength: 64 }),
         v.description(
           'The `hash` of the previous event of the computation. Empty in the first event that has a `hash`. Absent from events that earlier versions recorded.',
         ),

@@ -5,9 +5,11 @@ import { eventSchema } from '../events/event.ts';
 import { domainId, identifier } from '../identifier-schemas.ts';
 import { manifestSchema } from '../manifest/manifest.ts';
 import { runSnapshot } from '../manifest/run-snapshot.ts';
+import { shownText } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
+import { lengthOfThumbprint } from './public-jwk.ts';
 
-const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits.'));
+const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits.'), v.metadata({ maxLength: 64 }));
 
 /** What the service states about an ended run (docs/contract.md, section 10). */
 export const statementSchema = v.pipe(
@@ -58,7 +60,7 @@ export const statementSchema = v.pipe(
       v.nullable(digest),
       v.description('The SHA-256, hex, of the attestation token that the CVM reported. null if it reported none.'),
     ),
-    service_version: v.pipe(v.string(), v.description('The version of the service that made the statement.')),
+    service_version: v.pipe(shownText(64), v.description('The version of the service that made the statement.')),
     issued_at: timestamp,
   }),
   v.title('EvidenceStatement'),
@@ -72,9 +74,10 @@ export const evidenceSchema = v.pipe(
     signature: v.pipe(
       v.string(),
       v.regex(/^[A-Za-z0-9_-]{86}$/, 'Expected 64 bytes in base64url.'),
+      v.metadata({ maxLength: 86 }),
       v.description('ES256 over the canonical JSON (RFC 8785) of `statement`: r and s, base64url.'),
     ),
-    key_id: v.pipe(v.string(), v.description('The `kid` of the key in `/.well-known/jwks.json`.')),
+    key_id: v.pipe(shownText(lengthOfThumbprint), v.description('The `kid` of the key in `/.well-known/jwks.json`.')),
   }),
   v.title('Evidence'),
 );

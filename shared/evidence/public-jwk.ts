@@ -1,9 +1,17 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import * as v from 'valibot';
 import { canonicalJson } from '../canonical-json.ts';
+import { shownText } from '../text.ts';
+
+/** Of a SHA-256 in base64url. */
+export const lengthOfThumbprint = 43;
 
 /** 32 bytes in base64url. */
-const coordinate = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{43}$/, 'Expected 32 bytes in base64url.'));
+const coordinate = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9_-]{43}$/, 'Expected 32 bytes in base64url.'),
+  v.metadata({ maxLength: 43 }),
+);
 
 /** A public key that verifies evidence, as a JSON Web Key (RFC 7517) for ES256. */
 export const publicJwkSchema = v.pipe(
@@ -14,7 +22,10 @@ export const publicJwkSchema = v.pipe(
     y: coordinate,
     use: v.literal('sig'),
     alg: v.literal('ES256'),
-    kid: v.pipe(v.string(), v.description('The thumbprint of the key (RFC 7638), as in the `key_id` of the evidence.')),
+    kid: v.pipe(
+      shownText(lengthOfThumbprint),
+      v.description('The thumbprint of the key (RFC 7638), as in the `key_id` of the evidence.'),
+    ),
   }),
   v.title('PublicKey'),
 );

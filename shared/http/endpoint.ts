@@ -30,6 +30,7 @@ import { problemResponse, toServiceError, type HttpResponse } from './problem.ts
 import { readBody } from './read-body.ts';
 import { refuseRepeatedParameter } from './repeated-parameter.ts';
 import { strictObject } from '../strict-object.ts';
+import { withoutBodyOfHead } from './without-body-of-head.ts';
 
 type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterNames<Rest>
@@ -43,6 +44,8 @@ export interface EndpointRequest<R extends Route, C extends Contract> {
   query: Parsed<C['query']>;
   body: Parsed<C['body']>;
   caller: Caller;
+  /** Whether the request is a HEAD: its answer has no body. It must not wait, and no content counts as read. */
+  isHead: boolean;
   /** For endpoints open to an owner or creator. @throws ServiceError `forbidden` if neither role nor relation allows the request */
   permit: (relations: Relations) => Permitted;
   /** The If-Match header, if the contract has this condition and the request has the header. */
@@ -155,6 +158,7 @@ export function anyEndpoint<const R extends Route, const C extends Contract>(
         query: query as Parsed<C['query']>,
         body: (contract.body ? parseInput(contract.body, event.body, '') : undefined) as Parsed<C['body']>,
         caller,
+        isHead: received.method === 'HEAD',
         ifMatch: conditionOf(contract, 'if-match', event),
         ifNoneMatch: conditionOf(contract, 'if-none-match', event),
         permit: (relations) => requireAccess(caller, access ?? { anyOf: [] }, relations),
@@ -163,7 +167,7 @@ export function anyEndpoint<const R extends Route, const C extends Contract>(
         invocation: context,
         received,
       });
-      return success(contract, reply, event.requestContext.requestId);
+      return withoutBodyOfHead(success(contract, reply, event.requestContext.requestId), received.method);
     });
 }
 
@@ -243,5 +247,6 @@ function failure(name: string, thrown: unknown, event: AcceptedEvent): HttpRespo
     log('ERROR', error.message, { code: error.code }, error.cause ?? error);
     emitMetric('RequestsFailed', 1, { endpoint: name });
   } else log('INFO', error.message, { code: error.code });
-  return problemResponse(error, event.requestContext.requestId);
+  const { requestId, http } = event.requestContext;
+  return withoutBodyOfHead(problemResponse(error, requestId), http.method);
 }

@@ -51,3 +51,13 @@ interface Served {
 export function isLimited(functionName: string, routes: readonly Served[]): boolean {
   return routes.some((route) => route.name === functionName && takesKey(route));
 }
+
+/** Whether the function of the route answers HEAD too: each GET does, except one that changes something. */
+export function answersHead({ name, method }: Served, routes: readonly Served[]): boolean {
+  return method === 'GET' && !isLimited(name, routes);
+}
+
+/** Returns the methods that the path of the route has for its function. */
+export function methodsOf<R extends Served>(route: R, routes: readonly Served[]): readonly (R['method'] | 'HEAD')[] {
+  return answersHead(route, routes) ? [route.method, 'HEAD'] : [route.method];
+}

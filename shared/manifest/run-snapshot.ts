@@ -3,17 +3,18 @@ import { canonicalDigest } from '../canonical-json.ts';
 import { assetUses } from '../assets/asset.ts';
 import { agentConfigForCvm, type StoredAgentConfig } from '../computations/agent-config.ts';
 import { approvalLevels } from '../computations/computation.ts';
+import { shownText } from '../text.ts';
 import { manifestSchema } from './manifest.ts';
 
 /** An asset that a run uses, as it was when the run started. */
 const assetOfRun = v.pipe(
   v.object({
-    id: v.string(),
+    id: shownText(36),
     /** The user who created it. */
-    creator: v.string(),
+    creator: shownText(255),
     use: v.picklist(assetUses),
     /** SHA3-256, hex, as in the manifest. */
-    checksum: v.string(),
+    checksum: shownText(64),
   }),
   v.title('AssetOfRun'),
 );
@@ -21,18 +22,18 @@ const assetOfRun = v.pipe(
 /** An approval that counted when the run started. */
 const approvalOfRun = v.pipe(
   v.object({
-    user: v.string(),
+    user: shownText(255),
     /** The digest of the manifest that the user approved. */
-    digest: v.string(),
+    digest: shownText(64),
     /** The CVMs that the approval is limited to. null: any. */
-    cvm_ids: v.nullable(v.array(v.string())),
+    cvm_ids: v.nullable(v.array(shownText(64))),
     /** null: never. */
-    expires_at: v.nullable(v.string()),
+    expires_at: v.nullable(shownText(35)),
     /** Base64. null if the user did not sign. */
-    signature: v.nullable(v.string()),
+    signature: v.nullable(shownText(4_096)),
     /** Base64 of the DER SubjectPublicKeyInfo that the signature was verified with. null if the user did not sign. */
-    key: v.nullable(v.string()),
-    approved_at: v.string(),
+    key: v.nullable(shownText(16 * 1024)),
+    approved_at: shownText(24),
   }),
   v.title('ApprovalOfRun'),
 );
@@ -54,7 +55,7 @@ export const runSnapshot = v.object({
   /** Whose approval the computation took. */
   approval: v.optional(v.picklist(approvalLevels)),
   /** The users whose keys are the result consumers of the manifest, in its order. */
-  result_consumers: v.optional(v.array(v.string())),
+  result_consumers: v.optional(v.array(shownText(255))),
 });
 export type RunSnapshot = Omit<v.InferOutput<typeof runSnapshot>, 'agent_config'> & { agent_config: StoredAgentConfig };
 

@@ -4,7 +4,7 @@ import { limited } from './limits.ts';
 
 /**
  * Converts a schema to JSON Schema 2020-12, as sent (`input`) or as returned (`output`). Leaves out what JSON Schema cannot
- * express and adds what the schema has in `v.metadata`. Every text, array and integer has limits.
+ * express and adds what the schema has in `v.metadata`. Every array and integer has limits, and every text that declares one.
  */
 export function jsonSchemaOf(schema: v.GenericSchema, typeMode: 'input' | 'output'): JsonSchema {
   const config: ConversionConfig = {

@@ -1,15 +1,16 @@
 import type { JsonSchema } from '@valibot/to-json-schema';
 
-/** A response of a function has at most 6 MiB, so no text in it is longer. */
-const longestText = 6 * 1024 * 1024;
-/** An entry of an array takes at least two bytes of a response. */
-const mostEntries = longestText / 2;
+/** A response of a function has at most 6 MiB, and an entry of an array takes at least two bytes of it. */
+const mostEntries = (6 * 1024 * 1024) / 2;
 
 const lengthOfFormat: Record<string, number> = { uuid: 36, 'date-time': 35, date: 10 };
 
 const largestInt32 = 2 ** 31 - 1;
 
-/** Adds limits to every text, array and integer of a schema that has none of its own. Integers of this API are never negative. */
+/**
+ * Adds limits to every array and integer of a schema that has none of its own, and to texts of a format with a longest form. Other
+ * texts declare their own. Integers of this API are never negative.
+ */
 export function limited(schema: JsonSchema): JsonSchema {
   return withLimits(schema) as JsonSchema;
 }
@@ -33,7 +34,7 @@ function withLimits(node: unknown): unknown {
 }
 
 function lengthOf({ maxLength, format }: Record<string, unknown>): unknown {
-  return maxLength ?? lengthOfFormat[String(format)] ?? longestText;
+  return maxLength ?? lengthOfFormat[String(format)];
 }
 
 function integer(schema: Record<string, unknown>) {

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { parseStored } from '../table/parse-stored.ts';
 import type { Item } from '../table/table.ts';
+import { shownText } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
 
 /** Whether the agent of a CVM can take a run. A spent one must be restarted first. */
@@ -19,7 +20,7 @@ export const presenceSchema = v.pipe(
       v.description('The time when the CVM was last heard. It may lag by up to 60 seconds. null if the CVM was never heard.'),
     ),
     agent_state: v.pipe(
-      v.nullable(v.string()),
+      v.nullable(shownText(60)),
       v.description('The state that the agent last reported. null if it reported none.'),
     ),
     fit: v.pipe(

@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import { runStatuses } from '../computations/run.ts';
-import type { InvalidReport, Report } from './report.ts';
+import { shownText } from '../text.ts';
+import { longestId, type InvalidReport, type Report } from './report.ts';
 
 const reportResult = v.pipe(
   v.object({
-    id: v.pipe(v.nullable(v.string()), v.description('The identifier of the report. null if it has none.')),
+    id: v.pipe(v.nullable(shownText(longestId)), v.description('The identifier of the report. null if it has none.')),
     outcome: v.pipe(
       v.picklist(['recorded', 'duplicate', 'unknown_run', 'invalid']),
       v.description(
@@ -21,7 +22,7 @@ const reportResult = v.pipe(
     ),
     detail: v.optional(
       v.pipe(
-        v.string(),
+        shownText(1_000),
         v.description('The JSON Pointer of the error, and what was expected there. Present only if `outcome` is `invalid`.'),
       ),
     ),

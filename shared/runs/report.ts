@@ -1,14 +1,16 @@
 import * as v from 'valibot';
 import { base64Text } from '../base64.ts';
-import { isOwnEvent } from '../events/event.ts';
+import { detailsLimit, detailsLimitInBase64, isOwnEvent } from '../events/event.ts';
+import { comparedId } from '../identifier-schemas.ts';
 import { reporters } from '../originators.ts';
 import { text } from '../text.ts';
 import { givenTimestamp } from '../timestamp.ts';
 import { fits } from './presence.ts';
 
-const longestId = 128;
+/** The longest identifier of a report, in characters. */
+export const longestId = 128;
 const id = text(1, longestId);
-const runId = v.string('Expected a run identifier.');
+const runId = comparedId();
 const base = {
   id: v.pipe(
     id,
@@ -18,7 +20,7 @@ const base = {
   ),
   run_id: v.pipe(runId, v.description('The run that the report is about.')),
 };
-const commandId = v.pipe(v.string(), v.description('The command that this report answers.'));
+const commandId = v.pipe(comparedId(), v.description('The command that this report answers.'));
 /** The longest reason, in characters. */
 export const longestReason = 1_000;
 const sentence = text(0, longestReason);
@@ -29,10 +31,6 @@ const agentsEvent = v.pipe(
   word,
   v.check((type) => !isOwnEvent(type), "Expected an event of the agent. This name is reserved for the service's own events."),
 );
-
-/** The largest `details`, in decoded bytes. A page of 100 events then fits into the response of a function. */
-const detailsLimit = 32 * 1024;
-const detailsLimitInBase64 = Math.ceil(detailsLimit / 3) * 4;
 
 /**
  * The prefix of the identifiers of reports on events that occur once in a run, such as a state of the agent. The service remembers
@@ -55,6 +53,7 @@ export const reportSchema = v.pipe(
             v.string(),
             v.regex(/^[0-9a-fA-F]{64}$/, 'Expected a hash in hex, 64 digits.'),
             v.toLowerCase(),
+            v.metadata({ maxLength: 64 }),
             v.description('The SHA-256 of the attestation token of the CVM, 64 hex digits. The run that is accepted keeps it.'),
           ),
         ),

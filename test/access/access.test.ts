@@ -1,5 +1,7 @@
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { createHmac, createPublicKey } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { InvokeFunction } from '../../infra/local/functions/local-functions.ts';
 import { startHttpApi } from '../../infra/local/http-api/http-api.ts';
 import { startIssuer, type LocalIssuer } from '../../infra/local/sign-in/issuer.ts';
 import { startStack, type Stack } from '../../infra/local/stack.ts';
@@ -7,7 +9,8 @@ import { systemClock } from '../../shared/clock.ts';
 import type { Relation } from '../../shared/access/caller.ts';
 import { roles, type Role } from '../../shared/access/roles.ts';
 import { endpoints, routes } from '../../shared/endpoints/endpoints.ts';
-import { takesKey, type Route } from '../../shared/http/route.ts';
+import type { HttpResponse } from '../../shared/http/problem.ts';
+import { answersHead, takesKey, type Route } from '../../shared/http/route.ts';
 import { actionsOf, mayCall, nameOf, needsOf } from './decisions.ts';
 
 const rows = routes as readonly Route[];
@@ -22,6 +25,8 @@ let stack: Stack;
 let issuer: LocalIssuer;
 let foreignIssuer: LocalIssuer;
 let gateway: Awaited<ReturnType<typeof startHttpApi>>;
+/** The bodies that functions returned for HEAD. */
+const bodiesOfHead: unknown[] = [];
 let badHeaders: Awaited<ReturnType<typeof refusedHeaders>>;
 
 /** Puts another gateway in front of the stack's functions, because some tokens here are ones that the stack's issuer never gives. */
@@ -30,7 +35,12 @@ beforeAll(async () => {
   issuer = await startIssuer({ claim: 'cognito:groups' });
   foreignIssuer = await startIssuer({ claim: 'cognito:groups' });
   const authorizer = { issuer: issuer.url, audience: issuer.audience, keys: issuer.keys };
-  gateway = await startHttpApi({ routes, authorizer, invoke: stack.invoke, clock: systemClock, port: 0 });
+  const invoke: InvokeFunction = async (name, event) => {
+    const result = (await stack.invoke(name, event)) as HttpResponse;
+    if ((event as APIGatewayProxyEventV2).requestContext.http.method === 'HEAD') bodiesOfHead.push(result.body);
+    return result;
+  };
+  gateway = await startHttpApi({ routes, authorizer, invoke, clock: systemClock, port: 0 });
   badHeaders = await refusedHeaders();
 });
 
@@ -55,7 +65,9 @@ function tokenFor({ sub, roles: held }: Someone): Promise<string> {
   return token;
 }
 
-async function send(route: Route, authorization: string | undefined, path: Record<string, string>, body?: unknown) {
+type Sent = Omit<Route, 'method'> & { method: string };
+
+async function send(route: Sent, authorization: string | undefined, path: Record<string, string>, body?: unknown) {
   const address = route.path.replace(/\{(\w+)\}/g, (_, name: string) => path[name] ?? '');
   const response = await fetch(
     `${gateway.endpoint}${address}${route.name === 'runs/start-run' ? `?cvm=${path['id'] ?? ''}` : ''}`,
@@ -138,10 +150,18 @@ async function isAllowed(route: Route, someone: Someone, parties: Parties): Prom
   const { status, body } = await send(route, `Bearer ${await tokenFor(someone)}`, path, bodies.get(route.name));
   expect([401, 500, 503]).not.toContain(status);
   if (status === 403) expect(body).toMatchObject({ code: 'forbidden', status: 403 });
+  if (answersHead(route, rows)) await expectHead(route, someone, path, status);
   const hasChanged = status !== 403 && (route.method !== 'GET' || route.name === 'runs/stop-run');
   if (hasChanged) unchanged.delete(key);
   else unchanged.set(key, path);
   return status !== 403;
+}
+
+/** Checks that HEAD answers with the status of GET, and that the function leaves out the body. */
+async function expectHead(route: Route, someone: Someone, path: Record<string, string>, status: number): Promise<void> {
+  bodiesOfHead.length = 0;
+  const answer = await send({ ...route, method: 'HEAD' }, `Bearer ${await tokenFor(someone)}`, path);
+  expect([answer.status, bodiesOfHead]).toEqual([status, ['']]);
 }
 
 const ownedByOthers: Parties = { owner: stranger, creator: stranger, consumer: stranger, participant: stranger };
@@ -318,6 +338,7 @@ describe.each(rows.filter((route) => !route.access))('$method $path', (route) =>
   it('answers 200 without a token and with an invalid one', async () => {
     expect((await send(route, undefined, {})).status).toBe(200);
     expect((await send(route, 'Bearer x.y.z', {})).status).toBe(200);
+    expect((await send({ ...route, method: 'HEAD' }, undefined, {})).status).toBe(200);
   });
 });
 

@@ -152,6 +152,11 @@ describe('the events of a computation', () => {
     ['from', ''],
     ['limit', '101'],
     ['type', 'started'],
+    ['event_type', 'x'.repeat(61)],
+    ['run_id', 'x'.repeat(37)],
+    ['cvm_id', 'x'.repeat(65)],
+    ['originator', 'x'.repeat(256)],
+    ['to', `1.${'0'.repeat(63)}`],
   ])('are refused with 400 for %s=%s', async (name, value) => {
     const { id } = await session.createComputation();
     const { status, errors } = await session.refused(list, { path: { id }, query: { [name]: value } });

@@ -21,7 +21,8 @@ const textTypes = /^(text\/|application\/(json|javascript|xml|[\w.-]+\+json|[\w.
 /** Builds the event of a Lambda proxy integration, payload format 2.0. */
 export function httpEvent(request: ApiRequest): APIGatewayProxyEventV2 {
   const { message, match, time, rawPath, rawQueryString, claims, body } = request;
-  const routeKey = `${match.route.method} ${match.route.path}`;
+  const { method = '' } = message;
+  const routeKey = `${method} ${match.route.path}`;
   const sourceIp = message.socket.remoteAddress ?? '';
   const host = message.headers.host ?? '';
   const query = queryStringParameters(rawQueryString);
@@ -47,7 +48,7 @@ export function httpEvent(request: ApiRequest): APIGatewayProxyEventV2 {
       domainName: host,
       domainPrefix: host.split('.')[0] ?? '',
       http: {
-        method: match.route.method,
+        method,
         path: rawPath,
         protocol: `HTTP/${message.httpVersion}`,
         sourceIp,

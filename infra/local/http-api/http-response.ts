@@ -38,7 +38,8 @@ export function functionResponse(result: unknown): ApiResponse | undefined {
 }
 
 export function send(response: ServerResponse, { statusCode, headers, body }: ApiResponse): void {
-  const hasLength = statusCode !== 204 && statusCode !== 304;
+  const isOfHead = response.req.method === 'HEAD' && body.length === 0; // the length of the answer to GET is not known
+  const hasLength = statusCode !== 204 && statusCode !== 304 && !isOfHead;
   response.writeHead(statusCode, { ...headers, ...(hasLength ? { 'content-length': body.length } : {}) });
   response.end(hasLength ? body : undefined);
 }

@@ -1,3 +1,5 @@
+import { answersHead } from '../../../shared/http/route.ts';
+
 /** The fields of a route that the HTTP API uses. */
 export interface ApiRoute {
   /** The function's name: its path below functions/. */
@@ -25,7 +27,8 @@ export function matchRoute<Route extends ApiRoute>(
   rawPath: string,
 ): Match<Route> | undefined {
   const segments = rawPath.split('/').map(decodeURIComponent);
-  const fitting = routes.filter((route) => route.method === method && fits(route.path.split('/'), segments));
+  const answers = (route: Route) => route.method === method || (method === 'HEAD' && answersHead(route, routes));
+  const fitting = routes.filter((route) => answers(route) && fits(route.path.split('/'), segments));
   const [route] = fitting.sort((a, b) => (rank(a.path) < rank(b.path) ? -1 : 1));
   if (!route) return undefined;
   const parameters = route.path.split('/').flatMap((pattern, index) => {

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { approvalSchema } from '../../approvals/approval.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
+import { shownText } from '../../text.ts';
 import { reads } from '../../uses.ts';
 import { approval } from '../samples.ts';
 
@@ -17,9 +18,9 @@ export const route = {
 
 const neededApproval = v.pipe(
   v.object({
-    user: v.string(),
+    user: shownText(255),
     because: v.pipe(
-      v.array(v.string()),
+      v.array(shownText(255)),
       v.description(
         "Why the approval is needed: the file names of the user's assets that need it, and `result consumer` if the user must approve as one.",
       ),

@@ -2,10 +2,11 @@ import * as v from 'valibot';
 import { eventSchema } from '../../events/event.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import { offsetIfSent, pageEnvelope, paging } from '../../http/paging.ts';
-import { uncheckedId } from '../../identifier-schemas.ts';
+import { comparedId } from '../../identifier-schemas.ts';
 import type { Route } from '../../http/route.ts';
 import { waitParameter } from '../../http/wait-parameter.ts';
 import { strictObject } from '../../strict-object.ts';
+import { text } from '../../text.ts';
 import { waiting } from '../../uses.ts';
 import { event } from '../samples.ts';
 
@@ -23,7 +24,10 @@ export const route = {
 
 const eventId = /^(?:[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})?$/;
 
-const filter = (description: string) => v.optional(v.pipe(v.string(), v.description(description)));
+/** Longer than RFC 3339 with a fraction in nanoseconds. */
+const longestTime = 64;
+
+const filter = (longest: number, description: string) => v.optional(v.pipe(text(0, longest), v.description(description)));
 
 export const contract = {
   query: strictObject({
@@ -36,16 +40,17 @@ export const contract = {
         v.description(
           'Return only events recorded after the event with this identifier, oldest first. Empty: begin at the first event. Cannot be combined with `offset`.',
         ),
+        v.metadata({ maxLength: 36 }),
       ),
     ),
     wait: waitParameter,
-    from: filter('Return only events recorded at or after this time: RFC 3339 or Unix seconds.'),
-    to: filter('Return only events recorded at or before this time: RFC 3339 or Unix seconds.'),
-    status: filter('Return only events with this status.'),
-    event_type: filter('Return only events of this type.'),
-    run_id: v.optional(v.pipe(uncheckedId(), v.description('Return only events of this run.'))),
-    cvm_id: filter('Return only events of this CVM.'),
-    originator: filter('Return only events from this originator.'),
+    from: filter(longestTime, 'Return only events recorded at or after this time: RFC 3339 or Unix seconds.'),
+    to: filter(longestTime, 'Return only events recorded at or before this time: RFC 3339 or Unix seconds.'),
+    status: filter(60, 'Return only events with this status.'),
+    event_type: filter(60, 'Return only events of this type.'),
+    run_id: v.optional(v.pipe(comparedId(), v.description('Return only events of this run. Empty: only events of no run.'))),
+    cvm_id: filter(64, 'Return only events of this CVM. Empty: only events of no CVM.'),
+    originator: filter(255, 'Return only events from this originator.'),
   }),
   status: 200,
   response: v.pipe(v.object({ events: v.array(eventSchema), ...pageEnvelope }), v.title('EventPage')),

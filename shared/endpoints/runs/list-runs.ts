@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { runSchema, runStatuses } from '../../computations/run.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import { pageEnvelope, paging } from '../../http/paging.ts';
-import { uncheckedId } from '../../identifier-schemas.ts';
+import { comparedId } from '../../identifier-schemas.ts';
 import type { Route } from '../../http/route.ts';
 import { run } from '../samples.ts';
 import { strictObject } from '../../strict-object.ts';
@@ -23,7 +23,9 @@ export const contract = {
   query: strictObject({
     ...paging,
     status: v.optional(v.pipe(v.picklist(runStatuses), v.description('Return only runs with this status.'))),
-    computation_id: v.optional(v.pipe(uncheckedId(), v.description('Return only runs of this computation.'))),
+    computation_id: v.optional(
+      v.pipe(comparedId(), v.description('Return only runs of this computation.'), v.metadata({ format: 'uuid' })),
+    ),
   }),
   status: 200,
   response: v.pipe(v.object({ runs: v.array(runSchema), ...pageEnvelope }), v.title('RunPage')),

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
+import { shownText } from '../../text.ts';
 
 export const route = {
   name: 'service/health',
@@ -16,8 +17,8 @@ export const contract = {
   response: v.pipe(
     v.object({
       status: v.literal('ok'),
-      stage: v.pipe(v.string(), v.description('The deployed stage.')),
-      version: v.pipe(v.string(), v.description('The version of the service.')),
+      stage: v.pipe(shownText(64), v.description('The deployed stage.')),
+      version: v.pipe(shownText(64), v.description('The version of the service.')),
     }),
     v.title('Health'),
   ),

@@ -8,11 +8,13 @@ import { repeating } from '../../support/repeating-call.ts';
 
 const movable = movableClock();
 let waits = 0;
+let waitsBegun = 0;
 /** Counts the functions that are waiting, so that the time is moved only then. */
 const clock = {
   ...movable,
   wait: async (milliseconds: number) => {
     waits++;
+    waitsBegun++;
     await movable.wait(milliseconds);
     waits--;
   },
@@ -65,6 +67,14 @@ describe('a request that waits on one machine', () => {
     const answer = call('GET', path);
     expect(await secondsUntil(answer)).toBeGreaterThanOrEqual(20);
     expect(await answer).toMatchObject({ status: 200, body: { [kind]: [] } });
+  });
+
+  it('is not held if it is a HEAD', async () => {
+    for (const path of [(await aWaitingPath()).waiting, '/d1/cvms/cvm-1/commands?wait=20']) {
+      const before = waitsBegun;
+      expect((await call('HEAD', path)).status).toBe(200);
+      expect(waitsBegun).toBe(before);
+    }
   });
 
   it('keeps no ordinary request of the same endpoint from its answer, even beside 60 others', async () => {

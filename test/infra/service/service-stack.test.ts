@@ -9,7 +9,7 @@ import { stages } from '../../../infra/stages.ts';
 import { environment } from '../../../shared/environment.ts';
 import { lifecycleSteps, stateMachineDefinition } from '../../../shared/runs/state-machine.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
-import { takesKey, type Route } from '../../../shared/http/route.ts';
+import { methodsOf, takesKey, type Route } from '../../../shared/http/route.ts';
 import type { Uses } from '../../../shared/uses.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
 import { errorsOf, flat, fullStage, originsOf, synthesize, type SynthesizedStage } from '../../support/synthesized-stages.ts';
@@ -81,6 +81,10 @@ function referenced(reference: unknown): string {
 
 const ofReference = Object.keys(referenceFiles()).map((path) => `GET ${path}`);
 
+/** The routes of the route table as API Gateway has them. */
+const withHead = routes.flatMap((route) => methodsOf(route, routes).map((method) => ({ ...route, method })));
+const routeKeysOf = (route: Route) => methodsOf(route, routes).map((method) => `${method} ${route.path}`);
+
 const maxWaitInSeconds = 20;
 const cheapChanges = functionNames.filter((name) =>
   routes.some((route: Route) => route.name === name && takesKey(route) && !route.isExpensive),
@@ -124,10 +128,31 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
 
   it('has the routes of the route table, those of the API reference, and no other', () => {
     const keys = Object.values(service.ofType<{ RouteKey: string }>('AWS::ApiGatewayV2::Route')).map(({ RouteKey }) => RouteKey);
-    expect(keys.sort()).toEqual([...routes.map(({ method, path }) => `${method} ${path}`), ...ofReference].sort());
+    expect(keys.sort()).toEqual([...routes.flatMap(routeKeysOf), ...ofReference].sort());
+    expect(keys.length).toBeLessThan(250); // an API has at most 300
   });
 
-  it.each(routes)('routes $method $path to its function, with a token unless it is public', (route) => {
+  it('has HEAD beside each GET of the route table, except the one that stops a run', () => {
+    const keys = Object.values(service.ofType<{ RouteKey: string }>('AWS::ApiGatewayV2::Route')).map(({ RouteKey }) => RouteKey);
+    const reading = routes.filter(({ method, name }) => method === 'GET' && name !== 'runs/stop-run');
+    expect(keys.filter((key) => key.startsWith('HEAD ')).sort()).toEqual(reading.map(({ path }) => `HEAD ${path}`).sort());
+  });
+
+  it('permits the API to call a function once for each path of it, and for the API reference once', () => {
+    const permissions = Object.values(service.ofType<{ Principal: string; SourceArn: unknown }>('AWS::Lambda::Permission'));
+    const sources = permissions
+      .filter(({ Principal }) => Principal === 'apigateway.amazonaws.com')
+      .map(({ SourceArn }) => flat(SourceArn));
+    const permitted = sources.map((source) => source.replace(/^.*?\/\*\/\*/, ''));
+    expect(permitted.sort()).toEqual(
+      [...new Set(routes.map(({ name, path }) => `${path} ${name}`))]
+        .map((each) => each.split(' ')[0])
+        .concat('/*')
+        .sort(),
+    );
+  });
+
+  it.each(withHead)('routes $method $path to its function, with a token unless it is public', (route) => {
     const found = Object.values(
       service.ofType<{ RouteKey: string; AuthorizationType: string; Target: unknown }>('AWS::ApiGatewayV2::Route'),
     ).find(({ RouteKey }) => RouteKey === `${route.method} ${route.path}`);
@@ -188,9 +213,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
 
   it('admits fewer requests to expensive routes, after these routes exist', () => {
     const [deployed] = Object.values(service.resources).filter(({ Type }) => Type === 'AWS::ApiGatewayV2::Stage');
-    const expensive = (routes as readonly Route[])
-      .filter(({ isExpensive }) => isExpensive)
-      .map(({ method, path }) => `${method} ${path}`);
+    const expensive = (routes as readonly Route[]).filter(({ isExpensive }) => isExpensive).flatMap(routeKeysOf);
     const settings = deployed?.Properties['RouteSettings'] as Record<string, object>;
     expect(Object.keys(settings)).toEqual(expect.arrayContaining(expensive));
     for (const route of expensive) {
@@ -209,12 +232,17 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     const few = { ThrottlingRateLimit: 10, ThrottlingBurstLimit: 50 };
     expect(Object.fromEntries(open.map((route) => [route, deployed?.RouteSettings[route]]))).toEqual({
       'GET /health': few,
+      'HEAD /health': few,
       'GET /.well-known/jwks.json': few,
+      'HEAD /.well-known/jwks.json': few,
       ...Object.fromEntries(
-        ['GET /openapi.json', ...ofReference].map((route) => [route, { ThrottlingRateLimit: 2, ThrottlingBurstLimit: 20 }]),
+        ['GET /openapi.json', 'HEAD /openapi.json', ...ofReference].map((route) => [
+          route,
+          { ThrottlingRateLimit: 2, ThrottlingBurstLimit: 20 },
+        ]),
       ),
     });
-    const expensive = (routes as readonly Route[]).filter(({ isExpensive }) => isExpensive);
+    const expensive = (routes as readonly Route[]).filter(({ isExpensive }) => isExpensive).flatMap(routeKeysOf);
     expect(Object.keys(deployed?.RouteSettings ?? {})).toHaveLength(open.length + expensive.length);
   });
 

@@ -73,6 +73,21 @@ describe('describeAsset', () => {
     expect((await read(id, 'alice')).content_reads).toEqual([{ user: 'bob', read_at: byAlice.now }]);
   });
 
+  it('reads no content and records no read for an answer without a body, which has the same ETag', async () => {
+    const id = await anAsset(stores, domain, domainOpen);
+    const { content_key } = await readAsset(stores.table, domain, id);
+    const { etag } = await describeFor(id, 'alice');
+    await deleteContent(stores.content, String(content_key));
+    for (const by of ['alice', 'bob']) {
+      const request = { domain, id, by, now: byAlice.now, withoutContent: true };
+      const { asset, ...rest } = await describeAsset(stores.table, stores.content, request);
+      expect([rest, asset?.asset]).toEqual([{ etag }, undefined]);
+    }
+    const { content_reads } =
+      (await describeAsset(stores.table, stores.content, { domain, id, ...byAlice, withoutContent: true })).asset ?? {};
+    expect(content_reads).toEqual([]);
+  });
+
   it('records a read that is answered with a download', async () => {
     const id = await anAsset(stores, domain, domainOpen);
     await makeLarge(id);

@@ -31,11 +31,18 @@ interface Sent {
   claims?: Record<string, string>;
   domainID?: string;
   isBase64Encoded?: boolean;
+  method?: string;
 }
 
 function eventOf(sent: Sent): APIGatewayProxyEventV2WithJWTAuthorizer {
-  const { body = '{"name":"N"}', query, claims = { sub: 'alice', 'cognito:groups': '[d1:editor]' }, domainID = 'd1' } = sent;
-  const http = { method: 'PUT', path: '/', protocol: 'HTTP/1.1', sourceIp: '::1', userAgent: '' };
+  const {
+    body = '{"name":"N"}',
+    query,
+    claims = { sub: 'alice', 'cognito:groups': '[d1:editor]' },
+    domainID = 'd1',
+    method = 'PUT',
+  } = sent;
+  const http = { method, path: '/', protocol: 'HTTP/1.1', sourceIp: '::1', userAgent: '' };
   const context = { requestId: 'r-1', http, authorizer: { jwt: { claims, scopes: [] } } };
   return {
     version: '2.0',
@@ -245,6 +252,37 @@ describe('endpoint', () => {
       const work = endpoint(closed, { ...reading, condition }, () => Promise.reject(new Error('Called.')));
       const { statusCode, body } = await answerOf(work, { headers: { [condition]: '' } });
       expect([statusCode, body?.['errors']]).toMatchObject([400, [{ pointer: `header/${condition}` }]]);
+    });
+  });
+
+  describe('asked by HEAD', () => {
+    const reading = { status: 200, response: contract.response, etag: true, condition: 'if-none-match' } as const;
+    const get = endpoint(closed, reading, ({ ifNoneMatch }) =>
+      ifNoneMatch?.('"1"') ? { etag: '"1"', notModified: true } : { etag: '"1"', body: { shown: 'S' } },
+    );
+
+    it.each<[string, number, Sent]>([
+      ['a success', 200, {}],
+      ['a 304', 304, { headers: { 'if-none-match': '"1"' } }],
+      ['a refused parameter', 400, { query: { more: '1' } }],
+      ['a refused caller', 403, { domainID: 'd2' }],
+    ])('answers %s with the status and the headers of GET, and no body', async (_what, statusCode, sent) => {
+      const [asGet, asHead] = [await answerOf(get, { ...sent, method: 'GET' }), await answerOf(get, { ...sent, method: 'HEAD' })];
+      expect(asHead).toEqual({ ...asGet, statusCode, body: undefined });
+    });
+
+    it('tells the work, and answers a failure of it without a body', async () => {
+      const asked: boolean[] = [];
+      const fails = endpoint(closed, reading, ({ isHead }) => {
+        asked.push(isHead);
+        throw new Error('secret');
+      });
+      const answers = [await answerOf(fails, { method: 'GET' }), await answerOf(fails, { method: 'HEAD' })];
+      expect(answers.map(({ statusCode, body }) => [statusCode, body === undefined])).toEqual([
+        [500, false],
+        [500, true],
+      ]);
+      expect(asked).toEqual([false, true]);
     });
   });
 

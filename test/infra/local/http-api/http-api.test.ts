@@ -25,6 +25,9 @@ const routes = [
   { name: 'full', method: 'GET', path: '/full' },
   { name: 'cors', method: 'GET', path: '/cors' },
   { name: 'echo', method: 'POST', path: '/echo' },
+  { name: 'changed', method: 'GET', path: '/changed' },
+  { name: 'changed', method: 'POST', path: '/changed' },
+  { name: 'silent', method: 'GET', path: '/silent' },
 ];
 
 const app = 'https://app.example.com';
@@ -39,6 +42,7 @@ const handlers: Record<string, (event: HttpEvent) => unknown> = {
   nonsense: () => ({ statusCode: 'many' }),
   huge: () => ({ statusCode: 200, body: 'x'.repeat(6 * 1024 * 1024) }),
   bare: () => ({ hello: 'world' }),
+  silent: () => ({ statusCode: 200, headers: { 'content-type': 'application/json' }, body: '' }),
   cors: () => ({ statusCode: 200, headers: { 'Access-Control-Allow-Origin': '*' }, body: '' }),
   full: () => ({
     statusCode: 203,
@@ -49,11 +53,12 @@ const handlers: Record<string, (event: HttpEvent) => unknown> = {
   }),
 };
 
-const echo = (event: unknown) => ({
-  statusCode: 200,
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify(event),
-});
+/** The events that `echo` was given. */
+const seen: unknown[] = [];
+const echo = (event: unknown) => {
+  seen.push(event);
+  return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(event) };
+};
 
 let issuer: LocalIssuer;
 let foreignIssuer: LocalIssuer;
@@ -205,7 +210,9 @@ describe('routing', () => {
     ['GET', '/d1/things/'],
     ['GET', '//things'],
     ['DELETE', '/d1/things'],
-    ['HEAD', '/d1/things'],
+    ['HEAD', '/d1'],
+    ['HEAD', '/echo'],
+    ['HEAD', '/changed'],
     ['OPTIONS', '/d1/things'],
     ['TRACE', '/d1/things'],
     ['TRACE', '/bare'],
@@ -216,6 +223,27 @@ describe('routing', () => {
       expect(status).toBe(404);
       if (method !== 'HEAD') expect(body).toBe('{"message":"Not Found"}');
     }
+  });
+
+  it('gives HEAD to the function of a GET that changes nothing, as a HEAD', async () => {
+    const { status, headers } = await fetch(`${api.endpoint}/d1/things/1`, { method: 'HEAD', headers: { authorization } });
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/json']);
+    const { event } = await call('/d1/things/1');
+    expect(seen.at(-2)).toMatchObject({
+      routeKey: 'HEAD /{domainID}/things/{id}',
+      requestContext: { http: { method: 'HEAD' }, routeKey: 'HEAD /{domainID}/things/{id}' },
+      pathParameters: event.pathParameters,
+    });
+  });
+
+  it('requires a token for HEAD where GET does', async () => {
+    const { status, headers } = await fetch(`${api.endpoint}/d1/things/1`, { method: 'HEAD' });
+    expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+  });
+
+  it('answers HEAD without content-length if the function leaves out the body, and GET with it', async () => {
+    const lengthOf = async (method: string) => (await fetch(`${api.endpoint}/silent`, { method })).headers.get('content-length');
+    expect([await lengthOf('HEAD'), await lengthOf('GET')]).toEqual([null, '0']);
   });
 
   it('answers 400 to malformed percent-encoding', async () => {
@@ -306,7 +334,7 @@ describe('the response of the HTTP API', () => {
     ['a function that fails', 'GET', '/fails', 500],
     ['the authorizer', 'GET', '/d1/things', 401],
     ['the routes', 'GET', '/none', 404],
-    ['the routes to HEAD', 'HEAD', '/bare', 404],
+    ['the routes to HEAD', 'HEAD', '/echo', 404],
     ['the routes to malformed percent-encoding', 'GET', '/d1/things/%zz', 400],
   ])('has the request id in both headers if it comes from %s', async (_what, method, path, status) => {
     const { status: answered, headers } = await fetch(api.endpoint + path, { method });
