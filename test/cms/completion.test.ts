@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -24,6 +24,11 @@ function offered(...words: string[]): string[] {
 }
 
 describe('cms completion', () => {
+  it('prints the script in JSON with --json', async () => {
+    const { stdout } = await cms('completion', 'bash', '--json');
+    expect(JSON.parse(stdout)).toEqual({ shell: 'bash', script: readFileSync(scripts.bash, 'utf8') });
+  });
+
   it.skipIf(!isThere('bash'))('completes commands, subcommands and options in bash', () => {
     expect(offered('cms', 'comp')).toEqual(['computation', 'completion']);
     expect(offered('cms', 'asset', 'd')).toEqual(['download', 'delete']);

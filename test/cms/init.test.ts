@@ -224,6 +224,9 @@ describe('the file of a collaboration', () => {
     const { stdout } = await alice('init', '--example');
     expect(Object.keys(parseCollaboration(stdout, 'example.yaml').parties)).toEqual(['alice', 'bob']);
     expect(stdout).toBe(exampleCollaboration);
+    const inJson = await alice('init', '--example', '--json');
+    expect(parseCollaboration(inJson.stdout, 'example.json')).toEqual(JSON.parse(inJson.stdout));
+    expect(JSON.parse(inJson.stdout)).toEqual(parseCollaboration(stdout, 'example.yaml'));
   });
 
   it.each([

@@ -7,5 +7,10 @@ export function addCompletionCommand(program: Command, wrapAction: WrapAction): 
     .command('completion')
     .description('print a script that completes commands and options: eval "$(cms completion bash)"')
     .addArgument(new Argument('<SHELL>', 'the shell').choices(shells))
-    .action(wrapAction(async ({ terminal }, shell: (typeof shells)[number]) => terminal.out(completionScript(program, shell))));
+    .action(
+      wrapAction(async ({ print }, shell: (typeof shells)[number]) => {
+        const script = completionScript(program, shell);
+        print({ shell, script }, () => script);
+      }),
+    );
 }

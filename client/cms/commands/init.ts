@@ -4,7 +4,7 @@ import type { WrapAction } from '../wrap-action.ts';
 import { CmsError } from '../cms-error.ts';
 import type { Collaboration } from '../collaboration/collaboration.ts';
 import { exampleCollaboration } from '../collaboration/example.ts';
-import { readCollaboration } from '../collaboration/read-collaboration.ts';
+import { parseCollaboration, readCollaboration } from '../collaboration/read-collaboration.ts';
 import { otherAssets, syncAsset } from '../collaboration/sync-asset.ts';
 import { syncComputation } from '../collaboration/sync-computation.ts';
 import { syncKey } from '../collaboration/sync-key.ts';
@@ -30,7 +30,7 @@ export function addInitCommand(program: Command, wrapAction: WrapAction): void {
     .action(
       wrapAction(async (context, file: string | undefined, { example }: { example?: boolean }) => {
         if (example === true) {
-          context.terminal.out(exampleCollaboration);
+          context.print(parseCollaboration(exampleCollaboration, 'example'), () => exampleCollaboration);
           return;
         }
         if (file === undefined) {
