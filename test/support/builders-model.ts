@@ -2,6 +2,7 @@ import type { AssetType } from '../../shared/asset-type.ts';
 import { computationStatuses, type ComputationStatus } from '../../shared/computations/computation.ts';
 import { isActive } from '../../shared/computations/run.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
+import { assetsOfRun } from '../../shared/runs/snapshot.ts';
 import type { Item } from '../../shared/table/table.ts';
 import { daysOf } from './lifecycle-inconsistencies.ts';
 
@@ -23,6 +24,8 @@ export interface ModelComputation {
   events: Record<string, number>;
   /** The assets that were unlinked during the active run. */
   kept: string[];
+  /** The assets that the active run was started with. */
+  inputs: string[];
 }
 
 export const emptyModel = (): Model => ({ computations: {}, assets: {}, statistics: {} });
@@ -31,7 +34,7 @@ export function enters(model: Model, computation: ModelComputation, status: Comp
   computation.status = status;
   model.statistics[status] = (model.statistics[status] ?? 0) + 1;
   happens(computation, event);
-  if (!isActive(status)) Object.assign(computation, { cvm: '', kept: [] });
+  if (!isActive(status)) Object.assign(computation, { cvm: '', kept: [], inputs: [] });
 }
 
 export function happens(computation: ModelComputation, event: string): void {
@@ -61,6 +64,11 @@ export function modelOf(items: Item[], domain: string): Model {
       kept: isActive(status)
         ? of(`runs-of#${id}`, `use#${String(run?.['id'])}`)
             .map((use) => String(use['asset_id']))
+            .sort()
+        : [],
+      inputs: isActive(status)
+        ? of(`runs-of#${id}`, `snapshot#${String(run?.['id'])}`)
+            .flatMap((snapshot) => assetsOfRun(snapshot))
             .sort()
         : [],
     };

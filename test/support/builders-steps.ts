@@ -54,6 +54,7 @@ const refusedIf = (isRefused: boolean, code: string) => (isRefused ? { refused: 
 
 function unlink(it: ModelComputation, assetId: string): void {
   it.links = it.links.filter((linked) => linked !== assetId);
+  if (isActive(it.status)) it.kept = [...new Set([...it.kept, assetId])].sort();
   happens(it, 'asset_unlinked');
 }
 
@@ -107,6 +108,7 @@ const onComputation = {
       apply: (changed) => {
         enters(changed, it, 'running', 'started');
         it.cvm = cvm;
+        it.inputs = [...it.links].sort();
       },
     };
   },
@@ -138,7 +140,7 @@ const onAsset = {
   },
   removeAsset: (domain: string, { id }: Asset, _: Step, model: Model): Planned => {
     const all = Object.values(model.computations);
-    const isUsed = all.some((it) => isActive(it.status) && (it.links.includes(id) || it.kept.includes(id)));
+    const isUsed = all.some((it) => isActive(it.status) && it.inputs.includes(id));
     return {
       act: (_stores, table) => deleteAsset(table, { domain, id, ...byAlice }),
       ...refusedIf(isUsed, 'conflict'),
@@ -165,7 +167,6 @@ const onBoth = {
     apply: () => {
       if (!it.links.includes(asset.id)) return;
       unlink(it, asset.id);
-      if (isActive(it.status)) it.kept = [...new Set([...it.kept, asset.id])].sort();
     },
   }),
 };
@@ -174,7 +175,7 @@ const creating = {
   create: (domain: string, { name }: Step): Planned => ({
     act: (_, table) => aComputation(table, domain, name),
     apply: (model, id) => {
-      const it: ModelComputation = { name, status: 'created', cvm: '', links: [], keys: [], events: {}, kept: [] };
+      const it: ModelComputation = { name, status: 'created', cvm: '', links: [], keys: [], events: {}, kept: [], inputs: [] };
       model.computations[id] = it;
       enters(model, it, 'created', 'created');
     },
