@@ -44,6 +44,10 @@ const variables = {
   get PUBLISHED_KEY_ARNS() {
     return text('PUBLISHED_KEY_ARNS');
   },
+  /** Where Lambda is asked to call the function `maintenance/purge`. */
+  get PURGE_URL() {
+    return text('PURGE_URL');
+  },
   get MEMBERSHIP_CLAIM() {
     return text('MEMBERSHIP_CLAIM');
   },

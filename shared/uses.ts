@@ -12,6 +12,8 @@ export interface Uses {
   sealingKey?: readonly ('GenerateDataKey' | 'Decrypt')[];
   /** Actions of KMS on all keys that sign or signed evidence. */
   publishedKeys?: readonly 'GetPublicKey'[];
+  /** The function of the task `maintenance/purge`. */
+  purge?: readonly 'InvokeFunction'[];
 }
 
 export type TableAction =

@@ -29,7 +29,7 @@ export class GatewayStack extends StageStack {
   constructor(scope: Construct, id: string, { stage, row, state, service, gatewayFolder }: GatewayStackProps) {
     super(scope, id, stage, 'Computation management: gateway for CVMs');
     for (const fault of faultsOf(stage, row)) Annotations.of(this).addError(fault);
-    const resources = { ...state.resources, stateMachineArn: service.stateMachineArn };
+    const { resources } = service;
     const bundle = new GatewayBundle(this, 'Bundle', gatewayFolder);
     const network = new GatewayNetwork(this, 'Network', {
       stage,

@@ -1,6 +1,8 @@
 import { uploadPrefix } from '../../shared/assets/content-store.ts';
 import { stateMachineDefinition, type RunTimes } from '../../shared/runs/state-machine.ts';
 import type { Background } from './functions/background.ts';
+import { startLambdaApi } from './functions/lambda-api.ts';
+import type { Listening } from './listen.ts';
 import { startDynamoDb, type LocalDynamoDb } from './dynamodb/dynamodb.ts';
 import type { AllowsOrigin } from './http-api/cors.ts';
 import { startIssuer, type LocalIssuer } from './sign-in/issuer.ts';
@@ -18,6 +20,7 @@ export interface LocalCloud {
   stepFunctions: LocalStepFunctions;
   issuer: LocalIssuer;
   kms: LocalKms;
+  lambda: Listening;
 }
 
 export interface LocalCloudOptions {
@@ -64,8 +67,9 @@ export async function startLocalCloud(options: LocalCloudOptions): Promise<Local
     ),
     started(startIssuer({ claim: local.membershipClaim, ...kept })),
     started(startKms(kept)),
+    started(startLambdaApi(background)),
   ] as const;
   await Promise.allSettled(parts); // if one fails, the others are stopped after they have started
-  const [dynamoDb, s3, stepFunctions, issuer, kms] = await Promise.all(parts);
-  return { dynamoDb, s3, stepFunctions, issuer, kms };
+  const [dynamoDb, s3, stepFunctions, issuer, kms, lambda] = await Promise.all(parts);
+  return { dynamoDb, s3, stepFunctions, issuer, kms, lambda };
 }

@@ -19,6 +19,7 @@ export interface Endpoints {
   s3: string;
   stepFunctions: string;
   kms: KeyService;
+  lambda: string;
 }
 
 /** The service with the keys that sign evidence, and the key that seals private keys. */
@@ -42,6 +43,7 @@ export function setEnvironment(endpoints: Endpoints, times: RunTimes, logLevel: 
     SIGNING_KEY_ARN: endpoints.kms.signingKeyArn,
     SEALING_KEY_ARN: endpoints.kms.sealingKeyArn,
     PUBLISHED_KEY_ARNS: endpoints.kms.publishedKeyArns.join(','),
+    PURGE_URL: purgeUrlOn(endpoints.lambda),
     MEMBERSHIP_CLAIM: local.membershipClaim,
     ACCEPT_TIMEOUT_SECONDS: String(times.acceptInSeconds),
     STOP_TIMEOUT_SECONDS: String(times.stopInSeconds),
@@ -58,4 +60,8 @@ export function setEnvironment(endpoints: Endpoints, times: RunTimes, logLevel: 
     AWS_ENDPOINT_URL_SFN: endpoints.stepFunctions,
     AWS_ENDPOINT_URL_KMS: endpoints.kms.endpoint,
   });
+}
+
+export function purgeUrlOn(lambda: string): string {
+  return `${lambda}/2015-03-31/functions/${encodeURIComponent('maintenance/purge')}/invocations`;
 }

@@ -108,7 +108,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
 
   const { onLost } = options;
   const cloud = { ...kept, times, allowsOrigin, invoke, background, clock, onStop, ...(onLost ? { onLost } : {}) };
-  const { dynamoDb, s3, stepFunctions, issuer, kms } = await startLocalCloud(cloud);
+  const { dynamoDb, s3, stepFunctions, issuer, kms, lambda } = await startLocalCloud(cloud);
   onStop(background.stop);
   await createTable(dynamoDb.endpoint, local.tableName);
 
@@ -117,6 +117,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     s3: s3.endpoint,
     stepFunctions: stepFunctions.endpoint,
     kms: kms.place,
+    lambda: lambda.endpoint,
   };
   setEnvironment((await options.intercept?.(endpoints)) ?? endpoints, times, options.logLevel ?? 'SILENT');
   const { document } = openTable(() => new Deadline());

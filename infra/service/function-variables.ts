@@ -33,6 +33,7 @@ export function variablesOf(name: FunctionName): DeployedVariable[] {
   if (uses.signingKey) variables.push('SIGNING_KEY_ARN');
   if (uses.sealingKey) variables.push('SEALING_KEY_ARN');
   if (uses.publishedKeys) variables.push('PUBLISHED_KEY_ARNS');
+  if (uses.purge) variables.push('PURGE_URL');
   if (route?.access) variables.push('MEMBERSHIP_CLAIM');
   if (isLimited(name, routes)) variables.push('DOMAIN_CHANGES_PER_SECOND', 'DOMAIN_BURST');
   if (route?.waits) variables.push('WAITS_PER_STAGE', 'WAITS_PER_DOMAIN');

@@ -1,7 +1,7 @@
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Uses } from '../../shared/uses.ts';
 
-/** The resources that functions access. The state machine's ARN is built from its name, because both refer to each other. */
+/** The resources that functions access. The ARNs of the state machine and of functions are built from their names: they refer to each other. */
 export interface Resources {
   tableName: string;
   tableArn: string;
@@ -11,11 +11,14 @@ export interface Resources {
   signingKeyArn: string;
   sealingKeyArn: string;
   publishedKeyArns: readonly string[];
+  purgeFunctionArn: string;
+  /** Where Lambda is asked to call it. */
+  purgeUrl: string;
 }
 
 /** Returns statements that allow exactly the actions in `uses`. */
 export function permissionsFor(uses: Uses, resources: Resources): PolicyStatement[] {
-  const { tableArn, contentArn, stateMachineArn, signingKeyArn, sealingKeyArn, publishedKeyArns } = resources;
+  const { tableArn, contentArn, stateMachineArn, signingKeyArn, sealingKeyArn, publishedKeyArns, purgeFunctionArn } = resources;
   const actions = uses.stateMachine ?? [];
   return [
     ...allow('dynamodb', uses.table, tableArn),
@@ -34,6 +37,7 @@ export function permissionsFor(uses: Uses, resources: Resources): PolicyStatemen
     ...allow('kms', uses.signingKey, signingKeyArn),
     ...allow('kms', uses.sealingKey, sealingKeyArn),
     ...allow('kms', uses.publishedKeys, ...publishedKeyArns),
+    ...allow('lambda', uses.purge, purgeFunctionArn),
   ];
 }
 

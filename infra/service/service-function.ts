@@ -99,6 +99,7 @@ function environmentOf(name: FunctionName, { stage, issuer, resources }: Service
     SIGNING_KEY_ARN: resources.signingKeyArn,
     SEALING_KEY_ARN: resources.sealingKeyArn,
     PUBLISHED_KEY_ARNS: resources.publishedKeyArns.join(','),
+    PURGE_URL: resources.purgeUrl,
     MEMBERSHIP_CLAIM: issuer.membershipClaim,
     DOMAIN_CHANGES_PER_SECOND: String(stage.domainLimit?.changesPerSecond ?? ''),
     DOMAIN_BURST: String(stage.domainLimit?.burst ?? ''),

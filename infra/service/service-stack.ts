@@ -1,12 +1,13 @@
 import { Annotations, ArnFormat, CfnOutput } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { StageStack } from '../stage-stack.ts';
-import type { Stage } from '../stage.ts';
+import { nameIn, type Stage } from '../stage.ts';
 import type { StateStack } from '../state/state-stack.ts';
 import { Endpoints } from './endpoints.ts';
 import { faultsOfReservations, reservedInAccount } from './reserved-concurrency.ts';
 import { Reference } from './reference.ts';
 import { RunLifecycle, stateMachineName } from './run-lifecycle.ts';
+import type { Resources } from './permissions.ts';
 import { ServiceApi } from './service-api.ts';
 import type { CodeOf } from './service-function.ts';
 import { Tasks } from './tasks.ts';
@@ -30,6 +31,7 @@ export class ServiceStack extends StageStack {
   readonly apiId: string;
   readonly apiUrl: string;
   readonly stateMachineArn: string;
+  readonly resources: Resources;
   /** The executions that all stages of the account reserve for functions. */
   readonly reservedExecutions: number;
 
@@ -45,7 +47,8 @@ export class ServiceStack extends StageStack {
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     });
     const { stateMachineArn } = this;
-    const resources = { ...state.resources, stateMachineArn };
+    const resources = { ...state.resources, stateMachineArn, ...this.purgeOf(stage) };
+    this.resources = resources;
 
     const api = new ServiceApi(this, 'Api', { stage, issuer, origins });
     this.apiId = api.http.apiId;
@@ -59,6 +62,15 @@ export class ServiceStack extends StageStack {
     new CfnOutput(this, 'StateMachineArn', { value: stateMachineArn });
     new CfnOutput(this, 'UndeliveredUrl', { value: undelivered.queueUrl });
     new Triggers(this, 'Triggers', { tasks, contentBucketName, stateMachineArn, undelivered });
+  }
+
+  private purgeOf(stage: Stage): Pick<Resources, 'purgeFunctionArn' | 'purgeUrl'> {
+    const resourceName = nameIn(stage, 'maintenance/purge');
+    const { COLON_RESOURCE_NAME: arnFormat } = ArnFormat;
+    return {
+      purgeFunctionArn: this.formatArn({ service: 'lambda', resource: 'function', resourceName, arnFormat }),
+      purgeUrl: `https://lambda.${this.region}.${this.urlSuffix}/2015-03-31/functions/${resourceName}/invocations`,
+    };
   }
 
   private checkReservations(stage: Stage, rows: readonly Stage[]): void {

@@ -26,7 +26,7 @@ export interface StateStackProps {
  * of this one for it. The event bus is here too, so that one deployment switches it and the table's stream.
  */
 export class StateStack extends StageStack {
-  readonly resources: Omit<Resources, 'stateMachineArn'>;
+  readonly resources: Omit<Resources, 'stateMachineArn' | 'purgeFunctionArn' | 'purgeUrl'>;
   readonly contentBucketName: string;
   readonly issuer: Issuer;
   /** The key that signs the certificates of CVMs and of their gateway. Undefined for a stage without a gateway. */

@@ -4,6 +4,7 @@ import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
 import { Sha256 } from '@smithy/core/checksum';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import type { Endpoints } from '../../infra/local/local-environment.ts';
+import { startLambdaApi } from '../../infra/local/functions/lambda-api.ts';
 import { startKms } from '../../infra/local/kms/kms.ts';
 import { startS3 } from '../../infra/local/s3/s3.ts';
 import { requireAccess, type Permitted } from '../../shared/access/caller.ts';
@@ -53,6 +54,7 @@ export async function startStores(options: { latencyInMilliseconds?: number } = 
   const presigner = new S3RequestPresigner({ region: 'local', credentials: localCredentials, sha256: Sha256 });
   const stepFunctions = await startIdleStepFunctions();
   const kms = await startKms({});
+  const lambda = await startLambdaApi({ invoke: () => undefined });
   return {
     table: embedded.table,
     mortal: { name: embedded.table.name, document, deadline: patientDeadline, clock: patientClock },
@@ -64,10 +66,11 @@ export async function startStores(options: { latencyInMilliseconds?: number } = 
       s3: s3.endpoint,
       stepFunctions: stepFunctions.endpoint,
       kms: kms.place,
+      lambda: lambda.endpoint,
     },
     stop: async () => {
       document.destroy();
-      await Promise.all([stepFunctions.stop(), kms.stop(), s3.stop(), proxy.stop()]);
+      await Promise.all([stepFunctions.stop(), kms.stop(), lambda.stop(), s3.stop(), proxy.stop()]);
       await embedded.stop();
     },
   };

@@ -1,6 +1,7 @@
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
 import type { Uses } from '../../../shared/uses.ts';
+import { schedules } from '../../schedules.ts';
 import { localWaits } from '../local-environment.ts';
 
 interface FunctionLimits {
@@ -18,6 +19,10 @@ interface FunctionLimits {
 const concurrencyOfChanges = 3;
 const concurrencyOfReads = 16;
 
+/** Two calls of a scheduled task would do the same work twice. */
+const concurrencyOfScheduled = 1;
+const scheduled = new Set<string>(schedules.map(({ name }) => name));
+
 /** How long API Gateway waits for the function of an endpoint. */
 const endpointTimeoutInSeconds = 30;
 
@@ -31,6 +36,7 @@ export function limitsOf(name: string): FunctionLimits {
 }
 
 function concurrencyOf(name: string, uses: Uses, waits: boolean): number {
+  if (scheduled.has(name)) return concurrencyOfScheduled;
   if (waits) return localWaits.perStage + concurrencyOfReads; // a request that is held keeps no other one from running
   return writes(uses) && !isGet(name) ? concurrencyOfChanges : concurrencyOfReads;
 }

@@ -9,7 +9,7 @@ export const route = {
   path: '/{domainID}/assets/{id}',
   summary: 'Delete an asset',
   access: { anyOf: ['administer'], or: ['creator'] },
-  uses: { table: changesLists },
+  uses: { table: changesLists, purge: ['InvokeFunction'] },
   isExpensive: true,
   impact: 'Users cannot delete assets.',
 } as const satisfies Route;

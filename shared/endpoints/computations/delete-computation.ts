@@ -9,7 +9,7 @@ export const route = {
   path: '/{domainID}/computations/{id}',
   summary: 'Delete a computation',
   access: { anyOf: ['administer'], or: ['owner'] },
-  uses: { table: changesLists },
+  uses: { table: changesLists, purge: ['InvokeFunction'] },
   isExpensive: true,
   impact: 'Users cannot delete computations.',
 } as const satisfies Route;

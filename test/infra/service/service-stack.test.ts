@@ -356,9 +356,10 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       expect(actionsOn('states').sort()).toEqual((uses.stateMachine ?? []).map((action) => `states:${action}`).sort());
       const ofKeys = [...(uses.signingKey ?? []), ...(uses.sealingKey ?? []), ...(uses.publishedKeys ?? [])];
       expect(actionsOn('kms').sort()).toEqual(ofKeys.map((action) => `kms:${action}`).sort());
+      expect(actionsOn('lambda')).toEqual((uses.purge ?? []).map((action) => `lambda:${action}`));
       const others = statements
         .flatMap(({ Action }) => listed(Action))
-        .filter((action) => !/^(dynamodb|s3|states|kms):/.test(action));
+        .filter((action) => !/^(dynamodb|s3|states|kms|lambda):/.test(action));
       expect(others.sort()).toEqual([
         'logs:CreateLogStream',
         'logs:PutLogEvents',
@@ -367,12 +368,15 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       ]);
     });
 
-    it('is granted access only to the table, the state machine and objects under content/', () => {
+    it('is granted access only to the table, the state machine, the purge and objects under content/', () => {
       for (const { Action, Resource } of statements) {
         const [action] = listed(Action);
         if (action?.startsWith('dynamodb:')) expect(flat(Resource)).toMatch(/Table/);
         if (/^s3:(Get|Put|Delete)Object$/.test(action ?? '')) expect(flat(Resource)).toMatch(/\/content\/\*$/);
         if (action?.startsWith('states:')) expect(flat(Resource)).toContain(nameIn(stage, 'run-lifecycle'));
+        if (action?.startsWith('lambda:')) {
+          expect(flat(Resource)).toMatch(new RegExp(`:function:${nameIn(stage, 'maintenance/purge')}"?$`));
+        }
       }
     });
 

@@ -26,6 +26,8 @@ const notReached: Partial<Record<FunctionName, string[]>> = {
   'runs/get-evidence': ['kms:GetPublicKey'], // here all functions share a process, which reads a public key once
   'maintenance/purge': ['dynamodb:BatchGetItem', 'dynamodb:PutItem'],
   'maintenance/receive-upload': ['s3:DeleteObject'],
+  'computations/delete-computation': ['lambda:InvokeFunction'],
+  'assets/delete-asset': ['lambda:InvokeFunction'],
   'maintenance/collect-content': ['dynamodb:UpdateItem', 's3:GetObject'],
   // Only lists of more than 900 members have nodes that are read one by one.
   'computations/list-computations': ['dynamodb:BatchGetItem'],
@@ -330,12 +332,14 @@ describe('the declared uses of a function', () => {
       signingKey = [],
       sealingKey = [],
       publishedKeys = [],
+      purge = [],
     } = usesOf.get(name) ?? {};
     return [
       ...table.map(ofTable),
       ...content.map((action) => `s3:${action}`),
       ...stateMachine.map((action) => `states:${action}`),
       ...[...signingKey, ...sealingKey, ...publishedKeys].map((action) => `kms:${action}`),
+      ...purge.map((action) => `lambda:${action}`),
     ];
   };
 

@@ -1,12 +1,29 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { startLambdaApi } from '../../../infra/local/functions/lambda-api.ts';
+import type { Listening } from '../../../infra/local/listen.ts';
+import { localCredentials } from '../../../infra/local/local-credentials.ts';
+import { purgeUrlOn } from '../../../infra/local/local-environment.ts';
 import { beginPurge } from '../../../shared/deletion/begin-purge.ts';
 import type { Deadline } from '../../../shared/deadline.ts';
 import { deadlineOf, type Table } from '../../../shared/table/table.ts';
 
 const start = Date.parse('2026-01-01T00:00:00Z');
 let lines: Record<string, unknown>[] = [];
+let called: string[] = [];
+let lambda: Listening;
+let purgeUrl: string;
+beforeAll(async () => {
+  lambda = await startLambdaApi({ invoke: (name) => void called.push(name) });
+  purgeUrl = purgeUrlOn(lambda.endpoint);
+});
+afterAll(() => lambda.stop());
 beforeEach(() => {
   lines = [];
+  called = [];
+  vi.stubEnv('PURGE_URL', purgeUrl);
+  vi.stubEnv('AWS_REGION', 'local');
+  vi.stubEnv('AWS_ACCESS_KEY_ID', localCredentials.accessKeyId);
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', localCredentials.secretAccessKey);
   vi.stubEnv('LOG_LEVEL', 'INFO');
   vi.spyOn(process.stdout, 'write').mockImplementation((line) => {
     lines.push(JSON.parse(String(line)) as Record<string, unknown>);
@@ -30,6 +47,7 @@ describe('beginPurge', () => {
     expect(deadlines[0]).toBe(deadlines[1]);
     expect(deadlines[0]?.remaining).toBe(1_500);
     expect(entries()).toEqual([]);
+    expect(called).toEqual([]);
   });
 
   it('warns of a failure before the deadline', async () => {
@@ -38,6 +56,7 @@ describe('beginPurge', () => {
       throw new Error('No answer.');
     });
     expect(entries()).toEqual(['WARN The purge failed and will be retried.']);
+    expect(called).toEqual(['maintenance/purge']);
     expect(lines[0]).toMatchObject({ error: { message: 'No answer.' } });
   });
 
@@ -47,5 +66,19 @@ describe('beginPurge', () => {
       throw new Error('The deadline has passed.');
     });
     expect(entries()).toEqual(['INFO The purge continues in the background.']);
+    expect(called).toEqual(['maintenance/purge']);
+  });
+
+  it.each([
+    ['refuses', () => purgeUrl.replace('maintenance', 'missing'), 'Lambda answered 404'],
+    ['is away', () => 'http://127.0.0.1:1', 'fetch failed'],
+  ])('leaves the rest to the schedule if Lambda %s', async (_how, url, message) => {
+    vi.stubEnv('PURGE_URL', url());
+    await beginPurge(table, async () => {
+      throw new Error('No answer.');
+    });
+    expect(entries().at(-1)).toBe('WARN The purge could not be called. It continues within a minute.');
+    expect(lines.at(-1)).toMatchObject({ error: { message: expect.stringContaining(message) } });
+    expect(called).toEqual([]);
   });
 });

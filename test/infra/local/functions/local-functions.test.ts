@@ -42,6 +42,17 @@ describe('localFunctions', () => {
     expect(await Promise.all(answers)).toEqual(times(limit + 2, (index) => index));
   });
 
+  it('runs one invocation of a scheduled task at a time', async () => {
+    const held = heldFunction();
+    const invoke = localFunctions({ load: () => Promise.resolve(held.handler) });
+    const answers = times(2, (index) => invoke('maintenance/purge', index));
+    await expect.poll(() => eventsOf(held)).toEqual([0]);
+    held.started[0]?.end();
+    await expect.poll(() => eventsOf(held)).toEqual([0, 1]);
+    held.started[1]?.end();
+    expect(await Promise.all(answers)).toEqual([0, 1]);
+  });
+
   it('runs one function while invocations of another one wait', async () => {
     const held = heldFunction();
     const invoke = localFunctions({
@@ -73,7 +84,7 @@ describe('localFunctions', () => {
 
   it.each([
     ['an endpoint', 'assets/link-asset', 30],
-    ['a task', 'maintenance/purge', 900],
+    ['a task', 'maintenance/receive-upload', 900],
   ])('fails an invocation of %s after its timeout, and starts the next one', async (_kind, name, timeoutInSeconds) => {
     const clock = movableClock();
     const held = heldFunction();

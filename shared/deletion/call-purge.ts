@@ -1,0 +1,24 @@
+import { fromEnv } from '@aws-sdk/credential-provider-env';
+import { Sha256 } from '@smithy/core/checksum';
+import { HttpRequest } from '@smithy/core/transport';
+import { SignatureV4 } from '@smithy/signature-v4';
+import type { Deadline } from '../deadline.ts';
+import { environment } from '../environment.ts';
+
+let signer: SignatureV4 | undefined;
+
+/**
+ * Asks Lambda to call the function `maintenance/purge`, and does not wait for its end. While another call works, Lambda repeats this one
+ * for a minute. The request is signed here, because Lambda's client would add 100 KB (docs/adr/0005-bundles.md).
+ * @throws Error if Lambda refuses or the deadline passes
+ */
+export async function callPurge(deadline: Deadline): Promise<void> {
+  const { PURGE_URL, AWS_REGION } = environment();
+  signer ??= new SignatureV4({ service: 'lambda', region: AWS_REGION, credentials: fromEnv(), sha256: Sha256 });
+  const { protocol, hostname, host, pathname } = new URL(PURGE_URL);
+  const request = { method: 'POST', body: '{}', headers: { host, 'x-amz-invocation-type': 'Event' } };
+  const { headers } = await signer.sign(new HttpRequest({ protocol, hostname, path: pathname, ...request }));
+  const response = await fetch(PURGE_URL, { ...request, headers, signal: deadline.signal() });
+  const answer = await response.text();
+  if (response.status !== 202) throw new Error(`Lambda answered ${response.status}: ${answer}`);
+}
