@@ -108,7 +108,7 @@ export function contextOf(
       },
       retry: { attempts: 4, onRetry: ({ problem }) => outages.began(problem) },
     });
-    const user = givenToken ? claimsOf(givenToken).sub : (profile?.user ?? '');
+    const user = givenToken ? claimsOf(givenToken, `env -u CMS_TOKEN ${typed}`).sub : (profile?.user ?? '');
     return { client, server, domain, user, profile };
   };
   return {

@@ -140,7 +140,7 @@ function startAt(server: string): string {
 function whereToLook({ request, detail }: ServiceProblem, id: string): string {
   if (request.includes('/assets/')) return detail.includes('computation') ? 'computation list' : 'asset list';
   if (request.includes('/cvms/')) return 'cvm list';
-  return /^GET .*\/(run|evidence)$/.test(request) ? `runs ${id}` : 'computation list';
+  return detail.startsWith('No such run ') ? `runs ${id}` : 'computation list';
 }
 
 /**

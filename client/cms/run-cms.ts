@@ -30,10 +30,11 @@ export async function runCms(args: readonly string[], terminal: Terminal, versio
   const isJson = args.includes('--json');
   const program = createProgram(version, wrapAction);
   const usageErrors: string[] = [];
+  let help = '';
   const prepare = (command: Command) => {
     command.exitOverride();
     command.configureOutput({
-      writeOut: terminal.out,
+      writeOut: (text) => (help += text),
       writeErr: (text) => usageErrors.push(text),
       getOutHelpWidth: () => terminal.columns ?? 100,
     });
@@ -44,7 +45,11 @@ export async function runCms(args: readonly string[], terminal: Terminal, versio
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.success;
+    if (error instanceof CommanderError && error.exitCode === 0) {
+      const result = error.code === 'commander.version' ? { version } : { help };
+      terminal.out(isJson ? `${JSON.stringify(result)}\n` : help);
+      return exitCodes.success;
+    }
     const described = error instanceof CommanderError ? usageError(program, args, usageErrors) : errorOf(error);
     terminal.err(isJson ? asJson(described) : asText(described));
     return described.exitCode;
@@ -57,8 +62,17 @@ function usageError(program: Command, args: readonly string[], printed: string[]
   for (const arg of args) command = command.commands.find((each) => each.name() === arg) ?? command;
   const text = printed.join('').trim();
   const isHelp = text.startsWith('Usage:');
-  const message = isHelp ? text : text.replace(/^error: /, '').replace(/^./, (first) => first.toUpperCase());
+  const message = isHelp
+    ? withoutCommand(text, args)
+    : text.replace(/^error: /, '').replace(/^./, (first) => first.toUpperCase());
   return new CmsError(message, { next: helpOf(command), exitCode: exitCodes.usage });
+}
+
+/** A command line without a command shows the help. After `cms help`, the command that is to be explained does not exist. */
+function withoutCommand(help: string, args: readonly string[]): string {
+  const words = args.filter((arg) => !arg.startsWith('-'));
+  if (words[0] === 'help') return `Unknown command '${words.slice(1).join(' ')}'`;
+  return args.includes('--json') ? 'Missing command' : help;
 }
 
 /**

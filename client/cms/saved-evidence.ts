@@ -41,7 +41,10 @@ export async function saveEvidence(directory: string, { evidence, keys, events }
   }
   await expectSavedEvents(directory, events);
   const contents: Contents = { evidence, keys: await withSavedKeys(directory, keys), events };
-  await mkdir(directory, { recursive: true });
+  await mkdir(directory, { recursive: true }).catch((error: unknown) => {
+    const isFile = error instanceof Error && 'code' in error && ['EEXIST', 'ENOTDIR'].includes(String(error.code));
+    throw isFile ? new CmsError(`${directory} is not a directory.`, { exitCode: exitCodes.usage, cause: error }) : error;
+  });
   for (const [name, file] of Object.entries(evidenceFiles)) {
     const content = contents[name as keyof typeof evidenceFiles];
     const path = join(directory, file);

@@ -135,6 +135,16 @@ describe('cms asset download', () => {
     }
   });
 
+  it('names the directory that is not there', async () => {
+    const download = { method: 'GET', url: `${server.endpoint}/d1/content`, headers: {}, expires_at: '' };
+    const answers = { [`GET /assets/${id}`]: json({ ...asset, download }), 'GET /content': json(content) };
+    expect(await cms(answers, ['asset', 'download', id, '--output', 'nowhere/penguins.csv'])).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr: `There is no directory nowhere.\nNext: cms asset download ${id} --output FILE\n`,
+    });
+  });
+
   it('says why there is no connection to storage, and exits with 8', async () => {
     const url = `${server.endpoint.replace('http:', 'https:')}/d1/content`;
     const download = { method: 'GET', url, headers: {}, expires_at: '' };
@@ -220,6 +230,15 @@ describe('cms evidence, where the evidence of the run is already', () => {
       },
       ['evidence', id, '--run', 'r1', '--output', 'kept'],
     );
+
+  it('refuses a file in place of the directory', async () => {
+    writeFileSync('kept', 'mine');
+    expect(await save(evidence, [k1])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/^kept is not a directory\.\n/),
+    });
+    rmSync('kept');
+  });
 
   it('refuses another statement and another key of the same name, and replaces nothing', async () => {
     expect(await save(evidence, [k1])).toMatchObject({ exitCode: 0 });

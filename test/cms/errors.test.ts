@@ -101,6 +101,18 @@ describe('errors of cms', () => {
       /'--expires <WHEN>' .* has passed\.\nNext: cms approve --help\n$/,
     ]),
     [['todo', '--server', 'nowhere'], /^"nowhere" is not the address of a server\. .*\nNext: cms todo --help\n$/],
+    ...['server', 'domain', 'profile'].map((name): [string[], RegExp] => [
+      ['todo', `--${name}`, ''],
+      new RegExp(
+        `'--${name} <${name === 'server' ? 'URL' : name === 'domain' ? 'DOMAIN' : 'NAME'}>' .* Expected a text that is not empty`,
+      ),
+    ]),
+    [['init', '--example', 'new.yaml'], /takes no FILE\.\nNext: cms init --example > new\.yaml\n$/],
+    [['init', join(folder, 'none.yaml')], /^Cannot read .*\nNext: cms init --example > \S+\/none\.yaml\n$/],
+    [['init', join(folder, 'broken.json', 'x.yaml')], /^Cannot read .*\nNext: ls \S+\n$/],
+    [['help', 'comptation'], /^Unknown command 'comptation'\nNext: cms --help\n$/],
+    [['login', '--local', '--user', ''], /^.*\nNext: cms login --help\n$/],
+    [['login', '--local', '--domain', 'a b'], /^No login as the domain "a b": .*\nNext: cms login --help\n$/],
     [['events', 'Incomes', '--follow', '--limit', '5'], /'--follow' cannot be used with option '--limit <COUNT>'/],
     [['events', 'Incomes', '--follow', '--offset', '0'], /'--follow' cannot be used with option '--offset <COUNT>'/],
     [['events', 'Incomes', '--follow', '--all'], /'--follow' cannot be used with option '--all'/],
@@ -535,5 +547,35 @@ describe('errors of cms', () => {
   it('the login is in a file that only its user can read', () => {
     const file = join(folder, 'alice', '.config', 'cms', 'config.json');
     expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('a profile named as a member of every object has no login', async () => {
+    for (const name of ['constructor', '__proto__'])
+      expect(await alice('whoami', '--profile', name)).toMatchObject({ exitCode: 3 });
+    expect(await alice('logout', '--profile', 'constructor')).toMatchObject({ exitCode: 0 });
+    expect(await alice('whoami')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('a CMS_TOKEN that is no token leads to the same command without it', async () => {
+    const cms = cmsIn(join(folder, 'alice'), { env: { CMS_SERVER: stack.baseUrl, CMS_TOKEN: 'secret' } });
+    expect(await cms('todo')).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringMatching(
+        /^The token is not a JSON Web Token with a user \(sub\)\.\nNext: env -u CMS_TOKEN cms todo\n$/,
+      ),
+    });
+  });
+
+  it('with --json the help and the version are JSON, and so is an error where a command is missing', async () => {
+    expect(await alice('--version', '--json')).toEqual({ exitCode: 0, stdout: '{"version":"1.0.0"}\n', stderr: '' });
+    const { stdout } = await alice('run', '--help', '--json');
+    expect(JSON.parse(stdout)).toEqual({ help: expect.stringMatching(/^Usage: cms run/) });
+    const { exitCode, stderr } = await alice('--json');
+    expect([exitCode, JSON.parse(stderr)]).toEqual([2, { error: 'Missing command', exit_code: 2, next: 'cms --help' }]);
+    expect((await alice('run', '--help')).stdout).toMatch(/^Usage: cms run/);
+  });
+
+  it('cms events says so if nothing was found', async () => {
+    expect(await alice('events', id, '--type', 'Unheard')).toMatchObject({ exitCode: 0, stdout: 'Nothing found.\n' });
   });
 });

@@ -206,6 +206,11 @@ describe('cms init', () => {
     const { exitCode, stdout, stderr } = await eve('init', wrong);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toMatch(/^PART +NAME +OUTCOME\ncomputation +Wrong +created\nComputation \S{36}\n\/asset\/file_name: /);
+    const inJson = await eve('init', wrong, '--json');
+    expect(JSON.parse(inJson.stdout)).toEqual({
+      computation: expect.stringMatching(/^\S{36}$/),
+      steps: [{ subject: 'computation', name: 'Wrong', outcome: 'unchanged' }],
+    });
   });
 
   it('refuses a user who has no part in the collaboration', async () => {

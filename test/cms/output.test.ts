@@ -255,7 +255,9 @@ describe('the command to type next', () => {
   it('is the list of what was not found, and the help of a command that was wrong', () => {
     expect(next({ code: 'not_found', request: 'GET /d1/assets/a' })).toBe('cms asset list');
     expect(next({ code: 'not_found', request: 'GET /d1/cvms/a' })).toBe('cms cvm list');
-    expect(next({ code: 'not_found', request: 'GET /d1/computations/c/run' }, { computation: 'c' })).toBe('cms runs c');
+    const run = { code: 'not_found', request: 'GET /d1/computations/c/run' } as const;
+    expect(next({ ...run, detail: 'No such run of this computation.' }, { computation: 'c' })).toBe('cms runs c');
+    expect(next({ ...run, detail: 'No such computation in this domain.' }, { computation: 'c' })).toBe('cms computation list');
     expect(next({ code: 'not_found' })).toBe('cms computation list');
     const start = { code: 'not_found', request: 'POST /d1/computations/c/run' } as const;
     expect(next(start, { computation: 'c' })).toBe('cms computation list');

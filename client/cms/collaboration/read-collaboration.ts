@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { isMap, isNode, isPair, LineCounter, parseDocument, type Document } from 'yaml';
 import { CmsError } from '../cms-error.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { filesBeside } from '../output/files-beside.ts';
 import { shellWord } from '../output/shell-word.ts';
 import { collaborationSchema, type Collaboration } from './collaboration.ts';
 
@@ -12,8 +13,9 @@ export async function readCollaboration(file: string): Promise<Collaboration> {
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     throw new CmsError(`Cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`, {
-      next: `cms init --example > ${shellWord(file)}`,
+      next: isMissing ? `cms init --example > ${shellWord(file)}` : filesBeside(file),
       exitCode: exitCodes.usage,
     });
   }

@@ -1,5 +1,5 @@
 import { lstat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { Command } from 'commander';
 import type { Client } from '../../create-client.ts';
 import type { Item } from '../../pages.ts';
@@ -70,7 +70,9 @@ export function addAssetCommands(program: Command, wrapAction: WrapAction): void
         const mustBeNew = options.output === undefined;
         const { size, checksum } = await download(context, connection, { id, file, mustBeNew }).catch((error: unknown) => {
           if (hasCode(error, 'EEXIST')) throw notNew(context, `There is a file ${file} here already.`); // made since it was looked for
-          throw hasCode(error, 'EISDIR') ? noFile(context, { id, file }) : error;
+          if (hasCode(error, 'EISDIR')) throw noFile(context, { id, message: `${file} is not the name of a file.` });
+          if (!hasCode(error, 'ENOENT') && !hasCode(error, 'ENOTDIR')) throw error;
+          throw noFile(context, { id, message: `There is no directory ${dirname(file)}.` });
         });
         context.print({ id, file, size, checksum }, () => `Saved ${file} (${sizeText(size)})\n  SHA3-256 ${checksum ?? ''}\n`);
       }),
@@ -100,11 +102,8 @@ function notNew({ typed }: Context, message: string): CmsError {
   return new CmsError(message, { next: `${typed} --output FILE`, exitCode: exitCodes.usage });
 }
 
-function noFile({ command }: Context, { id, file }: { id: string; file: string }): CmsError {
-  return new CmsError(`${file} is not the name of a file.`, {
-    next: command(`asset download ${id} --output FILE`),
-    exitCode: exitCodes.usage,
-  });
+function noFile({ command }: Context, { id, message }: { id: string; message: string }): CmsError {
+  return new CmsError(message, { next: command(`asset download ${id} --output FILE`), exitCode: exitCodes.usage });
 }
 
 interface LinkChange {

@@ -1,10 +1,11 @@
 import { Option, type Command } from 'commander';
+import type { Item } from '../../pages.ts';
 import { watchEvents } from '../../watch-events.ts';
 import type { WrapAction } from '../wrap-action.ts';
 import { computationId } from '../computation-reference.ts';
 import { detailsOf } from '../output/event-line.ts';
 import { relativeTime } from '../output/relative-time.ts';
-import { table } from '../output/table.ts';
+import { table, type Column } from '../output/table.ts';
 import { printable } from '../../../shared/printable.ts';
 import { addListOptions, noteMore, readList, type ListOptions } from './list.ts';
 import { notEmpty } from './options.ts';
@@ -40,18 +41,15 @@ export function addEventsCommand(program: Command, wrapAction: WrapAction): void
         const filter = { id, ...(run === undefined ? {} : { run_id: run }), ...(type === undefined ? {} : { event_type: type }) };
         if (follow !== true) {
           const { listed, total } = await readList(client, 'listEvents', filter, options);
+          const columns: Column<Item<'listEvents'>>[] = [
+            { title: 'time', value: ({ timestamp }) => relativeTime(timestamp, terminal.now()) },
+            { title: 'who', value: ({ originator }) => originator, cuts: true },
+            { title: 'event', value: ({ event_type }) => event_type },
+            { title: 'status', value: ({ status }) => status },
+            { title: 'details', value: (event) => shortDetails(event), cuts: true },
+          ];
           context.print({ events: listed, total }, () =>
-            table(
-              listed,
-              [
-                { title: 'time', value: ({ timestamp }) => relativeTime(timestamp, terminal.now()) },
-                { title: 'who', value: ({ originator }) => originator, cuts: true },
-                { title: 'event', value: ({ event_type }) => event_type },
-                { title: 'status', value: ({ status }) => status },
-                { title: 'details', value: (event) => shortDetails(event), cuts: true },
-              ],
-              terminal,
-            ),
+            listed.length === 0 ? 'Nothing found.\n' : table(listed, columns, terminal),
           );
           noteMore(context, { listed: listed.length, total }, options);
           return;

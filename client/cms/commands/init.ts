@@ -16,7 +16,7 @@ import { privateKeyBeside } from '../keys/key-pair.ts';
 import { readPublicKey, type GivenKey } from '../keys/read-public-key.ts';
 import { formatMissing, isNothing, missingItems } from '../missing-items.ts';
 import { nextRun } from '../next-run.ts';
-import { shellPath } from '../output/shell-word.ts';
+import { shellPath, shellWord } from '../output/shell-word.ts';
 import { table } from '../output/table.ts';
 import { localLogin } from '../profile/login-command.ts';
 import { expectFile } from '../transfers.ts';
@@ -30,7 +30,7 @@ export function addInitCommand(program: Command, wrapAction: WrapAction): void {
     .action(
       wrapAction(async (context, file: string | undefined, { example }: { example?: boolean }) => {
         if (example === true) {
-          context.print(parseCollaboration(exampleCollaboration, 'example'), () => exampleCollaboration);
+          printExample(context, file);
           return;
         }
         if (file === undefined) {
@@ -59,6 +59,7 @@ export function addInitCommand(program: Command, wrapAction: WrapAction): void {
           steps.push(...(await otherAssets(context, connection, id, synced)));
           if (party?.key !== undefined && key) steps.push(await syncKey(connection, id, { planned: party.key, ...key }));
         } catch (error) {
+          if (context.isJson) context.print({ computation: id, steps }, () => '');
           context.note(formatSteps(id, steps));
           throw error;
         }
@@ -76,6 +77,17 @@ export function addInitCommand(program: Command, wrapAction: WrapAction): void {
         context.note(`Missing before a run:\n${formatMissing(items, { user, command: context.command })}`);
       }),
     );
+}
+
+/** Prints a file to start from. @throws CmsError if a file is named, which a user may expect to be written */
+function printExample({ print }: Context, file: string | undefined): void {
+  if (file !== undefined) {
+    throw new CmsError('--example prints to standard output, and takes no FILE.', {
+      next: `cms init --example > ${shellWord(file)}`,
+      exitCode: exitCodes.usage,
+    });
+  }
+  print(parseCollaboration(exampleCollaboration, 'example'), () => exampleCollaboration);
 }
 
 /** Returns what the caller brings. @throws CmsError if the caller has no part in the collaboration */

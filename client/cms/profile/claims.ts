@@ -7,12 +7,16 @@ import { exitCodes } from '../exit-codes.ts';
 const claimsSchema = v.looseObject({ sub: v.string(), exp: v.optional(v.number()), iat: v.optional(v.number()) });
 export type Claims = v.InferOutput<typeof claimsSchema>;
 
-/** Reads the claims of a token. Does not verify it: the service does. @throws CmsError if it is no JSON Web Token */
-export function claimsOf(token: string): Claims {
+/**
+ * Reads the claims of a token. Does not verify it: the service does.
+ * @param next the command to type if it is no JSON Web Token
+ * @throws CmsError if it is no JSON Web Token
+ */
+export function claimsOf(token: string, next = 'cms login'): Claims {
   const claims = v.safeParse(claimsSchema, readClaims(token));
   if (claims.success) return claims.output;
   throw new CmsError('The token is not a JSON Web Token with a user (sub).', {
-    next: 'cms login',
+    next,
     exitCode: exitCodes.notLoggedIn,
   });
 }

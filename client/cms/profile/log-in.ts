@@ -18,7 +18,9 @@ export async function logInLocally(
 ): Promise<Profile> {
   const { server, domain } = target;
   const token = await tokenOfLocal(server, domain, { user, roles }, signal).catch((error: unknown) => {
-    if (!(error instanceof ServiceProblem) || error.code !== 'unexpected') throw error;
+    if (!(error instanceof ServiceProblem)) throw error;
+    if (error.code === 'invalid_request') throw wrongMember(error, { user, domain });
+    if (error.code !== 'unexpected') throw error;
     throw new CmsError(`${server} is not a service of npm start, so it does not support --local. Log in with its issuer.`, {
       next: `cms login --server ${server} --domain ${domain} --issuer URL --client-id ID`,
       exitCode: exitCodes.notLoggedIn,
@@ -26,6 +28,13 @@ export async function logInLocally(
     });
   });
   return { ...withToken(target, token), credentials: { kind: 'local', user, roles } };
+}
+
+/** Of what a local login sends, only the user and the domain may be wrong. */
+function wrongMember(problem: ServiceProblem, { user, domain }: { user: string; domain: string }): CmsError {
+  const what = problem.detail.startsWith('sub') ? `the user ${JSON.stringify(user)}` : `the domain ${JSON.stringify(domain)}`;
+  const expected = problem.detail.replace(/^[\w.]+: /, '');
+  return new CmsError(`No login as ${what}: ${expected}`, { exitCode: exitCodes.usage, cause: problem });
 }
 
 /** Logs a user in with a browser on this machine, or with a code on another device. @throws ServiceProblem */

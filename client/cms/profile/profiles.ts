@@ -21,12 +21,13 @@ export function openProfiles({ env, home }: Pick<Terminal, 'env' | 'home'>): Pro
   const file = join(env['XDG_CONFIG_HOME'] || join(home, '.config'), 'cms', 'config.json');
   return {
     file,
-    read: async (name) => (await readAll(file))[name],
+    read: async (name) => new Map(Object.entries(await readAll(file))).get(name), // also of a name such as `constructor`
     write: async (name, profile) => writeAll(file, { ...(await readAll(file)), [name]: profile }),
     remove: async (name) => {
-      const { [name]: removed, ...others } = await readAll(file);
-      if (removed !== undefined) await writeAll(file, others);
-      return removed !== undefined;
+      const profiles = new Map(Object.entries(await readAll(file)));
+      const isRemoved = profiles.delete(name);
+      if (isRemoved) await writeAll(file, Object.fromEntries(profiles));
+      return isRemoved;
     },
   };
 }
