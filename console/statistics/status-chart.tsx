@@ -29,6 +29,7 @@ export function StatusChart({ counts: { days, series } }: { counts: DailyCounts 
       xTitle="Day"
       yTitle="Computations"
       xDomain={days}
+      yTickFormatter={(count) => (Number.isInteger(count) ? count.toLocaleString('en') : '')} // no halves of a computation
       xTickFormatter={(day) => dayFormat.format(new Date(day))}
       series={series.map(({ status, counts }) => ({
         type: 'bar',

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { findChromium } from './chromium.ts';
 import { tellOfConflicts } from './conflict-story.ts';
 import { type ConsoleWorld, startConsoleWorld } from './console-world.ts';
+import { tellFacts } from './fact-stories.ts';
 import { tellOfTheFirstLoad } from './first-load-story.ts';
 import { tellOfTheKeyboard } from './keyboard-stories.ts';
 import { tellOfLeaving } from './leaving-stories.ts';
@@ -31,6 +32,7 @@ describe.runIf(hasBrowser)('the web console', () => {
     tellOfTheFirstLoad(world);
     tellHowToSignIn(world);
     tellRuns(world);
+    tellFacts(world);
     tellOfConflicts(world);
     tellOfTheKeyboard(world);
     tellOfLeaving(world);

@@ -1,0 +1,151 @@
+import type { Locator, Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import type { Schemas } from '../../client/index.ts';
+import { longestWaitInMilliseconds } from '../support/patience.ts';
+import type { ConsoleWorld } from './console-world.ts';
+import { arrive } from './party.ts';
+import { clientOf } from './seed.ts';
+
+/** What screens say of the service's own facts. */
+export function tellFacts(world: () => ConsoleWorld): void {
+  it('shows in the chart and the table of the statistics how many computations entered each status on each day', async () => {
+    const domainID = 'counted';
+    const client = await clientOf(world(), 'alice', [`${domainID}:administrator`]);
+    for (const name of ['One', 'Two', 'Three']) await client.createComputation({ domainID, body: { name } });
+    const { comp_stats } = await client.getStatistics({ domainID });
+    const [{ day: today, ...rest } = expect.unreachable('Nothing is counted.')] = comp_stats;
+    expect([rest, comp_stats.length]).toEqual([{ status: 'created', count: 3 }, 1]);
+
+    // The service counts what happens now. Of earlier days it says what the test adds.
+    const added = [
+      { day: dayBefore(today, 2), status: 'created', count: 4 },
+      { day: dayBefore(today, 2), status: 'failed', count: 12 },
+      { day: today, status: 'completed', count: 2 },
+    ];
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['viewer'], domain: domainID });
+    await page.route('**/computations/statistics?*', async (route) => {
+      const answer = await route.fetch();
+      const { comp_stats: counted } = (await answer.json()) as { comp_stats: object[] };
+      await route.fulfill({ response: answer, json: { comp_stats: [...added, ...counted] } });
+    });
+    await open('statistics');
+    expect(await barsOf(page)).toEqual([
+      ...[6, 5, 4, 3].map((days) => `${dayText(today, days)}, Created 0, Completed 0, Failed 0`),
+      `${dayText(today, 2)}, Created 4, Completed 0, Failed 12`,
+      `${dayText(today, 1)}, Created 0, Completed 0, Failed 0`,
+      `${dayText(today, 0)}, Created 3, Completed 2, Failed 0`,
+    ]);
+    expect(await drawnBars(page, 'Failed')).toEqual([false, false, false, false, true, false, false]);
+    expect(await drawnBars(page, 'Created')).toEqual([false, false, false, false, true, false, true]);
+    const totals = page.getByRole('table', { name: 'In total' });
+    expect(await cellsOf(totals)).toEqual(['Created 7', 'Completed 2', 'Failed 12']);
+  });
+
+  it('shows which CVMs are connected, which were never seen, and when one was last seen', async () => {
+    const domainID = 'watched';
+    const client = await clientOf(world(), 'alice', [`${domainID}:administrator`]);
+    const cvms = ['cvm-heard', 'cvm-never', 'cvm-lost'];
+    for (const cvmID of cvms) await client.registerCvm({ domainID, cvmID, body: { description: 'Rack 1' } });
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['viewer'], domain: domainID });
+    const lost: Schemas['Presence'] = { state: 'disconnected', last_seen_at: hoursAgo(2), agent_state: null, fit: 'unknown' };
+    // Of one the test says that it was last heard two hours ago.
+    await page.route(/\/cvms(\?|\/cvm-lost)/, async (route) => {
+      const answer = await route.fetch();
+      const json = JSON.stringify(await answer.json());
+      const changed = JSON.parse(json, (_, value: { id?: string } | null) =>
+        value?.id === 'cvm-lost' ? { ...value, presence: lost } : value,
+      ) as object;
+      await route.fulfill({ response: answer, json: changed });
+    });
+    await open('cvms');
+    const list = page.getByRole('grid', { name: 'CVMs' });
+    await list.getByRole('link', { name: 'cvm-heard' }).waitFor();
+    expect(await cellsOf(list)).toEqual([
+      'cvm-lost Disconnected Unknown Rack 1 2 hours ago',
+      'cvm-never Disconnected Unknown Rack 1 Never',
+      'cvm-heard Disconnected Unknown Rack 1 Never',
+    ]);
+
+    const cvm = await clientOf(world(), 'cvm', [`${domainID}:cvm`]);
+    await cvm.report({ domainID, cvmID: 'cvm-heard', body: { reports: [{ type: 'heartbeat', fit: 'ready' }] } });
+    await page.getByRole('button', { name: 'Refresh cvms' }).click();
+    await list.getByText('Connected', { exact: true }).waitFor();
+    expect(await cellsOf(list)).toContain('cvm-heard Connected Ready for a run Rack 1 just now');
+    for (const [name, facts] of [
+      ['cvm-heard', ['Connected', 'Ready for a run']],
+      ['cvm-never', ['Disconnected', 'Never']],
+      ['cvm-lost', ['Disconnected', '2 hours ago']],
+    ] as const) {
+      await open(`cvms/${name}`);
+      await page.getByRole('heading', { name, level: 1 }).waitFor();
+      for (const fact of facts) await page.getByRole('main').getByText(fact, { exact: true }).waitFor();
+    }
+  });
+
+  it('shows how far an upload is, until the file has arrived', async () => {
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
+    const network = await page.context().newCDPSession(page);
+    const limit = (uploadThroughput: number) =>
+      network.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput });
+    await open('assets/new');
+    const buffer = Buffer.alloc(1_000_000, 'a,b\n');
+    await page.locator('input[type=file]').setInputFiles({ name: 'watched.csv', mimeType: 'text/csv', buffer });
+    await limit(200_000); // bytes a second: without an end, as long as the test looks
+    await page.getByRole('button', { name: 'Upload', exact: true }).click();
+    const bar = page.getByRole('progressbar', { name: 'Uploading watched.csv' });
+    const percent = async () => Number(await bar.getAttribute('value'));
+    const expectBelow100 = async (least: number) => {
+      await expect.poll(percent, { timeout: longestWaitInMilliseconds }).toBeGreaterThan(least);
+      const shown = await percent();
+      expect(shown).toBeLessThan(100);
+      return shown;
+    };
+    const first = await expectBelow100(0);
+    await expectBelow100(first);
+    await page.getByText(/^[\d.]+\sKi?B of 977\sKi?B$/).first().waitFor();
+    await limit(-1);
+    await page.getByRole('button', { name: 'Download watched.csv' }).waitFor();
+    await page.getByText('watched.csv is uploaded.').waitFor();
+    expect(await page.getByRole('progressbar').count()).toBe(0);
+  });
+}
+
+/** Returns the texts of the rows of a table, without its header. */
+async function cellsOf(table: Locator): Promise<string[]> {
+  const rows = await table.locator('tbody tr').all();
+  return await Promise.all(rows.map(async (row) => (await row.innerText()).replaceAll(/\s+/g, ' ').trim()));
+}
+
+/** Returns what the chart says of each day to a user who goes through it with the arrow keys. */
+async function barsOf(page: Page): Promise<string[]> {
+  const chart = page.getByRole('application', { name: 'Computations by day and status' });
+  await chart.focus();
+  const names: string[] = [];
+  for (let days = 0; days < 7; days++) {
+    await page.keyboard.press('ArrowRight');
+    const bar = chart.locator('[role=button][focusable]');
+    await expect.poll(() => bar.getAttribute('aria-label')).not.toBe(names.at(-1) ?? '');
+    names.push((await bar.getAttribute('aria-label')) ?? '');
+  }
+  return names;
+}
+
+/** Returns on which days there is a bar of the status. */
+async function drawnBars(page: Page, status: string): Promise<boolean[]> {
+  const bars = await page.locator(`[role=application] g[aria-label=${status}] rect`).all();
+  return await Promise.all(bars.map(async (bar) => Number(await bar.getAttribute('height')) > 0));
+}
+
+function dayBefore(day: string, days: number): string {
+  return new Date(Date.parse(day) - days * 86_400_000).toISOString().slice(0, 10);
+}
+
+/** Returns the day as the chart names it. */
+function dayText(today: string, daysAgo: number): string {
+  const day = new Date(dayBefore(today, daysAgo));
+  return new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(day);
+}
+
+function hoursAgo(hours: number): string {
+  return new Date(Date.now() - hours * 3_600_000).toISOString();
+}
