@@ -32,7 +32,7 @@ export function CvmsScreen() {
       cell: ({ id }) => <Link href={addressOf({ screen: 'cvm', domain, cvm: id })}>{id}</Link>,
     },
     { id: 'state', header: 'Presence', minWidth: 150, cell: ({ presence }) => <Presence presence={presence} /> },
-    { id: 'fit', header: 'Fitness', minWidth: 170, cell: ({ presence }) => <Fit presence={presence} /> },
+    { id: 'fit', header: 'Fitness', minWidth: 170, isSecondary: true, cell: ({ presence }) => <Fit presence={presence} /> },
     { id: 'description', header: 'Description', isSecondary: true, cell: ({ description }) => description || '-' },
     {
       id: 'seen',
