@@ -16,7 +16,7 @@ export interface Caller {
 type Claims = Record<string, unknown>;
 
 /** OpenID Connect Core 1.0, section 2. */
-const longestUserIdInBytes = 255;
+export const longestUserIdInBytes = 255;
 
 /**
  * Reads the caller from the claims of a verified token. A membership is a string `<domainID>:<role>`, or

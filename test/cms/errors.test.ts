@@ -101,17 +101,20 @@ describe('errors of cms', () => {
       /'--expires <WHEN>' .* has passed\.\nNext: cms approve --help\n$/,
     ]),
     [['todo', '--server', 'nowhere'], /^"nowhere" is not the address of a server\. .*\nNext: cms todo --help\n$/],
-    ...['server', 'domain', 'profile'].map((name): [string[], RegExp] => [
-      ['todo', `--${name}`, ''],
-      new RegExp(
-        `'--${name} <${name === 'server' ? 'URL' : name === 'domain' ? 'DOMAIN' : 'NAME'}>' .* Expected a text that is not empty`,
-      ),
+    ...['--server <URL>', '--domain <DOMAIN>', '--profile <NAME>'].map((option): [string[], RegExp] => [
+      ['todo', option.replace(/ .*/, ''), ''],
+      new RegExp(`'${option}' .* Expected a text that is not empty\\.\\nNext: cms todo --help\\n$`),
     ]),
     [['init', '--example', 'new.yaml'], /takes no FILE\.\nNext: cms init --example > new\.yaml\n$/],
     [['init', join(folder, 'none.yaml')], /^Cannot read .*\nNext: cms init --example > \S+\/none\.yaml\n$/],
     [['init', join(folder, 'broken.json', 'x.yaml')], /^Cannot read .*\nNext: ls \S+\n$/],
     [['help', 'comptation'], /^Unknown command 'comptation'\nNext: cms --help\n$/],
-    [['login', '--local', '--user', ''], /^.*\nNext: cms login --help\n$/],
+    ...['', 'a'.repeat(256)].map((user): [string[], RegExp] => [
+      ['login', '--local', '--user', user],
+      new RegExp(
+        `^No login as the user "${user}": Expected a user identifier: 1 to 255 bytes of UTF-8\\.\\nNext: cms login --help\\n$`,
+      ),
+    ]),
     [['login', '--local', '--domain', 'a b'], /^No login as the domain "a b": .*\nNext: cms login --help\n$/],
     [['events', 'Incomes', '--follow', '--limit', '5'], /'--follow' cannot be used with option '--limit <COUNT>'/],
     [['events', 'Incomes', '--follow', '--offset', '0'], /'--follow' cannot be used with option '--offset <COUNT>'/],

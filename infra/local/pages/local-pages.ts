@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as v from 'valibot';
 import { cvmId, domainId } from '../../../shared/identifier-schemas.ts';
+import { longestUserIdInBytes } from '../../../shared/access/caller.ts';
 import { UsageError } from '../../command-line/usage-error.ts';
 import { pageHeaders } from '../../console/page-headers.ts';
 import { apiGatewayMessage, send } from '../http-api/http-response.ts';
@@ -12,15 +13,17 @@ import { sendReference } from './local-reference.ts';
 import { ownOrigin } from './own-host.ts';
 import { membership } from '../../domains/membership.ts';
 
+const expectedUser = `Expected a user identifier: 1 to ${longestUserIdInBytes} bytes of UTF-8.`;
+const user = v.pipe(v.string(), v.nonEmpty(expectedUser), v.maxBytes(longestUserIdInBytes, expectedUser));
+
 const tokenRequest = v.strictObject({
-  sub: v.pipe(v.string(), v.nonEmpty('Expected a user identifier.')),
+  sub: user,
   groups: v.array(membership),
   expires_in: v.optional(v.pipe(v.number(), v.integer()), 12 * 60 * 60),
 });
 
 const enrolment = v.strictObject({ domain: domainId, cvm_id: cvmId, public_key: v.pipe(v.string(), v.maxLength(10_000)) });
 
-const user = v.pipe(v.string(), v.nonEmpty('Expected a user identifier.'));
 const roles = v.array(v.pipe(v.string(), v.nonEmpty('Expected a role.')));
 const domainRequest = v.variant('action', [
   v.strictObject({ action: v.literal('create'), domain: domainId, user }),

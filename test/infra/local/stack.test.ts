@@ -140,7 +140,7 @@ describe('POST /local/token', () => {
       status: 400,
       body: {
         message:
-          'sub: Expected a user identifier. ' +
+          'sub: Expected a user identifier: 1 to 255 bytes of UTF-8. ' +
           'groups.0: Expected <domainID>:<role>, such as d1:viewer, or <domainID>:cvm:<cvmID>, such as d1:cvm:cvm-1.',
       },
     });
