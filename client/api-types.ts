@@ -346,7 +346,7 @@ export interface paths {
         };
         /**
          * List the open commands of a CVM, oldest first, and its active run
-         * @description Returns a command until the CVM accepts or rejects it, or until it expires. With `wait`, the response is held until there is a command. Commands of type `run` have `manifest` and `agent_config`. Requires the permission `operate_cvm` (roles: cvm).
+         * @description Returns a command until the CVM accepts or rejects it, or until it expires. A request to stop the run withdraws its `run` command if that was not accepted. With `wait`, the response is held until there is a command. Commands of type `run` have `manifest` and `agent_config`. Requires the permission `operate_cvm` (roles: cvm).
          */
         get: operations["listCommands"];
         put?: never;

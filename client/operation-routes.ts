@@ -50,7 +50,7 @@ export const operationRoutes = {
   listEvents: 'GET /{domainID}/computations/{id}/events',
   /** Get the latest lifecycle event of a computation. Ignores administrative events, such as updates, links and keys. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   getStatus: 'GET /{domainID}/computations/{id}/status',
-  /** List the open commands of a CVM, oldest first, and its active run. Returns a command until the CVM accepts or rejects it, or until it expires. With `wait`, the response is held until there is a command. Commands of type `run` have `manifest` and `agent_config`. Requires the permission `operate_cvm` (roles: cvm). */
+  /** List the open commands of a CVM, oldest first, and its active run. Returns a command until the CVM accepts or rejects it, or until it expires. A request to stop the run withdraws its `run` command if that was not accepted. With `wait`, the response is held until there is a command. Commands of type `run` have `manifest` and `agent_config`. Requires the permission `operate_cvm` (roles: cvm). */
   listCommands: 'GET /{domainID}/cvms/{cvmID}/commands',
   /** Report on runs. Records up to 50 reports. An event `ConsumingResults/Ready` or `Complete/Completed` completes the run. `Failed/Failed` or a rejection fails it. `Stopped/Stopped` ends a stop. Any report shows that the CVM is alive. Each report has a result, and an invalid one does not affect the others. Requires the permission `operate_cvm` (roles: cvm). */
   report: 'POST /{domainID}/cvms/{cvmID}/reports',

@@ -31,7 +31,9 @@ export const contract = {
     v.title('CommandList'),
   ),
   description:
-    'Returns a command until the CVM accepts or rejects it, or until it expires. With `wait`, the response is held until there is a command. Commands of type `run` have `manifest` and `agent_config`.',
+    'Returns a command until the CVM accepts or rejects it, or until it expires. A request to stop the run withdraws its `run` command if ' +
+    'that was not accepted. With `wait`, the response is held until there is a command. Commands of type `run` have `manifest` and ' +
+    '`agent_config`.',
 } as const satisfies Contract;
 
 export const examples = { response: { commands: [command], run: heldRun } } satisfies Examples<typeof contract>;
