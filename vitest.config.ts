@@ -28,6 +28,7 @@ const sharing = [
 /** Files that these patterns match but that change the environment or the output of their process, or are slow in a shared one. */
 const exceptions = [
   'test/contract/linters.test.ts',
+  'test/infra/accept/{check-alarm,check-logs}.test.ts',
   'test/infra/simulated-cvms/simulated-cvms.test.ts',
   'test/shared/deletion/begin-purge.test.ts',
   'test/shared/environment.test.ts',
