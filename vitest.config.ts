@@ -54,7 +54,9 @@ export const projects = [
   { test: { ...base.test, name: 'alone', isolate: true, exclude: without(...sharing, ...endToEnd, ...components) } },
   { test: { ...base.test, name: 'exceptions', isolate: true, include: exceptions } },
   { test: { ...base.test, name: 'sharing', isolate: false, include: sharing, exclude: without(...exceptions) } },
-  { test: { ...base.test, name: 'e2e', isolate: false, include: endToEnd } },
+  {
+    test: { ...base.test, name: 'e2e', isolate: false, include: endToEnd, globalSetup: ['test/support/scan-after-suite.ts'] },
+  },
   { test: { ...base.test, name: 'console', isolate: false, include: components, experimental: {} } },
 ];
 
