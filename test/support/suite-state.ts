@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { filesIn, valuesOf } from './files-holding.ts';
 import { formsOf, inflated } from './holds-text.ts';
@@ -27,8 +27,7 @@ export class SuiteState {
 
   /** Makes the directory for the service of this process. The log of its functions is kept there, too. */
   openService(): string {
-    const directory = join(this.#services, String(process.pid));
-    mkdirSync(directory);
+    const directory = mkdtempSync(join(this.#services, 'service-'));
     const print = process.stdout.write.bind(process.stdout) as (...given: unknown[]) => boolean;
     process.stdout.write = (chunk: string | Uint8Array, ...others: unknown[]) => {
       if (!String(chunk).startsWith('{')) return print(chunk, ...others); // not a line of the log
