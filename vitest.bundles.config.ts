@@ -7,6 +7,6 @@ export default defineConfig({
     ...config.test,
     isolate: false, // one service for all files of a process
     include: ['test/e2e/**/*.test.ts'],
-    globalSetup: ['test/support/build-bundles.ts'],
+    globalSetup: ['test/support/build-bundles.ts', 'test/support/scan-after-suite.ts'],
   },
 });

@@ -28,6 +28,7 @@ const sharing = [
 /** Files that these patterns match but that change the environment or the output of their process, or are slow in a shared one. */
 const exceptions = [
   'test/contract/linters.test.ts',
+  'test/infra/accept/{check-alarm,check-logs}.test.ts',
   'test/infra/simulated-cvms/simulated-cvms.test.ts',
   'test/shared/deletion/begin-purge.test.ts',
   'test/shared/environment.test.ts',
@@ -53,7 +54,9 @@ export const projects = [
   { test: { ...base.test, name: 'alone', isolate: true, exclude: without(...sharing, ...endToEnd, ...components) } },
   { test: { ...base.test, name: 'exceptions', isolate: true, include: exceptions } },
   { test: { ...base.test, name: 'sharing', isolate: false, include: sharing, exclude: without(...exceptions) } },
-  { test: { ...base.test, name: 'e2e', isolate: false, include: endToEnd } },
+  {
+    test: { ...base.test, name: 'e2e', isolate: false, include: endToEnd, globalSetup: ['test/support/scan-after-suite.ts'] },
+  },
   { test: { ...base.test, name: 'console', isolate: false, include: components, experimental: {} } },
 ];
 

@@ -17,7 +17,7 @@ import { checkAlarm } from './check-alarm.ts';
 import { checkLogs } from './check-logs.ts';
 import { checkTaskToken } from './check-task-token.ts';
 import { facts } from './facts.ts';
-import { notMeasured, type Finding } from './finding.ts';
+import { findingsOf, type Fact, type Finding } from './finding.ts';
 
 export interface AcceptStageOptions {
   /** Default: the stage's own. For an emulator. */
@@ -27,8 +27,6 @@ export interface AcceptStageOptions {
 
 /** Until the domain's limit, which the ceiling check used up, admits changes again, and logs have arrived. */
 const pauseInMilliseconds = 10_000;
-
-type Fact = Pick<Finding, 'what' | 'documented'>;
 
 /**
  * A stage on AWS with a user pool, with the credentials of the environment.
@@ -64,14 +62,14 @@ export async function acceptStage(name: string, { url, say }: AcceptStageOptions
     },
     limit: stage.domainLimit,
     checkAws: async (domain, { client, since, onFinding }) => {
-      const orNotMeasured = async (fact: Fact, check: () => Promise<Finding[]>) => {
-        const findings = await check().catch((error: unknown) => [notMeasured(fact, String(error))]);
-        for (const finding of findings) onFinding(finding);
+      const { alarm, tokens, coldStarts, conflicts } = facts;
+      const report = async (checked: Fact[], check: () => Promise<Finding[]>) => {
+        for (const finding of await findingsOf(checked, check)) onFinding(finding);
       };
-      await orNotMeasured(facts.alarm, async () => [await checkAlarm(stage, say)]);
+      await report([alarm], async () => [await checkAlarm(stage, say)]);
       await delay(pauseInMilliseconds);
-      await orNotMeasured(facts.tokens, async () => [await checkTaskToken(client, table, domain)]);
-      await orNotMeasured(facts.coldStarts, () => checkLogs(stage, since));
+      await report([tokens], async () => [await checkTaskToken(client, table, domain)]);
+      await report([coldStarts, conflicts], () => checkLogs(stage, since));
     },
   };
 }

@@ -4,7 +4,7 @@ import { SNSClient, SubscribeCommand, UnsubscribeCommand } from '@aws-sdk/client
 import { CreateQueueCommand, DeleteQueueCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { nameIn, type Stage } from '../stage.ts';
 import { facts } from './facts.ts';
-import { notMeasured, type Finding } from './finding.ts';
+import type { Finding } from './finding.ts';
 
 const longestInSeconds = 60;
 /** The longest wait of an SQS receive request. */
@@ -22,7 +22,9 @@ export async function checkAlarm(stage: Stage, say: (line: string) => void): Pro
   const topicName = nameIn(stage, 'alarms');
   const { MetricAlarms = [] } = await cloudWatch.send(new DescribeAlarmsCommand({ AlarmNames: [AlarmName] }));
   const TopicArn = MetricAlarms[0]?.AlarmActions?.find((action) => action.endsWith(`:${topicName}`));
-  if (TopicArn === undefined) return notMeasured(facts.alarm, `the alarm ${AlarmName} does not exist or tells nobody`);
+  if (TopicArn === undefined) {
+    return { what, documented, measured: `the alarm ${AlarmName} does not exist, or does not tell ${topicName}`, holds: false };
+  }
 
   const QueueName = `${nameIn(stage, 'accept')}-${randomUUID().slice(0, 8)}`;
   const queueArn = TopicArn.replace(':sns:', ':sqs:').replace(topicName, QueueName);

@@ -52,7 +52,7 @@ export async function startEmulator({ python, region, folder }: EmulatorOptions)
   const relay = await startKeyRelay(address);
   const contentEnvironment = {
     ...withoutAws(process.env),
-    NODE_OPTIONS: `--import ${fileURLToPath(new URL('storage-redirect.ts', import.meta.url))}`,
+    NODE_OPTIONS: `--import ${fileURLToPath(new URL('aws-redirect.ts', import.meta.url))}`,
     NODE_EXTRA_CA_CERTS: address.certificate,
     REHEARSAL_ENDPOINT: address.endpoint,
   };

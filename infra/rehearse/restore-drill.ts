@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ExistingState } from '../stage.ts';
+import { nameIn, type ExistingState } from '../stage.ts';
+import { stageNamed } from '../stage-named.ts';
 import { onEmulatedStage, step, type EmulatedStage, type Place } from './emulated-stage.ts';
 import { DrillClient } from './drill-client.ts';
 import { adaptAssembly } from './emulated-assembly.ts';
@@ -37,6 +38,9 @@ export async function drillRestore(stage: StageToRehearse, place: Place): Promis
       runShell(emulated, 'purge', untilDeleted(filled.ContentBucketName, client.deletedAssets)),
     );
     await shell('Section 1: keeping tasks from deleting content and ending runs', 1, 0);
+    await step('Calling the purge as a deletion does: it is refused', () =>
+      runShell(emulated, 'purge-refused', purgeIsRefused(stage)),
+    );
     await shell('Section 1: settings of the restored table', 1, 2);
     const existing: ExistingState = { tableName: `computations-${stage.name}-restored` };
     if (stage.changes.eventBus) {
@@ -61,6 +65,9 @@ export async function drillRestore(stage: StageToRehearse, place: Place): Promis
     await step('Section 3: deploying all stacks', () => deploy(`${stage.name}/*`));
     await shell('Section 4: resuming the runs that were active', 4, 0);
     await shell('Section 4: letting the tasks go on', 4, 1);
+    const reservesNone = stageNamed(stage.name).reservedConcurrency === 'none';
+    await shell('Section 4: letting the purge go on', 4, reservesNone ? 3 : 2);
+    await step('Calling the purge: it works', () => runShell(emulated, 'purge-works', callOfPurge(stage)));
 
     await step('Looking at what came back', async () => client.compare(before, await client.look()));
     await step('Completing the run that was active', () => client.completeResumed());
@@ -75,6 +82,14 @@ export async function drillRestore(stage: StageToRehearse, place: Place): Promis
 function untilDeleted(bucket: string, objects: number): string {
   const markers = `aws s3api list-object-versions --bucket ${bucket} --prefix content/ --query 'length(DeleteMarkers || \`[]\`)'`;
   return `for attempt in $(seq 90); do [ "$(${markers})" -ge ${objects} ] && exit 0; sleep 2; done; echo 'Error: the purge deletes nothing.'`;
+}
+
+function callOfPurge(stage: StageToRehearse): string {
+  return `aws lambda invoke --function-name ${nameIn(stage, 'maintenance/purge')} purged.json`;
+}
+
+function purgeIsRefused(stage: StageToRehearse): string {
+  return `(${callOfPurge(stage)} 2>&1 || true) | grep -c TooManyRequestsException`;
 }
 
 /** PyPI has version 1 of the AWS CLI, which takes JSON as it is and does not know this option. */

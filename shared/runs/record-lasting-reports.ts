@@ -100,14 +100,19 @@ function takeIntoClaim(
   return change;
 }
 
+const dayInSeconds = 24 * 3_600;
 /** Longer than a CVM or its gateway keeps a report to send it again. DynamoDB deletes the marker at some time after it. */
-const markerLifetimeInSeconds = 30 * 24 * 3_600;
+const markerLifetimeInSeconds = 30 * dayInSeconds;
+/**
+ * Longer than a run can last: Step Functions ends an execution after a year. A CVM may stay in a state for months, and a gateway that
+ * starts then reports its event again.
+ */
+const stateMarkerLifetimeInSeconds = 400 * dayInSeconds;
 
 /** Marks a report as recorded. Fails with StaleReadError if a report with this identifier was recorded since the last read. */
 function marker(report: LastingReport, { computation_id, run_id }: RunReference, seen_at: string): Action {
-  const end = Math.ceil(Date.parse(seen_at) / 1_000) + markerLifetimeInSeconds;
-  // A CVM may stay in a state for months, and a gateway that starts then reports its event again: this marker stays as long as the run.
-  const ttl = report.id.startsWith(stateEventIdPrefix) ? undefined : end;
+  const lifetime = report.id.startsWith(stateEventIdPrefix) ? stateMarkerLifetimeInSeconds : markerLifetimeInSeconds;
+  const ttl = Math.ceil(Date.parse(seen_at) / 1_000) + lifetime;
   const Item = { ...runKeys.report(computation_id, run_id, report.id), seen_at, ttl };
   return { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() };
 }

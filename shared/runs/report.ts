@@ -34,7 +34,7 @@ const agentsEvent = v.pipe(
 
 /**
  * The prefix of the identifiers of reports on events that occur once in a run, such as a state of the agent. The service remembers
- * these identifiers as long as the run exists.
+ * these identifiers for longer than a run can last.
  */
 export const stateEventIdPrefix = 'state:';
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { isDeployed } from '../support/target.ts';
 import { itAs, newCvm, useSession } from '../support/session.ts';
+import { privateKey } from '../support/suite-state.ts';
 
 const session = useSession();
 const create = 'computations/create-computation';
@@ -11,7 +12,7 @@ const noConfig = { log_level: '', cert_file: '', server_ca_file: '', client_ca_f
 const fullConfig = {
   log_level: 'debug',
   cert_file: '/etc/cert.pem',
-  server_key: 'a private key',
+  server_key: privateKey(),
   server_ca_file: 'server ca',
   client_ca_file: 'client ca',
   attested_tls: true,

@@ -4,6 +4,7 @@ import type { RouteName } from '../../shared/endpoints/endpoints.ts';
 import type { CallRequest, Reply } from '../support/client.ts';
 import { base64, itAs, newCvm, useSession } from '../support/session.ts';
 import type { Person } from '../support/target.ts';
+import { privateKey } from '../support/suite-state.ts';
 
 const session = useSession();
 const absent = '00000000-0001-8c3a-9f0e-2b7d41c5e6a8';
@@ -77,7 +78,7 @@ describe('the ETag of a computation', () => {
   });
 
   itAs(['viewer', 'editor'], 'belongs to what the caller sees: editors share one, and a viewer has another', async () => {
-    const { id } = await session.createComputation({ agent_config: { server_key: 'secret' } });
+    const { id } = await session.createComputation({ agent_config: { server_key: privateKey() } });
     const as = async (person: Person) => etagOf(await session.call('computations/get-computation', { path: { id }, as: person }));
     expect(await as('editor')).toBe(await as('administrator'));
     expect(await as('viewer')).not.toBe(await as('editor'));

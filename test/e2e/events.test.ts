@@ -3,6 +3,7 @@ import canonicalize from 'canonicalize';
 import { describe, expect, it } from 'vitest';
 import { opensshKeys } from '../shared/keys/openssh-keys.ts';
 import { base64, itAs, newCvm, publicKey, useSession } from '../support/session.ts';
+import { markOfPrivateKeys, privateKey } from '../support/suite-state.ts';
 
 const session = useSession();
 const list = 'events/list-events';
@@ -82,13 +83,13 @@ describe('the events of a computation', () => {
   });
 
   it('never contain a private key', async () => {
-    const { id } = await session.createComputation({ agent_config: { server_key: 'TOP SECRET' } });
+    const { id } = await session.createComputation({ agent_config: { server_key: privateKey() } });
     await session.done('computations/update-computation', {
       path: { id },
-      body: { name: 'N', agent_config: { server_key: 'SECRET 2' } },
+      body: { name: 'N', agent_config: { server_key: privateKey('second') } },
     });
     const { events } = await session.done(list, { path: { id } });
-    expect(JSON.stringify(events.map(detailsOf))).not.toContain('SECRET');
+    expect(JSON.stringify(events.map(detailsOf))).not.toContain(markOfPrivateKeys);
     expect(detailsOf(events[0] ?? { details: '' })).toEqual({ fields: ['name', 'agent_config.server_key'] });
   });
 

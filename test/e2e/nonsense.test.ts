@@ -12,6 +12,7 @@ import { operationOf } from '../support/openapi-document.ts';
 import { sendRaw, type RawRequest } from '../support/raw-request.ts';
 import { base64, publicKey } from '../support/session.ts';
 import { isDeployed, openTarget, type Target } from '../support/target.ts';
+import { privateKey } from '../support/suite-state.ts';
 
 const rows = routes as readonly Route[];
 const withBody: Route[] = endpoints.flatMap(({ route, contract }) => ('body' in contract ? [route] : []));
@@ -65,7 +66,7 @@ function goodBodyOf(route: Route): unknown {
   const agent_config = {
     log_level: 'info',
     cert_file: 'c',
-    server_key: 'k',
+    server_key: privateKey(),
     server_ca_file: '',
     client_ca_file: '',
     attested_tls: true,

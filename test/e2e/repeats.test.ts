@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { CallRequest, Reply } from '../support/client.ts';
 import { keyedNames, keyedRequests, type KeyedName, type KeyedRequest } from '../support/keyed-requests.ts';
 import { newCvm, useSession } from '../support/session.ts';
+import { privateKey } from '../support/suite-state.ts';
 
 const session = useSession();
 
@@ -123,9 +124,9 @@ describe('an Idempotency-Key', () => {
   it('replays a delete although the resource is gone, and a change although the resource was deleted since', async () => {
     const { id } = await session.createComputation();
     const [put, remove] = [newKey(), newKey()];
-    const change = { path: { id }, body: { name: 'Changed', agent_config: { server_key: 'secret' } }, headers: put };
+    const change = { path: { id }, body: { name: 'Changed', agent_config: { server_key: privateKey() } }, headers: put };
     const first = await session.done('computations/update-computation', change);
-    expect(first.agent_config.server_key).toBe('secret');
+    expect(first.agent_config.server_key).toBe(privateKey());
     await session.done('computations/delete-computation', { path: { id }, headers: remove });
     const { server_key: _, ...config } = first.agent_config;
     expect(await session.done('computations/update-computation', change)).toEqual({ ...first, agent_config: config });
@@ -150,12 +151,12 @@ describe('an Idempotency-Key', () => {
   });
 
   it('returns the present server_key, not the one at the first request', async () => {
-    const create = { body: { name: 'N', agent_config: { server_key: 'first' } }, headers: newKey() };
+    const create = { body: { name: 'N', agent_config: { server_key: privateKey() } }, headers: newKey() };
     const first = await session.done('computations/create-computation', create);
-    const body = { name: 'N', agent_config: { server_key: 'second' } };
+    const body = { name: 'N', agent_config: { server_key: privateKey('second') } };
     await session.done('computations/update-computation', { path: { id: first.id }, body });
     const again = await session.done('computations/create-computation', create);
-    expect(again).toEqual({ ...first, agent_config: { ...first.agent_config, server_key: 'second' } });
+    expect(again).toEqual({ ...first, agent_config: { ...first.agent_config, server_key: privateKey('second') } });
   });
 
   it('gives an upload link that works', async () => {

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { base64, itAs, newCvm, publicKey, useSession } from '../support/session.ts';
+import { privateKey } from '../support/suite-state.ts';
 
 const session = useSession();
 const start = 'runs/start-run';
@@ -18,7 +19,7 @@ const nothing = { keys: [], hashes: [], info: [] };
 describe('a dry run', () => {
   it('lists what is missing, and less after each addition', async () => {
     const me = session.target.idOf('administrator');
-    const { id } = await session.createComputation({ agent_config: { server_key: 'key' } });
+    const { id } = await session.createComputation({ agent_config: { server_key: privateKey() } });
     const missing = async () => (await session.done(dryRun, { path: { id } })).missing_items;
     const keyAlone = 'agent_config.server_key is set without agent_config.cert_file';
     expect(await missing()).toEqual({ keys: [me], hashes: [], info: ['Missing algorithm', keyAlone] });
@@ -305,7 +306,7 @@ describe('the manifest', () => {
 
 describe('the commands of a CVM', () => {
   it('offer the run with its manifest and the whole agent_config, until it is accepted', async () => {
-    const agent_config = { log_level: 'info', server_key: 'a key', cert_file: 'a cert' };
+    const agent_config = { log_level: 'info', server_key: privateKey(), cert_file: 'a cert' };
     const id = await session.readyComputation({ agent_config });
     const cvm = newCvm();
     expect(await session.done('cvms/list-commands', { path: { cvmID: cvm }, as: 'cvm' })).toMatchObject({ commands: [] });

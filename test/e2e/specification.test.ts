@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { base64, newCvm, publicKey, useSession } from '../support/session.ts';
+import { privateKey } from '../support/suite-state.ts';
 
 const session = useSession();
 
@@ -30,7 +31,7 @@ it('A client that knows only the fields and the 24 endpoints of the specificatio
   const agent_config = {
     log_level: 'info',
     cert_file: 'certificate',
-    server_key: 'private key',
+    server_key: privateKey(),
     server_ca_file: '',
     client_ca_file: '',
     attested_tls: false,

@@ -2,7 +2,7 @@ import type * as v from 'valibot';
 import { routes, type KnownEndpoint, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import { responseChecker } from './check-response.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
-import type { Person, Target } from './target.ts';
+import { suiteState, type Person, type Target } from './target.ts';
 
 type EndpointOf<Name extends RouteName> = Extract<KnownEndpoint, { route: { name: Name } }>;
 type RouteOf<Name extends RouteName> = EndpointOf<Name>['route'];
@@ -70,6 +70,7 @@ export async function openClient(target: Target, onReply?: (name: RouteName, rep
       Object.entries(request.query ?? {}).map(([key, value]): [string, string] => [key, String(value)]),
     );
     const body = request.raw ?? (request.body === undefined ? undefined : JSON.stringify(request.body));
+    if (body !== undefined) suiteState?.noteSent(body);
     const person = request.as === undefined ? 'administrator' : request.as;
     const response = await fetch(`${target.baseUrl}${path}${query.size > 0 ? `?${query.toString()}` : ''}`, {
       method,

@@ -8,16 +8,20 @@ import { holdsText } from './holds-text.ts';
  * well: in the file, its bytes may be in pieces.
  */
 export function filesHolding(directory: string, text: string, dictionaries: readonly Uint8Array[] = []): string[] {
-  return readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => {
-      const contents = [readFileSync(file), ...(file.endsWith('.sqlite') ? valuesOf(file) : [])];
-      return contents.some((content) => holdsText(content, text, dictionaries));
-    });
+  return filesIn(directory).filter((file) => {
+    const contents = [readFileSync(file), ...(file.endsWith('.sqlite') ? valuesOf(file) : [])];
+    return contents.some((content) => holdsText(content, text, dictionaries));
+  });
 }
 
-function valuesOf(file: string): Uint8Array[] {
+export function filesIn(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** Returns the texts and bytes in a SQLite file. */
+export function valuesOf(file: string): Uint8Array[] {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
     const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();

@@ -21,7 +21,8 @@ export function holdsText(bytes: Uint8Array, text: string, dictionaries: readonl
     .some((each) => holdsText(each, text, dictionaries, depth + 1));
 }
 
-function formsOf(text: string): string[] {
+/** Returns a text and what its base64 contains, wherever in a longer text it stands. */
+export function formsOf(text: string): string[] {
   const encoded = [0, 1, 2].map((shift) =>
     Buffer.concat([Buffer.alloc(shift), Buffer.from(text)])
       .toString('base64')
@@ -31,7 +32,7 @@ function formsOf(text: string): string[] {
 }
 
 /** Returns what bytes contain if they are compressed, in each way in which they can be read. */
-function inflated(bytes: Buffer, dictionaries: readonly Uint8Array[]): Buffer[] {
+export function inflated(bytes: Buffer, dictionaries: readonly Uint8Array[]): Buffer[] {
   const plain = [gunzipSync, inflateRawSync, inflateSync].flatMap((inflate) => unlessItFails(() => inflate(bytes)));
   const byDictionary = dictionaries.flatMap((dictionary) =>
     [inflateRawSync, inflateSync].flatMap((inflate) => unlessItFails(() => inflate(bytes, { dictionary }))),

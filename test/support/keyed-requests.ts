@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type routes } from '../../shared/endpoints/endpoints.ts';
 import type { TakesKey } from '../../shared/http/route.ts';
 import { base64, newCvm, publicKey, type Session } from './session.ts';
+import { privateKey } from './suite-state.ts';
 
 type Row = (typeof routes)[number];
 
@@ -25,7 +26,7 @@ export type Prepare = (
   >,
 ) => Promise<KeyedRequest>;
 
-const agent_config = { cert_file: 'certificate', server_key: 'the private key' };
+const agent_config = { cert_file: 'certificate', server_key: privateKey() };
 const file = () => ({ file_name: `${randomUUID()}.csv`, asset_type: 'dataset' });
 
 /** Prepares a request to each endpoint that takes an Idempotency-Key. A new endpoint does not compile without one. */

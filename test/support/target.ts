@@ -1,6 +1,7 @@
 import type { Stack } from '../../infra/local/stack.ts';
 import { roles, type Role } from '../../shared/access/roles.ts';
 import { loadBundled } from './bundled-functions.ts';
+import { SuiteState } from './suite-state.ts';
 
 /** A person of the end-to-end suite: a member with one role, or a member of another domain with every role there. */
 export type Person = Role | 'outsider';
@@ -64,10 +65,19 @@ async function startTarget(): Promise<Target> {
 /** No run ends by itself, however busy the machine is. */
 const times = { acceptInSeconds: 3_600, silenceInSeconds: 3_600, runInSeconds: 3_600, stopInSeconds: 3_600 };
 
+/** Undefined if the service keeps its state in memory, or is deployed. */
+export const suiteState = process.env['TARGET_STATE'] === undefined ? undefined : new SuiteState(process.env['TARGET_STATE']);
+
 async function startService(): Promise<Stack> {
   const { startStack } = await import('../../infra/local/stack.ts');
   const bundles = process.env['TARGET_BUNDLES'];
-  return await startStack({ port: 0, simulator: false, times, ...(bundles ? { load: loadBundled(bundles) } : {}) });
+  return await startStack({
+    port: 0,
+    simulator: false,
+    times,
+    ...(bundles ? { load: loadBundled(bundles) } : {}),
+    ...(suiteState ? { dataDirectory: suiteState.openService(), logLevel: 'DEBUG' } : {}),
+  });
 }
 
 /** Decodes the claims of a token without verifying it. */

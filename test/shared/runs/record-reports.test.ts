@@ -46,19 +46,15 @@ describe('recordReports', () => {
     expect(types.reverse()).toEqual(reports.map((report) => report.event_type));
   });
 
-  it('keeps the mark of a report for 30 days', async () => {
-    const { computation_id: id, cvm_id: cvmId, run_id: run } = await aStartedRun();
-    await record(cvmId, [anAgentEvent(run, 'marked')]);
-    const ttl = Date.parse(byAlice.now) / 1_000 + 30 * 24 * 3_600;
-    expect(await getItem(stores.table, runKeys.report(id, run, 'marked'))).toMatchObject({ seen_at: byAlice.now, ttl });
-  });
-
-  it('keeps the mark of an event that occurs once in a run as long as the run', async () => {
-    const { computation_id: id, cvm_id: cvmId, run_id: run } = await aStartedRun();
-    await record(cvmId, [anAgentEvent(run, 'state:Running/InProgress')]);
-    const mark = await getItem(stores.table, runKeys.report(id, run, 'state:Running/InProgress'));
-    expect(mark).toMatchObject({ seen_at: byAlice.now });
-    expect(mark).not.toHaveProperty('ttl');
+  it.each([
+    ['a report', 'marked', 30],
+    ['an event that occurs once in a run', 'state:Running/InProgress', 400],
+  ])('keeps the mark of %s, %s, for %d days', async (_, id, days) => {
+    const { computation_id, cvm_id, run_id } = await aStartedRun();
+    await record(cvm_id, [anAgentEvent(run_id, id)]);
+    const ttl = Date.parse(byAlice.now) / 1_000 + days * 24 * 3_600;
+    const mark = await getItem(stores.table, runKeys.report(computation_id, run_id, id));
+    expect(mark).toMatchObject({ seen_at: byAlice.now, ttl });
   });
 
   it('records the other reports of a batch that names a run of another CVM or an unknown run', async () => {

@@ -4,8 +4,8 @@ import { request as httpsRequest } from 'node:https';
 import { Readable } from 'node:stream';
 
 /**
- * Sends requests for the bucket to the emulator, otherwise unchanged. Content is presigned for the bucket's own address, as on
- * AWS, and that address leads to AWS. `node --import` loads this file first, in the emulated functions and in the suite.
+ * Sends requests for AWS to the emulator, otherwise unchanged: those for content, which is presigned for the bucket's own address, and
+ * the call of the purge. `node --import` loads this file first, in the emulated functions and in the suite.
  */
 const emulator = process.env['REHEARSAL_ENDPOINT'];
 const originalFetch = globalThis.fetch;

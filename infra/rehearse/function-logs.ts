@@ -1,13 +1,13 @@
 import { askService, type EmulatorAddress } from './emulator-client.ts';
 
-/** Returns the errors that the functions logged, a line each, from the emulator's CloudWatch Logs. */
-export async function errorsOfFunctions(emulator: EmulatorAddress): Promise<string[]> {
+/** Returns the lines with a text that the functions logged, from the emulator's CloudWatch Logs. */
+export async function linesOfFunctions(emulator: EmulatorAddress, text: string): Promise<string[]> {
   const { logGroups } = (await askLogs(emulator, 'DescribeLogGroups', { logGroupNamePrefix: '/aws/lambda/' })) as {
     logGroups: { logGroupName: string }[];
   };
   const lines: string[] = [];
   for (const { logGroupName } of logGroups) {
-    const { events } = (await askLogs(emulator, 'FilterLogEvents', { logGroupName, filterPattern: '"ERROR"' })) as {
+    const { events } = (await askLogs(emulator, 'FilterLogEvents', { logGroupName, filterPattern: JSON.stringify(text) })) as {
       events: { message: string }[];
     };
     lines.push(...events.map(({ message }) => message.trim()));
