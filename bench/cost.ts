@@ -1,34 +1,19 @@
 import { writeFileSync } from 'node:fs';
 import { costPage } from '../docs/cost/cost-page.ts';
-import { measuredFile, type Measured } from '../docs/cost/measured.ts';
-import { stages } from '../infra/stages.ts';
-import { synthesize } from '../test/support/synthesized-stages.ts';
+import { measuredFile, readMeasured, type Measured } from '../docs/cost/measured.ts';
+import { readTemplates } from '../docs/cost/template-figures.ts';
 import { measureEndpoints } from './measure-endpoints.ts';
 
-const all = (await measureEndpoints()).map(({ calls: _, endpoint, ...measurement }) => ({
-  ...measurement,
-  ...(endpoint === undefined ? {} : { endpoint }),
-}));
-const functions = all.filter(({ key }) => key === undefined);
-const keyed = all.filter(({ key }) => key !== undefined);
-const measured: Measured = { functions, keyed, stage: readTemplates() };
+/** Writes docs/cost.md. `--templates` keeps the measured calls, and reads only what the templates of a stage say. */
+const calls = process.argv.includes('--templates') ? readMeasured() : await measureCalls();
+const measured: Measured = { functions: calls.functions, keyed: calls.keyed, stage: readTemplates() };
 writeFileSync(measuredFile, `${JSON.stringify(measured, null, 2)}\n`);
 writeFileSync(new URL('../docs/cost.md', import.meta.url), costPage(measured));
 
-/** Reads the first stage, because all stages have the same values, and so have all functions that do not wait. */
-function readTemplates(): Measured['stage'] {
-  const [stage] = synthesize(stages.slice(0, 1));
-  if (!stage) throw new Error('There is no stage.');
-  const { operations, service, state } = stage.stacks;
-  const memory = Object.values(service.ofType<{ MemorySize: number }>('AWS::Lambda::Function')).map(
-    ({ MemorySize }) => MemorySize,
-  );
-  const alarms = Object.values(operations.ofType<{ Metrics?: { MetricStat?: unknown }[] }>('AWS::CloudWatch::Alarm'));
-  return {
-    memoryInMegabytes: Math.max(...memory),
-    memoryOfWaitsInMegabytes: Math.min(...memory),
-    alarmMetrics: alarms.reduce((sum, { Metrics }) => sum + (Metrics?.filter(({ MetricStat }) => MetricStat).length ?? 1), 0),
-    dashboards: Object.keys(operations.ofType('AWS::CloudWatch::Dashboard')).length,
-    keys: [state, service].flatMap((stack) => Object.keys(stack.ofType('AWS::KMS::Key'))).length,
-  };
+async function measureCalls(): Promise<Pick<Measured, 'functions' | 'keyed'>> {
+  const all = (await measureEndpoints()).map(({ calls: _, endpoint, ...measurement }) => ({
+    ...measurement,
+    ...(endpoint === undefined ? {} : { endpoint }),
+  }));
+  return { functions: all.filter(({ key }) => key === undefined), keyed: all.filter(({ key }) => key !== undefined) };
 }

@@ -23,7 +23,10 @@ export interface Stage {
   domain?: { name: string; certificateArn: string };
   /** The limits of each route, for all domains together. API Gateway answers 429 above them. */
   throttling: Throttling;
-  /** The same for each route that is expensive (`isExpensive` in shared/endpoints/). */
+  /**
+   * The same for each route that is expensive (`isExpensive` in shared/endpoints/). More than `domainLimit` by far: API Gateway counts
+   * what a domain sends above its limit, too.
+   */
   expensiveThrottling: Throttling;
   /** The changes that each domain may make. Its callers get 429 above that. Default: no limit. */
   domainLimit?: { changesPerSecond: number; burst: number };
@@ -49,7 +52,10 @@ export interface Stage {
    * CloudWatch in any case.
    */
   alarmTargets?: readonly AlarmTarget[] | 'none';
-  /** What the stage may cost in a month. The targets are told before it is exceeded. */
+  /**
+   * What the stage may cost in a month. The e-mail addresses and the first topic of `alarmTargets` are told before it is exceeded, its
+   * webhooks are not.
+   */
   monthlyBudgetInDollars: number;
   runTimes: RunTimes;
   /**
@@ -164,10 +170,15 @@ export interface ReservedConcurrency {
   /** The checks of uploaded files. Each takes as long as it takes to hash the file. Uploads that come when all are taken are checked later. */
   uploads: number;
   /**
-   * Each endpoint that changes a domain, without the expensive ones. The function takes no more than these, so a domain that suddenly
-   * makes thousands of changes starts no more environments. Default: it shares the executions of the account.
+   * Each endpoint that changes a domain. The function takes no more than these, so a domain that suddenly makes thousands of changes
+   * starts no more environments. Default: it shares the executions of the account.
    */
   changes?: number;
+  /**
+   * Each read that may take much longer than the others: of an asset, with its content, and of the open tasks of a user. The function
+   * takes no more than these. Default: it shares the executions of the account.
+   */
+  slowReads?: number;
 }
 
 /** A recipient of alarms. */

@@ -13,7 +13,7 @@ export const stages: readonly Stage[] = [
     account: 'development',
     corsOrigins: ['http://localhost:3000'],
     throttling: { requestsPerSecond: 500, burst: 500 },
-    expensiveThrottling: { requestsPerSecond: 20, burst: 40 },
+    expensiveThrottling: { requestsPerSecond: 200, burst: 200 },
     domainLimit: { changesPerSecond: 50, burst: 500 }, // the end-to-end suite makes all its changes in one domain
     accountConcurrency: 1_000,
     reservedConcurrency: { reports: 10, lifecycleSteps: 5, uploads: 10 },
@@ -35,7 +35,7 @@ export const stages: readonly Stage[] = [
     account: 'development',
     corsOrigins: [],
     throttling: { requestsPerSecond: 1_000, burst: 1_000 },
-    expensiveThrottling: { requestsPerSecond: 50, burst: 100 },
+    expensiveThrottling: { requestsPerSecond: 200, burst: 200 },
     domainLimit: { changesPerSecond: 40, burst: 80 },
     accountConcurrency: 1_000,
     reservedConcurrency: { reports: 20, lifecycleSteps: 10, uploads: 20 },
@@ -56,11 +56,11 @@ export const stages: readonly Stage[] = [
     region: 'eu-central-1',
     account: 'production',
     corsOrigins: [],
-    throttling: { requestsPerSecond: 5_000, burst: 5_000 },
-    expensiveThrottling: { requestsPerSecond: 100, burst: 100 },
+    throttling: { requestsPerSecond: 8_000, burst: 5_000 },
+    expensiveThrottling: { requestsPerSecond: 6_000, burst: 5_000 },
     domainLimit: { changesPerSecond: 40, burst: 80 },
-    accountConcurrency: 3_000, // request it before the first deployment: docs/deploy.md#limits
-    reservedConcurrency: { reports: 100, lifecycleSteps: 20, uploads: 50, changes: 150 },
+    accountConcurrency: 4_000, // request it before the first deployment: docs/deploy.md#limits
+    reservedConcurrency: { reports: 100, lifecycleSteps: 20, uploads: 50, changes: 150, slowReads: 150 },
     logLevel: 'INFO',
     logRetention: RetentionDays.ONE_YEAR,
     removalPolicy: RemovalPolicy.RETAIN,

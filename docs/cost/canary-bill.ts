@@ -1,3 +1,4 @@
+import type { MetricName, tasksWithWaiting } from '../../shared/metrics.ts';
 import { gigabyte } from './call-bill.ts';
 import type { Measured } from './measured.ts';
 import { minutesPerMonth } from './month.ts';
@@ -10,13 +11,27 @@ export const canaryMinutes = 15;
 const secondsOfCanary = 15;
 const canaryMegabytes = 256;
 
+/** What each of its runs makes the service write, conflicts included, and how many purges and changes of lists the tasks then find. */
+const metricsOfCanary = [
+  'RunsStarted',
+  'RunsEnded',
+  'TimeToAccept',
+  'ReportLag',
+  'ConflictsRetried',
+] as const satisfies MetricName[];
+const tasksOfCanary = ['maintenance/purge', 'maintenance/fold-lists'] as const satisfies (typeof tasksWithWaiting)[number][];
+
 /** The monthly cost of a canary: the secret, its alarms, and what it does at each call. */
 export function canaryBills(measured: Measured): Record<string, Bill> {
   const priced = pricedBy(measured, 1); // in a stage without users, its calls are a second apart
   const calls = minutesPerMonth / canaryMinutes;
   const of = (bill: Bill): Bill => addUp([[calls, bill]]);
   return {
-    'secret, alarms': { 'Secrets Manager secret, month': 1, 'CloudWatch alarm metric, month': 2 },
+    'secret, alarms, custom metrics': {
+      'Secrets Manager secret, month': 1,
+      'CloudWatch alarm metric, month': 2,
+      'CloudWatch custom metric, month': metricsOfCanary.length + tasksOfCanary.length,
+    },
     'its function': of({
       'Lambda request': 1,
       'Lambda GB-second, ARM64': (secondsOfCanary * canaryMegabytes) / 1024,

@@ -4,6 +4,7 @@ import { markdownTable } from './markdown-table.ts';
 import type { Measured, Measurement } from './measured.ts';
 import { dollars, prices, type Bill } from './prices.ts';
 import { runBills } from './run-bill.ts';
+import { stageBills } from './stage-bill.ts';
 import { monthBills } from './tenant-bill.ts';
 import { tenants } from './tenants.ts';
 import { waitingCvmBill, watchedHourBill } from './waiting-bill.ts';
@@ -85,7 +86,20 @@ export function monthTable(measured: Measured): string {
 }
 
 export function billTable(bills: Record<string, Bill>): string {
-  return summedTable(['dollars', 'per month'], [new Map(Object.entries(bills).map(([what, bill]) => [what, dollars(bill)]))]);
+  return summedTable(['dollars', 'per month'], [inDollars(bills)]);
+}
+
+/** The months of a stage that nobody uses, by its age. */
+export function stageTable(measured: Measured): string {
+  const headings = ['first year', 'second year', 'from the third year on'];
+  return summedTable(
+    ['dollars per month', ...headings],
+    headings.map((_, rotations) => inDollars(stageBills(measured, rotations))),
+  );
+}
+
+function inDollars(bills: Record<string, Bill>): Map<string, number> {
+  return new Map(Object.entries(bills).map(([what, bill]) => [what, dollars(bill)]));
 }
 
 /** One row per cause, one column per case, and the totals. */

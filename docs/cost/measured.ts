@@ -3,12 +3,12 @@ import * as v from 'valibot';
 
 const measurement = v.object({
   name: v.string(),
-  endpoint: v.optional(v.number()),
   case: v.string(),
   key: v.optional(v.picklist(['first', 'repeat'])),
   roundTrips: v.number(),
   readUnits: v.number(),
   writeUnits: v.number(),
+  endpoint: v.optional(v.number()),
 });
 
 const measuredSchema = v.object({

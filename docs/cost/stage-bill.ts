@@ -13,10 +13,21 @@ export const metricsOfFailures = ['RequestsFailed'] as const;
 /** Metrics with a dimension: one for each of its values. */
 const ofDimensions = finalStatuses.length + tasksWithWaiting.length;
 const withoutDimensions = Object.keys(metricUnits).filter((name) => name !== 'RunsEnded' && name !== 'Waiting').length;
-const ownMetrics = withoutDimensions + ofDimensions - metricsOfFailures.length - metricsOfGateways.length;
 
-/** The monthly cost of a stage that nobody uses. */
-export function stageBills(measured: Measured): Record<string, Bill> {
+/** The metrics of runs, reports, conflicts and lists. A stage that nobody uses writes none: tasks write only what they found to do. */
+const metricsOfUse = withoutDimensions + ofDimensions - metricsOfFailures.length - metricsOfGateways.length;
+
+/** What the metrics of a stage cost in a month in which all of them are written in every hour. */
+export const useBill: Bill = { 'CloudWatch custom metric, month': metricsOfUse };
+
+/** Of a KMS key, only the first two rotations are charged, and it is rotated every year. */
+export const rotationsCharged = 2;
+
+/**
+ * The monthly cost of a stage that nobody uses.
+ * @param rotations how often the key that seals private keys was rotated, up to `rotationsCharged`
+ */
+export function stageBills(measured: Measured, rotations: number): Record<string, Bill> {
   const priced = pricedBy(measured);
   const cases: Record<(typeof schedules)[number]['name'], string> = {
     'lifecycle/sweep-runs': 'lifecycle/sweep-runs, nothing to do',
@@ -28,8 +39,8 @@ export function stageBills(measured: Measured): Record<string, Bill> {
   return {
     alarms: { 'CloudWatch alarm metric, month': measured.stage.alarmMetrics },
     'keys of the stage': { 'KMS key, month': measured.stage.keys },
+    'rotations of the key that seals private keys': { 'KMS key, month': rotations },
     dashboard: { 'CloudWatch dashboard, month': measured.stage.dashboards },
-    'custom metrics': { 'CloudWatch custom metric, month': ownMetrics },
     schedules: addUp(schedules.map(({ name, everyMinutes }) => [minutesPerMonth / everyMinutes, priced(cases[name])])),
   };
 }

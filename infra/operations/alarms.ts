@@ -1,8 +1,9 @@
+import type { Duration } from 'aws-cdk-lib';
 import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { routes } from '../../shared/endpoints/endpoints.ts';
-import { tasks, type Task } from '../../shared/tasks/tasks.ts';
+import { tasks, type Task, type TaskName } from '../../shared/tasks/tasks.ts';
 import { busAlarms } from './bus-alarms.ts';
 import { canaryAlarms } from './canary-alarms.ts';
 import { gatewayAlarms } from './gateway-alarms.ts';
@@ -16,12 +17,12 @@ import {
   slowRequestRate,
   sumOf,
   tableMetric,
-  throttledFunctions,
+  throttledSteps,
   unansweredRequests,
   undeliveredEvents,
   type Watched,
 } from './metrics.ts';
-import { ServiceAlarm, type ServiceAlarmProps } from './service-alarm.ts';
+import { periodOfCalls, ServiceAlarm, type ServiceAlarmProps } from './service-alarm.ts';
 
 /** Callers of endpoints and the state machine retry, so users notice only repeated failures. */
 const thresholdWithRetries = 3;
@@ -38,6 +39,13 @@ const conflictsPerPeriod = 3_000;
  * units, so that a first page costs 200. The head can still name all of them, some 25,000, so that folds catch up by themselves.
  */
 const unfoldedChanges = 10_000;
+
+const periodsOfTasks = Object.fromEntries(
+  tasks.map(({ name, trigger, timeoutInSeconds }) => [
+    name,
+    periodOfCalls({ timeoutInSeconds, ...(typeof trigger === 'object' ? trigger : {}) }),
+  ]),
+) as Record<TaskName, Duration>;
 
 /** An alarm for every endpoint, every task, and each service that they depend on. */
 export class Alarms extends Construct {
@@ -60,7 +68,7 @@ export class Alarms extends Construct {
     }
     for (const { name, impact, trigger } of tasks) {
       alarm(name, {
-        metric: functionMetric(watched, name, 'Errors'),
+        metric: functionMetric(watched, name, 'Errors').with({ period: periodsOfTasks[name] }),
         threshold: thresholdFor(trigger),
         impact,
         runbook: 'a-task-fails',
@@ -74,10 +82,10 @@ export class Alarms extends Construct {
       impact: 'Orphaned runs look active, and their CVMs stay busy.',
       runbook: 'the-sweep-does-not-run',
     });
-    alarm('throttled-functions', {
-      metric: throttledFunctions(watched),
+    alarm('throttled-steps', {
+      metric: throttledSteps(watched),
       threshold: 1,
-      impact: 'Some requests are answered 503, and commands reach CVMs late.',
+      impact: 'Commands reach CVMs late, and runs look active for longer.',
       runbook: 'functions-are-throttled',
     });
     alarm('concurrency', {
@@ -114,7 +122,9 @@ export class Alarms extends Construct {
       runbook: 'a-list-differs-from-its-rows',
     });
     alarm('content-backlog', {
-      metric: serviceMetric(watched, 'Waiting', Stats.MAXIMUM, { task: 'maintenance/collect-content' }),
+      metric: serviceMetric(watched, 'Waiting', Stats.MAXIMUM, { task: 'maintenance/collect-content' }).with({
+        period: periodsOfTasks['maintenance/collect-content'],
+      }),
       threshold: 1_000,
       impact: 'Uploads whose notification was lost stay pending for longer. Replaced content is still stored.',
       runbook: 'a-backlog-grows',

@@ -23,7 +23,7 @@ import {
   gatewayTaskMetric,
   serviceMetric,
   tableMetric,
-  throttledFunctions,
+  throttledSteps,
   undeliveredEvents,
   executionMetric,
   type Watched,
@@ -77,7 +77,7 @@ export class ServiceDashboard extends Dashboard {
       ]),
       graph('Throttling and conflicts', [
         serviceMetric(watched, 'ConflictsRetried'),
-        throttledFunctions(watched),
+        throttledSteps(watched),
         tableMetric(watched, 'ReadThrottleEvents'),
         tableMetric(watched, 'WriteThrottleEvents'),
         undeliveredEvents(watched),

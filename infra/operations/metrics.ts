@@ -36,21 +36,14 @@ export function functionMetric(
 }
 
 /**
- * Counts all functions of the account and region, because they share one limit. Leaves out the scheduled tasks, whose calls are refused
- * while the previous one still works, and the checks of uploads, which Lambda retries for hours.
+ * Counts the calls of lifecycle steps that Lambda refused. A refused request of a user is a 5xx that no function answered. The scheduled
+ * tasks, whose calls are refused while the previous one still works, and the checks of uploads, which Lambda retries for hours, do
+ * not count. The sum that Lambda has of the account would count those of other stages, too.
  */
-export function throttledFunctions(watched: Watched): IMetric {
-  const all = new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', statistic: Stats.SUM, period });
-  const uncounted = tasks.filter(({ trigger }) => typeof trigger === 'object' || trigger === 'upload');
-  const metrics = Object.fromEntries(
-    uncounted.map(({ name }, index) => [`task${index}`, functionMetric(watched, name, 'Throttles')]),
-  );
-  return new MathExpression({
-    expression: ['all', ...Object.keys(metrics).map((id) => `FILL(${id}, 0)`)].join(' - '),
-    usingMetrics: { all, ...metrics },
-    label: 'Throttles',
-    period,
-  });
+export function throttledSteps(watched: Watched): IMetric {
+  const steps = tasks.filter(({ trigger }) => trigger === 'state machine' || trigger === 'execution status');
+  const metrics = steps.map(({ name }, index) => [`step${index}`, functionMetric(watched, name, 'Throttles')] as const);
+  return sumOf(Object.fromEntries(metrics), 'Throttled steps');
 }
 
 /**
@@ -69,7 +62,10 @@ export function apiMetric(
   return new Metric({ namespace: 'AWS/ApiGateway', metricName, dimensionsMap: { ApiId: apiId }, statistic, period });
 }
 
-/** The percentage of requests that the API answers with 5xx. */
+/**
+ * The percentage of requests that the API answers with 5xx. Few requests count like many: in a quiet stage, no other alarm notices that
+ * all of them fail.
+ */
 export function apiFailureRate(watched: Watched): IMetric {
   return new MathExpression({
     expression: '100 * failed / requests',
@@ -84,9 +80,13 @@ export function endpointFailures(watched: Watched, name: RouteName): Metric {
   return serviceMetric(watched, 'RequestsFailed', Stats.SUM, { endpoint: name });
 }
 
+/** With fewer requests in a period, one slow request would be more than 1 %. */
+const leastRequests = 100;
+
 /**
  * The percentage of requests that take longer than this, without those of functions that hold requests. Their share comes from the
- * metrics of the functions, because the API has no metrics for each route.
+ * metrics of the functions, because the API has no metrics for each route. API and functions count a request in different periods if one
+ * ends between them, so with few requests the differences mean nothing: then it is 0.
  */
 export function slowRequestRate(watched: Watched, milliseconds: number): IMetric {
   const slower = `TC(${milliseconds}:)`;
@@ -94,8 +94,10 @@ export function slowRequestRate(watched: Watched, milliseconds: number): IMetric
   const withoutWaits = (all: string, name: string) => [all, ...waiting.map((_, index) => `FILL(${name}${index}, 0)`)].join(' - ');
   const ofWaiting = (id: string, metricOf: (name: RouteName) => Metric) =>
     Object.fromEntries(waiting.map((name, index) => [`${id}${index}`, metricOf(name)]));
+  const slow = withoutWaits('FILL(slow, 0)', 'slow');
+  const requests = withoutWaits('requests', 'requests');
   return new MathExpression({
-    expression: `100 * (${withoutWaits('FILL(slow, 0)', 'slow')}) / (${withoutWaits('requests', 'requests')})`,
+    expression: `IF((${requests}) >= ${leastRequests}, 100 * (${slow}) / (${requests}), 0)`,
     usingMetrics: {
       slow: apiMetric(watched, 'Latency', slower),
       requests: apiMetric(watched, 'Count'),
@@ -108,11 +110,11 @@ export function slowRequestRate(watched: Watched, milliseconds: number): IMetric
 }
 
 /** Adds up metrics, each of which may have no value in a period. Without `FILL`, the sum has a value only where all have one. */
-export function sumOf(usingMetrics: Record<string, IMetric>): IMetric {
+export function sumOf(usingMetrics: Record<string, IMetric>, label?: string): IMetric {
   const expression = Object.keys(usingMetrics)
     .map((id) => `FILL(${id}, 0)`)
     .join(' + ');
-  return new MathExpression({ expression, usingMetrics, period });
+  return new MathExpression({ expression, usingMetrics, period, ...(label === undefined ? {} : { label }) });
 }
 
 /** The number of 5xx responses that no function wrote: it did not start, timed out, crashed or was throttled. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Annotations } from 'aws-cdk-lib';
 import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
@@ -36,6 +37,15 @@ export class MonthlyBudget extends CfnBudget {
       },
       ...(subscribers.length > 0 ? { notificationsWithSubscribers: [notify('ACTUAL', 80), notify('FORECASTED', 100)] } : {}),
     });
+    if (subscribers.length === 0 && targetsOf(stage).length > 0) this.warnOfSilence(stage);
+  }
+
+  private warnOfSilence({ name }: Stage): void {
+    Annotations.of(this).addWarningV2(
+      'computations:silent-budget',
+      `The budget of the stage ${name} notifies nobody: AWS Budgets cannot call a webhook. Add an e-mail address or a topic to ` +
+        'alarmTargets of the stage in infra/stages.ts.',
+    );
   }
 }
 

@@ -32,8 +32,23 @@ export type RunbookHeading =
   | 'the-gateway-is-full'
   | 'the-certificate-of-the-gateway-expires';
 
-/** The period of all metrics. */
+/** The period of metrics, except of calls that are further apart. */
 export const period = Duration.minutes(5);
+
+/**
+ * Returns the period of a figure that each call of a function reports: twice the longest time between two calls. In a shorter period, an
+ * alarm would end between two calls that both fail, and would miss a long call, whose figure comes at its end with the time of its
+ * beginning. The alarm starts as soon as with a shorter one: CloudWatch looks back over the period every minute.
+ * @param calls how often a schedule calls the function, and how long a call may last. The next call begins after it
+ */
+export function periodOfCalls({ everyMinutes = 0, timeoutInSeconds = 0 }: Calls): Duration {
+  return Duration.minutes(Math.max(period.toMinutes(), 2 * everyMinutes, 2 * Math.ceil(timeoutInSeconds / 60)));
+}
+
+interface Calls {
+  everyMinutes?: number;
+  timeoutInSeconds?: number;
+}
 
 export interface ServiceAlarmProps {
   stage: Stage;

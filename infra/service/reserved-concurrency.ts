@@ -18,8 +18,7 @@ export function reservedFor(row: Route | Task, { reservedConcurrency, waits }: S
   }
   if (row.waits) return waits.concurrency;
   if (row.reserves) return reservedConcurrency[row.reserves];
-  // Of those that are expensive, API Gateway lets few pass (`expensiveThrottling`).
-  return isLimited(row.name, routes) && !row.isExpensive ? reservedConcurrency.changes : undefined;
+  return isLimited(row.name, routes) ? reservedConcurrency.changes : undefined;
 }
 
 /**

@@ -28,6 +28,8 @@ const closed = {
  * were deleted: kept for `recoverableInDays`. Pages of the origins may use presigned links. Every access is logged. Every new object sends an event.
  */
 export class ContentBucket extends Bucket {
+  readonly accessLogBucketName: string;
+
   constructor(scope: Construct, id: string, stage: Stage, origins: readonly string[]) {
     const accessLogs = new Bucket(scope, `${id}AccessLogs`, {
       ...closed,
@@ -50,6 +52,7 @@ export class ContentBucket extends Bucket {
       ],
       cors: origins.length > 0 ? [corsOf(origins)] : [],
     });
+    this.accessLogBucketName = accessLogs.bucketName;
     // The construct's `eventBridgeEnabled` would add a function. CloudFormation needs only this property.
     (this.node.defaultChild as CfnBucket).addPropertyOverride('NotificationConfiguration.EventBridgeConfiguration', {
       EventBridgeEnabled: true,

@@ -84,6 +84,7 @@ export class StateStack extends StageStack {
     const name = stage.existing?.contentBucketName;
     if (name === undefined) {
       const content = new ContentBucket(this, 'Content', stage, origins);
+      new CfnOutput(this, 'AccessLogBucketName', { value: content.accessLogBucketName });
       return {
         bucketName: content.bucketName,
         contentUrl: `https://${content.bucketRegionalDomainName}`,

@@ -23,7 +23,7 @@ export interface Route {
   access?: Access;
   uses: Uses;
   /** The executions that a stage reserves for the function. Default: it shares those of the account. */
-  reserves?: 'reports';
+  reserves?: 'reports' | 'slowReads';
   /** True if a call takes much more time or storage than most. API Gateway then admits fewer calls. */
   isExpensive?: true;
   /** The effect on users while the endpoint fails. The alarm includes it. */

@@ -1,32 +1,39 @@
 import { describe, expect, it } from 'vitest';
-import { stages } from '../../infra/stages.ts';
-import { p95, simulateHotDomain } from '../support/hot-domain.ts';
+import { changesOfProduction, p95, simulateHotDomain } from '../support/hot-domain.ts';
+import type { SimulatedEndpoint } from '../support/simulated-functions.ts';
 
 const seconds = 1_000;
 const rampInMilliseconds = 10 * seconds;
-
-const { domainLimit, reservedConcurrency = 'none' } = stages.find(({ name }) => name === 'prod') ?? {};
-const bucket = domainLimit && { perSecond: domainLimit.changesPerSecond, burst: domainLimit.burst };
-const reserved = reservedConcurrency === 'none' ? undefined : reservedConcurrency.changes;
+const { usual, expensive } = changesOfProduction();
 
 describe('a domain with 5,000 changes a second at one endpoint, of which 40 are allowed', () => {
   it('leaves a quiet domain as fast as alone, holds fewer than 200 executions, and is refused within 4 seconds', async () => {
-    const { quiet, mostBusy } = await beside(rampInMilliseconds);
-    expect(new Set(quiet.map(({ status }) => status))).toEqual(new Set([200]));
+    const { quiet, mostBusy } = await beside(rampInMilliseconds, usual);
+    expect(statusesOf(quiet)).toEqual([200]);
     expect(mostBusy).toBeLessThan(200);
   });
 
-  it('does the same if it makes them all at once, after the first second', async () => {
-    const { quiet, all, mostBusy } = await beside(0);
-    expect(new Set(quiet.map(({ status }) => status))).toEqual(new Set([200]));
+  it.each([
+    ['an endpoint', usual],
+    ['an expensive endpoint', expensive],
+  ])('does the same at %s if it makes them all at once, after the first second', async (_, endpoint) => {
+    const { quiet, all, mostBusy } = await beside(0, endpoint);
+    expect(statusesOf(quiet)).toEqual([200]);
     expect(mostBusy).toBeLessThan(200);
     const soon = all.filter(({ domain, at }) => domain === 'quiet' && at > 1 * seconds);
-    expect(new Set(soon.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(statusesOf(soon)).toEqual([200]);
     expect(p95(soon)).toBeLessThanOrEqual(1.5 * p95(quiet));
   });
 
+  it('would keep the quiet domain out for as long as it goes on if API Gateway admitted fewer requests to the route', async () => {
+    const throttling = { requestsPerSecond: 100, burst: 100 };
+    const { quiet } = await simulateHotDomain({ ...expensive, throttling, hot: 5_000, rampInMilliseconds: 0 });
+    const refused = quiet.filter(({ isRouteFull }) => isRouteFull);
+    expect(refused.length).toBeGreaterThan(0.9 * quiet.length);
+  });
+
   it('would hold more than 200 executions at once if the function had no limit of its own', async () => {
-    const { mostBusy } = await simulateHotDomain({ hot: 5_000, rampInMilliseconds: 0, bucket });
+    const { mostBusy } = await simulateHotDomain({ ...usual, reserved: undefined, hot: 5_000, rampInMilliseconds: 0 });
     expect(mostBusy).toBeGreaterThan(200);
   });
 
@@ -37,9 +44,9 @@ describe('a domain with 5,000 changes a second at one endpoint, of which 40 are 
 });
 
 /** Simulates the hot domain beside the quiet one, and checks what it makes and how fast it is refused. */
-async function beside(rampInMilliseconds: number) {
-  const alone = await simulateHotDomain({ hot: 0, rampInMilliseconds, bucket, reserved });
-  const found = await simulateHotDomain({ hot: 5_000, rampInMilliseconds, bucket, reserved });
+async function beside(rampInMilliseconds: number, endpoint: SimulatedEndpoint) {
+  const alone = await simulateHotDomain({ ...endpoint, hot: 0, rampInMilliseconds });
+  const found = await simulateHotDomain({ ...endpoint, hot: 5_000, rampInMilliseconds });
   expect(p95(found.quiet)).toBeLessThanOrEqual(1.5 * p95(alone.quiet));
   const refused = found.hot.filter(({ status }) => status !== 200);
   expect(refused.length).toBeGreaterThan(0.9 * found.hot.length);
@@ -48,4 +55,8 @@ async function beside(rampInMilliseconds: number) {
   expect(done / 10).toBeGreaterThan(30);
   expect(done / 10).toBeLessThan(60);
   return found;
+}
+
+function statusesOf(answers: readonly { status: number }[]): number[] {
+  return [...new Set(answers.map(({ status }) => status))];
 }

@@ -1,20 +1,32 @@
-import type { Bucket } from '../../shared/http/token-bucket.ts';
+import { stages } from '../../infra/stages.ts';
 import { virtualClock } from './aws-dynamodb/virtual-clock.ts';
-import { simulatedFunctions, type Answered } from './simulated-functions.ts';
+import { simulatedFunctions, type Answered, type SimulatedEndpoint } from './simulated-functions.ts';
 
 const seconds = 1_000;
 /** The latest time at which the hot domain makes all its requests. Only what is sent after it counts as the steady load. */
 const steadyFrom = 10 * seconds;
 const end = 20 * seconds;
+/** The request to storage that the creation of an asset with its content makes (docs/cost/call-bill.ts). */
+const storage = 30;
 
-export interface HotLoad {
+export interface HotLoad extends SimulatedEndpoint {
   /** Changes per second of the hot domain. */
   hot: number;
   /** How long it takes to reach them. At most 10 seconds. */
   rampInMilliseconds: number;
-  bucket?: Bucket | undefined;
-  /** The executions that the function has at most. Default: no limit. */
-  reserved?: number | undefined;
+}
+
+/** The endpoints of the stage `prod` that change a domain. */
+export function changesOfProduction(): Record<'usual' | 'expensive', SimulatedEndpoint> {
+  const prod = stages.find(({ name }) => name === 'prod');
+  if (!prod?.domainLimit || prod.reservedConcurrency === 'none') throw new Error('The stage prod has no limits.');
+  const { domainLimit, reservedConcurrency, throttling, expensiveThrottling } = prod;
+  const bucket = { perSecond: domainLimit.changesPerSecond, burst: domainLimit.burst };
+  const reserved = reservedConcurrency.changes;
+  return {
+    usual: { bucket, reserved, throttling },
+    expensive: { bucket, reserved, throttling: expensiveThrottling, otherWorkInMilliseconds: storage },
+  };
 }
 
 /** What became of a hot domain and a quiet one beside it, which makes ten changes a second. Times are in milliseconds. */
@@ -30,10 +42,10 @@ export interface Beside {
   mostBusySteady: number;
 }
 
-/** Simulates 20 seconds in virtual time. The functions, conflicts of 15 ms and cold starts are those of simulatedFunctions. */
-export async function simulateHotDomain({ hot, rampInMilliseconds, bucket, reserved }: HotLoad): Promise<Beside> {
+/** Simulates 20 seconds in virtual time. API Gateway, the functions, conflicts of 15 ms and cold starts are those of simulatedFunctions. */
+export async function simulateHotDomain({ hot, rampInMilliseconds, ...endpoint }: HotLoad): Promise<Beside> {
   const clock = virtualClock();
-  const functions = simulatedFunctions(clock, bucket, reserved);
+  const functions = simulatedFunctions(clock, endpoint);
   const calls: Promise<void>[] = [];
   let owed = 0;
   let mostBusySteady = 0;

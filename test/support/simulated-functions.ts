@@ -2,6 +2,7 @@ import { Deadline, maxRetryTimeInMilliseconds, maxTimeInMilliseconds } from '../
 import { RateLimitError } from '../../shared/errors.ts';
 import { DomainLimit } from '../../shared/http/domain-limit.ts';
 import type { Bucket, Taken, Taking } from '../../shared/http/token-bucket.ts';
+import type { Throttling } from '../../infra/stage.ts';
 import type { Clock } from '../../shared/clock.ts';
 
 /** What the model assumes, in milliseconds. */
@@ -20,21 +21,38 @@ interface Environment {
 export interface Answered {
   domain: string;
   status: 200 | 429 | 503;
+  /** Whether API Gateway refused the request because its route was used up. */
+  isRouteFull?: true;
   at: number;
   milliseconds: number;
 }
 
+/** An endpoint that changes a domain, with its limits. */
+export interface SimulatedEndpoint {
+  /** What API Gateway admits to its route, for all domains together. It answers 429 above. Default: no limit. */
+  throttling?: Throttling | undefined;
+  /** The executions that its function has at most. Lambda refuses more, and API Gateway answers 503. Default: no limit. */
+  reserved?: number | undefined;
+  /** The limit of each domain. Default: none. */
+  bucket?: Bucket | undefined;
+  /** What a change takes besides its transaction, such as requests to storage. Default: nothing. */
+  otherWorkInMilliseconds?: number;
+}
+
 /**
- * A model of a function on Lambda that changes lists, for more load than one machine bears. An environment serves one request
- * at a time; the one used last is used first; a new one starts if all are busy. A transaction conflicts while another of its
+ * A model of API Gateway and a function on Lambda that changes lists, for more load than one machine bears. An environment serves one
+ * request at a time; the one used last is used first; a new one starts if all are busy. A transaction conflicts while another of its
  * domain is being written. The limit, its leases and the retries are the service's own.
- * @param reserved the executions that the function has at most: Lambda refuses more, and API Gateway answers 503. Default: no limit
  */
-export function simulatedFunctions(clock: Clock, bucket?: Bucket, reserved = Infinity) {
+export function simulatedFunctions(
+  clock: Clock,
+  { throttling, reserved = Infinity, bucket, otherWorkInMilliseconds = 0 }: SimulatedEndpoint,
+) {
   const idle: Environment[] = [];
   const writing = new Set<string>();
   const answers: Answered[] = [];
   const take = sharedBucket(clock, bucket);
+  const admits = routeBucket(clock, throttling);
   let busy = 0;
   let mostBusy = 0;
 
@@ -54,6 +72,7 @@ export function simulatedFunctions(clock: Clock, bucket?: Bucket, reserved = Inf
       if (error instanceof RateLimitError) return 429;
       throw error;
     }
+    if (otherWorkInMilliseconds > 0) await clock.wait(otherWorkInMilliseconds);
     for (let attempt = 1; ; attempt++) {
       await clock.wait(roundTrip);
       if (!writing.has(domain)) break;
@@ -71,6 +90,10 @@ export function simulatedFunctions(clock: Clock, bucket?: Bucket, reserved = Inf
     mostBusy: () => mostBusy,
     async call(domain: string): Promise<void> {
       const at = clock.now();
+      if (!admits()) {
+        answers.push({ domain, status: 429, isRouteFull: true, at, milliseconds: 0 });
+        return;
+      }
       if (busy >= reserved) {
         answers.push({ domain, status: 503, at, milliseconds: 0 });
         return;
@@ -83,6 +106,21 @@ export function simulatedFunctions(clock: Clock, bucket?: Bucket, reserved = Inf
       busy -= 1;
       answers.push({ domain, status, at, milliseconds: clock.now() - at });
     },
+  };
+}
+
+/** The token bucket of a route at API Gateway. Each request that it admits takes a token, whatever the service then answers. */
+function routeBucket(clock: Clock, throttling: Throttling | undefined): () => boolean {
+  if (!throttling) return () => true;
+  const { requestsPerSecond, burst } = throttling;
+  let tokens = burst;
+  let filledAt = clock.now();
+  return () => {
+    tokens = Math.min(burst, tokens + ((clock.now() - filledAt) / 1_000) * requestsPerSecond);
+    filledAt = clock.now();
+    if (tokens < 1) return false;
+    tokens -= 1;
+    return true;
   };
 }
 

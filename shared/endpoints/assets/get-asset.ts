@@ -15,6 +15,7 @@ export const route = {
     content: ['GetObject'],
     bucket: ['ListBucket'],
   },
+  reserves: 'slowReads',
   impact: 'Users cannot open an asset.',
 } as const satisfies Route;
 

@@ -11,6 +11,7 @@ export const route = {
   summary: 'List your open tasks: approvals, keys and content',
   access: { anyOf: ['view'] },
   uses: { table: reads },
+  reserves: 'slowReads',
   isExpensive: true,
   impact: 'Users cannot see their open tasks.',
 } as const satisfies Route;

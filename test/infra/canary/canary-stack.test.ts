@@ -114,13 +114,17 @@ describe('the canary of a stage with a user pool', () => {
     expect(only(own.canary?.ofType('AWS::Lambda::EventInvokeConfig'))).toMatchObject({ MaximumRetryAttempts: 0 });
   });
 
-  it('has an alarm for a call that fails, and for two intervals without a call', () => {
+  it('has an alarm for a call that fails, which lasts until the next one succeeds, and for two intervals without a call', () => {
     const alarms = Object.values(own.operations.ofType<Record<string, unknown>>('AWS::CloudWatch::Alarm'));
     const named = (name: string) => alarms.find(({ AlarmName }) => AlarmName === `computations-dev-${name}`);
     const metricOf = (name: string) => (named(name)?.['Metrics'] as { MetricStat: object }[])[0]?.MetricStat;
     const Dimensions = [{ Name: 'FunctionName', Value: 'computations-dev-canary' }];
     expect(named('canary-fails')).toMatchObject({ Threshold: 1, EvaluationPeriods: 1, TreatMissingData: 'notBreaching' });
-    expect(metricOf('canary-fails')).toMatchObject({ Metric: { MetricName: 'Errors', Dimensions }, Period: 5 * 60, Stat: 'Sum' });
+    expect(metricOf('canary-fails')).toMatchObject({
+      Metric: { MetricName: 'Errors', Dimensions },
+      Period: 30 * 60,
+      Stat: 'Sum',
+    });
     expect(named('canary-silent')).toMatchObject({ Threshold: 1, EvaluationPeriods: 1, TreatMissingData: 'breaching' });
     expect(metricOf('canary-silent')).toMatchObject({ Metric: { MetricName: 'Invocations', Dimensions }, Period: 30 * 60 });
   });

@@ -23,7 +23,8 @@ interface AlarmProperties extends Partial<Metric> {
   AlarmDescription: string;
   AlarmActions: unknown[];
   OKActions: unknown[];
-  Metrics?: { Expression?: string; MetricStat?: { Metric: Metric } }[];
+  Metrics?: { Expression?: string; MetricStat?: { Metric: Metric; Period: number } }[];
+  Period?: number;
   TreatMissingData: string;
   Threshold: number;
 }
@@ -52,6 +53,11 @@ function metricsOf(alarm: AlarmProperties | undefined): Metric[] {
   const { Namespace, MetricName, Dimensions, Metrics } = alarm;
   if (Namespace && MetricName) return [{ Namespace, MetricName, Dimensions: Dimensions ?? [] }];
   return (Metrics ?? []).flatMap(({ MetricStat }) => (MetricStat ? [MetricStat.Metric] : []));
+}
+
+/** Returns the period of an alarm of one metric, in seconds. */
+function periodOf(alarm: AlarmProperties | undefined): number | undefined {
+  return alarm?.Period ?? alarm?.Metrics?.[0]?.MetricStat?.Period;
 }
 
 function dimension({ Dimensions }: Metric, name: string): unknown {
@@ -145,11 +151,27 @@ describe.each(synthesized)('the operations stack of $stage.name', ({ stage, stac
     for (const operand of sums.flatMap((sum) => sum.split(' + '))) expect(operand).toMatch(/^FILL\(\w+, 0\)$/);
   });
 
-  it('does not count refused calls of scheduled tasks, and of checks of uploads, which are made again', () => {
-    const [all, ...excluded] = metricsOf(named('throttled-functions'));
-    expect(all?.Dimensions ?? []).toEqual([]);
-    const names = [...schedules.map(({ name }) => name), 'maintenance/receive-upload'].map((name) => nameIn(stage, name));
-    expect(excluded.map((metric) => dimension(metric, 'FunctionName')).sort()).toEqual(names.sort());
+  it('has an alarm for refused calls of its own lifecycle steps, which ignores those of tasks and of other stages', () => {
+    const metrics = metricsOf(named('throttled-steps'));
+    expect(new Set(metrics.map(({ MetricName }) => MetricName))).toEqual(new Set(['Throttles']));
+    const steps = functionNames.filter((name) => name.startsWith('lifecycle/') && !schedules.some((each) => each.name === name));
+    expect(steps).toHaveLength(6);
+    expect(metrics.map((metric) => dimension(metric, 'FunctionName')).sort()).toEqual(
+      steps.map((name) => nameIn(stage, name)).sort(),
+    );
+  });
+
+  it('looks at two calls of each task, however long they take, so that its alarm lasts as long as its failures', () => {
+    const minutes: Record<string, number> = {
+      'lifecycle/sweep-runs': 10,
+      'maintenance/fold-lists': 10,
+      'maintenance/migrate': 10,
+      'maintenance/purge': 30,
+      'maintenance/collect-content': 30,
+      'maintenance/receive-upload': 30,
+    };
+    for (const { name } of tasks) expect(periodOf(named(name)), name).toBe((minutes[name] ?? 5) * 60);
+    expect(periodOf(named('content-backlog'))).toBe(30 * 60);
   });
 
   it('has 6 alarms with metric math, 7 with an event bus, and docs/rehearsal.md names each as not rehearsed', () => {
@@ -159,7 +181,7 @@ describe.each(synthesized)('the operations stack of $stage.name', ({ stage, stac
     for (const name of names) expect(rehearsal).toContain(`\`${name}\``);
   });
 
-  it('has an alarm for slow requests in which endpoints that wait do not count', () => {
+  it('has an alarm for slow requests, of at least 100, in which endpoints that wait do not count', () => {
     const metrics = metricsOf(named('api-latency'));
     const waiting = routes.filter((route: Route) => route.waits).map(({ name }) => nameIn(stage, name));
     const ofFunctions = metrics.flatMap((metric) => {
@@ -171,8 +193,9 @@ describe.each(synthesized)('the operations stack of $stage.name', ({ stage, stac
       ['Duration', 'Invocations'].flatMap((metric) => waiting.map((name) => `${metric} ${name}`)).sort(),
     );
     expect(metrics.filter((metric) => dimension(metric, 'Resource') !== undefined)).toEqual([]);
+    const requests = 'requests - FILL(requests0, 0) - FILL(requests1, 0)';
     expect(named('api-latency')?.Metrics?.map(({ Expression }) => Expression)).toContain(
-      '100 * (FILL(slow, 0) - FILL(slow0, 0) - FILL(slow1, 0)) / (requests - FILL(requests0, 0) - FILL(requests1, 0))',
+      `IF((${requests}) >= 100, 100 * (FILL(slow, 0) - FILL(slow0, 0) - FILL(slow1, 0)) / (${requests}), 0)`,
     );
     expect(metrics.length).toBeLessThanOrEqual(10); // the most that an alarm takes
   });
@@ -316,6 +339,15 @@ describe('the monthly budget', () => {
     expect(new Set(names).size).toBe(3);
     for (const name of names) expect(name).toMatch(new RegExp(`^${nameIn(fullStage, 'month')}`));
     expect(nameOf({ ...told, monthlyBudgetInDollars: 1 })).toBe(names[1]);
+  });
+
+  it('is warned of if the stage has targets, but all are webhooks, which a budget cannot call', () => {
+    const silent = expect.stringContaining('The budget of the stage full notifies nobody') as string;
+    const targets = targetsOf(fullStage);
+    const webhooks = targets.filter((target) => 'webhook' in target);
+    expect(warningsOf({ ...fullStage, alarmTargets: webhooks })).toEqual(expect.arrayContaining([silent]));
+    expect(warningsOf({ ...fullStage, alarmTargets: targets })).not.toEqual(expect.arrayContaining([silent]));
+    expect(warningsOf({ ...fullStage, alarmTargets: 'none' })).not.toEqual(expect.arrayContaining([silent]));
   });
 });
 

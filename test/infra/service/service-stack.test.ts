@@ -86,9 +86,8 @@ const withHead = routes.flatMap((route) => methodsOf(route, routes).map((method)
 const routeKeysOf = (route: Route) => methodsOf(route, routes).map((method) => `${method} ${route.path}`);
 
 const maxWaitInSeconds = 20;
-const cheapChanges = functionNames.filter((name) =>
-  routes.some((route: Route) => route.name === name && takesKey(route) && !route.isExpensive),
-);
+const changes = functionNames.filter((name) => routes.some((route) => route.name === name && takesKey(route)));
+const slowReads = ['assets/get-asset', 'todo/get-todo'];
 const waits = (name: FunctionName) => routes.some((route: Route) => route.name === name && route.waits);
 
 const isScheduled = (name: FunctionName) => schedules.some((schedule) => schedule.name === name);
@@ -260,7 +259,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     expect(actions).toEqual(['logs:CreateLogStream', 'logs:PutLogEvents']);
   });
 
-  it('gives reports, changes, functions that wait, lifecycle steps and scheduled tasks executions of their own', () => {
+  it('gives reports, changes, slow reads, functions that wait, lifecycle steps and tasks executions of their own', () => {
     const reserved = functionNames
       .map((name) => [name, functionOf(synthesized, name).ReservedConcurrentExecutions] as const)
       .filter(([, count]) => count !== undefined);
@@ -270,9 +269,10 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
         ? []
         : [
             ['cvms/report', wanted.reports],
-            ...(wanted.changes === undefined
+            ...(wanted.changes === undefined ? [] : changes.map((name): [string, number | undefined] => [name, wanted.changes])),
+            ...(wanted.slowReads === undefined
               ? []
-              : cheapChanges.map((name): [string, number | undefined] => [name, wanted.changes])),
+              : slowReads.map((name): [string, number | undefined] => [name, wanted.slowReads])),
             ...functionNames.filter(waits).map((name): [string, number | undefined] => [name, stage.waits.concurrency]),
             ...[...lifecycleSteps, 'execution-ended'].map((step): [string, number] => [
               `lifecycle/${step}`,
@@ -307,7 +307,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
 
   it('outputs what the documents ask for', () => {
     const outputs = [stacks.state, service].flatMap((stack) => stack.outputs);
-    const asked = ['TableName', 'TableArn', 'ContentBucketName', 'StateMachineArn', 'UndeliveredUrl'];
+    const asked = ['TableName', 'TableArn', 'ContentBucketName', 'AccessLogBucketName', 'StateMachineArn', 'UndeliveredUrl'];
     expect(outputs).toEqual(expect.arrayContaining(asked));
     expect(outputs.some((name) => name.startsWith('ApiUrl'))).toBe(true);
   });
@@ -518,14 +518,15 @@ describe('a stage that reserves more executions than its account has', () => {
 
   it('counts what functions that wait reserve', () => {
     const waits = { ...fullStage.waits, concurrency: 900 };
-    expect(errorsOf({ ...fullStage, waits })).toEqual([expect.stringContaining('but its account has 3000.')]);
+    expect(errorsOf({ ...fullStage, waits })).toEqual([expect.stringContaining('but its account has 4000.')]);
   });
 
-  it('passes with the quota of an older account if it reserves none for changes', () => {
+  it('passes with the quota of an older account if it reserves none for changes and slow reads', () => {
     const { reservedConcurrency } = fullStage;
     if (reservedConcurrency === 'none') throw new Error('The stage reserves nothing.');
-    const { changes, ...others } = reservedConcurrency;
+    const { changes, slowReads, ...others } = reservedConcurrency;
     expect(changes).toBeGreaterThan(0);
+    expect(slowReads).toBeGreaterThan(0);
     expect(errorsOf({ ...fullStage, accountConcurrency: 1_000, reservedConcurrency: others })).toEqual([]);
     expect(errorsOf({ ...fullStage, accountConcurrency: 1_000 })).toHaveLength(1);
   });
@@ -541,7 +542,7 @@ describe('stages that share an account', () => {
   it('fail at synth with what to do if together they reserve more executions than it has', () => {
     expect(errorsOf(fullStage, [fullStage, another])).toEqual([
       expect.stringMatching(
-        /^The stages of the account production \(full, another\) together reserve \d+ concurrent executions .* the account has 3000\./,
+        /^The stages of the account production \(full, another\) together reserve \d+ concurrent executions .* the account has 4000\./,
       ),
     ]);
   });
@@ -558,6 +559,14 @@ describe('stages that share an account', () => {
 describe('the table of stages', () => {
   it('has no stages that reserve more executions than their account has', () => {
     expect(stages.flatMap((stage) => faultsOfReservations(stage, stages))).toEqual([]);
+  });
+
+  it('admits four times as many requests to each route as the changes that one domain may make', () => {
+    for (const { throttling, expensiveThrottling, domainLimit } of stages) {
+      const ofDomain = domainLimit?.changesPerSecond ?? Infinity;
+      expect(expensiveThrottling.requestsPerSecond).toBeGreaterThanOrEqual(4 * ofDomain);
+      expect(throttling.requestsPerSecond).toBeGreaterThanOrEqual(expensiveThrottling.requestsPerSecond);
+    }
   });
 });
 
