@@ -1,7 +1,8 @@
 import { printable } from '../../shared/printable.ts';
 import { pages } from '../pages.ts';
 import { CmsError } from './cms-error.ts';
-import type { Connection, Context } from './context.ts';
+import type { Connection } from './connection.ts';
+import type { Context } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { shellWord } from './output/shell-word.ts';
 import type { Profile } from './profile/profile.ts';

@@ -1,11 +1,10 @@
-import type { Client } from '../create-client.ts';
 import { createClient } from '../create-client.ts';
 import { ServiceProblem } from '../service-problem.ts';
 import { CmsError } from './cms-error.ts';
+import type { Connection } from './connection.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 import { explainProblem } from './explain-problem.ts';
 import { openProfiles, type Profiles } from './profile/profiles.ts';
-import type { Profile } from './profile/profile.ts';
 import { claimsOf } from './profile/claims.ts';
 import { namesApproval } from './missing-items.ts';
 import { isLoopback, localServerOf, notLoggedIn, type Target, targetOptions } from './target.ts';
@@ -53,15 +52,6 @@ export interface Context {
   exitWith: (code: ExitCode) => void;
   /** Adds where and as whom a command was carried out to an error. */
   explain: (error: unknown) => Promise<unknown>;
-}
-
-/** The service, as a user in a domain. */
-export interface Connection {
-  client: Client;
-  server: string;
-  domain: string;
-  user: string;
-  profile: Profile | undefined;
 }
 
 export function contextOf(

@@ -1,4 +1,3 @@
-import type { Context } from './context.ts';
 import { shellWord } from './output/shell-word.ts';
 import { printable } from '../../shared/printable.ts';
 
@@ -95,7 +94,7 @@ function fromSentence(sentence: string, { id, isSigned = false, ownKey }: Circum
 /** Formats what is missing before a run: a line for each item, and below those that one command provides who types it. */
 export function formatMissing(
   items: readonly MissingItem[],
-  { user: caller, command: own }: { user: string; command: Context['command'] },
+  { user: caller, command: own }: { user: string; command: (text: string) => string },
 ): string {
   const groups = new Map<string, string[]>();
   for (const { sentence, command, user, role } of items) {

@@ -1,5 +1,6 @@
 import { named } from './computation-reference.ts';
-import type { Connection, Context } from './context.ts';
+import type { Connection } from './connection.ts';
+import type { Context } from './context.ts';
 
 /**
  * Returns a note with the command that starts a run which lacks nothing. Approvals may be for certain CVMs: it names one on which all

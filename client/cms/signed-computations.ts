@@ -1,4 +1,4 @@
-import type { Connection } from './context.ts';
+import type { Connection } from './connection.ts';
 
 const longestWaitInMilliseconds = 3_000;
 const atOnce = 10;

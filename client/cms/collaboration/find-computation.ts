@@ -3,7 +3,8 @@ import { pages } from '../../pages.ts';
 import { ServiceProblem } from '../../service-problem.ts';
 import { CmsError } from '../cms-error.ts';
 import { manyComputations } from '../computation-reference.ts';
-import type { Connection, Context } from '../context.ts';
+import type { Connection } from '../connection.ts';
+import type { Context } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Collaboration } from './collaboration.ts';
 

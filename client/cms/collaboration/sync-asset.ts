@@ -1,7 +1,8 @@
 import { basename } from 'node:path';
 import type { Schemas } from '../../api-types.ts';
 import { assetWithoutReading } from '../../asset-without-reading.ts';
-import type { Connection, Context } from '../context.ts';
+import type { Connection } from '../connection.ts';
+import type { Context } from '../context.ts';
 import { hash, upload } from '../transfers.ts';
 import type { PlannedAsset } from './collaboration.ts';
 import type { Step } from './step.ts';

@@ -1,6 +1,7 @@
 import type { Arguments } from '../../operation.ts';
 import { CmsError } from '../cms-error.ts';
-import type { Connection, Context } from '../context.ts';
+import type { Connection } from '../connection.ts';
+import type { Context } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Collaboration } from './collaboration.ts';
 import { wholeAnswer } from '../../whole-answer.ts';

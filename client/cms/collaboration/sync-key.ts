@@ -1,4 +1,4 @@
-import type { Connection } from '../context.ts';
+import type { Connection } from '../connection.ts';
 import type { GivenKey } from '../keys/read-public-key.ts';
 import { detailsOf } from '../output/event-line.ts';
 import type { Step } from './step.ts';

@@ -1,7 +1,8 @@
 import type { Schemas } from '../../api-types.ts';
 import { retryUntilAborted } from '../../retry-until-aborted.ts';
 import { waitForRun } from '../../watch-run.ts';
-import type { Connection, Context } from '../context.ts';
+import type { Connection } from '../connection.ts';
+import type { Context } from '../context.ts';
 import { named } from '../computation-reference.ts';
 import { exitCodes, type ExitCode } from '../exit-codes.ts';
 import { eventLine } from '../output/event-line.ts';
