@@ -199,18 +199,40 @@ describe('cms init', () => {
     const eve = cmsIn(join(folder, 'eve'), { env: { CMS_SERVER: stack.baseUrl } });
     await eve('login', '--local', '--user', 'eve', '--role', 'creator');
     const wrong = join(folder, 'wrong.yaml');
-    writeFileSync(
-      wrong,
-      `computation: { name: Wrong, owner: eve }\nparties: { eve: { assets: [{ file: data/mean.py, type: dataset, name: a/b }] } }\n`,
-    );
+    const writeWrong = (party: string) =>
+      writeFileSync(wrong, `computation: { name: Wrong, owner: eve }\nparties: { eve: ${party} }\n`);
+    writeWrong('{}');
+    const { computation } = JSON.parse((await eve('init', wrong, '--json')).stdout) as Done;
+    writeFileSync(join(folder, 'data', 'other.py'), 'print(2)\n');
+    await alice('asset', 'upload', join(folder, 'data', 'other.py'), '--type', 'algorithm', '--computation', computation);
+    writeWrong('{ assets: [{ file: data/mean.py, type: algorithm }] }');
     const { exitCode, stdout, stderr } = await eve('init', wrong);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toMatch(/^PART +NAME +OUTCOME\ncomputation +Wrong +created\nComputation \S{36}\n\/asset\/file_name: /);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: '' });
+    const done = `^PART +NAME +OUTCOME\\ncomputation +Wrong +unchanged\\nComputation ${computation}\\n`;
+    expect(stderr).toMatch(new RegExp(`${done}.*\\nNext: cms computation show ${computation}\\n$`));
     const inJson = await eve('init', wrong, '--json');
     expect(JSON.parse(inJson.stdout)).toEqual({
-      computation: expect.stringMatching(/^\S{36}$/),
+      computation,
       steps: [{ subject: 'computation', name: 'Wrong', outcome: 'unchanged' }],
     });
+  });
+
+  it.each(['constructor', '__proto__'])('takes a party named %s, and gives nobody else its part', async (user) => {
+    const other = join(folder, 'other.yaml');
+    const cms = cmsIn(join(folder, user), { env: { CMS_SERVER: stack.baseUrl } });
+    await cms('login', '--local', '--user', user, '--role', 'creator');
+    writeFileSync(other, `computation: { name: Of ${user}, owner: ${user} }\nparties: { alice: }\n`);
+    expect(outcomes(JSON.parse((await cms('init', other, '--json')).stdout) as Done)).toEqual(['computation created']);
+    writeFileSync(
+      other,
+      `computation: { name: Of ${user}, owner: ${user} }\nparties: { ${user}: { assets: [{ file: data/mean.py, type: algorithm }] } }\n`,
+    );
+    expect(outcomes(JSON.parse((await cms('init', other, '--json')).stdout) as Done)).toEqual([
+      'computation unchanged',
+      'algorithm uploaded and linked',
+    ]);
+    writeFileSync(other, 'computation: { name: Incomes, owner: alice }\nparties: { alice: }\n');
+    expect(await cms('init', other)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('has the parties alice.') });
   });
 
   it('refuses a user who has no part in the collaboration', async () => {
@@ -250,6 +272,25 @@ describe('the file of a collaboration', () => {
       'a private key that every reader would see',
       'computation:\n  name: A\n  owner: a\n  agent_config:\n    cert_file: |\n      -----BEGIN PRIVATE KEY-----\nparties: {}\n',
       ['x.yaml:5:5: computation.agent_config.cert_file: This contains a private key, which every reader would see.'],
+    ],
+    [
+      'what the service would refuse',
+      `computation: { name: A, owner: system }
+parties:
+  a:
+    assets:
+      - { file: b, type: dataset, mime_type: bad type }
+      - { file: b, type: dataset, name: b/c }
+      - { file: 'd\\\\e', type: dataset }
+      - { file: f, type: dataset, description: ${'x'.repeat(4_001)} }
+`,
+      [
+        'x.yaml:1:25: computation.owner: Expected a user. This name is reserved',
+        'x.yaml:5:35: parties.a.assets.0.mime_type: Expected a media type such as text/csv.',
+        'x.yaml:6:35: parties.a.assets.1.name: Expected a file name without slashes',
+        'x.yaml:7:11: parties.a.assets.2.file: The name of this file is not allowed. Add another one as name.',
+        'x.yaml:8:35: parties.a.assets.3.description: Expected a string of 0 to 4000 characters, not 4001.',
+      ],
     ],
     ['a missing field', 'computation: { name: A, owner: a }\n', ['x.yaml:1:1: parties: A value is required.']],
     ['broken YAML', 'computation: [\n', ['x.yaml:2:1:']],

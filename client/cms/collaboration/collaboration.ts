@@ -1,22 +1,39 @@
+import { basename } from 'node:path';
 import * as v from 'valibot';
+import { assetInput } from '../../../shared/assets/asset.ts';
 import { assetTypes } from '../../../shared/asset-type.ts';
 import { logLevels } from '../../../shared/computations/agent-config.ts';
-import { approvalLevels, mostConsumers } from '../../../shared/computations/computation.ts';
+import { approvalLevels, computationInput, mostConsumers } from '../../../shared/computations/computation.ts';
 import { holdsPrivateKey } from '../../../shared/holds-private-key.ts';
+import { recordOf } from '../record-of.ts';
 
-const user = v.pipe(v.string('Expected a user.'), v.nonEmpty('Expected a user.'));
+/** What the service accepts. It would refuse an asset only after the computation is created. */
+const { name: computationName, description: computationDescription, owner } = computationInput.entries;
+const { file_name, description, mime_type } = assetInput.entries.asset.entries;
+
+const user = v.unwrap(owner);
 const path = v.pipe(v.string('Expected a path.'), v.nonEmpty('Expected a path.'));
 
-const asset = v.strictObject({
+const assetFields = v.strictObject({
   file: path,
   type: v.picklist(assetTypes, 'Expected algorithm or dataset.'),
   /** The name in the manifest. Default: that of the file. */
-  name: v.exactOptional(v.pipe(v.string(), v.nonEmpty())),
-  description: v.exactOptional(v.string()),
-  mime_type: v.exactOptional(v.string()),
+  name: v.exactOptional(file_name),
+  description: v.exactOptional(v.unwrap(description)),
+  mime_type: v.exactOptional(v.unwrap(mime_type)),
   use: v.exactOptional(v.picklist(['open', 'approval'], 'Expected open or approval.')),
   content_access: v.exactOptional(v.picklist(['creator', 'domain'], 'Expected creator or domain.')),
 });
+const asset = v.pipe(
+  assetFields,
+  v.forward(
+    v.check(
+      ({ file, name }) => name !== undefined || v.is(file_name, basename(file)),
+      'The name of this file is not allowed. Add another one as name.',
+    ),
+    ['file'],
+  ),
+);
 export type PlannedAsset = v.InferOutput<typeof asset>;
 
 const party = v.strictObject({
@@ -43,12 +60,8 @@ const agentConfig = v.strictObject({
 const computation = v.strictObject({
   /** Only needed if the owner has several computations of this name. */
   id: v.exactOptional(v.pipe(v.string(), v.uuid('Expected the identifier of a computation, a UUID.'))),
-  name: v.pipe(
-    v.string('Expected a name.'),
-    v.minLength(1, 'Expected a name.'),
-    v.maxLength(200, 'Expected up to 200 characters.'),
-  ),
-  description: v.exactOptional(v.string()),
+  name: computationName,
+  description: v.exactOptional(v.unwrap(computationDescription)),
   owner: user,
   approval: v.exactOptional(v.picklist(approvalLevels, 'Expected none, all or all_signed.')),
   consumers: v.exactOptional(
@@ -60,6 +73,6 @@ const computation = v.strictObject({
 /** The file of `cms init`: a computation and what each party brings. Each party runs `cms init` with the same file. */
 export const collaborationSchema = v.strictObject({
   computation,
-  parties: v.record(user, v.nullable(party), 'Expected parties by user.'),
+  parties: recordOf(user, v.nullable(party), 'Expected parties by user.'),
 });
 export type Collaboration = v.InferOutput<typeof collaborationSchema>;

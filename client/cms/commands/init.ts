@@ -96,7 +96,8 @@ async function partyOf(
   { computation, parties }: Collaboration,
   { user, file }: { user: string; file: string },
 ) {
-  if (user in parties || user === computation.owner) return parties[user];
+  if (Object.hasOwn(parties, user)) return parties[user];
+  if (user === computation.owner) return undefined;
   const [first = computation.owner] = Object.keys(parties);
   const { isLocal, loginServer } = await target();
   throw new CmsError(`You are ${user}, but ${file} has the parties ${Object.keys(parties).join(', ')}.`, {

@@ -4,10 +4,11 @@ import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { CmsError } from '../cms-error.ts';
 import { shellWord } from '../output/shell-word.ts';
+import { recordOf } from '../record-of.ts';
 import type { Terminal } from '../terminal.ts';
 import { profileSchema, type Profile } from './profile.ts';
 
-const configFile = v.object({ profiles: v.record(v.string(), profileSchema) });
+const configFile = v.object({ profiles: recordOf(v.string(), profileSchema, 'Expected profiles by name.') });
 
 /** The profiles in `$XDG_CONFIG_HOME/cms/config.json`, which only the user can read. */
 export interface Profiles {
