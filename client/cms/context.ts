@@ -120,7 +120,7 @@ export function contextOf(
       if (!(error instanceof ServiceProblem)) return error;
       const { server, domain, profile, isLocal, loginServer } = latest ?? (await target());
       const token = env['CMS_TOKEN'];
-      const computation = /\/computations\/([0-9a-f-]{36})/.exec(error.request)?.[1];
+      const computation = computationIn(error.request);
       const isSigned =
         computation !== undefined &&
         error.missing_items !== undefined &&
@@ -142,4 +142,9 @@ export function contextOf(
       });
     },
   };
+}
+
+/** Returns the computation that a request names in its path, such as `/d1/computations/ID` or, of a link, `/d1/assets/ASSET/ID`. */
+function computationIn(request: string): string | undefined {
+  return /\/(?:computations|assets\/[^/]+)\/([0-9a-f-]{36})(?:\/|$)/.exec(request)?.[1];
 }

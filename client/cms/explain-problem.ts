@@ -121,9 +121,12 @@ function unauthenticated(detail: string, { server, login, profileName, typed }: 
   return { message, next: `env -u CMS_TOKEN ${typed}` };
 }
 
+/** The service says which roles a request takes, then which ones the caller has. */
+const administratorMay = /^Requires [^.]*\badministrator\b|^The token has no role /;
+
 function forbidden(detail: string, { user, domain, isLocal, loginServer, profileName, login, command }: Circumstances): Wording {
   const message = `${user} may not do this in the domain ${domain}: ${detail}`;
-  const canLogIn = isLocal && login !== 'variable';
+  const canLogIn = isLocal && login !== 'variable' && administratorMay.test(detail);
   return {
     message,
     next: canLogIn ? `${localLogin(profileName, { user, domain, loginServer })} --role administrator` : command('whoami'),

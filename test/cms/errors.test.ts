@@ -74,7 +74,10 @@ describe('errors of cms', () => {
     ],
     [['computation', 'list', '--owner', 'a'.repeat(300)], /^--owner: .*\nNext: cms computation list --help\n$/],
     [['asset', 'upload', join(folder, 'broken.json'), '--name', 'a/b'], /^--name: .*\nNext: cms asset upload --help\n$/],
-    [['init', join(folder, 'long.yaml')], /^\/description: .*\nNext: cms init --help\n$/],
+    [
+      ['init', join(folder, 'long.yaml')],
+      /^\S+\/long\.yaml:4:3: computation\.description: Expected .*\nNext: cms init --example\n$/,
+    ],
     [
       ['key', 'upload', join(folder, 'none.pub'), 'Incomes'],
       /^Cannot read the public key .*\nNext: ssh-keygen -t ed25519 -f \S+\/none\n$/,
@@ -374,6 +377,25 @@ describe('errors of cms', () => {
     expect((await alice('withdraw', 'Incomes')).stdout).toBe('You have no approval on this computation now.\n');
   });
 
+  it.each(['viewer', 'administrator'])('a refusal that no role lifts leads a %s to the roles of the login', async (role) => {
+    const vera = cmsIn(join(folder, role), { env: { CMS_SERVER: stack.baseUrl } });
+    await vera('login', '--local', '--user', 'vera', '--role', role);
+    expect(await vera('approve', id, '--yes')).toMatchObject({
+      exitCode: 4,
+      stderr: expect.stringMatching(/\nvera may not do this .*: Requires being the owner .*\nNext: cms whoami\n$/),
+    });
+  });
+
+  it('a second algorithm leads to the computation, also of a link', async () => {
+    const other = join(folder, 'other.py');
+    writeFileSync(other, 'print(3)\n');
+    const uploaded = await alice('asset', 'upload', other, '--type', 'algorithm', '--computation', id);
+    const refused = { exitCode: 6, stderr: expect.stringContaining(`Next: cms computation show ${id}\n`) };
+    expect(uploaded).toMatchObject(refused);
+    const [, asset = ''] = / as (\S+)\n/.exec(uploaded.stdout) ?? [];
+    expect(await alice('asset', 'link', asset, id)).toMatchObject(refused);
+  });
+
   it('a signed approval without an uploaded key leads to the upload of the key', async () => {
     const file = writeSshKeys(folder);
     const token = await stack.token('dan', ['d1:dataset_provider']);
@@ -552,11 +574,15 @@ describe('errors of cms', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('a profile named as a member of every object has no login', async () => {
-    for (const name of ['constructor', '__proto__'])
-      expect(await alice('whoami', '--profile', name)).toMatchObject({ exitCode: 3 });
-    expect(await alice('logout', '--profile', 'constructor')).toMatchObject({ exitCode: 0 });
-    expect(await alice('whoami')).toMatchObject({ exitCode: 0 });
+  it.each(['constructor', '__proto__'])('a profile named %s, as a member of every object, keeps its login', async (name) => {
+    const profile = ['--profile', name];
+    expect(await alice('whoami', ...profile)).toMatchObject({ exitCode: 3 });
+    expect(await alice('login', '--local', '--user', 'dan', ...profile)).toMatchObject({ exitCode: 0 });
+    await alice('login', '--local', '--user', 'eve', '--profile', 'another');
+    expect((await alice('whoami', ...profile)).stdout).toContain('dan');
+    expect(await alice('logout', ...profile)).toMatchObject({ stdout: 'Logged out.\n' });
+    expect(await alice('whoami', ...profile)).toMatchObject({ exitCode: 3 });
+    expect((await alice('whoami')).stdout).toContain('alice');
   });
 
   it('a CMS_TOKEN that is no token leads to the same command without it', async () => {
