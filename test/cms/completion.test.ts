@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createProgram } from '../../client/cms/program.ts';
 import { isThere } from '../support/readme.ts';
 import { cmsIn } from './fake-terminal.ts';
 
@@ -14,6 +15,22 @@ beforeAll(async () => {
   for (const shell of ['bash', 'zsh'] as const) writeFileSync(scripts[shell], (await cms('completion', shell)).stdout);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
+
+/** What zsh offers after these words: `FILES` stands for files. */
+function offeredByZsh(...words: string[]): string[] {
+  const line = `
+    compdef() { :; }
+    compset() { :; }
+    _describe() { print -rl -- "\${(@)\${(P)@[-1]}%%:*}"; }
+    _files() { print FILES; }
+    . "$1"
+    words=("\${(@)argv[2,-1]}")
+    CURRENT=$#words
+    _cms`;
+  const { stdout, stderr } = spawnSync('zsh', ['-f', '-c', line, 'zsh', scripts.zsh, ...words], { encoding: 'utf8' });
+  expect(stderr).toBe('');
+  return stdout.trim().split('\n');
+}
 
 /** What bash offers after these words. */
 function offered(...words: string[]): string[] {
@@ -39,6 +56,53 @@ describe('cms completion', () => {
   it.skipIf(!isThere('bash'))('completes files where a command takes one', () => {
     writeFileSync(join(folder, 'penguins.csv'), '');
     expect(offered('cms', 'asset', 'upload', 'peng')).toEqual(['penguins.csv']);
+  });
+
+  const places: [string[], string[]][] = [
+    [
+      ['asset', 'upload', '--type', ''],
+      ['algorithm', 'dataset'],
+    ],
+    [
+      ['computation', 'list', '--status', ''],
+      ['created', 'running', 'stopping', 'completed', 'failed', 'cancelled'],
+    ],
+    [
+      ['runs', '--status', ''],
+      ['running', 'stopping', 'completed', 'failed', 'cancelled'],
+    ],
+    [['computation', 'update', '--name', ''], ['']],
+    [
+      ['--profile', 'run', 'asset', 'upload', '--use', ''],
+      ['open', 'approval'],
+    ],
+  ];
+
+  it.skipIf(!isThere('bash'))('completes the values of options, and nothing else after an option, in bash', () => {
+    for (const [words, values] of places) expect(offered('cms', ...words)).toEqual(values);
+    expect(offered('cms', 'asset', 'upload', '--type', 'd')).toEqual(['dataset']);
+    expect(offered('cms', 'asset', 'upload', '--type', '=', 'd')).toEqual(['dataset']);
+    expect(offered('cms', 'asset', 'upload', '--type', '=', 'dataset', '--us')).toEqual(['--use']);
+    expect(offered('cms', 'completion', 'z')).toEqual(['zsh']);
+    expect(offered('cms', 'login', '--role', 'ed')).toEqual(['editor']);
+    expect(offered('cms', 'approve', '--sign', 'cms')).toEqual(['cms.bash']);
+    expect(offered('cms', 'verify', 'cms')).toEqual(['cms.bash']);
+  });
+
+  it.skipIf(!isThere('zsh'))('completes the values of options, and nothing else after an option, in zsh', () => {
+    for (const [words, values] of places) expect(offeredByZsh('cms', ...words)).toEqual(values);
+    expect(offeredByZsh('cms', 'asset', 'upload', '--type=')).toEqual(['algorithm', 'dataset']);
+    expect(offeredByZsh('cms', 'completion', '')).toEqual(expect.arrayContaining(['bash', 'zsh']));
+    expect(offeredByZsh('cms', 'approve', '--sign', '')).toEqual(['FILES']);
+  });
+
+  it('knows an option by its name: it takes a value in all commands, or in none', () => {
+    type Command = ReturnType<typeof createProgram>;
+    const withCommands = (command: Command): Command[] => [command, ...command.commands.flatMap(withCommands)];
+    const options = withCommands(createProgram('1.0.0', () => async () => undefined)).flatMap((command) => command.options);
+    const taking = options.filter(({ required }) => required).map(({ long }) => long);
+    expect(options.filter(({ required, long }) => !required && taking.includes(long))).toEqual([]);
+    expect(options.filter(({ optional }) => optional)).toEqual([]);
   });
 
   it.skipIf(!isThere('zsh'))('is valid in zsh', () => {

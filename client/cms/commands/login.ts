@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { WrapAction } from '../wrap-action.ts';
 import { CmsError } from '../cms-error.ts';
 import type { Context } from '../context.ts';
@@ -40,7 +40,7 @@ export function addLoginCommands(program: Command, wrapAction: WrapAction): void
     .description('log in, and store the login in a profile')
     .option('--local', 'log in to the service that npm start runs, without a password')
     .option('--user <USER>', 'with --local: the user (default: your user name on this machine)')
-    .option('--role <ROLE...>', 'with --local: the roles (default: administrator)', collectRole)
+    .addOption(new Option('--role <ROLE...>', 'with --local: the roles (default: administrator)').choices(roleNames))
     .option('--issuer <URL>', 'the OpenID Connect issuer of the stage')
     .option('--client-id <ID>', 'the client identifier of cms at the issuer')
     .option('--scope <SCOPE>', 'the scopes to request from the issuer')
@@ -176,9 +176,4 @@ function rolesIn({ access_token, domain }: Profile): string[] {
   return membershipsOf(claimsOf(access_token))
     .filter((membership) => membership.startsWith(`${domain}:`))
     .map((membership) => membership.slice(domain.length + 1));
-}
-
-function collectRole(text: string, before: string[] | undefined): string[] {
-  if (!roleNames.includes(text)) throw new InvalidArgumentError(`Expected one of ${roleNames.join(', ')}.`);
-  return [...(before ?? []), text];
 }
