@@ -78,12 +78,11 @@ export async function problemOf(response: Response, request: string): Promise<Se
   return new ServiceProblem({ status, code, detail, requestId, request });
 }
 
-/** What the API gateway answers without calling the service. */
+/** What the API gateway answers without calling the service. A 404 is none of these: the service has every path of the client. */
 const codesOfGateway: Record<number, ProblemCode> = {
   400: 'invalid_request',
   401: 'unauthenticated',
   403: 'forbidden',
-  404: 'not_found',
   413: 'too_large',
   429: 'too_many_requests',
   500: 'internal',

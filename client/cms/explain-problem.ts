@@ -1,34 +1,12 @@
 import type { ServiceProblem } from '../service-problem.ts';
+import type { Circumstances, Wording } from './circumstances.ts';
 import { CmsError } from './cms-error.ts';
 import { exitCodeOf } from './exit-code-of.ts';
 import { formatMissing, missingItems } from './missing-items.ts';
 import { sentence } from './output/sentence.ts';
 import { localLogin, loginAgain } from './profile/login-command.ts';
-import type { Credentials } from './profile/profile.ts';
 import { isTyped, mistake, placesOf } from './typed-values.ts';
-
-/** What was typed, and where and as whom it was carried out. */
-export interface Circumstances {
-  server: string;
-  domain: string;
-  user: string;
-  isLocal: boolean;
-  /** The server to name in `cms login --local`. */
-  loginServer?: string | undefined;
-  profileName: string;
-  /** Where the token comes from: the profile's login, or the variable CMS_TOKEN. */
-  login: Credentials['kind'] | 'variable' | undefined;
-  /** The command line as it was typed. */
-  typed: string;
-  /** The command that explains the command. */
-  help: string;
-  /** Returns a command to type next, which works at the same place. */
-  command: (text: string) => string;
-  /** The computation of the command. */
-  computation?: string | undefined;
-  /** Whether approvals of that computation must be signed. */
-  isSigned?: boolean;
-}
+import { askHealth, noSuchPath, unreachable } from './wrong-address.ts';
 
 /** Explains an error of the service: what happened, and the next command to type. */
 export function explainProblem(problem: ServiceProblem, where: Circumstances): CmsError {
@@ -42,21 +20,13 @@ export function explainProblem(problem: ServiceProblem, where: Circumstances): C
   });
 }
 
-interface Wording {
-  message: string;
-  next?: string;
-}
-
 function wording(problem: ServiceProblem, where: Circumstances): Wording {
   const { code, detail } = problem;
   const id = where.computation ?? 'COMPUTATION';
   if (problem.request.includes('://')) return ofIssuer(problem, where);
   switch (code) {
     case 'unreachable':
-      return {
-        message: `No service answers at ${where.server}.`,
-        next: where.isLocal ? startAt(where.server) : `curl ${where.server}/health`,
-      };
+      return unreachable(problem, where);
     case 'unauthenticated':
       return unauthenticated(detail, where);
     case 'forbidden':
@@ -83,6 +53,7 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
     }
     case 'internal':
     case 'unexpected':
+      if (isOfService(problem) && problem.status === 404) return noSuchPath(where);
       return {
         message: problem.requestId === undefined ? detail : `${detail} (request ${problem.requestId})`,
         next: code === 'internal' ? afterFailure(problem, id, where) : afterUnexpected(problem, where),
@@ -133,12 +104,6 @@ function forbidden(detail: string, { user, domain, isLocal, loginServer, profile
   };
 }
 
-/** Returns the command that starts a service of this machine where it is missing. */
-function startAt(server: string): string {
-  const { port } = new URL(server);
-  return ['', '3000'].includes(port) ? 'npm start' : `PORT=${port} npm start`;
-}
-
 /** Returns the command that lists what a request may have meant. A link names an asset and a computation; the detail says which is missing. */
 function whereToLook({ request, detail }: ServiceProblem, id: string): string {
   if (request.includes('/assets/')) return detail.includes('computation') ? 'computation list' : 'asset list';
@@ -167,10 +132,15 @@ function afterFailure({ request }: ServiceProblem, id: string, { typed, command 
  * Returns the command that shows what answers in place of the service, or the asset whose content is not as expected. Otherwise a
  * repeat may help.
  */
-function afterUnexpected({ request }: ServiceProblem, { server, typed, command }: Circumstances): string {
-  const [, asset] = /^download of the asset (\S+)$/.exec(request) ?? [];
+function afterUnexpected(problem: ServiceProblem, { server, typed, command }: Circumstances): string {
+  const [, asset] = /^download of the asset (\S+)$/.exec(problem.request) ?? [];
   if (asset !== undefined) return command(`asset show ${asset}`);
-  return /^[A-Z]+ \//.test(request) ? `curl -i ${server}/health` : typed;
+  return isOfService(problem) ? askHealth(server) : typed;
+}
+
+/** Whether the request went to the service, and not to storage. */
+function isOfService({ request }: ServiceProblem): boolean {
+  return /^[A-Z]+ \//.test(request);
 }
 
 function conflict(

@@ -11,6 +11,13 @@ it.each([
     new TypeError('fetch failed', { cause: new AggregateError([refused, new Error('other')]) }),
     refused.message,
   ],
+  [
+    'a server without TLS in place of what OpenSSL says',
+    new TypeError('fetch failed', {
+      cause: Object.assign(new Error('SSL routines: wrong version number'), { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }),
+    }),
+    'the server does not use https',
+  ],
   ['the name of an error that says nothing', new RangeError(''), 'RangeError'],
   ['what was thrown', 'text', 'text'],
 ])('the cause is %s', (_, error, text) => {
