@@ -10,6 +10,7 @@ import type {
   OptionalIfEmpty,
   PeekValue,
 } from './operation.ts';
+import { PathParameterError } from './path-parameter-error.ts';
 import { retryingFetch, type RetryOptions, type Token } from './retrying-fetch.ts';
 
 export interface ClientOptions {
@@ -96,8 +97,8 @@ export function createClient(options: ClientOptions): Client {
   return { ...(Object.fromEntries(methods) as Operations), baseUrl, domain, call: call, http };
 }
 
-/** @throws TypeError for a value that would change the path of the request */
+/** @throws PathParameterError for a value that would change the path of the request */
 function segment(name: string, value: unknown): string {
   if (typeof value === 'string' && value !== '' && value !== '.' && value !== '..') return value;
-  throw new TypeError(`${name} is ${JSON.stringify(value)}; expected an identifier.`);
+  throw new PathParameterError(name, value);
 }

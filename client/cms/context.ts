@@ -1,4 +1,5 @@
 import { createClient } from '../create-client.ts';
+import { PathParameterError } from '../path-parameter-error.ts';
 import { ServiceProblem } from '../service-problem.ts';
 import { CmsError } from './cms-error.ts';
 import type { Connection } from './connection.ts';
@@ -13,6 +14,7 @@ import { signedComputations } from './signed-computations.ts';
 import type { Terminal } from './terminal.ts';
 import { isAnswered, type Outages, watchOutages } from './watch/outages.ts';
 import { printableLines } from './output/text-width.ts';
+import { mistake } from './typed-values.ts';
 
 /** The options that every command takes. */
 export interface GlobalOptions {
@@ -117,6 +119,14 @@ export function contextOf(
     connect,
     exampleCvm: async () => ((await target()).isLocal ? 'sim-1' : 'CVM'),
     explain: async (error) => {
+      if (error instanceof PathParameterError) {
+        const { parameter, value } = error;
+        const detail = `Expected an identifier, not ${JSON.stringify(value)}.`;
+        return new CmsError(mistake({ pointer: `path/${parameter}`, detail }, { help }), {
+          exitCode: exitCodes.usage,
+          cause: error,
+        });
+      }
       if (!(error instanceof ServiceProblem)) return error;
       const { server, domain, profile, isLocal, loginServer } = latest ?? (await target());
       const token = env['CMS_TOKEN'];

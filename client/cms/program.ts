@@ -13,7 +13,7 @@ import { addKeyCommands } from './commands/keys.ts';
 import { addLoginCommands } from './commands/login.ts';
 import { addManifestCommand } from './commands/manifest.ts';
 import { addRunCommands } from './commands/runs.ts';
-import { notEmpty } from './commands/options.ts';
+import { refuseEmpty } from './commands/options.ts';
 import { addTodoCommand } from './commands/todo.ts';
 
 /** Builds the program with all its commands. Does not run anything. */
@@ -25,9 +25,9 @@ export function createProgram(version: string, wrapAction: WrapAction): Command 
     .helpCommand('help [COMMAND]', 'print the help of a command')
     .configureHelp({ showGlobalOptions: true })
     .option('--json', 'print results as JSON, and errors as one line of JSON')
-    .option('--server <URL>', 'the service (CMS_SERVER; default: that of the profile)', notEmpty)
-    .option('--domain <DOMAIN>', 'the domain (CMS_DOMAIN; default: that of the profile)', notEmpty)
-    .option('--profile <NAME>', 'the login to use (CMS_PROFILE; default: default)', notEmpty);
+    .option('--server <URL>', 'the service (CMS_SERVER; default: that of the profile)')
+    .option('--domain <DOMAIN>', 'the domain (CMS_DOMAIN; default: that of the profile)')
+    .option('--profile <NAME>', 'the login to use (CMS_PROFILE; default: default)');
   addLoginCommands(program, wrapAction);
   addInitCommand(program, wrapAction);
   addTodoCommand(program, wrapAction);
@@ -42,5 +42,11 @@ export function createProgram(version: string, wrapAction: WrapAction): Command 
   addEvidenceCommands(program, wrapAction);
   addCvmCommands(program, wrapAction);
   addCompletionCommand(program, wrapAction);
+  refuseEmptyValues(program);
   return program;
+}
+
+function refuseEmptyValues(command: Command): void {
+  for (const taking of [...command.options, ...command.registeredArguments]) refuseEmpty(taking);
+  command.commands.forEach(refuseEmptyValues);
 }

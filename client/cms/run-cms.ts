@@ -31,8 +31,12 @@ export async function runCms(args: readonly string[], terminal: Terminal, versio
   const program = createProgram(version, wrapAction);
   const usageErrors: string[] = [];
   let help = '';
+  let mistaken = program;
   const prepare = (command: Command) => {
-    command.exitOverride();
+    command.exitOverride((error) => {
+      mistaken = command;
+      throw error;
+    });
     command.configureOutput({
       writeOut: (text) => (help += text),
       writeErr: (text) => usageErrors.push(text),
@@ -50,22 +54,21 @@ export async function runCms(args: readonly string[], terminal: Terminal, versio
       terminal.out(isJson ? `${JSON.stringify(result)}\n` : help);
       return exitCodes.success;
     }
-    const described = error instanceof CommanderError ? usageError(program, args, usageErrors) : errorOf(error);
+    const described = error instanceof CommanderError ? usageError(mistaken, args, usageErrors) : errorOf(error);
     terminal.err(isJson ? asJson(described) : asText(described));
     return described.exitCode;
   }
 }
 
-/** What commander says about a mistake on the command line, and where to read more. */
-function usageError(program: Command, args: readonly string[], printed: string[]): CmsError {
-  let command = program;
-  for (const arg of args) command = command.commands.find((each) => each.name() === arg) ?? command;
+/** What commander says about a mistake in the line of a command, and where to read more. */
+function usageError(command: Command, args: readonly string[], printed: string[]): CmsError {
   const text = printed.join('').trim();
   const isHelp = text.startsWith('Usage:');
   const message = isHelp
     ? withoutCommand(text, args)
     : text.replace(/^error: /, '').replace(/^./, (first) => first.toUpperCase());
-  return new CmsError(message, { next: helpOf(command), exitCode: exitCodes.usage });
+  const next = message === text ? undefined : helpOf(command); // the text is that help already
+  return new CmsError(message, { next, exitCode: exitCodes.usage });
 }
 
 /** A command line without a command shows the help. After `cms help`, the command that is to be explained does not exist. */

@@ -4,6 +4,7 @@ import { shellWord } from './output/shell-word.ts';
 import { profileOption } from './profile/login-command.ts';
 import type { Profile } from './profile/profile.ts';
 import type { Terminal } from './terminal.ts';
+import { isWebAddress } from './web-address.ts';
 
 /** The service and the domain that a command works with. */
 export interface Target {
@@ -45,13 +46,12 @@ export function notLoggedIn({
   });
 }
 
-/** @throws CmsError if it is not an address */
+/** @throws CmsError if it is not an address with https or http */
 export function isLoopback(server: string): boolean {
-  try {
-    return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(server).hostname);
-  } catch {
+  if (!isWebAddress(server)) {
     throw new CmsError(`${JSON.stringify(server)} is not the address of a server. Expected for example http://localhost:3000.`, {
       exitCode: exitCodes.usage,
     });
   }
+  return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(server).hostname);
 }

@@ -163,5 +163,7 @@ export async function expectFile(file: string): Promise<void> {
     if (found.size <= largestInBytes) return;
     throw new CmsError(tooLarge(file, found.size), { exitCode: exitCodes.usage });
   }
-  throw new CmsError(`There is no file ${file}.`, { next: filesBeside(file), exitCode: exitCodes.usage });
+  const name = JSON.stringify(file);
+  const message = found ? `${name} is not a file.` : `There is no file ${name}.`;
+  throw new CmsError(message, { next: filesBeside(file), exitCode: exitCodes.usage });
 }

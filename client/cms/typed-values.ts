@@ -4,6 +4,7 @@ import type { ServiceProblem } from '../service-problem.ts';
 const typedAt: Record<string, string> = {
   'path/domainID': 'The domain (of --domain, CMS_DOMAIN or the profile)',
   'path/cvmID': 'CVM',
+  'path/id': 'ASSET',
   'query/cvm': '--cvm',
   'query/event_type': '--type',
   'query/offset': '--offset',

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import * as v from 'valibot';
 import { assetInput } from '../../../shared/assets/asset.ts';
 import { assetTypes } from '../../../shared/asset-type.ts';
-import { logLevels } from '../../../shared/computations/agent-config.ts';
+import { agentConfigInput, logLevels } from '../../../shared/computations/agent-config.ts';
 import { approvalLevels, computationInput, mostConsumers } from '../../../shared/computations/computation.ts';
 import { holdsPrivateKey } from '../../../shared/holds-private-key.ts';
 import { recordOf } from '../record-of.ts';
@@ -42,8 +42,9 @@ const party = v.strictObject({
   assets: v.optional(v.array(asset, 'Expected a list of assets.'), []),
 });
 
+const pem = v.unwrap(agentConfigInput.entries.server_key);
 const certificates = v.pipe(
-  v.string(),
+  pem,
   v.check((text) => !holdsPrivateKey(text), 'This contains a private key, which every reader would see. Put it in server_key.'),
 );
 
@@ -54,7 +55,7 @@ const agentConfig = v.strictObject({
   cert_file: v.exactOptional(certificates),
   server_ca_file: v.exactOptional(certificates),
   client_ca_file: v.exactOptional(certificates),
-  server_key: v.exactOptional(v.string()),
+  server_key: v.exactOptional(pem),
 });
 
 const computation = v.strictObject({

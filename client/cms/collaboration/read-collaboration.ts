@@ -5,6 +5,7 @@ import { CmsError } from '../cms-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { filesBeside } from '../output/files-beside.ts';
 import { shellWord } from '../output/shell-word.ts';
+import { isMissing, whyUnreadable } from '../output/why-unreadable.ts';
 import { collaborationSchema, type Collaboration } from './collaboration.ts';
 
 /** @throws CmsError that names each mistake with its line */
@@ -13,9 +14,8 @@ export async function readCollaboration(file: string): Promise<Collaboration> {
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    throw new CmsError(`Cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`, {
-      next: isMissing ? `cms init --example > ${shellWord(file)}` : filesBeside(file),
+    throw new CmsError(whyUnreadable(file, error), {
+      next: isMissing(error) ? `cms init --example > ${shellWord(file)}` : filesBeside(file),
       exitCode: exitCodes.usage,
     });
   }

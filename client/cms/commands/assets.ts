@@ -70,9 +70,10 @@ export function addAssetCommands(program: Command, wrapAction: WrapAction): void
         const mustBeNew = options.output === undefined;
         const { size, checksum } = await download(context, connection, { id, file, mustBeNew }).catch((error: unknown) => {
           if (hasCode(error, 'EEXIST')) throw notNew(context, `There is a file ${file} here already.`); // made since it was looked for
-          if (hasCode(error, 'EISDIR')) throw noFile(context, { id, message: `${file} is not the name of a file.` });
+          if (hasCode(error, 'EISDIR'))
+            throw noFile(context, { id, message: `${JSON.stringify(file)} is not the name of a file.` });
           if (!hasCode(error, 'ENOENT') && !hasCode(error, 'ENOTDIR')) throw error;
-          throw noFile(context, { id, message: `There is no directory ${dirname(file)}.` });
+          throw noFile(context, { id, message: `There is no directory ${JSON.stringify(dirname(file))}.` });
         });
         context.print({ id, file, size, checksum }, () => `Saved ${file} (${sizeText(size)})\n  SHA3-256 ${checksum ?? ''}\n`);
       }),

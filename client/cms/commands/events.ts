@@ -8,7 +8,6 @@ import { relativeTime } from '../output/relative-time.ts';
 import { table, type Column } from '../output/table.ts';
 import { printable } from '../../../shared/printable.ts';
 import { addListOptions, noteMore, readList, type ListOptions } from './list.ts';
-import { notEmpty } from './options.ts';
 
 interface Options extends ListOptions {
   run?: string;
@@ -23,8 +22,8 @@ export function addEventsCommand(program: Command, wrapAction: WrapAction): void
       .description('list the events of a computation, newest first, or follow them')
       .argument('[COMPUTATION]', 'its identifier or name'),
   )
-    .option('--run <RUN>', 'only those of this run', notEmpty)
-    .option('--type <TYPE>', 'only those of this type, such as started', notEmpty)
+    .option('--run <RUN>', 'only those of this run')
+    .option('--type <TYPE>', 'only those of this type, such as started')
     .addOption(
       new Option('--follow', 'print each event as it is recorded, from the first one on, until Ctrl-C').conflicts([
         'limit',
@@ -38,6 +37,7 @@ export function addEventsCommand(program: Command, wrapAction: WrapAction): void
         const { client } = connection;
         const { terminal } = context;
         const id = await computationId(context, connection, reference);
+        if (run !== undefined) await client.getRun({ id, run });
         const filter = { id, ...(run === undefined ? {} : { run_id: run }), ...(type === undefined ? {} : { event_type: type }) };
         if (follow !== true) {
           const { listed, total } = await readList(client, 'listEvents', filter, options);

@@ -8,19 +8,24 @@ import type { WrapAction } from '../wrap-action.ts';
 import { CmsError } from '../cms-error.ts';
 import { computationId } from '../computation-reference.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { filesBeside } from '../output/files-beside.ts';
 import { shellWord } from '../output/shell-word.ts';
+import { whyUnreadable } from '../output/why-unreadable.ts';
 import { note } from '../../../verify/finding.ts';
 import { formatFindings } from '../../../verify/format-findings.ts';
 import { evidenceFiles, savedRun, saveEvidence } from '../saved-evidence.ts';
-import { collect, notEmpty } from './options.ts';
+import { collect } from './options.ts';
+
+/** Where `cms evidence` saves, and `cms verify` looks. */
+const defaultDirectory = 'evidence';
 
 export function addEvidenceCommands(program: Command, wrapAction: WrapAction): void {
   program
     .command('evidence')
     .description('save the signed statement about a run, the keys, and the events')
     .argument('[COMPUTATION]', 'its identifier or name')
-    .option('--run <RUN>', 'the run (default: the latest)', notEmpty)
-    .option('--output <DIR>', 'where to save the files', 'evidence')
+    .option('--run <RUN>', 'the run (default: the latest)')
+    .option('--output <DIR>', 'where to save the files', defaultDirectory)
     .action(
       wrapAction(async (context, reference: string | undefined, options: { run?: string; output: string }) => {
         const connection = await context.connect();
@@ -50,7 +55,7 @@ export function addEvidenceCommands(program: Command, wrapAction: WrapAction): v
   program
     .command('verify')
     .description('check saved evidence, without the service')
-    .argument('[PATH]', 'the directory of cms evidence, or the file of a statement', 'evidence')
+    .argument('[PATH]', 'the directory of cms evidence, or the file of a statement', defaultDirectory)
     .option('--keys <FILE>', 'the public keys that you trust (default: keys.json in the directory)')
     .option('--events <FILE>', 'a page of events (repeatable; default: events.json in the directory)', collect)
     .action(
@@ -82,7 +87,12 @@ function findingsOf(given: Parameters<typeof checkEvidence>[0]) {
 /** Reads the files of `cms evidence`, or those that the options name. */
 async function readEvidence(path: string, options: { keys?: string; events?: string[] }) {
   const found = await stat(path).catch(() => undefined);
-  if (!found) throw new CmsError(`There is no ${path} here.`, { next: 'cms evidence', exitCode: exitCodes.usage });
+  if (!found) {
+    throw new CmsError(`There is no ${JSON.stringify(path)} here.`, {
+      next: path === defaultDirectory ? 'cms evidence' : filesBeside(path),
+      exitCode: exitCodes.usage,
+    });
+  }
   const isDirectory = found.isDirectory();
   const there = isDirectory ? await readdir(path) : [];
   const inDirectory = (name: keyof typeof evidenceFiles) =>
@@ -104,9 +114,6 @@ async function readEvidence(path: string, options: { keys?: string; events?: str
 
 async function content(file: string): Promise<string> {
   return await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new CmsError(`Cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`, {
-      next: 'cms evidence',
-      exitCode: exitCodes.usage,
-    });
+    throw new CmsError(whyUnreadable(file, error), { next: filesBeside(file), exitCode: exitCodes.usage });
   });
 }

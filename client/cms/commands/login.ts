@@ -9,7 +9,7 @@ import { claimsOf, membershipsOf } from '../profile/claims.ts';
 import { logInLocally, logInProgram, logInWithIssuer } from '../profile/log-in.ts';
 import type { Credentials, Profile } from '../profile/profile.ts';
 import { withToken } from '../profile/token.ts';
-import { wholeNumber } from './options.ts';
+import { webAddress, wholeNumber } from './options.ts';
 
 const roleNames = [
   'administrator',
@@ -41,7 +41,7 @@ export function addLoginCommands(program: Command, wrapAction: WrapAction): void
     .option('--local', 'log in to the service that npm start runs, without a password')
     .option('--user <USER>', 'with --local: the user (default: your user name on this machine)')
     .addOption(new Option('--role <ROLE...>', 'with --local: the roles (default: administrator)').choices(roleNames))
-    .option('--issuer <URL>', 'the OpenID Connect issuer of the stage')
+    .option('--issuer <URL>', 'the OpenID Connect issuer of the stage', webAddress)
     .option('--client-id <ID>', 'the client identifier of cms at the issuer')
     .option('--scope <SCOPE>', 'the scopes to request from the issuer')
     .option('--device', 'show a code to type on another device, without a browser here')
@@ -110,7 +110,7 @@ export function addLoginCommands(program: Command, wrapAction: WrapAction): void
             ['Service', server],
             ['Domain', domain],
             ['Memberships', roles],
-            ['Token', expires && `expires ${relativeTime(expires, context.terminal.now())}`],
+            ['Token', expires && expiryText(expires, context.terminal.now())],
             ['Computation', profile?.computation],
             ['Profile', `${context.profileName}, in ${context.profiles.file}`],
           ]),
@@ -123,7 +123,10 @@ export function addLoginCommands(program: Command, wrapAction: WrapAction): void
 async function loggedIn(context: Context, target: Profile, options: Options, known: Credentials | undefined): Promise<Profile> {
   const { terminal } = context;
   const { issuer, clientId, scope, token } = options;
-  if (token !== undefined) return { ...withToken(target, token), credentials: { kind: 'token' } };
+  if (token !== undefined) {
+    claimsOf(token, context.typed);
+    return { ...withToken(target, token), credentials: { kind: 'token' } };
+  }
   const isLocal = options.local === true || (known?.kind === 'local' && issuer === undefined);
   if (isLocal) {
     const before = known?.kind === 'local' ? known : undefined;
@@ -170,6 +173,10 @@ function howToLogIn({ typed }: Context, options: Options, isLocal: boolean): Cms
 function lackingOptions({ issuer, clientId, token }: Options): string {
   if (token !== undefined) return '';
   return `${issuer === undefined ? ' --issuer URL' : ''}${clientId === undefined ? ' --client-id ID' : ''}`;
+}
+
+function expiryText(expires: string, now: number): string {
+  return `${Date.parse(expires) > now ? 'expires' : 'expired'} ${relativeTime(expires, now)}`;
 }
 
 function rolesIn({ access_token, domain }: Profile): string[] {

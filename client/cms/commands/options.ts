@@ -1,7 +1,8 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { type Argument, InvalidArgumentError, Option } from 'commander';
 import { assetTypes } from '../../../shared/asset-type.ts';
 import { logLevels } from '../../../shared/computations/agent-config.ts';
 import { approvalLevels } from '../../../shared/computations/computation.ts';
+import { isWebAddress } from '../web-address.ts';
 
 export const approvalOption = () => new Option('--approval <LEVEL>', 'whose approval a run needs').choices(approvalLevels);
 
@@ -21,8 +22,24 @@ export function wholeNumber(least: number): (text: string) => number {
   };
 }
 
-/** Parses a text. An empty one would match nothing, or everything: scripts give it where a variable is not set. */
-export function notEmpty(text: string): string {
+/** Parses the address of a server, with https or http. */
+export function webAddress(text: string): string {
+  if (isWebAddress(text)) return text;
+  throw new InvalidArgumentError('Expected an address such as https://example.com.');
+}
+
+/**
+ * Makes an option or argument refuse an empty value, which would match nothing, or everything: scripts give it where a variable is not
+ * set. Those with a parser of their own refuse it themselves, and a TEXT may be empty.
+ */
+export function refuseEmpty(taking: Option | Argument): void {
+  if (taking.parseArg !== undefined) return;
+  if (taking.variadic) taking.argParser(collect);
+  else if (!(taking instanceof Option)) taking.argParser(notEmpty);
+  else if (taking.required && !taking.flags.endsWith('<TEXT>')) taking.argParser(notEmpty);
+}
+
+function notEmpty(text: string): string {
   if (text !== '') return text;
   throw new InvalidArgumentError('Expected a text that is not empty.');
 }
@@ -32,7 +49,7 @@ export function notEmpty(text: string): string {
  * behind it, such as the computation: the command would then act on the default one.
  */
 export function collect(text: string, before: string[] = []): string[] {
-  return [...before, text];
+  return [...before, notEmpty(text)];
 }
 
 const secondsPer: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };

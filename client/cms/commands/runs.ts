@@ -10,7 +10,7 @@ import { printable } from '../../../shared/printable.ts';
 import { interrupted } from '../watch/interrupted.ts';
 import { watchToEnd } from '../watch/watch-to-end.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
-import { notEmpty, statusOption } from './options.ts';
+import { statusOption } from './options.ts';
 
 export function addRunCommands(program: Command, wrapAction: WrapAction): void {
   program
@@ -50,7 +50,7 @@ export function addRunCommands(program: Command, wrapAction: WrapAction): void {
     .command('watch')
     .description('print the events of a run as they are recorded, until it has ended')
     .argument('[COMPUTATION]', 'its identifier or name')
-    .option('--run <RUN>', 'the run (default: the latest)', notEmpty)
+    .option('--run <RUN>', 'the run (default: the latest)')
     .action(
       wrapAction(async (context, reference: string | undefined, options: { run?: string }) => {
         const connection = await context.connect();

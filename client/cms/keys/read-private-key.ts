@@ -4,6 +4,7 @@ import sshpk from 'sshpk';
 import { CmsError } from '../cms-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { filesBeside } from '../output/files-beside.ts';
+import { whyUnreadable } from '../output/why-unreadable.ts';
 import type { Terminal } from '../terminal.ts';
 
 /**
@@ -12,10 +13,7 @@ import type { Terminal } from '../terminal.ts';
  */
 export async function readPrivateKey(file: string, terminal: Pick<Terminal, 'env' | 'ask'>): Promise<KeyObject> {
   const content = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new CmsError(`Cannot read the private key ${file}: ${error instanceof Error ? error.message : String(error)}`, {
-      next: filesBeside(file),
-      exitCode: exitCodes.usage,
-    });
+    throw new CmsError(whyUnreadable(file, error), { next: filesBeside(file), exitCode: exitCodes.usage });
   });
   if (/^(ssh-|ecdsa-)|BEGIN (RSA )?PUBLIC KEY/.test(content.trim())) {
     throw new CmsError(`${file} is a public key. Sign with its private key.`, {
@@ -32,6 +30,7 @@ export async function readPrivateKey(file: string, terminal: Pick<Terminal, 'env
   if (passphrase === undefined) {
     throw new CmsError(`The private key ${file} has a passphrase. Set CMS_PASSPHRASE, or type it in a terminal.`, {
       next: 'cms approve --help',
+      exitCode: exitCodes.usage,
     });
   }
   const withPassphrase = attempt(() => read(content, passphrase));
@@ -42,7 +41,7 @@ export async function readPrivateKey(file: string, terminal: Pick<Terminal, 'env
 function unusable(file: string, cause: unknown): CmsError {
   return new CmsError(
     `${file} is not a supported private key, or the passphrase is wrong. Expected Ed25519, EC or RSA, as OpenSSH or PEM.`,
-    { next: 'cms approve --help', cause },
+    { next: 'cms approve --help', exitCode: exitCodes.usage, cause },
   );
 }
 

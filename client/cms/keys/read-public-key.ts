@@ -6,6 +6,7 @@ import { CmsError } from '../cms-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { filesBeside } from '../output/files-beside.ts';
 import { shellWord } from '../output/shell-word.ts';
+import { whyUnreadable } from '../output/why-unreadable.ts';
 import { privateKeyBeside, publicKeyBeside } from './key-pair.ts';
 
 export interface GivenKey {
@@ -21,10 +22,7 @@ export interface GivenKey {
  */
 export async function readPublicKey(file: string, retyped?: (file: string) => string): Promise<GivenKey> {
   const content = await readFile(file).catch(async (error: unknown) => {
-    throw new CmsError(`Cannot read the public key ${file}: ${error instanceof Error ? error.message : String(error)}`, {
-      next: await makeOrFind(file),
-      exitCode: exitCodes.usage,
-    });
+    throw new CmsError(whyUnreadable(file, error), { next: await makeOrFind(file), exitCode: exitCodes.usage });
   });
   const line = content.toString('latin1').trim();
   const key = /^[a-z][a-z0-9@.-]*-[a-z0-9@.-]+ /.test(line) ? line : content.toString('base64');

@@ -1,3 +1,5 @@
+import * as v from 'valibot';
+import { domainId } from '../../../shared/identifier-schemas.ts';
 import { loopbackSignIn } from '../../node/loopback-sign-in.ts';
 import { ServiceProblem } from '../../service-problem.ts';
 import { deviceSignIn } from '../../tokens/device-sign-in.ts';
@@ -30,11 +32,13 @@ export async function logInLocally(
   return { ...withToken(target, token), credentials: { kind: 'local', user, roles } };
 }
 
-/** Of what a local login sends, only the user and the domain may be wrong. */
+/** Of what a local login sends, only the user and the domain may be wrong. The service knows the domain as a part of a membership. */
 function wrongMember(problem: ServiceProblem, { user, domain }: { user: string; domain: string }): CmsError {
-  const what = problem.detail.startsWith('sub') ? `the user ${JSON.stringify(user)}` : `the domain ${JSON.stringify(domain)}`;
-  const expected = problem.detail.replace(/^[\w.]+: /, '');
-  return new CmsError(`No login as ${what}: ${expected}`, { exitCode: exitCodes.usage, cause: problem });
+  const ofDomain = v.safeParse(domainId, domain);
+  const message = ofDomain.success
+    ? `No login as the user ${JSON.stringify(user)}: ${problem.detail.replace(/^[\w./]+: /, '')}`
+    : `No login in the domain ${JSON.stringify(domain)}: ${ofDomain.issues[0].message}`;
+  return new CmsError(message, { exitCode: exitCodes.usage, cause: problem });
 }
 
 /** Logs a user in with a browser on this machine, or with a code on another device. @throws ServiceProblem */
