@@ -66,10 +66,19 @@ describe('errors of cms', () => {
       ['todo', '--domain', 'a b'],
       /^The domain \(of --domain, CMS_DOMAIN or the profile\): Expected .*\nNext: cms todo --help\n$/,
     ],
-    [['computation', 'create', ''], /^NAME: .*\nNext: cms computation create --help\n$/],
-    [['computation', 'update', 'Incomes', '--name', ''], /^--name: .*\nNext: cms computation update --help\n$/],
+    [['computation', 'update', 'Incomes', '--name', 'x'.repeat(201)], /^--name: .*\nNext: cms computation update --help\n$/],
     [
-      ['computation', 'create', 'A', '--description', 'x'.repeat(100_000), '--consumer', '', '--owner', 'a'.repeat(300)],
+      [
+        'computation',
+        'create',
+        'A',
+        '--description',
+        'x'.repeat(100_000),
+        '--consumer',
+        'c'.repeat(300),
+        '--owner',
+        'a'.repeat(300),
+      ],
       /^--description: .*\n--owner: .*\n--consumer: .*\nNext: cms computation create --help\n$/,
     ],
     [['computation', 'list', '--owner', 'a'.repeat(300)], /^--owner: .*\nNext: cms computation list --help\n$/],
@@ -78,19 +87,16 @@ describe('errors of cms', () => {
       ['init', join(folder, 'long.yaml')],
       /^\S+\/long\.yaml:4:3: computation\.description: Expected .*\nNext: cms init --example\n$/,
     ],
-    [
-      ['key', 'upload', join(folder, 'none.pub'), 'Incomes'],
-      /^Cannot read the public key .*\nNext: ssh-keygen -t ed25519 -f \S+\/none\n$/,
-    ],
+    [['key', 'upload', join(folder, 'none.pub'), 'Incomes'], /^There is no file .*\nNext: ssh-keygen -t ed25519 -f \S+\/none\n$/],
     [
       ['key', 'upload', join(folder, 'only-private.pub'), 'Incomes'],
-      /^Cannot read the public key .*\nNext: ssh-keygen -y -f \S+\/only-private > \S+\/only-private\.pub\n$/,
+      /^There is no file .*\nNext: ssh-keygen -y -f \S+\/only-private > \S+\/only-private\.pub\n$/,
     ],
     [
       ['key', 'upload', join(folder, 'only-pem.pub'), 'Incomes'],
-      /^Cannot read the public key .*\nNext: openssl pkey -in \S+\/only-pem\.pem -pubout -out \S+\/only-pem\.pub\n$/,
+      /^There is no file .*\nNext: openssl pkey -in \S+\/only-pem\.pem -pubout -out \S+\/only-pem\.pub\n$/,
     ],
-    [['key', 'upload', join(folder, 'nowhere/none.pub'), 'Incomes'], /^Cannot read the public key .*\nNext: ls \S+\/cms-\w+\n$/],
+    [['key', 'upload', join(folder, 'nowhere/none.pub'), 'Incomes'], /^There is no file .*\nNext: ls \S+\/cms-\w+\n$/],
     [
       ['key', 'upload', join(folder, 'broken.json'), 'Incomes'],
       /^\S+\/broken\.json: Expected one public key.*\nNext: cms key upload --help\n$/,
@@ -104,37 +110,82 @@ describe('errors of cms', () => {
       /'--expires <WHEN>' .* has passed\.\nNext: cms approve --help\n$/,
     ]),
     [['todo', '--server', 'nowhere'], /^"nowhere" is not the address of a server\. .*\nNext: cms todo --help\n$/],
-    ...['--server <URL>', '--domain <DOMAIN>', '--profile <NAME>'].map((option): [string[], RegExp] => [
-      ['todo', option.replace(/ .*/, ''), ''],
-      new RegExp(`'${option}' .* Expected a text that is not empty\\.\\nNext: cms todo --help\\n$`),
-    ]),
     [['init', '--example', 'new.yaml'], /takes no FILE\.\nNext: cms init --example > new\.yaml\n$/],
-    [['init', join(folder, 'none.yaml')], /^Cannot read .*\nNext: cms init --example > \S+\/none\.yaml\n$/],
-    [['init', join(folder, 'broken.json', 'x.yaml')], /^Cannot read .*\nNext: ls \S+\n$/],
+    [['init', join(folder, 'none.yaml')], /^There is no file .*\nNext: cms init --example > \S+\/none\.yaml\n$/],
+    [['init', folder], /^Cannot read "\S+": EISDIR.*\nNext: ls \S+\n$/],
     [['help', 'comptation'], /^Unknown command 'comptation'\nNext: cms --help\n$/],
-    ...['', 'a'.repeat(256)].map((user): [string[], RegExp] => [
+    ...['a'.repeat(256)].map((user): [string[], RegExp] => [
       ['login', '--local', '--user', user],
       new RegExp(
         `^No login as the user "${user}": Expected a user identifier: 1 to 255 bytes of UTF-8\\.\\nNext: cms login --help\\n$`,
       ),
     ]),
-    [['login', '--local', '--domain', 'a b'], /^No login as the domain "a b": .*\nNext: cms login --help\n$/],
+    [['login', '--local', '--domain', 'a b'], /^No login in the domain "a b": Expected 1 to 64 of .*\nNext: cms login --help\n$/],
     [['events', 'Incomes', '--follow', '--limit', '5'], /'--follow' cannot be used with option '--limit <COUNT>'/],
     [['events', 'Incomes', '--follow', '--offset', '0'], /'--follow' cannot be used with option '--offset <COUNT>'/],
     [['events', 'Incomes', '--follow', '--all'], /'--follow' cannot be used with option '--all'/],
     [['events', 'Incomes', '--limit', '0'], /'--limit <COUNT>' .* Expected a whole number from 1\.\nNext: cms events --help\n$/],
-    [['events', 'Incomes', '--run', ''], /'--run <RUN>' .* Expected a text that is not empty\.\nNext: cms events --help\n$/],
-    [['events', 'Incomes', '--type', ''], /'--type <TYPE>' .* Expected a text that is not empty\.\nNext: cms events --help\n$/],
-    [['watch', 'Incomes', '--run', ''], /'--run <RUN>' .* Expected a text that is not empty\.\nNext: cms watch --help\n$/],
     [
       ['verify', join(folder, 'broken.json'), '--keys', join(folder, 'broken.json')],
       /^The evidence is not JSON: .*\nNext: cms verify --help\n$/,
     ],
+    [
+      ['todo', '--server', 'ftp://example.com'],
+      /^"ftp:\/\/example\.com" is not the address of a server\. .*\nNext: cms todo --help\n$/,
+    ],
+    [
+      ['todo', '--domain', '..'],
+      /^The domain \(of --domain, .*\): Expected an identifier, not "\.\."\.\nNext: cms todo --help\n$/,
+    ],
+    [['asset', 'show', '..'], /^ASSET: Expected an identifier, not "\.\."\.\nNext: cms asset show --help\n$/],
+    [['cvm', 'show', '.'], /^CVM: Expected an identifier, not "\."\.\nNext: cms cvm show --help\n$/],
+    [['asset', 'upload', '.'], /^"\." is not a file\.\nNext: ls \.\n$/],
+    ...['nonsense', 'ftp://example.com', 'localhost:3000'].map((issuer): [string[], RegExp] => [
+      ['login', '--issuer', issuer, '--client-id', 'cms'],
+      /'--issuer <URL>' .* Expected an address such as https:\/\/example\.com\.\nNext: cms login --help\n$/,
+    ]),
+    [
+      ['login', '--local', '--role', 'king'],
+      /'--role <ROLE\.\.\.>' .* Allowed choices are administrator, .*\nNext: cms login --help\n$/,
+    ],
+    [['verify', join(folder, 'nowhere')], /^There is no "\S+\/nowhere" here\.\nNext: ls \S+\n$/],
+    [['verify', folder, '--keys', join(folder, 'no.json')], /^There is no file "\S+"\.\nNext: \S+ \S+\n$/],
   ])('a mistake in %j names the option, the argument or the file and the help, and exits with 2', async (args, stderr) => {
     writeFileSync(join(folder, 'broken.json'), '{');
     for (const name of ['only-private', 'only-pem.pem']) writeFileSync(join(folder, name), 'secret');
     writeFileSync(join(folder, 'long.yaml'), longCollaboration);
     expect(await alice(...args)).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringMatching(stderr) });
+  });
+
+  it.each([
+    [['computation', 'list', '--owner', ''], '--owner <USER>'],
+    [['computation', 'create', ''], 'NAME'],
+    [['computation', 'show', ''], 'COMPUTATION'],
+    [['computation', 'update', '--consumer', ''], '--consumer <USER>'],
+    [['asset', 'show', ''], 'ASSET'],
+    [['asset', 'upload', 'a.csv', ''], 'FILE'],
+    [['asset', 'download', 'a', '--output', ''], '--output <FILE>'],
+    [['approve', '--sign', ''], '--sign <FILE>'],
+    [['cvm', 'show', ''], 'CVM'],
+    [['login', '--local', '--user', ''], '--user <USER>'],
+    [['evidence', '--output', ''], '--output <DIR>'],
+    [['verify', ''], 'PATH'],
+    [['events', '--run', ''], '--run <RUN>'],
+    [['todo', '--server', ''], '--server <URL>'],
+    [['todo', '--domain', ''], '--domain <DOMAIN>'],
+    [['todo', '--profile', ''], '--profile <NAME>'],
+  ])('an empty value in %j is refused, and exits with 2', async (args, taking) => {
+    const { exitCode, stdout, stderr } = await alice(...args);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain(`'' is invalid`);
+    expect(stderr).toMatch(new RegExp(`'${taking}'.* Expected a text that is not empty\\.\\nNext: cms .*--help\\n$`));
+  });
+
+  it('a description may be emptied', async () => {
+    await alice('computation', 'create', 'Described', '--description', 'Something');
+    const { stdout } = await alice('computation', 'update', 'Described', '--description', '', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ description: '' });
+    await alice('computation', 'use', 'Incomes');
   });
 
   it('an option that may be repeated takes one value each time, and leaves the computation behind it', async () => {
@@ -271,6 +322,25 @@ describe('errors of cms', () => {
     });
   });
 
+  it('an address with a path leads to what answers there', async () => {
+    const token = await stack.token('alice', ['d1:administrator']);
+    const server = `${stack.baseUrl}/docs`;
+    const lost = cmsIn(join(folder, 'lost'), { env: { CMS_SERVER: server, CMS_DOMAIN: 'd1', CMS_TOKEN: token } });
+    expect(await lost('todo')).toMatchObject({
+      exitCode: 1,
+      stderr: `${server} has no such path. Check the address: --server, CMS_SERVER or that of the profile.\nNext: curl -i ${server}/health\n`,
+    });
+  });
+
+  it('an https address of a service without TLS leads to its http address, and the exit code is 8', async () => {
+    const server = stack.baseUrl.replace('http:', 'https:');
+    const message = `${server} does not use https. Check the address: --server, CMS_SERVER or that of the profile.\n`;
+    const next = `Next: cms login --local --server ${stack.baseUrl}\n`;
+    const lost = cmsIn(join(folder, 'lost'), { env: { CMS_SERVER: server } });
+    expect(await lost('login', '--local')).toEqual({ exitCode: 8, stdout: '', stderr: `${message}${next}` });
+    expect((await lost('login', '--local', '--server', server)).stderr).toBe(`${message}${next}`);
+  });
+
   it('Ctrl-C ends a command between its attempts, and the exit code is 130', async () => {
     const ending = new AbortController();
     const env = { CMS_SERVER: 'http://127.0.0.1:9', CMS_DOMAIN: 'd1', CMS_TOKEN: await stack.token('alice', []) };
@@ -362,7 +432,7 @@ describe('errors of cms', () => {
     expect(await alice('approve', 'Incomes', '--sign', join(folder, 'none'), '--yes')).toEqual({
       exitCode: 2,
       stdout: '',
-      stderr: expect.stringMatching(/^Cannot read the private key .*\nNext: ls .*\n$/),
+      stderr: expect.stringMatching(/^There is no file .*\nNext: ls .*\n$/),
     });
   });
 
@@ -604,7 +674,42 @@ describe('errors of cms', () => {
     expect((await alice('run', '--help')).stdout).toMatch(/^Usage: cms run/);
   });
 
-  it('cms events says so if nothing was found', async () => {
+  it('a line without a command shows the help, and does not lead to it', async () => {
+    for (const args of [[], ['asset'], ['key'], ['cvm'], ['computation']]) {
+      const { exitCode, stdout, stderr } = await alice(...args);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+      expect(stderr).toMatch(new RegExp(`^Usage: ${['cms', ...args].join(' ')} `));
+      expect(stderr).not.toContain('Next:');
+    }
+  });
+
+  it('the value of an option is not taken for the command that is explained', async () => {
+    expect((await alice('--profile', 'run', 'todo', '--bogus')).stderr).toContain('Next: cms todo --help\n');
+  });
+
+  it('a text of --token that is no token leads to the same command with another one', async () => {
+    expect(await alice('login', '--token', 'abc', '--domain', 'd1', '--profile', 'other')).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringMatching(/^The token is not .*\nNext: cms login --token TOKEN --domain d1 --profile other\n$/),
+    });
+  });
+
+  it('cms whoami says when a token has expired, or expires', async () => {
+    const now = Math.floor(Date.now() / 1_000);
+    const line = async (exp: number) => {
+      const token = `e30.${Buffer.from(JSON.stringify({ sub: 'alice', exp })).toString('base64url')}.c2ln`;
+      const env = { CMS_SERVER: stack.baseUrl, CMS_DOMAIN: 'd1', CMS_TOKEN: token };
+      return (await cmsIn(join(folder, 'none'), { env, now: () => now * 1_000 })('whoami')).stdout;
+    };
+    expect(await line(now - 7)).toMatch(/^Token +expired 7 seconds ago$/m);
+    expect(await line(now)).toMatch(/^Token +expired now$/m);
+    expect(await line(now + 7)).toMatch(/^Token +expires in 7 seconds$/m);
+  });
+
+  it('cms events says so if nothing was found, and exits with 5 if there is no such run', async () => {
     expect(await alice('events', id, '--type', 'Unheard')).toMatchObject({ exitCode: 0, stdout: 'Nothing found.\n' });
+    const unknown = { exitCode: 5, stderr: `No such run of this computation in this domain.\nNext: cms runs ${id}\n` };
+    expect(await alice('events', id, '--run', 'nonsense')).toMatchObject(unknown);
+    expect(await alice('events', id, '--run', 'nonsense', '--follow')).toMatchObject(unknown);
   });
 });

@@ -183,8 +183,8 @@ describe('cms init', () => {
       writeFileSync(late, `computation: { name: Late, owner: dan }\nparties: { dan: ${party(...files)} }\n`);
     writeLate('one.csv', 'data/incomes.csv', 'none/two.csv');
     const key = join(folder, 'dan/.ssh/id_ed25519');
-    const noKey = `Cannot read the public key ${key}.pub: ENOENT: .*\n`;
-    const [one, two] = ['one.csv', 'none/two.csv'].map((each) => `There is no file ${join(folder, each)}.\n`);
+    const noKey = `There is no file "${key}.pub".\n`;
+    const [one, two] = ['one.csv', 'none/two.csv'].map((each) => `There is no file "${join(folder, each)}".\n`);
     expect(await dan('init', late)).toEqual({
       exitCode: 2,
       stdout: '',
@@ -275,7 +275,7 @@ describe('the file of a collaboration', () => {
     ],
     [
       'what the service would refuse',
-      `computation: { name: A, owner: system }
+      `computation: { name: A, owner: system, agent_config: { server_key: ${'x'.repeat(16_385)} } }
 parties:
   a:
     assets:
@@ -285,6 +285,7 @@ parties:
       - { file: f, type: dataset, description: ${'x'.repeat(4_001)} }
 `,
       [
+        'x.yaml:1:56: computation.agent_config.server_key: Expected a string of 0 to 16384 characters, not 16385.',
         'x.yaml:1:25: computation.owner: Expected a user. This name is reserved',
         'x.yaml:5:35: parties.a.assets.0.mime_type: Expected a media type such as text/csv.',
         'x.yaml:6:35: parties.a.assets.1.name: Expected a file name without slashes',

@@ -63,7 +63,10 @@ describe('a signed approval', () => {
     const file = fileOf(pem);
     await expectSigns(file, base64(publicKey), { env: { CMS_PASSPHRASE: 'secret' }, ask: undefined });
     await expectSigns(file, base64(publicKey), { env: {}, ask: () => Promise.resolve('secret') });
-    await expect(readPrivateKey(file, nobody)).rejects.toThrow('Set CMS_PASSPHRASE');
+    await expect(readPrivateKey(file, nobody)).rejects.toMatchObject({
+      message: expect.stringContaining('Set CMS_PASSPHRASE'),
+      exitCode: 2,
+    });
     await expect(readPrivateKey(file, { env: { CMS_PASSPHRASE: 'wrong' }, ask: undefined })).rejects.toThrow(
       'passphrase is wrong',
     );
@@ -74,12 +77,18 @@ describe('a signed approval', () => {
     const options = { passphrase: 'secret', cipher: 'aes256-ctr' } as object;
     const file = fileOf(key.toBuffer('ssh', options));
     await expectSigns(file, key.toPublic().toString('ssh').trim(), { env: { CMS_PASSPHRASE: 'secret' }, ask: undefined });
-    await expect(readPrivateKey(file, nobody)).rejects.toThrow('Set CMS_PASSPHRASE');
+    await expect(readPrivateKey(file, nobody)).rejects.toMatchObject({
+      message: expect.stringContaining('Set CMS_PASSPHRASE'),
+      exitCode: 2,
+    });
   });
 
   it('refuses a public key, and a file that contains no key', async () => {
     await expect(readPrivateKey(fileOf('ssh-ed25519 AAAA alice'), nobody)).rejects.toThrow('is a public key');
-    await expect(readPrivateKey(fileOf('hello'), nobody)).rejects.toThrow('is not a supported private key');
-    await expect(readPrivateKey(join(folder, 'none'), nobody)).rejects.toThrow('Cannot read the private key');
+    await expect(readPrivateKey(fileOf('hello'), nobody)).rejects.toMatchObject({
+      message: expect.stringContaining('is not a supported private key'),
+      exitCode: 2,
+    });
+    await expect(readPrivateKey(join(folder, 'none'), nobody)).rejects.toThrow(`There is no file "${join(folder, 'none')}".`);
   });
 });

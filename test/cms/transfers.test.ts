@@ -145,7 +145,7 @@ describe('cms asset', () => {
     expect(await cms('asset', 'upload', join(folder, 'none.csv'))).toEqual({
       exitCode: 2,
       stdout: '',
-      stderr: `There is no file ${join(folder, 'none.csv')}.\nNext: ls ${folder}\n`,
+      stderr: `There is no file "${join(folder, 'none.csv')}".\nNext: ls ${folder}\n`,
     });
   });
 });
