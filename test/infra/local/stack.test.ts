@@ -149,6 +149,15 @@ describe('POST /local/token', () => {
     }
   });
 
+  it.each(['system', 'agent', 'computation-runner'])('gives the reserved name %s to nobody but a CVM', async (sub) => {
+    const message = 'sub: This name is reserved for the events of the service and of agents. Only a CVM can have it.';
+    for (const groups of [['d9:viewer'], ['d9:cvm', 'd1:administrator']]) {
+      expect(await ask({ sub, groups })).toEqual({ status: 400, body: { message } });
+    }
+    const { body } = await ask({ sub, groups: ['d9:cvm', 'd1:cvm:rack-4'] });
+    expect((await callAs(stack.baseUrl, String(body['access_token']))('GET', '/d9/cvms/rack-4/commands')).status).toBe(200);
+  });
+
   it('gives a token that is bound to a CVM', async () => {
     const { body } = await ask({ sub: 'cvm', groups: ['d9:cvm:rack:4'] });
     const call = callAs(stack.baseUrl, String(body['access_token']));
