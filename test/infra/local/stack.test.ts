@@ -106,6 +106,20 @@ describe('startStack', () => {
     }
   });
 
+  it('answers HEAD of the reference as GET, without the body', async () => {
+    for (const path of ['/docs', '/docs/docs.js', '/favicon.ico']) {
+      const [asGet, asHead] = [await fetch(stack.baseUrl + path), await fetch(stack.baseUrl + path, { method: 'HEAD' })];
+      const { byteLength } = await asGet.arrayBuffer();
+      expect([path, asHead.status, asHead.headers.get('content-type'), asHead.headers.get('content-length')]).toEqual([
+        path,
+        200,
+        asGet.headers.get('content-type'),
+        String(byteLength),
+      ]);
+      expect(await asHead.text()).toBe('');
+    }
+  });
+
   it('serves a reference page without the inline scripts, styles and event handlers that its policy forbids', async () => {
     const page = await (await fetch(`${stack.baseUrl}/docs`)).text();
     expect(page).toContain('<script ');

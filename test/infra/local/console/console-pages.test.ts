@@ -66,6 +66,19 @@ describe('the pages of the console', () => {
     expect((await get('/console/assets/index-2.js')).status).toBe(404);
   });
 
+  it('answer HEAD as they answer GET, without the body', async () => {
+    const pages = ['/', '/console', '/console/', '/console/assets/index-1.js', '/console/config.json'];
+    for (const path of [...pages, '/local/issuer/sign-in']) {
+      const [asGet, asHead] = [await get(path), await get(path, { method: 'HEAD' })];
+      expect([path, asHead.status, asHead.headers.get('content-type')]).toEqual([
+        path,
+        asGet.status,
+        asGet.headers.get('content-type'),
+      ]);
+      expect(await asHead.text()).toBe('');
+    }
+  });
+
   it('allow only their own scripts and styles, and calls to the service and its storage', async () => {
     const { headers } = await get('/console/');
     expect(headers.get('content-security-policy')).toBe(
