@@ -556,13 +556,17 @@ export interface paths {
 }
 export interface components {
     schemas: {
+        /** @description The CVM accepts a command. */
         AcceptedReport: {
+            /**
+             * @description The kind of the report.
+             * @constant
+             */
+            type: "accepted";
             /** @description An identifier that you choose. A second report with it on the same run is counted as a duplicate and ignored. */
             id: string;
             /** @description The run that the report is about. */
             run_id: string;
-            /** @constant */
-            type: "accepted";
             /** @description The command that this report answers. */
             command_id: string;
             /**
@@ -573,6 +577,7 @@ export interface components {
             /** @description The SHA-256 of the attestation token of the CVM, 64 hex digits. The run that is accepted keeps it. */
             attestation_hash?: string;
         };
+        /** @description The configuration of the agent in the CVM. */
         AgentConfig: {
             /**
              * @description The log level of the agent. Empty: the default of the agent.
@@ -603,6 +608,7 @@ export interface components {
             /** @description The private key of the certificate. Only callers who may edit the computation get it. */
             server_key?: string;
         };
+        /** @description The configuration of the agent, with its private key. */
         AgentConfigForCvm: {
             /**
              * @description The log level of the agent. Empty: the default of the agent.
@@ -636,6 +642,7 @@ export interface components {
              */
             server_key?: string;
         };
+        /** @description The configuration of the agent in the CVM. Omitted fields get their defaults. */
         AgentConfigInput: {
             /**
              * @description The log level of the agent. Empty: the default of the agent.
@@ -698,13 +705,15 @@ export interface components {
              */
             attested_tls?: boolean;
         };
+        /** @description The approval of a manifest by a user. */
         Approval: {
+            /** @description The user who approved. */
             user: string;
             /** @description The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785). */
             digest: string;
             /** @description The CVMs that a run may use. null or empty: any. */
             cvm_ids: string[] | null;
-            /** @description The time before which a run must start. null: any time. */
+            /** @description The time before which a run must start, as the user sent it. null: any time. */
             expires_at: string | null;
             /** @description Whether the user signed the approval. */
             signed: boolean;
@@ -712,29 +721,47 @@ export interface components {
             stale: boolean;
             /**
              * Format: date-time
+             * @description The time of the approval.
              * @example 2025-07-17T08:00:00.000Z
              */
             approved_at: string;
         };
+        /** @description An approval to give. */
         ApprovalInput: {
             /** @description The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785). */
             digest: string;
+            /** @description The CVMs that a run may use. Default: any. */
             cvm_ids?: string[] | null;
+            /** @description The time before which a run must start. Default: any time. */
             expires_at?: string | null;
+            /** @description A signature in base64, made with the private key of the public key that you uploaded to the computation. Sign the text `computation-approval:v1:<domainID>:<computationID>:<digest>`. If `cvm_ids` or `expires_at` is given, append `:<limits>`: the SHA3-256, in hex, of the canonical JSON (RFC 8785) of an object that contains the given fields exactly as you send them. `null` counts as not given. Algorithms: Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1 with SHA-256 and a salt of 32 bytes. */
             signature?: string | null;
         };
+        /** @description An approval that counted when the run started. */
         ApprovalOfRun: {
+            /** @description The user who approved. */
             user: string;
+            /** @description The digest of the manifest that the user approved. */
             digest: string;
+            /** @description The CVMs that a run could use. null or empty: any. */
             cvm_ids: string[] | null;
+            /** @description The time before which a run had to start, as the user sent it. null: any time. */
             expires_at: string | null;
+            /** @description The signature of the user in base64. null if the user did not sign. */
             signature: string | null;
+            /** @description The public key that verifies the signature, as DER SubjectPublicKeyInfo, base64. null if the user did not sign. */
             key: string | null;
+            /**
+             * Format: date-time
+             * @description The time of the approval.
+             */
             approved_at: string;
         };
+        /** @description A computation that needs your approval. */
         ApprovalToGive: {
             /**
              * Format: uuid
+             * @description The identifier of the computation.
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             computation_id: string;
@@ -745,22 +772,31 @@ export interface components {
             /** @description The digest of the manifest to approve. */
             manifest_digest: string;
         };
+        /** @description The approvals of a computation: those that a run needs, and those that were given. */
         Approvals: {
             /** @description The users whose approval a run needs, including those who have approved. */
             needed: components["schemas"]["NeededApproval"][];
             /** @description The approvals that were given, by user. */
             approvals: components["schemas"]["Approval"][];
         };
+        /** @description An algorithm or a dataset. The content is in `asset` or behind `download`, if you may read it. */
         Asset: {
             /**
              * Format: uuid
+             * @description The identifier of the asset.
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             id: string;
+            /** @description The name of the file. */
             file_name: string;
+            /** @description The description. */
             description: string;
-            /** @enum {string} */
+            /**
+             * @description Whether the asset is an algorithm or a dataset.
+             * @enum {string}
+             */
             asset_type: "algorithm" | "dataset";
+            /** @description The media type of the content. Empty if it is not known. */
             mime_type: string;
             /**
              * @description `pending` until the content has arrived and the service has hashed it.
@@ -784,14 +820,17 @@ export interface components {
              * @enum {string}
              */
             use: "open" | "approval";
+            /** @description The creator of the asset, the `sub` of a user. */
             created_by: string;
             /**
              * Format: date-time
+             * @description The time of the creation.
              * @example 2025-07-17T08:00:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
+             * @description The time of the last change.
              * @example 2025-07-17T08:00:00.000Z
              */
             updated_at: string;
@@ -808,28 +847,41 @@ export interface components {
         };
         /** @description A presigned request for content of more than 4 MiB. */
         AssetDownload: {
-            /** Format: uri */
+            /**
+             * Format: uri
+             * @description The URL of the presigned request.
+             */
             url: string;
             /**
              * Format: date-time
+             * @description The time until which storage accepts the request.
              * @example 2025-07-17T08:00:00.000Z
              */
             expires_at: string;
         };
+        /** @description The request to create an asset. */
         AssetInput: {
             asset: components["schemas"]["AssetInputFields"];
         };
+        /** @description The fields of a new asset, and its content. */
         AssetInputFields: {
-            /** @example titanic.csv */
+            /**
+             * @description The name of the file, without a path. The datasets of a computation have different names.
+             * @example titanic.csv
+             */
             file_name: string;
             /**
              * @description A description. Up to 4,000 characters.
              * @default
              */
             description?: string;
-            /** @enum {string} */
+            /**
+             * @description Whether the asset is an algorithm or a dataset.
+             * @enum {string}
+             */
             asset_type: "algorithm" | "dataset";
             /**
+             * @description The media type of the content. Empty if it is not known.
              * @default
              * @example text/csv
              */
@@ -856,28 +908,52 @@ export interface components {
             /** @description The SHA3-256 in hex. If you send `asset`, it must be the hash of that content. If you omit `asset`, it is the hash of the real file, and you may upload a sample in its place. */
             checksum?: string;
         };
+        /** @description An asset that is linked to a computation. */
         AssetOfComputation: {
             /**
              * Format: uuid
+             * @description The identifier of the asset.
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             id: string;
+            /** @description The name of the file. */
             file_name: string;
-            /** @enum {string} */
+            /**
+             * @description Whether the asset is an algorithm or a dataset.
+             * @enum {string}
+             */
             asset_type: "algorithm" | "dataset";
         };
+        /** @description An asset as it was when the run started. */
         AssetOfRun: {
+            /**
+             * Format: uuid
+             * @description The identifier of the asset.
+             */
             id: string;
+            /** @description The creator of the asset. */
             creator: string;
-            /** @enum {string} */
+            /**
+             * @description The `use` of the asset when the run started.
+             * @enum {string}
+             */
             use: "open" | "approval";
+            /** @description The SHA3-256 in hex, as in the manifest. */
             checksum: string;
         };
+        /** @description A page of the list of assets. */
         AssetPage: {
+            /** @description The assets, newest first. */
             assets: components["schemas"]["AssetRow"][];
-            /** Format: int64 */
+            /**
+             * Format: int32
+             * @description The `limit` of the request, or its default.
+             */
             limit: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The `offset` of the request, or 0.
+             */
             offset: number;
             /**
              * Format: int64
@@ -885,25 +961,34 @@ export interface components {
              */
             total: number;
         };
+        /** @description The request to replace the fields of an asset. */
         AssetReplacement: {
             asset: components["schemas"]["AssetReplacementFields"];
         };
+        /** @description All fields of an asset. If `description` or `mime_type` is omitted, it becomes empty. Other optional fields then stay the same. */
         AssetReplacementFields: {
-            /** @example titanic.csv */
+            /**
+             * @description The name of the file, without a path. The datasets of a computation have different names.
+             * @example titanic.csv
+             */
             file_name: string;
             /**
              * @description A description. Up to 4,000 characters.
              * @default
              */
             description?: string;
-            /** @enum {string} */
+            /**
+             * @description Whether the asset is an algorithm or a dataset.
+             * @enum {string}
+             */
             asset_type: "algorithm" | "dataset";
             /**
+             * @description The media type of the content. Empty if it is not known.
              * @default
              * @example text/csv
              */
             mime_type?: string;
-            /** @description The content in base64, up to 4 MiB decoded. If omitted, upload the content with the presigned request in the response. */
+            /** @description New content in base64, up to 4 MiB decoded. If omitted, the content stays as it is. While the asset is pending, the response to its creator then has an `upload`. */
             asset?: string;
             /** @description The provider's RSA, ECDSA or Ed25519 public key: an OpenSSH line as it is, or the base64 of an OpenSSH, PEM or DER file. Empty for none. */
             user_key?: string;
@@ -917,6 +1002,7 @@ export interface components {
              * @enum {string}
              */
             use?: "open" | "approval";
+            /** @description The SHA3-256 in hex. If you send `asset`, it must be the hash of that content. If you omit `asset`, it is the hash of the real file, and the content may be a sample. If omitted or null, it stays the same. Exception: for new content, the service computes it, unless it is the hash of a real file. */
             checksum?: string | null;
             /** @description Ignored. The service sets this field. */
             id?: unknown;
@@ -939,16 +1025,24 @@ export interface components {
             /** @description Ignored. The service sets this field. */
             content_reads?: unknown;
         };
+        /** @description An asset in a list, without its content and key. */
         AssetRow: {
             /**
              * Format: uuid
+             * @description The identifier of the asset.
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             id: string;
+            /** @description The name of the file. */
             file_name: string;
+            /** @description The description. */
             description: string;
-            /** @enum {string} */
+            /**
+             * @description Whether the asset is an algorithm or a dataset.
+             * @enum {string}
+             */
             asset_type: "algorithm" | "dataset";
+            /** @description The media type of the content. Empty if it is not known. */
             mime_type: string;
             /**
              * @description `pending` until the content has arrived and the service has hashed it.
@@ -972,45 +1066,65 @@ export interface components {
              * @enum {string}
              */
             use: "open" | "approval";
+            /** @description The creator of the asset, the `sub` of a user. */
             created_by: string;
             /**
              * Format: date-time
+             * @description The time of the creation.
              * @example 2025-07-17T08:00:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
+             * @description The time of the last change.
              * @example 2025-07-17T08:00:00.000Z
              */
             updated_at: string;
         };
         /** @description A presigned request with which the creator uploads the content of a pending asset. Send the headers in `headers`. You can also send any `content-type`. */
         AssetUpload: {
-            /** @constant */
+            /**
+             * @description The method of the presigned request.
+             * @constant
+             */
             method: "PUT";
+            /** @description The headers to send, by name. */
             headers: {
                 [key: string]: string;
             };
-            /** Format: uri */
+            /**
+             * Format: uri
+             * @description The URL of the presigned request.
+             */
             url: string;
             /**
              * Format: date-time
+             * @description The time until which storage accepts the request.
              * @example 2025-07-17T08:00:00.000Z
              */
             expires_at: string;
         };
+        /** @description A command for a CVM. */
         Command: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The identifier of the command, for the report that answers it.
+             */
             id: string;
-            /** @enum {string} */
+            /**
+             * @description Whether to begin the run or to stop it.
+             * @enum {string}
+             */
             type: "run" | "stop";
             /**
              * Format: uuid
+             * @description The identifier of the run.
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             run_id: string;
             /**
              * Format: uuid
+             * @description The identifier of the computation.
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             computation_id: string;
@@ -1018,6 +1132,7 @@ export interface components {
             agent_config?: components["schemas"]["AgentConfigForCvm"];
             /**
              * Format: date-time
+             * @description The time at which the service made the command.
              * @example 2025-07-17T08:00:00.000Z
              */
             issued_at: string;
@@ -1028,30 +1143,41 @@ export interface components {
              */
             expires_at: string;
         };
+        /** @description The open commands of a CVM, and the run that holds it. */
         CommandList: {
+            /** @description The open commands of the CVM, oldest first. */
             commands: components["schemas"]["Command"][];
             /** @description The active run that holds the CVM. null if none does. */
             run: components["schemas"]["HeldRun"] | null;
         };
+        /** @description A computation with its configuration, its linked assets and its latest run. */
         Computation: {
             /**
              * Format: uuid
+             * @description The identifier of the computation.
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             id: string;
+            /** @description The name of the computation. */
             name: string;
+            /** @description The description. */
             description: string;
             /** @description The owner, a user's `sub`. */
             owner: string;
-            /** @enum {string} */
+            /**
+             * @description The status of the computation: `created` until its first run, then the status of its latest run.
+             * @enum {string}
+             */
             status: "created" | "running" | "stopping" | "completed" | "failed" | "cancelled";
             /**
              * Format: date-time
+             * @description The time of the creation.
              * @example 2025-07-17T08:00:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
+             * @description The time of the last change.
              * @example 2025-07-17T08:00:00.000Z
              */
             updated_at: string;
@@ -1068,6 +1194,7 @@ export interface components {
             /** @description The latest run. null if the computation was never run. */
             run: components["schemas"]["Run"] | null;
         };
+        /** @description The request to create a computation. */
         ComputationInput: {
             /**
              * @description The name. 1 to 200 characters.
@@ -1088,13 +1215,22 @@ export interface components {
              * @enum {string}
              */
             approval?: "none" | "all" | "all_signed";
+            /** @description The result consumers in addition to the owner: up to 40 users (`sub`). If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers?: string[];
         };
+        /** @description A page of a list of computations. */
         ComputationPage: {
+            /** @description The computations, newest first. */
             computations: components["schemas"]["ComputationRow"][];
-            /** Format: int64 */
+            /**
+             * Format: int32
+             * @description The `limit` of the request, or its default.
+             */
             limit: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The `offset` of the request, or 0.
+             */
             offset: number;
             /**
              * Format: int64
@@ -1102,6 +1238,7 @@ export interface components {
              */
             total: number;
         };
+        /** @description All fields of a computation. If `owner` or `approval` is omitted, it stays the same. Other omitted fields get their defaults. */
         ComputationReplacement: {
             /**
              * @description The name. 1 to 200 characters.
@@ -1121,6 +1258,7 @@ export interface components {
              * @enum {string}
              */
             approval?: "none" | "all" | "all_signed";
+            /** @description The result consumers in addition to the owner: up to 40 users (`sub`). If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers?: string[];
             /** @description Ignored. The service sets this field. */
             id?: unknown;
@@ -1135,48 +1273,66 @@ export interface components {
             /** @description Ignored. The service sets this field. */
             run?: unknown;
         };
+        /** @description A computation in a list. */
         ComputationRow: {
             /**
              * Format: uuid
+             * @description The identifier of the computation.
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             id: string;
+            /** @description The name of the computation. */
             name: string;
+            /** @description The description. */
             description: string;
             /** @description The owner, a user's `sub`. */
             owner: string;
-            /** @enum {string} */
+            /**
+             * @description The status of the computation: `created` until its first run, then the status of its latest run.
+             * @enum {string}
+             */
             status: "created" | "running" | "stopping" | "completed" | "failed" | "cancelled";
             /**
              * Format: date-time
+             * @description The time of the creation.
              * @example 2025-07-17T08:00:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
+             * @description The time of the last change.
              * @example 2025-07-17T08:00:00.000Z
              */
             updated_at: string;
         };
+        /** @description A computation. With `peek=true`, only the fields of a row of the list. */
         ComputationView: {
             /**
              * Format: uuid
+             * @description The identifier of the computation.
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             id: string;
+            /** @description The name of the computation. */
             name: string;
+            /** @description The description. */
             description: string;
             /** @description The owner, a user's `sub`. */
             owner: string;
-            /** @enum {string} */
+            /**
+             * @description The status of the computation: `created` until its first run, then the status of its latest run.
+             * @enum {string}
+             */
             status: "created" | "running" | "stopping" | "completed" | "failed" | "cancelled";
             /**
              * Format: date-time
+             * @description The time of the creation.
              * @example 2025-07-17T08:00:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
+             * @description The time of the last change.
              * @example 2025-07-17T08:00:00.000Z
              */
             updated_at: string;
@@ -1193,45 +1349,66 @@ export interface components {
             /** @description The latest run. null if the computation was never run. */
             run?: components["schemas"]["Run"] | null;
         };
+        /** @description A read of the content by another user than the creator of the asset. */
         ContentRead: {
+            /** @description The user who read the content. */
             user: string;
             /**
              * Format: date-time
+             * @description The time of the read.
              * @example 2025-07-17T08:00:00.000Z
              */
             read_at: string;
         };
+        /** @description An asset of yours without content. */
         ContentToUpload: {
             /**
              * Format: uuid
+             * @description The identifier of the asset.
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             asset_id: string;
+            /** @description The name of the file. */
             file_name: string;
         };
+        /** @description A registered CVM. */
         Cvm: {
-            /** @example sim-1 */
+            /**
+             * @description The identifier of the CVM.
+             * @example sim-1
+             */
             id: string;
+            /** @description The description. */
             description: string;
             /** @description The SHA-256 of the certificate in DER, 64 hex digits. null if none is registered. */
             certificate_fingerprint: string | null;
             /**
              * Format: date-time
+             * @description The time of the creation.
              * @example 2025-07-17T08:00:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
+             * @description The time of the last change.
              * @example 2025-07-17T08:00:00.000Z
              */
             updated_at: string;
             presence: components["schemas"]["Presence"];
         };
+        /** @description A page of the list of CVMs. */
         CvmPage: {
+            /** @description The registered CVMs, newest first. */
             cvms: components["schemas"]["Cvm"][];
-            /** Format: int64 */
+            /**
+             * Format: int32
+             * @description The `limit` of the request, or its default.
+             */
             limit: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The `offset` of the request, or 0.
+             */
             offset: number;
             /**
              * Format: int64
@@ -1239,6 +1416,7 @@ export interface components {
              */
             total: number;
         };
+        /** @description The request to register a CVM, or to change it. */
         CvmRegistration: {
             /** @description A description. Up to 4,000 characters. */
             description: string;
@@ -1255,9 +1433,11 @@ export interface components {
             /** @description Ignored. The service sets this field. */
             presence?: unknown;
         };
+        /** @description The result of the check before a run. */
         DryRun: {
             missing_items: components["schemas"]["MissingItems"];
         };
+        /** @description An event in the journal of a computation. */
         Event: {
             /**
              * Format: uuid
@@ -1314,11 +1494,19 @@ export interface components {
              */
             hash?: string;
         };
+        /** @description A page of the journal of a computation. */
         EventPage: {
+            /** @description The events, newest first. With `after`: oldest first. */
             events: components["schemas"]["Event"][];
-            /** Format: int64 */
+            /**
+             * Format: int32
+             * @description The `limit` of the request, or its default.
+             */
             limit: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The `offset` of the request, or 0.
+             */
             offset: number;
             /**
              * Format: int64
@@ -1326,13 +1514,17 @@ export interface components {
              */
             total: number;
         };
+        /** @description An event of the agent in the CVM. */
         EventReport: {
+            /**
+             * @description The kind of the report.
+             * @constant
+             */
+            type: "event";
             /** @description An identifier that you choose. A second report with it on the same run is counted as a duplicate and ignored. */
             id: string;
             /** @description The run that the report is about. */
             run_id: string;
-            /** @constant */
-            type: "event";
             /**
              * @description The agent's name for the event.
              * @example Running
@@ -1365,6 +1557,7 @@ export interface components {
             started: components["schemas"]["Event"];
             last: components["schemas"]["Event"];
         };
+        /** @description A statement about a run, with the signature of the service. */
         Evidence: {
             statement: components["schemas"]["EvidenceStatement"];
             /** @description ES256 over the canonical JSON (RFC 8785) of `statement`: r and s, base64url. */
@@ -1372,13 +1565,21 @@ export interface components {
             /** @description The `kid` of the key in `/.well-known/jwks.json`. */
             key_id: string;
         };
+        /** @description What the service states about a run that has ended. */
         EvidenceStatement: {
-            /** @constant */
+            /**
+             * @description The form of the statement.
+             * @constant
+             */
             type: "computation-evidence:v1";
-            /** @example d1 */
+            /**
+             * @description The identifier of the domain.
+             * @example d1
+             */
             domain: string;
             /**
              * Format: uuid
+             * @description The identifier of the computation.
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             computation: string;
@@ -1402,10 +1603,12 @@ export interface components {
             service_version: string;
             /**
              * Format: date-time
+             * @description The time at which the statement was made.
              * @example 2025-07-17T08:00:00.000Z
              */
             issued_at: string;
         };
+        /** @description An error of API Gateway, for a request that did not reach the service. */
         GatewayMessage: {
             /**
              * @description What went wrong.
@@ -1413,16 +1616,24 @@ export interface components {
              */
             message: string;
         };
+        /** @description The health of the service. */
         Health: {
-            /** @constant */
+            /**
+             * @description `ok`: the service answers.
+             * @constant
+             */
             status: "ok";
             /** @description The deployed stage. */
             stage: string;
             /** @description The version of the service. */
             version: string;
         };
+        /** @description The CVM is alive. */
         HeartbeatReport: {
-            /** @constant */
+            /**
+             * @description The kind of the report.
+             * @constant
+             */
             type: "heartbeat";
             /** @description Returned in the results. A heartbeat is never a duplicate. */
             id?: string;
@@ -1439,18 +1650,24 @@ export interface components {
              */
             fit?: "ready" | "busy" | "spent" | "unknown";
         };
+        /** @description The run that holds a CVM. */
         HeldRun: {
             /**
              * Format: uuid
+             * @description The identifier of the run.
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             id: string;
             /**
              * Format: uuid
+             * @description The identifier of the computation.
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             computation_id: string;
-            /** @enum {string} */
+            /**
+             * @description The status of the run. `running` and `stopping`: the run is active. The others are final.
+             * @enum {string}
+             */
             status: "running" | "stopping" | "completed" | "failed" | "cancelled";
             /**
              * Format: uuid
@@ -1462,64 +1679,84 @@ export interface components {
             /** @description The command that stops the run. null until a stop is requested. */
             stop_command_id: string | null;
         };
+        /** @description A public key to upload. */
         KeyInput: {
             /** @description An RSA, ECDSA or Ed25519 public key: an OpenSSH line as it is, or the base64 of an OpenSSH, PEM or DER file. */
             key: string;
         };
+        /** @description Whether your public key is uploaded. */
         KeyState: {
+            /** @description Whether you have uploaded a key to the computation. */
             uploaded: boolean;
         };
+        /** @description A computation that needs your public key. */
         KeyToUpload: {
             /**
              * Format: uuid
+             * @description The identifier of the computation.
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             computation_id: string;
             /** @description The name of the computation. */
             name: string;
         };
+        /** @description A link that exists. */
         LinkedAsset: {
             /**
              * Format: uuid
+             * @description The identifier of the asset.
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             asset_id: string;
             /**
              * Format: uuid
+             * @description The identifier of the computation.
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             computation_id: string;
+            /** @description Whether the asset is linked to the computation after the request. */
             linked: boolean;
         };
+        /** @description What a run uses, and who may fetch its result: the form that the agent in the CVM reads. */
         Manifest: {
             /**
              * Format: uuid
+             * @description The identifier of the computation.
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             id: string;
+            /** @description The name of the computation. */
             name: string;
+            /** @description The description. */
             description: string;
+            /** @description The datasets, in the order in which they were linked. */
             datasets: components["schemas"]["ManifestDataset"][];
             algorithm: components["schemas"]["ManifestAlgorithm"];
+            /** @description The keys of the users who may fetch the result, the owner first. */
             result_consumers: components["schemas"]["ManifestConsumer"][];
         };
+        /** @description The algorithm of a run. */
         ManifestAlgorithm: {
             /** @description The SHA3-256 of the file, as 32 integers from 0 to 255. */
             hash: number[];
             /** @description The public key as DER SubjectPublicKeyInfo, base64. */
             user_key: string;
         };
+        /** @description The key of a user who may fetch the result of a run. */
         ManifestConsumer: {
             /** @description The public key as DER SubjectPublicKeyInfo, base64. */
             user_key: string;
         };
+        /** @description A dataset of a run. */
         ManifestDataset: {
             /** @description The SHA3-256 of the file, as 32 integers from 0 to 255. */
             hash: number[];
             /** @description The public key as DER SubjectPublicKeyInfo, base64. */
             user_key: string;
+            /** @description The name of the file. */
             filename: string;
         };
+        /** @description What is missing before a run. If all lists are empty, the computation is ready to run. */
         MissingItems: {
             /** @description The users who must upload their public key. */
             keys: string[];
@@ -1533,17 +1770,24 @@ export interface components {
              */
             info: string[];
         };
+        /** @description A user whose approval a run needs. */
         NeededApproval: {
+            /** @description The user who must approve. */
             user: string;
             /** @description Why the approval is needed: the file names of the user's assets that need it, and `result consumer` if the user must approve as one. */
             because: string[];
         };
+        /** @description This document. */
         OpenApiDocument: {
-            /** @constant */
+            /**
+             * @description The version of OpenAPI.
+             * @constant
+             */
             openapi: "3.1.0";
         } & {
             [key: string]: unknown;
         };
+        /** @description Whether a CVM is connected, and whether its agent can take a run. */
         Presence: {
             /**
              * @description `connected` if the CVM sent something within the last 60 seconds.
@@ -1560,9 +1804,11 @@ export interface components {
              */
             fit: "ready" | "busy" | "spent" | "unknown";
         };
+        /** @description An error (RFC 9457). */
         Problem: {
             /**
              * Format: uri-reference
+             * @description The type of the error. `code` distinguishes errors.
              * @example about:blank
              */
             type: string;
@@ -1599,31 +1845,51 @@ export interface components {
             manifest_digest?: string;
             missing_items?: components["schemas"]["MissingItems"];
         };
+        /** @description A public key that verifies evidence, as a JSON Web Key (RFC 7517). */
         PublicKey: {
-            /** @constant */
+            /**
+             * @description The type of the key.
+             * @constant
+             */
             kty: "EC";
-            /** @constant */
+            /**
+             * @description The elliptic curve.
+             * @constant
+             */
             crv: "P-256";
+            /** @description The x coordinate, base64url. */
             x: string;
+            /** @description The y coordinate, base64url. */
             y: string;
-            /** @constant */
+            /**
+             * @description What the key is for: signatures.
+             * @constant
+             */
             use: "sig";
-            /** @constant */
+            /**
+             * @description The signature algorithm.
+             * @constant
+             */
             alg: "ES256";
             /** @description The thumbprint of the key (RFC 7638), as in the `key_id` of the evidence. */
             kid: string;
         };
+        /** @description The public keys that verify evidence, as a JSON Web Key Set (RFC 7517). */
         PublicKeys: {
             /** @description The current signing key and all former ones. */
             keys: components["schemas"]["PublicKey"][];
         };
+        /** @description The CVM rejects a command. */
         RejectedReport: {
+            /**
+             * @description The kind of the report.
+             * @constant
+             */
+            type: "rejected";
             /** @description An identifier that you choose. A second report with it on the same run is counted as a duplicate and ignored. */
             id: string;
             /** @description The run that the report is about. */
             run_id: string;
-            /** @constant */
-            type: "rejected";
             /** @description The command that this report answers. */
             command_id: string;
             /**
@@ -1632,10 +1898,14 @@ export interface components {
              */
             reason?: string;
         };
+        /** @description A report of a CVM. Its `type` says which kind it is. */
         Report: components["schemas"]["AcceptedReport"] | components["schemas"]["RejectedReport"] | components["schemas"]["EventReport"] | components["schemas"]["HeartbeatReport"];
+        /** @description Reports of a CVM. */
         ReportBatch: {
+            /** @description The reports, 1 to 50. */
             reports: components["schemas"]["Report"][];
         };
+        /** @description What became of a report. */
         ReportResult: {
             /** @description The identifier of the report. null if it has none. */
             id: string | null;
@@ -1649,37 +1919,48 @@ export interface components {
             /** @description The JSON Pointer of the error, and what was expected there. Present only if `outcome` is `invalid`. */
             detail?: string;
         };
+        /** @description What became of the reports of a batch. */
         ReportSummary: {
             /**
-             * Format: int64
+             * Format: int32
              * @description The number of reports with the outcome `recorded`.
              */
             accepted: number;
             /**
-             * Format: int64
+             * Format: int32
              * @description The number of reports with the outcome `duplicate`.
              */
             duplicates: number;
             /** @description The result of each report, in the order of the reports. */
             results: components["schemas"]["ReportResult"][];
         };
+        /** @description A run of a computation on a CVM. */
         Run: {
             /**
              * Format: uuid
+             * @description The identifier of the run.
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             id: string;
             /**
              * Format: uuid
+             * @description The identifier of the computation.
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             computation_id: string;
-            /** @example sim-1 */
+            /**
+             * @description The CVM of the run.
+             * @example sim-1
+             */
             cvm_id: string;
-            /** @enum {string} */
+            /**
+             * @description The status of the run. `running` and `stopping`: the run is active. The others are final.
+             * @enum {string}
+             */
             status: "running" | "stopping" | "completed" | "failed" | "cancelled";
             /**
              * Format: date-time
+             * @description The start of the run.
              * @example 2025-07-17T08:00:00.000Z
              */
             started_at: string;
@@ -1698,11 +1979,19 @@ export interface components {
          * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
          */
         RunId: string;
+        /** @description A page of the list of runs. */
         RunPage: {
+            /** @description The runs, newest first. */
             runs: components["schemas"]["Run"][];
-            /** Format: int64 */
+            /**
+             * Format: int32
+             * @description The `limit` of the request, or its default.
+             */
             limit: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The `offset` of the request, or 0.
+             */
             offset: number;
             /**
              * Format: int64
@@ -1710,9 +1999,12 @@ export interface components {
              */
             total: number;
         };
+        /** @description How many computations entered each status on each day. */
         Statistics: {
+            /** @description The counts, by day and status. Counts of zero are omitted. */
             comp_stats: components["schemas"]["StatisticsEntry"][];
         };
+        /** @description How many computations entered a status on a day. */
         StatisticsEntry: {
             /**
              * Format: date
@@ -1720,7 +2012,10 @@ export interface components {
              * @example 2025-07-17
              */
             day: string;
-            /** @enum {string} */
+            /**
+             * @description The status that computations entered.
+             * @enum {string}
+             */
             status: "created" | "running" | "stopping" | "completed" | "failed" | "cancelled";
             /**
              * Format: int64
@@ -1728,6 +2023,7 @@ export interface components {
              */
             count: number;
         };
+        /** @description Your open tasks, newest first. */
         Todo: {
             /** @description Computations with a manifest that need your approval and do not have it. */
             approvals: components["schemas"]["ApprovalToGive"][];
@@ -1736,22 +2032,29 @@ export interface components {
             /** @description Your assets whose content has not arrived. */
             content: components["schemas"]["ContentToUpload"][];
         };
+        /** @description A link that no longer exists. */
         UnlinkedAsset: {
             /**
              * Format: uuid
+             * @description The identifier of the asset.
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             asset_id: string;
             /**
              * Format: uuid
+             * @description The identifier of the computation.
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             computation_id: string;
+            /** @description Whether the asset is linked to the computation after the request. */
             linked: boolean;
         };
+        /** @description The confirmation of an uploaded key. */
         UploadedKey: {
+            /** @description `true`: the key is uploaded. */
             uploaded: boolean;
         };
+        /** @description An invalid place in a request. */
         Violation: {
             /** @description A JSON Pointer into the body, or a place such as `query/limit`, `path/domainID` or `header/if-match`. */
             pointer: string;

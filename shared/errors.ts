@@ -104,7 +104,13 @@ export function notFound(what: string): ServiceError {
 
 /** @param pointer a JSON Pointer into the body, '' for all of it, or a place such as `query/limit` */
 export function invalid(pointer: string, detail: string): ServiceError {
-  return new ServiceError('invalid_request', detail, { errors: [{ pointer, detail }] });
+  return invalidPlaces([{ pointer, detail }]);
+}
+
+/** The refusal of a request with one or more invalid places. Its `detail` names the first. */
+export function invalidPlaces(errors: [Violation, ...Violation[]]): ServiceError {
+  const [{ pointer, detail }] = errors;
+  return new ServiceError('invalid_request', `${pointer || 'The body'}: ${detail}`, { errors });
 }
 
 /** @param run_id the run that causes the conflict */

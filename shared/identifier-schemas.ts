@@ -10,6 +10,10 @@ export const identifier = v.pipe(
   v.metadata({ format: 'uuid', maxLength: lengthOfId, examples: ['00000000-0001-8c3a-9f0e-2b7d41c5e6a8'] }),
 );
 
+export const idOfComputation = v.pipe(identifier, v.description('The identifier of the computation.'));
+export const idOfAsset = v.pipe(identifier, v.description('The identifier of the asset.'));
+export const idOfRun = v.pipe(identifier, v.description('The identifier of the run.'));
+
 /** The identifier of the resource that a caller asks for. It need not be a UUID: any other text leads to 404. */
 /*#__NO_SIDE_EFFECTS__*/
 export function uncheckedId() {

@@ -7,6 +7,9 @@ export const timestamp = v.pipe(
   v.metadata({ format: 'date-time', maxLength: 24, examples: ['2025-07-17T08:00:00.000Z'] }),
 );
 
+export const createdAt = v.pipe(timestamp, v.description('The time of the creation.'));
+export const updatedAt = v.pipe(timestamp, v.description('The time of the last change.'));
+
 /** Returns the later of a stored time and the present: a slow request must not set back the time that a later one has set. */
 export function laterOf(before: string, now: string): string {
   return now > before ? now : before;

@@ -41,10 +41,14 @@ export function callerOf(claims: Claims, membershipClaim: string, domain: string
     held.add(role);
     if (boundTo === undefined || boundTo === cvmId) for (const action of roles[role]) actions.add(action);
   }
-  // A CVM may have such a name, because no event names the CVM's token.
-  if (isReservedName(id) && [...held].some((role) => role !== 'cvm')) throw noUser();
+  if (!mayHaveName(id, held)) throw noUser();
   if (held.size === 0) throw new ServiceError('forbidden', `The token has no role in the domain ${domain}.`);
   return { id, roles: held, actions };
+}
+
+/** Whether a token with these roles may have this `sub`. A CVM may have a reserved name, because no event names the CVM's token. */
+export function mayHaveName(sub: string, held: Iterable<Role>): boolean {
+  return !isReservedName(sub) || [...held].every((role) => role === 'cvm');
 }
 
 function noUser(): ServiceError {

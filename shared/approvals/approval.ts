@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { base64Text } from '../base64.ts';
 import { cvmId } from '../identifier-schemas.ts';
-import type { StoredApproval } from '../manifest/stored-approval.ts';
+import { mostCvms, type StoredApproval } from '../manifest/stored-approval.ts';
 import { strictObject } from '../strict-object.ts';
 import { shownText, text } from '../text.ts';
 import { givenTimestamp, timestamp } from '../timestamp.ts';
@@ -12,7 +12,6 @@ const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/), v.description(ofDig
 /** Any text. One of another form is not the digest of the manifest, so the request gets 409 and not 400. */
 const givenDigest = v.pipe(text(1, 200), v.description(ofDigest));
 
-const mostCvms = 100;
 const longestSignature = 4_096;
 
 /** The body of a request to approve. */
@@ -20,43 +19,44 @@ export const approvalInput = v.pipe(
   strictObject({
     digest: givenDigest,
     cvm_ids: v.optional(
-      v.nullable(
-        v.pipe(
-          v.array(cvmId),
-          v.maxLength(mostCvms, `Expected up to ${mostCvms} CVMs.`),
-          v.description('The CVMs that a run may use. Default: any.'),
-        ),
+      v.pipe(
+        v.nullable(v.pipe(v.array(cvmId), v.maxLength(mostCvms, `Expected up to ${mostCvms} CVMs.`))),
+        v.description('The CVMs that a run may use. Default: any.'),
       ),
     ),
     expires_at: v.optional(
-      v.nullable(v.pipe(givenTimestamp, v.description('The time before which a run must start. Default: any time.'))),
+      v.pipe(v.nullable(givenTimestamp), v.description('The time before which a run must start. Default: any time.')),
     ),
     signature: v.optional(
-      v.nullable(
-        v.pipe(
-          base64Text,
-          v.maxLength(longestSignature, `Expected up to ${longestSignature} characters.`),
-          v.description(
-            'A signature in base64, made with the private key of the public key that you uploaded to the computation. Sign the text ' +
-              '`computation-approval:v1:<domainID>:<computationID>:<digest>`. If `cvm_ids` or `expires_at` is given, append ' +
-              '`:<limits>`: the SHA3-256, in hex, of the canonical JSON (RFC 8785) of an object that contains the given fields ' +
-              'exactly as you send them. `null` counts as not given. Algorithms: Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1 with SHA-256 and a salt of 32 bytes.',
-          ),
+      v.pipe(
+        v.nullable(v.pipe(base64Text, v.maxLength(longestSignature, `Expected up to ${longestSignature} characters.`))),
+        v.description(
+          'A signature in base64, made with the private key of the public key that you uploaded to the computation. Sign the text ' +
+            '`computation-approval:v1:<domainID>:<computationID>:<digest>`. If `cvm_ids` or `expires_at` is given, append ' +
+            '`:<limits>`: the SHA3-256, in hex, of the canonical JSON (RFC 8785) of an object that contains the given fields ' +
+            'exactly as you send them. `null` counts as not given. Algorithms: Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1 with SHA-256 and a salt of 32 bytes.',
         ),
       ),
     ),
   }),
   v.title('ApprovalInput'),
+  v.description('An approval to give.'),
 );
 export type ApprovalInput = v.InferOutput<typeof approvalInput>;
 
 /** An approval as the API returns it. */
 export const approvalSchema = v.pipe(
   v.object({
-    user: shownText(255),
+    user: v.pipe(shownText(255), v.description('The user who approved.')),
     digest,
-    cvm_ids: v.pipe(v.nullable(v.array(cvmId)), v.description('The CVMs that a run may use. null or empty: any.')),
-    expires_at: v.pipe(v.nullable(shownText(35)), v.description('The time before which a run must start. null: any time.')),
+    cvm_ids: v.pipe(
+      v.nullable(v.pipe(v.array(cvmId), v.metadata({ maxItems: mostCvms }))),
+      v.description('The CVMs that a run may use. null or empty: any.'),
+    ),
+    expires_at: v.pipe(
+      v.nullable(shownText(35)),
+      v.description('The time before which a run must start, as the user sent it. null: any time.'),
+    ),
     signed: v.pipe(v.boolean(), v.description('Whether the user signed the approval.')),
     stale: v.pipe(
       v.boolean(),
@@ -65,9 +65,10 @@ export const approvalSchema = v.pipe(
           'has expired, it was signed with a key that the user has replaced, or it is unsigned and the computation requires signatures.',
       ),
     ),
-    approved_at: timestamp,
+    approved_at: v.pipe(timestamp, v.description('The time of the approval.')),
   }),
   v.title('Approval'),
+  v.description('The approval of a manifest by a user.'),
 );
 export type Approval = v.InferOutput<typeof approvalSchema>;
 

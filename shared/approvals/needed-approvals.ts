@@ -1,3 +1,4 @@
+import { assetsPerComputation } from '../computations/computation.ts';
 import { assetsOf, resultConsumers, type Inputs } from '../manifest/build-manifest.ts';
 
 /** A user whose approval a run needs. */
@@ -31,6 +32,8 @@ function consumersOf(inputs: Inputs): Set<string> {
 }
 
 const consumer = 'result consumer';
+/** The longest `because`: all assets, and `result consumer`. */
+export const mostReasons = assetsPerComputation + 1;
 
 /** Returns the `because` of the API: the file names, and `result consumer`. A file with that name looks the same. */
 export function becauseOf({ files, asConsumer }: NeededApproval): string[] {

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { etagOf } from '../etag.ts';
-import { assetSchema, type ContentRead, type StoredAsset } from './asset.ts';
+import type { StoredAsset } from './asset.ts';
+import { assetSchema, type ContentRead } from './asset-schema.ts';
 
 /**
  * Returns the entity tag of an asset. Endpoints 15, 17 and 18 give the same one for the same state: the key of the content in

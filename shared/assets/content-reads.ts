@@ -5,7 +5,7 @@ import { parseStored } from '../table/parse-stored.ts';
 import type { Item, Table } from '../table/table.ts';
 import { updateExisting } from '../table/writes.ts';
 import { StaleReadError, transact, withFreshReads } from '../table/transaction.ts';
-import type { ContentRead } from './asset.ts';
+import type { ContentRead } from './asset-schema.ts';
 import { assertAssetExists } from './change-asset.ts';
 
 /**

@@ -5,7 +5,7 @@ import { Sha256 } from '@smithy/core/checksum';
 import { HttpRequest } from '@smithy/core/transport';
 import { Deadline, type DeadlineSource } from '../deadline.ts';
 import { environment } from '../environment.ts';
-import type { Asset } from './asset.ts';
+import type { Asset } from './asset-schema.ts';
 import { requestStorage, type Method } from './storage-request.ts';
 
 /**

@@ -1,5 +1,6 @@
 import { providing, requireActionToChange, type Caller, type Permitted, type Relations } from '../access/caller.ts';
-import type { AssetReplacement, StoredAsset } from './asset.ts';
+import type { StoredAsset } from './asset.ts';
+import type { AssetReplacement } from './asset-input.ts';
 
 interface ReplacementByCaller {
   given: AssetReplacement;

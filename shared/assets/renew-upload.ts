@@ -1,6 +1,7 @@
 import type { Table } from '../table/table.ts';
 import { putItem } from '../table/writes.ts';
-import type { Asset, StoredAsset } from './asset.ts';
+import type { StoredAsset } from './asset.ts';
+import type { Asset } from './asset-schema.ts';
 import { contentCheckItem, isDueWithin } from './content-check.ts';
 import { linkLifetimeInSeconds, presignUpload, type ContentStore } from './content-store.ts';
 

@@ -49,10 +49,15 @@ export const agentConfigInput = v.pipe(
     client_ca_file: withoutPrivateKey(entries.client_ca_file),
   }),
   v.title('AgentConfigInput'),
+  v.description('The configuration of the agent in the CVM. Omitted fields get their defaults.'),
 );
 
 /** The configuration with all fields, as a CVM gets it. */
-export const agentConfigForCvm = v.pipe(v.object(entries), v.title('AgentConfigForCvm'));
+export const agentConfigForCvm = v.pipe(
+  v.object(entries),
+  v.title('AgentConfigForCvm'),
+  v.description('The configuration of the agent, with its private key.'),
+);
 
 /** The configuration as users get it. */
 export const agentConfigOutput = v.pipe(
@@ -63,6 +68,7 @@ export const agentConfigOutput = v.pipe(
     ),
   }),
   v.title('AgentConfig'),
+  v.description('The configuration of the agent in the CVM.'),
 );
 
 export type AgentConfig = v.InferOutput<typeof agentConfigInput>;

@@ -1,17 +1,21 @@
 import * as v from 'valibot';
 import { assetTypes } from '../asset-type.ts';
-import { identifier } from '../identifier-schemas.ts';
+import { idOfAsset, idOfComputation } from '../identifier-schemas.ts';
 import { isReservedName } from '../originators.ts';
 import { strictObject } from '../strict-object.ts';
 import { description, shownDescription } from '../description.ts';
 import { returnedField } from '../returned-field.ts';
 import { shownText, text } from '../text.ts';
-import { timestamp } from '../timestamp.ts';
+import { createdAt, updatedAt } from '../timestamp.ts';
 import { agentConfigInput, agentConfigOutput } from './agent-config.ts';
 import { runSchema, runStatuses } from './run.ts';
 
 export const computationStatuses = ['created', ...runStatuses] as const;
 export type ComputationStatus = (typeof computationStatuses)[number];
+const computationStatus = v.pipe(
+  v.picklist(computationStatuses),
+  v.description('The status of the computation: `created` until its first run, then the status of its latest run.'),
+);
 
 /** Whose approval a run needs, from the least to the most (docs/contract.md, section 9). */
 export const approvalLevels = ['none', 'all', 'all_signed'] as const;
@@ -31,15 +35,19 @@ const userId = v.pipe(
   v.check((user) => !isReservedName(user), 'Expected a user. This name is reserved for the events of the service and of agents.'),
 );
 
+export const datasetsPerComputation = 100;
+/** The datasets and the algorithm. */
+export const assetsPerComputation = datasetsPerComputation + 1;
+
 export const mostConsumers = 40;
 const consumers = v.pipe(
   v.array(userId),
   v.maxLength(mostConsumers, `Expected up to ${mostConsumers} users.`),
-  v.transform((users) => [...new Set(users)]),
   v.description(
     `The result consumers in addition to the owner: up to ${mostConsumers} users (\`sub\`). If empty: all users who had the role ` +
       '`result_consumer` when they uploaded a key.',
   ),
+  v.transform((users) => [...new Set(users)]),
 );
 
 /** The fields of the row that users set. Without `owner`, because its default depends on the caller. */
@@ -59,7 +67,11 @@ const inputEntries = {
 };
 
 /** The body of endpoint 1. */
-export const computationInput = v.pipe(strictObject(inputEntries), v.title('ComputationInput'));
+export const computationInput = v.pipe(
+  strictObject(inputEntries),
+  v.title('ComputationInput'),
+  v.description('The request to create a computation.'),
+);
 
 /** The body of endpoint 4: a full replacement. Without `owner` or `approval`, these stay the same. */
 export const computationReplacement = v.pipe(
@@ -80,20 +92,25 @@ export const computationReplacement = v.pipe(
     run: returnedField,
   }),
   v.title('ComputationReplacement'),
+  v.description(
+    'All fields of a computation. If `owner` or `approval` is omitted, it stays the same. Other omitted fields get their defaults.',
+  ),
 );
 
+export const nameOfComputation = v.pipe(shownText(200), v.description('The name of the computation.'));
+
 const rowEntries = {
-  id: identifier,
-  name: shownText(200),
+  id: idOfComputation,
+  name: nameOfComputation,
   description: shownDescription,
   owner: v.pipe(shownText(255), v.description("The owner, a user's `sub`.")),
-  status: v.picklist(computationStatuses),
-  created_at: timestamp,
-  updated_at: timestamp,
+  status: computationStatus,
+  created_at: createdAt,
+  updated_at: updatedAt,
 };
 
 /** A computation in a list. */
-export const computationRow = v.pipe(v.object(rowEntries), v.title('ComputationRow'));
+export const computationRow = v.pipe(v.object(rowEntries), v.title('ComputationRow'), v.description('A computation in a list.'));
 
 /** Leaves out what only the stored row has. */
 export function rowOf(stored: StoredComputation): v.InferOutput<typeof computationRow> {
@@ -129,11 +146,12 @@ export function fieldsOf(
 
 const linkedAsset = v.pipe(
   v.object({
-    id: identifier,
-    file_name: shownText(255),
-    asset_type: v.picklist(assetTypes),
+    id: idOfAsset,
+    file_name: v.pipe(shownText(255), v.description('The name of the file.')),
+    asset_type: v.pipe(v.picklist(assetTypes), v.description('Whether the asset is an algorithm or a dataset.')),
   }),
   v.title('AssetOfComputation'),
+  v.description('An asset that is linked to a computation.'),
 );
 
 const detailEntries = {
@@ -149,17 +167,22 @@ const detailEntries = {
   assets: v.pipe(
     v.array(linkedAsset),
     v.description('The linked assets: the algorithm, then the datasets in the order in which they were linked.'),
-    v.metadata({ maxItems: 101 }),
+    v.metadata({ maxItems: assetsPerComputation }),
   ),
   run: v.pipe(v.nullable(runSchema), v.description('The latest run. null if the computation was never run.')),
 };
 
 /** A computation with its configuration, assets and latest run. */
-export const computationSchema = v.pipe(v.object({ ...rowEntries, ...detailEntries }), v.title('Computation'));
+export const computationSchema = v.pipe(
+  v.object({ ...rowEntries, ...detailEntries }),
+  v.title('Computation'),
+  v.description('A computation with its configuration, its linked assets and its latest run.'),
+);
 
 /** The answer of endpoint 3: with `peek` the row alone. One type for both keeps the fields usable in generated clients. */
 export const computationView = v.pipe(
   v.object({ ...rowEntries, ...v.partial(v.object(detailEntries)).entries }),
   v.title('ComputationView'),
+  v.description('A computation. With `peek=true`, only the fields of a row of the list.'),
 );
 export type Computation = v.InferOutput<typeof computationSchema>;

@@ -1,11 +1,16 @@
 import * as v from 'valibot';
-import { cvmId, identifier } from '../identifier-schemas.ts';
+import { cvmId, idOfComputation, idOfRun } from '../identifier-schemas.ts';
 import { shownText } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
 
 /** A run starts as `running` and ends in exactly one of the final statuses. */
 export const finalStatuses = ['completed', 'failed', 'cancelled'] as const;
 export const runStatuses = ['running', 'stopping', ...finalStatuses] as const;
+
+export const runStatus = v.pipe(
+  v.picklist(runStatuses),
+  v.description('The status of the run. `running` and `stopping`: the run is active. The others are final.'),
+);
 
 export function isActive(status: string): boolean {
   return status === 'running' || status === 'stopping';
@@ -17,11 +22,11 @@ export const longestReason = 1_200;
 /** A run of a computation, as endpoints 3, 7, 8 and 13 return it (docs/contract.md, section 4). */
 export const runSchema = v.pipe(
   v.object({
-    id: identifier,
-    computation_id: identifier,
-    cvm_id: cvmId,
-    status: v.picklist(runStatuses),
-    started_at: timestamp,
+    id: idOfRun,
+    computation_id: idOfComputation,
+    cvm_id: v.pipe(cvmId, v.description('The CVM of the run.')),
+    status: runStatus,
+    started_at: v.pipe(timestamp, v.description('The start of the run.')),
     ended_at: v.pipe(v.nullable(timestamp), v.description('The end of the run. null while the run is active.')),
     started_by: v.pipe(shownText(255), v.description('The user who started the run.')),
     reason: v.pipe(
@@ -34,5 +39,6 @@ export const runSchema = v.pipe(
     ),
   }),
   v.title('Run'),
+  v.description('A run of a computation on a CVM.'),
 );
 export type Run = v.InferOutput<typeof runSchema>;

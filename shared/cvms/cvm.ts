@@ -5,7 +5,7 @@ import { strictObject } from '../strict-object.ts';
 import { description, shownDescription } from '../description.ts';
 import { returnedField } from '../returned-field.ts';
 import { shownText, text } from '../text.ts';
-import { timestamp } from '../timestamp.ts';
+import { createdAt, updatedAt } from '../timestamp.ts';
 
 const limitOfCertificate = 16 * 1024;
 
@@ -28,22 +28,27 @@ export const cvmInput = v.pipe(
     presence: returnedField,
   }),
   v.title('CvmRegistration'),
+  v.description('The request to register a CVM, or to change it.'),
 );
 export type CvmInput = v.InferOutput<typeof cvmInput>;
 
 const entries = {
-  id: cvmId,
+  id: v.pipe(cvmId, v.description('The identifier of the CVM.')),
   description: shownDescription,
   certificate_fingerprint: v.pipe(
     v.nullable(shownText(64)),
     v.description('The SHA-256 of the certificate in DER, 64 hex digits. null if none is registered.'),
   ),
-  created_at: timestamp,
-  updated_at: timestamp,
+  created_at: createdAt,
+  updated_at: updatedAt,
 };
 
 /** A registered CVM, as its endpoints return it. */
-export const cvmSchema = v.pipe(v.object({ ...entries, presence: presenceSchema }), v.title('Cvm'));
+export const cvmSchema = v.pipe(
+  v.object({ ...entries, presence: presenceSchema }),
+  v.title('Cvm'),
+  v.description('A registered CVM.'),
+);
 export type Cvm = v.InferOutput<typeof cvmSchema>;
 
 export const storedCvm = v.object({

@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { computationRow } from '../computations/computation.ts';
-import { pageEnvelope } from '../http/paging.ts';
+import { entriesOf, pageEnvelope } from '../http/paging.ts';
 
 export const computationPage = v.pipe(
-  v.object({ computations: v.array(computationRow), ...pageEnvelope }),
+  v.object({ computations: entriesOf(computationRow, 'The computations, newest first.'), ...pageEnvelope }),
   v.title('ComputationPage'),
+  v.description('A page of a list of computations.'),
 );

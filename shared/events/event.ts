@@ -101,6 +101,7 @@ export const eventSchema = v.pipe(
     ),
   }),
   v.title('Event'),
+  v.description('An event in the journal of a computation.'),
 );
 
 export type Event = v.InferOutput<typeof eventSchema>;

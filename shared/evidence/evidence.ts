@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { agentConfigEntries } from '../computations/agent-config.ts';
 import { runSchema } from '../computations/run.ts';
 import { eventSchema } from '../events/event.ts';
-import { domainId, identifier } from '../identifier-schemas.ts';
+import { domainId, idOfComputation } from '../identifier-schemas.ts';
 import { manifestSchema } from '../manifest/manifest.ts';
 import { runSnapshot } from '../manifest/run-snapshot.ts';
 import { shownText } from '../text.ts';
@@ -14,9 +14,9 @@ const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex dig
 /** What the service states about an ended run (docs/contract.md, section 10). */
 export const statementSchema = v.pipe(
   v.object({
-    type: v.literal('computation-evidence:v1'),
-    domain: domainId,
-    computation: identifier,
+    type: v.pipe(v.literal('computation-evidence:v1'), v.description('The form of the statement.')),
+    domain: v.pipe(domainId, v.description('The identifier of the domain.')),
+    computation: idOfComputation,
     run: runSchema,
     manifest: manifestSchema,
     manifest_digest: v.pipe(digest, v.description('The SHA3-256, hex, of the canonical JSON of `manifest`.')),
@@ -61,9 +61,10 @@ export const statementSchema = v.pipe(
       v.description('The SHA-256, hex, of the attestation token that the CVM reported. null if it reported none.'),
     ),
     service_version: v.pipe(shownText(64), v.description('The version of the service that made the statement.')),
-    issued_at: timestamp,
+    issued_at: v.pipe(timestamp, v.description('The time at which the statement was made.')),
   }),
   v.title('EvidenceStatement'),
+  v.description('What the service states about a run that has ended.'),
 );
 export type Statement = v.InferOutput<typeof statementSchema>;
 
@@ -80,6 +81,7 @@ export const evidenceSchema = v.pipe(
     key_id: v.pipe(shownText(lengthOfThumbprint), v.description('The `kid` of the key in `/.well-known/jwks.json`.')),
   }),
   v.title('Evidence'),
+  v.description('A statement about a run, with the signature of the service.'),
 );
 
 /** Evidence as it was made. Its statement may lack fields that later versions know. */

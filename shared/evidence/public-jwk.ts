@@ -16,18 +16,19 @@ const coordinate = v.pipe(
 /** A public key that verifies evidence, as a JSON Web Key (RFC 7517) for ES256. */
 export const publicJwkSchema = v.pipe(
   v.object({
-    kty: v.literal('EC'),
-    crv: v.literal('P-256'),
-    x: coordinate,
-    y: coordinate,
-    use: v.literal('sig'),
-    alg: v.literal('ES256'),
+    kty: v.pipe(v.literal('EC'), v.description('The type of the key.')),
+    crv: v.pipe(v.literal('P-256'), v.description('The elliptic curve.')),
+    x: v.pipe(coordinate, v.description('The x coordinate, base64url.')),
+    y: v.pipe(coordinate, v.description('The y coordinate, base64url.')),
+    use: v.pipe(v.literal('sig'), v.description('What the key is for: signatures.')),
+    alg: v.pipe(v.literal('ES256'), v.description('The signature algorithm.')),
     kid: v.pipe(
       shownText(lengthOfThumbprint),
       v.description('The thumbprint of the key (RFC 7638), as in the `key_id` of the evidence.'),
     ),
   }),
   v.title('PublicKey'),
+  v.description('A public key that verifies evidence, as a JSON Web Key (RFC 7517).'),
 );
 export type PublicJwk = v.InferOutput<typeof publicJwkSchema>;
 

@@ -24,7 +24,7 @@ import { log, startLog } from '../logger.ts';
 import { malformedJson } from './malformed-json.ts';
 import { emitMetric } from '../metrics.ts';
 import { logFieldsOf } from './log-fields.ts';
-import { parseInput } from './parse.ts';
+import { parameterNames, parseInput } from './parse.ts';
 import { parseCondition, type ConditionalHeader, type Names } from './preconditions.ts';
 import { problemResponse, toServiceError, type HttpResponse } from './problem.ts';
 import { readBody } from './read-body.ts';
@@ -206,9 +206,8 @@ function identify(access: Access, event: AcceptedEvent): void {
 
 function queryOf({ query: schema = noQuery }: Contract, { queryStringParameters, rawQueryString }: AcceptedEvent): unknown {
   const { domainID: _, ...given } = queryStringParameters ?? {};
-  const query = parseInput(schema, given, 'query');
-  refuseRepeatedParameter(rawQueryString);
-  return query;
+  refuseRepeatedParameter(rawQueryString, ['domainID', ...parameterNames(schema)]);
+  return parseInput(schema, given, 'query');
 }
 
 /** An own field `__proto__` stays one, so that the schema can refuse it by its name. */

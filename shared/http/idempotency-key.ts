@@ -15,10 +15,7 @@ export function idempotencyKeyOf({ method, headers }: Received): string | undefi
   const key = headers[idempotencyKeyHeader.toLowerCase()];
   if (key === undefined || method === 'GET') return undefined;
   if (!/^[\x20-\x7e]{1,255}$/.test(key)) {
-    throw invalid(
-      `header/${idempotencyKeyHeader}`,
-      `Expected an ${idempotencyKeyHeader} of 1 to 255 printable ASCII characters.`,
-    );
+    throw invalid(`header/${idempotencyKeyHeader}`, 'Expected 1 to 255 printable ASCII characters.');
   }
   return key;
 }

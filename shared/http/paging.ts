@@ -1,5 +1,8 @@
 import * as v from 'valibot';
 
+/** The longest page of a list. */
+const mostEntries = 100;
+
 /** Larger numbers are not exact in JavaScript. */
 const largestOffset = Number.MAX_SAFE_INTEGER;
 
@@ -21,7 +24,7 @@ export const paging = {
       v.string(),
       v.regex(/^(?:[1-9][0-9]?|100)$/, 'Expected a whole number from 1 to 100.'),
       v.description('The maximum number of entries to return, from 1 to 100. Default 10.'),
-      v.metadata({ minimum: 1, maximum: 100, default: 10 }),
+      v.metadata({ minimum: 1, maximum: mostEntries, default: 10 }),
       v.transform(Number),
     ),
     '10',
@@ -32,9 +35,20 @@ export const paging = {
 /** `offset` for a list that must know whether the client sent it. Undefined means 0. */
 export const offsetIfSent = v.optional(offset);
 
+/** The entries in every page of a list. */
+/*#__NO_SIDE_EFFECTS__*/
+export function entriesOf<const Row extends v.GenericSchema>(row: Row, description: string) {
+  return v.pipe(v.array(row), v.description(description), v.metadata({ maxItems: mostEntries }));
+}
+
 /** `limit`, `offset` and the exact `total` in every page of a list. */
 export const pageEnvelope = {
-  limit: v.pipe(v.number(), v.integer()),
-  offset: v.pipe(v.number(), v.integer()),
+  limit: v.pipe(
+    v.number(),
+    v.integer(),
+    v.description('The `limit` of the request, or its default.'),
+    v.metadata({ minimum: 1, maximum: mostEntries }),
+  ),
+  offset: v.pipe(v.number(), v.integer(), v.description('The `offset` of the request, or 0.')),
   total: v.pipe(v.number(), v.integer(), v.description('The exact number of entries that match the filter.')),
 };

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { ServiceError, type Violation } from '../errors.ts';
+import { invalidPlaces, type Violation } from '../errors.ts';
 import { eitherOf } from '../either-of.ts';
 import { truncate } from './truncate.ts';
 
@@ -17,11 +17,9 @@ export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown,
   const result = v.safeParse(schema, input, config);
   if (result.success) return result.output;
   const issues = [...result.issues].sort((a, b) => Number(isUnknown(b)) - Number(isUnknown(a)));
-  const errors = issues.slice(0, mostViolations).map((issue) => violationOf(issue, place, schema));
-  const first = errors[0];
-  throw new ServiceError('invalid_request', first ? `${first.pointer || 'The body'}: ${first.detail}` : 'Invalid request.', {
-    errors,
-  });
+  const [first = result.issues[0], ...others] = issues.slice(0, mostViolations);
+  const violation = (issue: v.BaseIssue<unknown>) => violationOf(issue, place, schema);
+  throw invalidPlaces([violation(first), ...others.map(violation)]);
 }
 
 /**
@@ -59,8 +57,13 @@ function escaped(key: string): string {
 /** The detail of an unknown field or parameter: names the parameters of the endpoint, but not the fields of a body. */
 export function unknownIn(place: '' | 'query' | 'path', schema: v.GenericSchema): string {
   if (place !== 'query') return 'Unknown field.';
-  const names = 'entries' in schema ? Object.keys(schema.entries as v.ObjectEntries) : [];
+  const names = parameterNames(schema);
   return names.length === 0 ? 'Unknown parameter. Expected none.' : `Unknown parameter. Expected ${eitherOf(names)}.`;
+}
+
+/** The names of the query parameters that a schema takes. */
+export function parameterNames(schema: v.GenericSchema): string[] {
+  return 'entries' in schema ? Object.keys(schema.entries as v.ObjectEntries) : [];
 }
 
 function detailOf(issue: v.BaseIssue<unknown>): string {

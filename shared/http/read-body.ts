@@ -21,12 +21,12 @@ export function readBody({ headers, body, isBase64Encoded }: RawBody, limitInByt
   if (!/^(identity)?$/i.test(headers['content-encoding'] ?? '')) {
     throw new ServiceError('unsupported_media_type', 'Expected a body without content-encoding.');
   }
-  if (typeof body !== 'string' || body === '') throw invalid('', 'Expected a JSON body.');
+  if (typeof body !== 'string' || body === '') throw invalid('', 'Expected JSON.');
   const size = Buffer.byteLength(body, isBase64Encoded ? 'base64' : 'utf8');
   if (size > limitInBytes) throw new ServiceError('too_large', `The body has ${size} bytes. The limit is ${limitInBytes} bytes.`);
   if (!type) throw notJson();
   const text = isBase64Encoded ? decoded(body) : body;
-  if (isDeeper(text, mostLevels)) throw invalid('', `Expected a body with at most ${mostLevels} levels of nesting.`);
+  if (isDeeper(text, mostLevels)) throw invalid('', `Expected at most ${mostLevels} levels of nesting.`);
   return text;
 }
 
@@ -38,7 +38,7 @@ function decoded(base64: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(base64, 'base64'));
   } catch {
-    throw invalid('', 'Expected a body in UTF-8.');
+    throw invalid('', 'Expected UTF-8.');
   }
 }
 

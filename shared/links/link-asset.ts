@@ -4,7 +4,7 @@ import type { StoredAsset } from '../assets/asset.ts';
 import { changeAsset } from '../assets/change-asset.ts';
 import { assetNumber } from '../assets/read-asset.ts';
 import { changeInputsWithEvent } from '../computations/change-computation.ts';
-import type { StoredComputation } from '../computations/computation.ts';
+import { datasetsPerComputation, type StoredComputation } from '../computations/computation.ts';
 import { computationNumber } from '../computations/find-computation.ts';
 import { conflict, ServiceError } from '../errors.ts';
 import { commitChange, type Committed } from '../table/commit-change.ts';
@@ -26,8 +26,6 @@ export interface LinkRequest {
   /** Called with the current asset and computation. Throws to refuse the request. */
   permit: (asset: StoredAsset, computation: StoredComputation) => Permitted;
 }
-
-const datasetsPerComputation = 100;
 
 /**
  * Links an asset to a computation. Writes nothing if the link exists. Three round trips.

@@ -1,5 +1,7 @@
 import type { Permitted } from '../access/caller.ts';
-import { isContentWithheld, type Asset, type AssetReplacement, type StoredAsset } from '../assets/asset.ts';
+import { isContentWithheld, type StoredAsset } from '../assets/asset.ts';
+import type { AssetReplacement } from '../assets/asset-input.ts';
+import type { Asset } from '../assets/asset-schema.ts';
 import { changeAsset } from '../assets/change-asset.ts';
 import { dropContentCheck, putContentCheck } from '../assets/content-check.ts';
 import { decodeContent, matchChecksum } from '../assets/content-input.ts';

@@ -2,6 +2,9 @@ import * as v from 'valibot';
 import type { Item } from '../table/table.ts';
 import { parseStored } from '../table/parse-stored.ts';
 
+/** The longest list of CVMs that an approval is limited to. */
+export const mostCvms = 100;
+
 const storedApproval = v.object({
   user_id: v.string(),
   /** The digest of the manifest that the user approved. */

@@ -7,6 +7,7 @@ export const gatewayMessageSchema = v.pipe(
     message: v.pipe(v.string(), v.description('What went wrong.'), v.metadata({ maxLength: 1_000, examples: ['Unauthorized'] })),
   }),
   v.title('GatewayMessage'),
+  v.description('An error of API Gateway, for a request that did not reach the service.'),
 );
 
 /** The message of API Gateway for each error that it answers itself. */

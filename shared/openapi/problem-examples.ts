@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { forbidden } from '../access/caller.ts';
 import { rolesWith, type Role } from '../access/roles.ts';
 import { contentTooLarge, inlineLimitInBytes } from '../assets/asset.ts';
-import { manifestDigest, runId } from '../endpoints/samples.ts';
+import { computationId, manifestDigest, runId } from '../endpoints/samples.ts';
 import { errorTable, notFound, preconditionFailed, type ConflictReason, type ErrorCode, type ErrorExtras } from '../errors.ts';
 import type { Contract } from '../http/contract.ts';
 import { unknownIn } from '../http/parse.ts';
@@ -13,18 +13,31 @@ interface Sample {
   extras?: ErrorExtras;
 }
 
-/** An example of each conflict. */
-const conflicts: Record<ConflictReason, string> = {
-  run_active: 'A run of this computation is active. Wait until it ends, or stop it.',
-  cvm_busy: 'Another run holds the CVM sim-1. Wait until it ends, or stop it.',
-  cvm_not_ready: 'The CVM sim-1 is disconnected: it was never seen.',
-  second_algorithm: 'The computation already has an algorithm. Unlink it first.',
-  asset_in_use: 'An active run uses the asset. Wait until it ends, or stop it.',
-  file_name_taken: 'The computation already has a dataset named penguins.csv. Rename or unlink it first.',
-  linked_too_widely:
-    'The asset is linked to more than 30 computations, so its file_name and asset_type cannot be changed. Create another asset instead.',
-  nothing_to_stop: 'No run of this computation is active.',
-  stale_digest: '`digest` is not the digest of the current manifest. Read the manifest again.',
+const linkedTo = `Computation ${computationId}, which the asset is linked to,`;
+
+/** An example of each conflict, by endpoint: not every endpoint has the same words for a reason. */
+const conflicts: Partial<Record<string, Partial<Record<ConflictReason, string>>>> = {
+  'approvals/approve': { stale_digest: '`digest` is not the digest of the current manifest. Read the manifest again.' },
+  'assets/delete-asset': { asset_in_use: 'An active run uses the asset. Wait until it ends, or stop it.' },
+  'assets/link-asset': {
+    second_algorithm: 'The computation already has an algorithm. Unlink it first.',
+    file_name_taken: 'The computation already has a dataset named penguins.csv. Rename or unlink it first.',
+  },
+  'assets/update-asset': {
+    second_algorithm: `${linkedTo} already has an algorithm. Unlink it first.`,
+    file_name_taken: `${linkedTo} already has a dataset named penguins.csv. Rename or unlink it first.`,
+    linked_too_widely:
+      'The asset is linked to more than 30 computations, so its file_name and asset_type cannot be changed. Create another asset instead.',
+  },
+  'computations/delete-computation': { run_active: 'A run is active. Wait until it ends, or stop it.' },
+  'cvms/delete-cvm': { cvm_busy: 'A run holds the CVM sim-1. Wait until it ends, or stop it.' },
+  'runs/get-evidence': { run_active: 'The run is active. Get its evidence after the run has ended.' },
+  'runs/start-run': {
+    run_active: 'A run of this computation is active. Wait until it ends, or stop it.',
+    cvm_busy: 'Another run holds the CVM sim-1. Wait until it ends, or stop it.',
+    cvm_not_ready: 'The CVM sim-1 is disconnected: it was never seen.',
+  },
+  'runs/stop-run': { nothing_to_stop: 'No run of this computation is active.' },
 };
 
 /** What the example of a conflict has in addition to its reason. */
@@ -43,11 +56,13 @@ export function problemExamples(code: ErrorCode, route: Route, contract: Contrac
   });
   const { reasons = [] } = contract;
   if (code !== 'conflict' || reasons.length === 0) return { [code]: example(sampleOf(code, route, contract)) };
-  return Object.fromEntries(reasons.map((reason) => [reason, example(conflictSample(reason))]));
+  return Object.fromEntries(reasons.map((reason) => [reason, example(conflictSample(route, reason))]));
 }
 
-function conflictSample(reason: ConflictReason): Sample {
-  return { detail: conflicts[reason], extras: { reason, ...conflictExtras[reason] } };
+function conflictSample({ name }: Route, reason: ConflictReason): Sample {
+  const detail = conflicts[name]?.[reason];
+  if (detail === undefined) throw new TypeError(`${name} has no example of the conflict ${reason}.`);
+  return { detail, extras: { reason, ...conflictExtras[reason] } };
 }
 
 function sampleOf(code: ErrorCode, route: Route, contract: Contract): Sample {

@@ -14,12 +14,17 @@ const violation = v.pipe(
     detail: truncatedText('What was expected at this place.'),
   }),
   v.title('Violation'),
+  v.description('An invalid place in a request.'),
 );
 
 /** The body of every error of this service (RFC 9457). */
 export const problemSchema = v.pipe(
   v.object({
-    type: v.pipe(v.string(), v.metadata({ maxLength: 200, format: 'uri-reference', examples: ['about:blank'] })),
+    type: v.pipe(
+      v.string(),
+      v.description('The type of the error. `code` distinguishes errors.'),
+      v.metadata({ maxLength: 200, format: 'uri-reference', examples: ['about:blank'] }),
+    ),
     title: v.pipe(v.string(), v.description('A short name of the error.'), v.metadata({ maxLength: 200 })),
     status: v.pipe(v.number(), v.integer(), v.description('The HTTP status code.'), v.metadata({ minimum: 400, maximum: 599 })),
     detail: truncatedText('A description of the error. The text may change.'),
@@ -44,4 +49,5 @@ export const problemSchema = v.pipe(
     missing_items: v.optional(missingItemsSchema),
   }),
   v.title('Problem'),
+  v.description('An error (RFC 9457).'),
 );

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { runStatuses } from '../computations/run.ts';
+import { runStatus } from '../computations/run.ts';
 import { openKey } from '../computations/sealed-key.ts';
-import { identifier } from '../identifier-schemas.ts';
+import { idOfComputation, idOfRun } from '../identifier-schemas.ts';
 import type { Kms } from '../kms.ts';
 import { cvmKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
@@ -18,9 +18,9 @@ import { parseSnapshot, snapshotKeys } from './snapshot.ts';
 /** The run that holds a CVM, as endpoint 25 returns it. */
 export const heldRunSchema = v.pipe(
   v.object({
-    id: identifier,
-    computation_id: identifier,
-    status: v.picklist(runStatuses),
+    id: idOfRun,
+    computation_id: idOfComputation,
+    status: runStatus,
     run_command_id: v.pipe(v.string(), v.uuid(), v.description('The command that starts the run.')),
     accepted_at: v.pipe(v.nullable(timestamp), v.description('When the CVM accepted the run. null if it has not yet.')),
     stop_command_id: v.pipe(
@@ -29,6 +29,7 @@ export const heldRunSchema = v.pipe(
     ),
   }),
   v.title('HeldRun'),
+  v.description('The run that holds a CVM.'),
 );
 type HeldRun = v.InferOutput<typeof heldRunSchema>;
 

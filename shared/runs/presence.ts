@@ -31,6 +31,7 @@ export const presenceSchema = v.pipe(
     ),
   }),
   v.title('Presence'),
+  v.description('Whether a CVM is connected, and whether its agent can take a run.'),
 );
 export type Presence = v.InferOutput<typeof presenceSchema>;
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { runStatuses } from '../computations/run.ts';
 import { shownText } from '../text.ts';
-import { longestId, type InvalidReport, type Report } from './report.ts';
+import { longestId, reportsPerBatch, type InvalidReport, type Report } from './report.ts';
 
 const reportResult = v.pipe(
   v.object({
@@ -28,17 +28,33 @@ const reportResult = v.pipe(
     ),
   }),
   v.title('ReportResult'),
+  v.description('What became of a report.'),
 );
 type ReportResult = v.InferOutput<typeof reportResult>;
 
 /** The answer of endpoint 26. */
 export const reportSummarySchema = v.pipe(
   v.object({
-    accepted: v.pipe(v.number(), v.integer(), v.description('The number of reports with the outcome `recorded`.')),
-    duplicates: v.pipe(v.number(), v.integer(), v.description('The number of reports with the outcome `duplicate`.')),
-    results: v.pipe(v.array(reportResult), v.description('The result of each report, in the order of the reports.')),
+    accepted: v.pipe(
+      v.number(),
+      v.integer(),
+      v.description('The number of reports with the outcome `recorded`.'),
+      v.metadata({ maximum: reportsPerBatch }),
+    ),
+    duplicates: v.pipe(
+      v.number(),
+      v.integer(),
+      v.description('The number of reports with the outcome `duplicate`.'),
+      v.metadata({ maximum: reportsPerBatch }),
+    ),
+    results: v.pipe(
+      v.array(reportResult),
+      v.description('The result of each report, in the order of the reports.'),
+      v.metadata({ maxItems: reportsPerBatch }),
+    ),
   }),
   v.title('ReportSummary'),
+  v.description('What became of the reports of a batch.'),
 );
 export type ReportSummary = v.InferOutput<typeof reportSummarySchema>;
 

@@ -7,6 +7,8 @@ import { text } from '../text.ts';
 import { givenTimestamp } from '../timestamp.ts';
 import { fits } from './presence.ts';
 
+export const reportsPerBatch = 50;
+
 /** The longest identifier of a report, in characters. */
 export const longestId = 128;
 const id = text(1, longestId);
@@ -38,14 +40,23 @@ const agentsEvent = v.pipe(
  */
 export const stateEventIdPrefix = 'state:';
 
+/*#__NO_SIDE_EFFECTS__*/
+function kind<const Type extends string, const Entries extends v.ObjectEntries>(
+  type: Type,
+  description: string,
+  entries: Entries,
+) {
+  const named = { type: v.pipe(v.literal(type), v.description('The kind of the report.')) };
+  return v.pipe(v.strictObject({ ...named, ...entries }), v.description(description));
+}
+
 /** A report of a CVM, or of the gateway that reports for it. */
 export const reportSchema = v.pipe(
   v.variant(
     'type',
     [
-      v.strictObject({
+      kind('accepted', 'The CVM accepts a command.', {
         ...base,
-        type: v.literal('accepted'),
         command_id: commandId,
         reason,
         attestation_hash: v.optional(
@@ -58,10 +69,9 @@ export const reportSchema = v.pipe(
           ),
         ),
       }),
-      v.strictObject({ ...base, type: v.literal('rejected'), command_id: commandId, reason }),
-      v.strictObject({
+      kind('rejected', 'The CVM rejects a command.', { ...base, command_id: commandId, reason }),
+      kind('event', 'An event of the agent in the CVM.', {
         ...base,
-        type: v.literal('event'),
         event_type: v.pipe(agentsEvent, v.description("The agent's name for the event."), v.examples(['Running'])),
         status: v.pipe(word, v.description("The agent's status."), v.examples(['InProgress'])),
         details: v.optional(
@@ -94,8 +104,7 @@ export const reportSchema = v.pipe(
           ),
         ),
       }),
-      v.strictObject({
-        type: v.literal('heartbeat'),
+      kind('heartbeat', 'The CVM is alive.', {
         id: v.optional(v.pipe(id, v.description('Returned in the results. A heartbeat is never a duplicate.'))),
         run_id: v.optional(
           v.pipe(runId, v.description('The run that the CVM works on. The heartbeat shows that the run is alive.')),
@@ -114,6 +123,7 @@ export const reportSchema = v.pipe(
     'Expected type accepted, rejected, event or heartbeat.',
   ),
   v.title('Report'),
+  v.description('A report of a CVM. Its `type` says which kind it is.'),
 );
 export type Report = v.InferOutput<typeof reportSchema>;
 

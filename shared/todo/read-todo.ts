@@ -10,12 +10,11 @@ import { listKeys, lists, userKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItems, queryPrefix, type Table } from '../table/table.ts';
 import { readParticipations, type Participation, type Participations } from './participation.ts';
-import type { Todo } from './todo.ts';
+import { mostEntries, type Todo } from './todo.ts';
 
 const computationsAtOnce = 100;
 const mostComputations = 300;
 const mostAssets = 1_000;
-const mostEntries = 100;
 
 type Part = Pick<Todo, 'approvals' | 'keys'>;
 

@@ -1,8 +1,13 @@
 import * as v from 'valibot';
-import { identifier } from '../identifier-schemas.ts';
+import { mostReasons } from '../approvals/needed-approvals.ts';
+import { nameOfComputation } from '../computations/computation.ts';
+import { idOfAsset, idOfComputation } from '../identifier-schemas.ts';
 import { shownText } from '../text.ts';
 
-const ofComputation = { computation_id: identifier, name: v.pipe(shownText(200), v.description('The name of the computation.')) };
+/** The longest list. */
+export const mostEntries = 100;
+
+const ofComputation = { computation_id: idOfComputation, name: nameOfComputation };
 
 /** The open tasks of a user (docs/contract.md, section 9). */
 export const todoSchema = v.pipe(
@@ -17,23 +22,40 @@ export const todoSchema = v.pipe(
               v.description(
                 'Why your approval is needed: the file names of your assets that need it, and `result consumer` if you must approve as one.',
               ),
+              v.metadata({ maxItems: mostReasons }),
             ),
             manifest_digest: v.pipe(shownText(64), v.description('The digest of the manifest to approve.')),
           }),
           v.title('ApprovalToGive'),
+          v.description('A computation that needs your approval.'),
         ),
       ),
+      v.metadata({ maxItems: mostEntries }),
       v.description('Computations with a manifest that need your approval and do not have it.'),
     ),
     keys: v.pipe(
-      v.array(v.pipe(v.object(ofComputation), v.title('KeyToUpload'))),
+      v.array(
+        v.pipe(v.object(ofComputation), v.title('KeyToUpload'), v.description('A computation that needs your public key.')),
+      ),
+      v.metadata({ maxItems: mostEntries }),
       v.description('Computations that need your public key and do not have it.'),
     ),
     content: v.pipe(
-      v.array(v.pipe(v.object({ asset_id: identifier, file_name: shownText(255) }), v.title('ContentToUpload'))),
+      v.array(
+        v.pipe(
+          v.object({
+            asset_id: idOfAsset,
+            file_name: v.pipe(shownText(255), v.description('The name of the file.')),
+          }),
+          v.title('ContentToUpload'),
+          v.description('An asset of yours without content.'),
+        ),
+      ),
+      v.metadata({ maxItems: mostEntries }),
       v.description('Your assets whose content has not arrived.'),
     ),
   }),
   v.title('Todo'),
+  v.description('Your open tasks, newest first.'),
 );
 export type Todo = v.InferOutput<typeof todoSchema>;

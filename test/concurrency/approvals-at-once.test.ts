@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AssetReplacement } from '../../shared/assets/asset.ts';
+import type { AssetReplacement } from '../../shared/assets/asset-input.ts';
 import { withdrawApproval } from '../../shared/approvals/withdraw-approval.ts';
 import { canonicalDigest } from '../../shared/canonical-json.ts';
 import { systemClock } from '../../shared/clock.ts';

@@ -217,6 +217,20 @@ describe('the OpenAPI document', () => {
     expect([...details].filter((detail) => !sentences.some((sentence) => sentence.test(detail)))).toEqual([]);
   });
 
+  it.each([
+    ['assets/link-asset', 'file_name_taken', 'The computation already has'],
+    ['assets/update-asset', 'file_name_taken', 'which the asset is linked to, already has'],
+    ['computations/delete-computation', 'run_active', 'A run is active.'],
+    ['cvms/delete-cvm', 'cvm_busy', 'A run holds the CVM'],
+    ['runs/get-evidence', 'run_active', 'Get its evidence after the run has ended.'],
+    ['runs/start-run', 'cvm_busy', 'Another run holds the CVM'],
+    ['runs/start-run', 'run_active', 'A run of this computation is active.'],
+  ])('has an example of %s for %s in the words of that endpoint', (name, reason, words) => {
+    const { operation } = operations.find(({ route }) => route.name === name) ?? {};
+    const examples = operation?.responses['409']?.content?.['application/problem+json']?.examples ?? {};
+    expect((examples[reason]?.value as { detail: string }).detail).toContain(words);
+  });
+
   it('has no schema whose name begins with New, which generated Go declares as a function too', () => {
     expect(Object.keys(document.components.schemas).filter((name) => name.startsWith('New'))).toEqual([]);
   });

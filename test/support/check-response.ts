@@ -54,7 +54,8 @@ interface Problem {
   status: number;
   code: string;
   request_id: string;
-  errors?: unknown[];
+  detail: string;
+  errors?: { pointer: string }[];
   reason?: string;
 }
 
@@ -62,7 +63,11 @@ interface Problem {
 function checkProblem(problem: Problem, status: number, headers: Headers, where: string): void {
   if (problem.status !== status) throw new Error(`${where} has status ${problem.status} in its body.`);
   if (problem.request_id !== headers.get('x-request-id')) throw new Error(`${where} has another request id in its body.`);
-  if (status === 400 && !problem.errors?.length) throw new Error(`${where} has no errors: ${JSON.stringify(problem)}`);
+  if (status !== 400) return;
+  const [first] = problem.errors ?? [];
+  if (!first) throw new Error(`${where} has no errors: ${JSON.stringify(problem)}`);
+  const place = `${first.pointer || 'The body'}: `;
+  if (!problem.detail.startsWith(place)) throw new Error(`${where} does not name the place first: ${JSON.stringify(problem)}`);
 }
 
 /** Each operation has an example for every reason of its conflicts, under the name of the reason. */

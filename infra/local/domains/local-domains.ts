@@ -11,6 +11,8 @@ import {
   type DomainContents,
   type Removed,
 } from '../../domains/remove-from-storage.ts';
+import { UsageError } from '../../command-line/usage-error.ts';
+import { isNameFor, reservedName } from '../sign-in/local-user.ts';
 import type { DomainGate } from './domain-gate.ts';
 import { localCredentials } from '../local-credentials.ts';
 import { local } from '../local-environment.ts';
@@ -46,10 +48,13 @@ export function localDomains({ users, gate, s3: endpoint, runLogs }: LocalDomain
       case 'memberships':
         return { memberships: (await users.membershipsOf(request.user)) ?? [] };
       case 'create':
+        demandName(request, ['administrator']);
         return await createDomain(users, request);
       case 'invite':
+        demandName(request, request.roles);
         return await inviteUser(users, request);
       case 'role':
+        demandName(request, request.roles);
         return await changeRoles(users, request);
       case 'look':
         return await withStorage((storage) => contentsOf(storage, request.domain));
@@ -93,4 +98,10 @@ export function localDomains({ users, gate, s3: endpoint, runLogs }: LocalDomain
       gate.open(domain); // a removal that failed is repeated
     }
   };
+}
+
+/** @throws UsageError if the service would refuse the tokens of the user */
+function demandName({ domain, user }: { domain: string; user: string }, roles: readonly string[]): void {
+  const memberships = roles.map((role) => `${domain}:${role}`);
+  if (!isNameFor(user, memberships)) throw new UsageError(`${user}: ${reservedName}`);
 }

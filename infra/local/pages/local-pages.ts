@@ -1,34 +1,37 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as v from 'valibot';
 import { cvmId, domainId } from '../../../shared/identifier-schemas.ts';
-import { longestUserIdInBytes } from '../../../shared/access/caller.ts';
 import { UsageError } from '../../command-line/usage-error.ts';
 import { pageHeaders } from '../../console/page-headers.ts';
 import { apiGatewayMessage, send } from '../http-api/http-response.ts';
 import { readBody } from '../http-api/read-body.ts';
 import type { CvmGateway } from '../cvms/cvm-gateway.ts';
 import type { LocalIssuer } from '../sign-in/issuer.ts';
+import { isNameFor, localUser, reservedName } from '../sign-in/local-user.ts';
 import type { DomainAnswer, DomainRequest } from '../domains/local-domains.ts';
 import { sendReference } from './local-reference.ts';
 import { ownOrigin } from './own-host.ts';
 import { membership } from '../../domains/membership.ts';
 
-const expectedUser = `Expected a user identifier: 1 to ${longestUserIdInBytes} bytes of UTF-8.`;
-const user = v.pipe(v.string(), v.nonEmpty(expectedUser), v.maxBytes(longestUserIdInBytes, expectedUser));
-
-const tokenRequest = v.strictObject({
-  sub: user,
-  groups: v.array(membership),
-  expires_in: v.optional(v.pipe(v.number(), v.integer()), 12 * 60 * 60),
-});
+const tokenRequest = v.pipe(
+  v.strictObject({
+    sub: localUser,
+    groups: v.array(membership),
+    expires_in: v.optional(v.pipe(v.number(), v.integer()), 12 * 60 * 60),
+  }),
+  v.forward(
+    v.check(({ sub, groups }) => isNameFor(sub, groups), reservedName),
+    ['sub'],
+  ),
+);
 
 const enrolment = v.strictObject({ domain: domainId, cvm_id: cvmId, public_key: v.pipe(v.string(), v.maxLength(10_000)) });
 
 const roles = v.array(v.pipe(v.string(), v.nonEmpty('Expected a role.')));
 const domainRequest = v.variant('action', [
-  v.strictObject({ action: v.literal('create'), domain: domainId, user }),
-  v.strictObject({ action: v.picklist(['invite', 'role']), domain: domainId, user, roles }),
-  v.strictObject({ action: v.literal('memberships'), user }),
+  v.strictObject({ action: v.literal('create'), domain: domainId, user: localUser }),
+  v.strictObject({ action: v.picklist(['invite', 'role']), domain: domainId, user: localUser, roles }),
+  v.strictObject({ action: v.literal('memberships'), user: localUser }),
   v.strictObject({ action: v.literal('look'), domain: domainId }),
   v.strictObject({ action: v.literal('remove'), domain: domainId, stop: v.boolean() }),
 ]);

@@ -11,7 +11,7 @@ export async function sendReference({ method, url = '' }: IncomingMessage, respo
   const [path = ''] = url.split('?');
   const { '/docs': page, ...files } = referenceFiles();
   const file = path === '/docs' ? page : path === '/favicon.ico' ? files['/docs/favicon.png'] : files[path];
-  if (method !== 'GET' || file === undefined) return false;
+  if ((method !== 'GET' && method !== 'HEAD') || file === undefined) return false;
   const body = await readFile(file);
   const headers = { ...Object.fromEntries(pageHeaders()), 'content-type': contentTypeOf(file), 'cache-control': 'no-cache' };
   send(response, { statusCode: 200, headers, body: file === page ? await withTokenForm(body) : body });

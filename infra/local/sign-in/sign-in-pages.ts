@@ -26,7 +26,8 @@ export function signInPages(signIn: LocalIssuer['signIn']) {
       send(response, apiGatewayMessage(403, 'Sign in under localhost.'));
       return true;
     }
-    const file = request.method === 'GET' ? files[path] : undefined;
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    const file = isRead ? files[path] : undefined;
     if (file === undefined) await signIn(request, response, origin);
     else await sendFile(response, join(import.meta.dirname, file), 'no-cache');
     return true;

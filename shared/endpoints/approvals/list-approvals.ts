@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { approvalSchema } from '../../approvals/approval.ts';
+import { mostReasons } from '../../approvals/needed-approvals.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
 import { shownText } from '../../text.ts';
@@ -18,15 +19,17 @@ export const route = {
 
 const neededApproval = v.pipe(
   v.object({
-    user: shownText(255),
+    user: v.pipe(shownText(255), v.description('The user who must approve.')),
     because: v.pipe(
       v.array(shownText(255)),
       v.description(
         "Why the approval is needed: the file names of the user's assets that need it, and `result consumer` if the user must approve as one.",
       ),
+      v.metadata({ maxItems: mostReasons }),
     ),
   }),
   v.title('NeededApproval'),
+  v.description('A user whose approval a run needs.'),
 );
 
 export const contract = {
@@ -40,6 +43,7 @@ export const contract = {
       approvals: v.pipe(v.array(approvalSchema), v.description('The approvals that were given, by user.')),
     }),
     v.title('Approvals'),
+    v.description('The approvals of a computation: those that a run needs, and those that were given.'),
   ),
   errors: ['not_found'],
 } as const satisfies Contract;

@@ -1,4 +1,5 @@
-import { assetInput, assetSchema } from '../../assets/asset.ts';
+import { assetInput } from '../../assets/asset-input.ts';
+import { assetSchema } from '../../assets/asset-schema.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
 import { asset, assetBody } from '../samples.ts';

@@ -1,4 +1,4 @@
-import { assetSchema } from '../../assets/asset.ts';
+import { assetSchema } from '../../assets/asset-schema.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
 import { assetWithContent } from '../samples.ts';

@@ -1,7 +1,15 @@
 import * as v from 'valibot';
-import { identifier } from '../../identifier-schemas.ts';
+import { idOfAsset, idOfComputation } from '../../identifier-schemas.ts';
 
 /** The state of a link after it was made or removed. `title` names the schema in the OpenAPI document. */
 export function linkState<const Linked extends boolean>(linked: Linked, title: string) {
-  return v.pipe(v.object({ asset_id: identifier, computation_id: identifier, linked: v.literal(linked) }), v.title(title));
+  return v.pipe(
+    v.object({
+      asset_id: idOfAsset,
+      computation_id: idOfComputation,
+      linked: v.pipe(v.literal(linked), v.description('Whether the asset is linked to the computation after the request.')),
+    }),
+    v.title(title),
+    v.description(linked ? 'A link that exists.' : 'A link that no longer exists.'),
+  );
 }

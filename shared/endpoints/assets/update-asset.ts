@@ -1,4 +1,5 @@
-import { assetReplacement, assetSchema } from '../../assets/asset.ts';
+import { assetReplacement } from '../../assets/asset-input.ts';
+import { assetSchema } from '../../assets/asset-schema.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
 import { changesLists } from '../../uses.ts';

@@ -25,10 +25,15 @@ export const contract = {
   status: 200,
   response: v.pipe(
     v.object({
-      commands: v.array(commandSchema),
+      commands: v.pipe(
+        v.array(commandSchema),
+        v.description('The open commands of the CVM, oldest first.'),
+        v.metadata({ maxItems: 2 }), // to run and to stop the run that holds the CVM
+      ),
       run: v.pipe(v.nullable(heldRunSchema), v.description('The active run that holds the CVM. null if none does.')),
     }),
     v.title('CommandList'),
+    v.description('The open commands of a CVM, and the run that holds it.'),
   ),
   description:
     'Returns a command until the CVM accepts or rejects it, or until it expires. A request to stop the run withdraws its `run` command if ' +

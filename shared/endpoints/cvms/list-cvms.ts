@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { cvmSchema } from '../../cvms/cvm.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
-import { pageEnvelope, paging } from '../../http/paging.ts';
+import { entriesOf, pageEnvelope, paging } from '../../http/paging.ts';
 import type { Route } from '../../http/route.ts';
 import { strictObject } from '../../strict-object.ts';
 import { reads } from '../../uses.ts';
@@ -20,7 +20,11 @@ export const route = {
 export const contract = {
   query: strictObject({ ...paging }),
   status: 200,
-  response: v.pipe(v.object({ cvms: v.array(cvmSchema), ...pageEnvelope }), v.title('CvmPage')),
+  response: v.pipe(
+    v.object({ cvms: entriesOf(cvmSchema, 'The registered CVMs, newest first.'), ...pageEnvelope }),
+    v.title('CvmPage'),
+    v.description('A page of the list of CVMs.'),
+  ),
 } as const satisfies Contract;
 
 export const examples = { response: { cvms: [cvm], limit: 10, offset: 0, total: 1 } } satisfies Examples<typeof contract>;

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Contract, Examples } from '../../http/contract.ts';
 import { entry } from '../../http/parse.ts';
 import type { Route } from '../../http/route.ts';
-import { invalidReport, reportSchema } from '../../runs/report.ts';
+import { invalidReport, reportSchema, reportsPerBatch } from '../../runs/report.ts';
 import { reportSummarySchema } from '../../runs/report-summary.ts';
 import { strictObject } from '../../strict-object.ts';
 import { reportResults, reports } from '../samples.ts';
@@ -23,17 +23,19 @@ export const route = {
   impact: 'CVMs cannot report, so active runs look silent and fail.',
 } as const satisfies Route;
 
-const reportsPerBatch = 50;
+const expected = `Expected 1 to ${reportsPerBatch} reports.`;
 
 const reportBatch = v.pipe(
   strictObject({
     reports: v.pipe(
       v.array(entry(reportSchema, invalidReport)),
-      v.minLength(1, 'Expected 1 to 50 reports.'),
-      v.maxLength(reportsPerBatch, 'Expected 1 to 50 reports.'),
+      v.minLength(1, expected),
+      v.maxLength(reportsPerBatch, expected),
+      v.description(`The reports, 1 to ${reportsPerBatch}.`),
     ),
   }),
   v.title('ReportBatch'),
+  v.description('Reports of a CVM.'),
 );
 
 export const contract = {

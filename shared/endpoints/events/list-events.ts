@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { eventSchema } from '../../events/event.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
-import { offsetIfSent, pageEnvelope, paging } from '../../http/paging.ts';
+import { entriesOf, offsetIfSent, pageEnvelope, paging } from '../../http/paging.ts';
 import { comparedId } from '../../identifier-schemas.ts';
 import type { Route } from '../../http/route.ts';
 import { waitParameter } from '../../http/wait-parameter.ts';
@@ -53,7 +53,14 @@ export const contract = {
     originator: filter(255, 'Return only events from this originator.'),
   }),
   status: 200,
-  response: v.pipe(v.object({ events: v.array(eventSchema), ...pageEnvelope }), v.title('EventPage')),
+  response: v.pipe(
+    v.object({
+      events: entriesOf(eventSchema, 'The events, newest first. With `after`: oldest first.'),
+      ...pageEnvelope,
+    }),
+    v.title('EventPage'),
+    v.description('A page of the journal of a computation.'),
+  ),
   errors: ['not_found'],
   description:
     'Returns the newest events first. With `after`, returns the oldest first. To watch a computation, send `after=` and `wait=20`. ' +

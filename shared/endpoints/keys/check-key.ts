@@ -15,7 +15,11 @@ export const route = {
 
 export const contract = {
   status: 200,
-  response: v.pipe(v.object({ uploaded: v.boolean() }), v.title('KeyState')),
+  response: v.pipe(
+    v.object({ uploaded: v.pipe(v.boolean(), v.description('Whether you have uploaded a key to the computation.')) }),
+    v.title('KeyState'),
+    v.description('Whether your public key is uploaded.'),
+  ),
   errors: ['not_found'],
 } as const satisfies Contract;
 

@@ -28,9 +28,14 @@ export const contract = {
       ),
     }),
     v.title('KeyInput'),
+    v.description('A public key to upload.'),
   ),
   status: 200,
-  response: v.pipe(v.object({ uploaded: v.literal(true) }), v.title('UploadedKey')),
+  response: v.pipe(
+    v.object({ uploaded: v.pipe(v.literal(true), v.description('`true`: the key is uploaded.')) }),
+    v.title('UploadedKey'),
+    v.description('The confirmation of an uploaded key.'),
+  ),
   errors: ['not_found', 'unsupported_media_type', 'too_large'],
   description: 'Each user has one key per computation. Uploading again replaces it.',
 } as const satisfies Contract;

@@ -18,7 +18,11 @@ export const route = {
 
 export const contract = {
   status: 200,
-  response: v.pipe(v.object({ missing_items: missingItemsSchema }), v.title('DryRun')),
+  response: v.pipe(
+    v.object({ missing_items: missingItemsSchema }),
+    v.title('DryRun'),
+    v.description('The result of the check before a run.'),
+  ),
   optionalHeaders: {
     'manifest-digest': 'The digest of the manifest, if there is one: the SHA3-256, hex, of its canonical JSON.',
   },

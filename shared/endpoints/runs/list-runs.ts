@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { runSchema, runStatuses } from '../../computations/run.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
-import { pageEnvelope, paging } from '../../http/paging.ts';
+import { entriesOf, pageEnvelope, paging } from '../../http/paging.ts';
 import { comparedId } from '../../identifier-schemas.ts';
 import type { Route } from '../../http/route.ts';
 import { run } from '../samples.ts';
@@ -28,7 +28,11 @@ export const contract = {
     ),
   }),
   status: 200,
-  response: v.pipe(v.object({ runs: v.array(runSchema), ...pageEnvelope }), v.title('RunPage')),
+  response: v.pipe(
+    v.object({ runs: entriesOf(runSchema, 'The runs, newest first.'), ...pageEnvelope }),
+    v.title('RunPage'),
+    v.description('A page of the list of runs.'),
+  ),
 } as const satisfies Contract;
 
 export const examples = { response: { runs: [run], limit: 10, offset: 0, total: 1 } } satisfies Examples<typeof contract>;

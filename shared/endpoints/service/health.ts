@@ -16,11 +16,12 @@ export const contract = {
   status: 200,
   response: v.pipe(
     v.object({
-      status: v.literal('ok'),
+      status: v.pipe(v.literal('ok'), v.description('`ok`: the service answers.')),
       stage: v.pipe(shownText(64), v.description('The deployed stage.')),
       version: v.pipe(shownText(64), v.description('The version of the service.')),
     }),
     v.title('Health'),
+    v.description('The health of the service.'),
   ),
 } as const satisfies Contract;
 

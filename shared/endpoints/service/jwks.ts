@@ -18,6 +18,7 @@ export const contract = {
   response: v.pipe(
     v.object({ keys: v.pipe(v.array(publicJwkSchema), v.description('The current signing key and all former ones.')) }),
     v.title('PublicKeys'),
+    v.description('The public keys that verify evidence, as a JSON Web Key Set (RFC 7517).'),
   ),
 } as const satisfies Contract;
 

@@ -14,8 +14,9 @@ export const route = {
 export const contract = {
   status: 200,
   response: v.pipe(
-    v.looseObject({ openapi: v.literal('3.1.0') }),
+    v.looseObject({ openapi: v.pipe(v.literal('3.1.0'), v.description('The version of OpenAPI.')) }),
     v.title('OpenApiDocument'),
+    v.description('This document.'),
     v.metadata({ additionalProperties: true }),
   ),
 } as const satisfies Contract;

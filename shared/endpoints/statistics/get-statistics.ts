@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { computationStatuses } from '../../computations/computation.ts';
 import { statisticsEntry } from '../../computations/statistics-entry.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
@@ -15,6 +16,8 @@ export const route = {
   impact: 'Dashboards show no statistics.',
 } as const satisfies Route;
 
+const mostDays = 366;
+
 export const contract = {
   query: strictObject({
     days: v.optional(
@@ -22,14 +25,24 @@ export const contract = {
         v.string(),
         v.regex(/^(?:[1-9][0-9]?|[12][0-9]{2}|3[0-5][0-9]|36[0-6])$/, 'Expected a whole number from 1 to 366.'),
         v.description('The number of UTC days to return, including today, from 1 to 366. Default 7.'),
-        v.metadata({ minimum: 1, maximum: 366, default: 7 }),
+        v.metadata({ minimum: 1, maximum: mostDays, default: 7 }),
         v.transform(Number),
       ),
       '7',
     ),
   }),
   status: 200,
-  response: v.pipe(v.object({ comp_stats: v.array(statisticsEntry) }), v.title('Statistics')),
+  response: v.pipe(
+    v.object({
+      comp_stats: v.pipe(
+        v.array(statisticsEntry),
+        v.description('The counts, by day and status. Counts of zero are omitted.'),
+        v.metadata({ maxItems: mostDays * computationStatuses.length }),
+      ),
+    }),
+    v.title('Statistics'),
+    v.description('How many computations entered each status on each day.'),
+  ),
   description:
     'Returns how many computations entered each status on each UTC day, sorted by day and status. Omits counts of zero.',
 } as const satisfies Contract;

@@ -82,6 +82,9 @@ describe('npm run domain on one machine', () => {
     expect((await bob('POST', '/lab-7f3a/computations', { name: 'Iris' })).status).toBe(403);
     const unknown = await run('token.ts', service, '--sub', 'eve');
     expect(unknown).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('--groups is required') });
+    const reserved = { status: 2, stdout: '', stderr: expect.stringContaining('This name is reserved') };
+    expect(await domain(service, 'invite', '--user', 'system', '--role', 'viewer')).toMatchObject(reserved);
+    expect(await run('token.ts', service, '--sub', 'system', '--groups', 'lab-7f3a:viewer')).toMatchObject(reserved);
     const last = await domain(service, 'role', '--user', 'ada', '--role', 'none');
     expect(last).toMatchObject({ status: 2, stderr: expect.stringContaining('ada is the last administrator of lab-7f3a') });
 

@@ -106,6 +106,20 @@ describe('startStack', () => {
     }
   });
 
+  it('answers HEAD of the reference as GET, without the body', async () => {
+    for (const path of ['/docs', '/docs/docs.js', '/favicon.ico']) {
+      const [asGet, asHead] = [await fetch(stack.baseUrl + path), await fetch(stack.baseUrl + path, { method: 'HEAD' })];
+      const { byteLength } = await asGet.arrayBuffer();
+      expect([path, asHead.status, asHead.headers.get('content-type'), asHead.headers.get('content-length')]).toEqual([
+        path,
+        200,
+        asGet.headers.get('content-type'),
+        String(byteLength),
+      ]);
+      expect(await asHead.text()).toBe('');
+    }
+  });
+
   it('serves a reference page without the inline scripts, styles and event handlers that its policy forbids', async () => {
     const page = await (await fetch(`${stack.baseUrl}/docs`)).text();
     expect(page).toContain('<script ');
@@ -147,6 +161,15 @@ describe('POST /local/token', () => {
     for (const group of ['d1:cvm:', 'd1:viewer:cvm-1', 'd1:cvm:a/b', `d1:cvm:${'x'.repeat(65)}`, 'd 1:cvm:a', ':cvm:a']) {
       expect([group, (await ask({ sub: 'cvm', groups: [group] })).status]).toEqual([group, 400]);
     }
+  });
+
+  it.each(['system', 'agent', 'computation-runner'])('gives the reserved name %s to nobody but a CVM', async (sub) => {
+    const message = 'sub: This name is reserved for the events of the service and of agents. Only a CVM can have it.';
+    for (const groups of [['d9:viewer'], ['d9:cvm', 'd1:administrator']]) {
+      expect(await ask({ sub, groups })).toEqual({ status: 400, body: { message } });
+    }
+    const { body } = await ask({ sub, groups: ['d9:cvm', 'd1:cvm:rack-4'] });
+    expect((await callAs(stack.baseUrl, String(body['access_token']))('GET', '/d9/cvms/rack-4/commands')).status).toBe(200);
   });
 
   it('gives a token that is bound to a CVM', async () => {

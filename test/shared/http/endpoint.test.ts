@@ -14,7 +14,7 @@ const closed = { ...thing, name: 'things/close', access: { anyOf: ['edit'] } } a
 const open = { method: 'GET', path: '/open', name: 'things/open', summary: '', uses: {}, impact: '' } as const satisfies Route;
 
 const contract = {
-  query: v.strictObject({ days: v.optional(v.pipe(v.string(), v.transform(Number)), '7') }),
+  query: v.strictObject({ days: v.optional(v.pipe(v.string(), v.digits('Expected digits.'), v.transform(Number)), '7') }),
   body: v.strictObject({ name: v.string() }),
   bodyLimit: 100,
   status: 201,
@@ -112,7 +112,7 @@ describe('endpoint', () => {
       endpoint(closed, large, () => ({ body: { shown: '' } })),
       { body: `${'['.repeat(2_500_000)}${']'.repeat(2_500_000)}` },
     );
-    expect([statusCode, body?.['detail']]).toEqual([400, 'Expected a body with at most 32 levels of nesting.']);
+    expect([statusCode, body?.['detail']]).toEqual([400, 'The body: Expected at most 32 levels of nesting.']);
   });
 
   it('leaves out of its answer what the contract does not have', async () => {
@@ -149,6 +149,11 @@ describe('endpoint', () => {
     expect(body?.['errors']).toMatchObject([{ pointer }]);
   });
 
+  it('says that a parameter was sent twice, not that its joined values are invalid', async () => {
+    const { body } = await answerOf(echo, { query: { days: '1,2' }, rawQuery: 'days=1&days=2' });
+    expect(body?.['detail']).toBe('query/days: Expected this parameter once.');
+  });
+
   it.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'])(
     'names %s as an unknown field',
     async (name) => {
@@ -160,7 +165,7 @@ describe('endpoint', () => {
   );
 
   it('says where the JSON of a body is malformed, also if the body is base64', async () => {
-    const detail = 'Expected well-formed JSON. The error is at line 2, column 11.';
+    const detail = 'The body: Expected well-formed JSON. The error is at line 2, column 11.';
     const malformed = '{\n  "name": x\n}';
     const encoded = { body: Buffer.from(malformed).toString('base64'), isBase64Encoded: true };
     for (const sent of [{ body: malformed }, encoded]) expect((await answerOf(echo, sent)).body).toMatchObject({ detail });

@@ -10,7 +10,7 @@ describe('malformedJson', () => {
   ])('says where %j is malformed', (text, detail) => {
     expect(malformedJson(text)).toMatchObject({
       code: 'invalid_request',
-      message: detail,
+      message: `The body: ${detail}`,
       extras: { errors: [{ pointer: '', detail }] },
     });
   });

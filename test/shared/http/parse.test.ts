@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { assetInput } from '../../../shared/assets/asset.ts';
+import { assetInput } from '../../../shared/assets/asset-input.ts';
 import { ServiceError } from '../../../shared/errors.ts';
 import { parseInput } from '../../../shared/http/parse.ts';
 import { strictObject } from '../../../shared/strict-object.ts';

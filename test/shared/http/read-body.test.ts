@@ -30,7 +30,7 @@ describe('readBody', () => {
   ])('returns 32 nested %s and refuses 33', (_what, open, close) => {
     const nested = (levels: number) => `${open.repeat(levels)}1${close.repeat(levels)}`;
     expect(read(nested(32))).toBe(nested(32));
-    expect(() => read(nested(33))).toThrow('Expected a body with at most 32 levels of nesting.');
+    expect(() => read(nested(33))).toThrow('The body: Expected at most 32 levels of nesting.');
   });
 
   it.each(['[]', '{}', '"["', '"{"', '"\\"["', '"\\\\"'])(
@@ -42,7 +42,7 @@ describe('readBody', () => {
   );
 
   it('finds nesting behind a text', () => {
-    expect(() => read(`["]]",${'['.repeat(32)}${']'.repeat(32)}]`)).toThrow('Expected a body with at most 32 levels of nesting.');
+    expect(() => read(`["]]",${'['.repeat(32)}${']'.repeat(32)}]`)).toThrow('The body: Expected at most 32 levels of nesting.');
   });
 
   it('refuses a body without a content-type, and says first if it is too large', () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { AssetReplacement } from '../../../shared/assets/asset.ts';
+import type { AssetReplacement } from '../../../shared/assets/asset-input.ts';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
 import { readComputation } from '../../../shared/computations/find-computation.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';

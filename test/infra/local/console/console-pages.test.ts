@@ -66,6 +66,19 @@ describe('the pages of the console', () => {
     expect((await get('/console/assets/index-2.js')).status).toBe(404);
   });
 
+  it('answer HEAD as they answer GET, without the body', async () => {
+    const pages = ['/', '/console', '/console/', '/console/assets/index-1.js', '/console/config.json'];
+    for (const path of [...pages, '/local/issuer/sign-in']) {
+      const [asGet, asHead] = [await get(path), await get(path, { method: 'HEAD' })];
+      expect([path, asHead.status, asHead.headers.get('content-type')]).toEqual([
+        path,
+        asGet.status,
+        asGet.headers.get('content-type'),
+      ]);
+      expect(await asHead.text()).toBe('');
+    }
+  });
+
   it('allow only their own scripts and styles, and calls to the service and its storage', async () => {
     const { headers } = await get('/console/');
     expect(headers.get('content-security-policy')).toBe(
@@ -155,6 +168,8 @@ describe('the issuer of this machine', () => {
     ['another client', { client_id: 'other' }],
     ['no proof key', { code_challenge_method: 'plain' }],
     ['a membership of no known role', { group: 'd1:king' }],
+    ['a user whose name is too long', { sub: 'a'.repeat(256) }],
+    ['a user with a reserved name', { sub: 'system' }],
     ['another path of this machine', { redirect_uri: 'http://127.0.0.1:4711/elsewhere' }],
   ])('gives no code for %s', async (_, changed) => {
     expect((await ask(changed)).status).toBe(400);
@@ -189,11 +204,12 @@ describe('the issuer of this machine', () => {
       expect(await (await poll(device_code)).json()).toEqual({ error: 'access_denied', error_description: 'The user refused.' });
     });
 
-    it('takes no decision about another code, a second one, or one with a role that there is not', async () => {
+    it('takes no decision about another code, a second one, or one for a role or a name that no user can have', async () => {
       const { user_code } = await begun();
       const me = { sub: 'bob', group: [] };
       expect((await decide({ user_code: 'AAAA-AAAA', ...me })).status).toBe(404);
       expect((await decide({ user_code, sub: 'bob', group: ['d1:king'] })).status).toBe(400);
+      expect((await decide({ user_code, sub: 'system', group: ['d1:viewer'] })).status).toBe(400);
       expect((await decide({ user_code, ...me })).status).toBe(200);
       expect((await decide({ user_code, ...me })).status).toBe(404);
     });

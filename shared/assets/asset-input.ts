@@ -1,0 +1,141 @@
+import * as v from 'valibot';
+import { description } from '../description.ts';
+import { returnedField } from '../returned-field.ts';
+import { strictObject } from '../strict-object.ts';
+import { text } from '../text.ts';
+import { assetType, assetUse, contentAccess, longestInlineText } from './asset.ts';
+
+/** A plain name, because the agent uses it in a path. */
+const fileName = v.pipe(
+  text(1, 255),
+  v.regex(
+    /^(?!\.{1,2}$)[^/\\\u0000-\u001f\u007f-\u009f]+$/,
+    'Expected a file name without slashes or control characters. The names . and .. are not allowed.',
+  ),
+  v.description('The name of the file, without a path. The datasets of a computation have different names.'),
+  v.examples(['titanic.csv']),
+);
+
+const checksum = v.pipe(
+  v.string(),
+  v.regex(/^[0-9a-fA-F]{64}$/, 'Expected a SHA3-256 in hex, 64 digits.'),
+  v.toLowerCase(),
+  v.description('The SHA3-256 of the content in hex. The agent verifies it.'),
+  v.metadata({ minLength: 64, maxLength: 64 }),
+);
+
+const userKey = v.pipe(
+  text(0, 16 * 1024),
+  v.description(
+    "The provider's RSA, ECDSA or Ed25519 public key: an OpenSSH line as it is, or the base64 of an OpenSSH, PEM or DER file. Empty for none.",
+  ),
+);
+
+const content = v.pipe(
+  v.string('Expected base64 text.'),
+  v.metadata({ contentEncoding: 'base64', maxLength: longestInlineText }),
+);
+
+const inputEntries = {
+  file_name: fileName,
+  description: v.optional(description, ''),
+  asset_type: assetType,
+  mime_type: v.optional(
+    v.pipe(
+      text(0, 255),
+      v.regex(
+        /^(?:[\w.+-]+\/[\w.+-]+(?:\s*;\s*[\w.+-]+=(?:[\w.+-]+|"[^"\\\r\n]*"))*)?$/,
+        'Expected a media type such as text/csv.',
+      ),
+      v.description('The media type of the content. Empty if it is not known.'),
+      v.examples(['text/csv']),
+    ),
+    '',
+  ),
+  asset: v.optional(
+    v.pipe(
+      content,
+      v.description(
+        'The content in base64, up to 4 MiB decoded. If omitted, upload the content with the presigned request in the response.',
+      ),
+    ),
+  ),
+  user_key: v.optional(userKey, ''),
+  content_access: v.optional(contentAccess, 'creator'),
+  use: v.optional(assetUse, 'open'),
+  checksum: v.optional(
+    v.pipe(
+      checksum,
+      v.description(
+        'The SHA3-256 in hex. If you send `asset`, it must be the hash of that content. If you omit `asset`, it is the hash of the real file, and you may upload a sample in its place.',
+      ),
+    ),
+  ),
+};
+
+/** The body of endpoint 15. */
+export const assetInput = v.pipe(
+  strictObject({
+    asset: v.pipe(
+      strictObject(inputEntries),
+      v.title('AssetInputFields'),
+      v.description('The fields of a new asset, and its content.'),
+    ),
+  }),
+  v.title('AssetInput'),
+  v.description('The request to create an asset.'),
+);
+export type AssetInput = v.InferOutput<typeof assetInput>['asset'];
+
+/**
+ * The body of endpoint 18: a full replacement. Without `asset`, `checksum`, `user_key`, `content_access` or `use`, these stay the
+ * same, because only the creator may change them. New content gets a new checksum, unless the creator gave that of a real file.
+ */
+export const assetReplacement = v.pipe(
+  strictObject({
+    asset: v.pipe(
+      strictObject({
+        ...inputEntries,
+        asset: v.optional(
+          v.pipe(
+            content,
+            v.description(
+              'New content in base64, up to 4 MiB decoded. If omitted, the content stays as it is. While the asset is pending, the ' +
+                'response to its creator then has an `upload`.',
+            ),
+          ),
+        ),
+        user_key: v.optional(userKey),
+        content_access: v.optional(contentAccess),
+        use: v.optional(assetUse),
+        checksum: v.optional(
+          v.pipe(
+            v.nullable(checksum),
+            v.description(
+              'The SHA3-256 in hex. If you send `asset`, it must be the hash of that content. If you omit `asset`, it is the hash of ' +
+                'the real file, and the content may be a sample. If omitted or null, it stays the same. Exception: for new content, the ' +
+                'service computes it, unless it is the hash of a real file.',
+            ),
+          ),
+        ),
+        id: returnedField,
+        state: returnedField,
+        size: returnedField,
+        created_by: returnedField,
+        created_at: returnedField,
+        updated_at: returnedField,
+        upload: returnedField,
+        download: returnedField,
+        content_withheld: returnedField,
+        content_reads: returnedField,
+      }),
+      v.title('AssetReplacementFields'),
+      v.description(
+        'All fields of an asset. If `description` or `mime_type` is omitted, it becomes empty. Other optional fields then stay the same.',
+      ),
+    ),
+  }),
+  v.title('AssetReplacement'),
+  v.description('The request to replace the fields of an asset.'),
+);
+export type AssetReplacement = v.InferOutput<typeof assetReplacement>['asset'];
