@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import * as v from 'valibot';
-import { assetInput } from '../../../shared/assets/asset.ts';
+import { assetInput } from '../../../shared/assets/asset-input.ts';
 import { assetTypes } from '../../../shared/asset-type.ts';
 import { agentConfigInput, logLevels } from '../../../shared/computations/agent-config.ts';
 import { approvalLevels, computationInput, mostConsumers } from '../../../shared/computations/computation.ts';
