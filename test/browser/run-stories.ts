@@ -219,6 +219,15 @@ export function tellRuns(world: () => ConsoleWorld): void {
     for (const name of ['Start run', 'Delete', 'Link asset', 'Approve']) {
       expect(await carol.page.getByRole('button', { name, exact: true }).count()).toBe(0);
     }
+    for (const [path, header] of [
+      ['computations/new', 'You may not create computations'],
+      ['assets/new', 'You may not upload assets'],
+      [`computations/${id}/edit`, 'You may not edit this computation'],
+    ] as const) {
+      await carol.open(path);
+      await carol.page.getByText(header).waitFor();
+      expect(await carol.page.locator('main').getByRole('textbox').count()).toBe(0);
+    }
     await carol.page.goto('/console/domains/d9/computations');
     await carol.page.getByText('You have no role in the domain d9').waitFor();
   });
