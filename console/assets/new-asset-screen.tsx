@@ -5,6 +5,7 @@ import FileUpload from '@cloudscape-design/components/file-upload';
 import Form from '@cloudscape-design/components/form';
 import FormField from '@cloudscape-design/components/form-field';
 import Input from '@cloudscape-design/components/input';
+import Link from '@cloudscape-design/components/link';
 import RadioGroup from '@cloudscape-design/components/radio-group';
 import SpaceBetween from '@cloudscape-design/components/space-between';
 import Textarea from '@cloudscape-design/components/textarea';
@@ -192,8 +193,11 @@ function NewForm() {
               </FormField>
             </SpaceBetween>
           </Container>
-          <UploadProgress upload={upload} />
-          <ProblemAlert problem={save.problem} />
+          <UploadProgress
+            upload={upload}
+            asset={created && <Link href={addressOf({ screen: 'asset', domain, id: created.id })}>{created.file_name}</Link>}
+          />
+          <ProblemAlert problem={save.problem} fields={['/asset/file_name', '/asset/description']} />
         </SpaceBetween>
       </Form>
     </form>
