@@ -74,7 +74,8 @@ export async function problemOf(response: Response, request: string): Promise<Se
     return new ServiceProblem({ ...body, status, code: body.code, detail: body.detail ?? body.code, requestId, request });
   }
   const code = body.message === undefined ? 'unexpected' : (codesOfGateway[status] ?? 'unexpected');
-  const detail = body.message ?? `The answer has the status ${status} and is not the service's: ${text.slice(0, 200)}`;
+  const content = text === '' ? '.' : `: ${text.slice(0, 200)}`;
+  const detail = body.message ?? `The answer has the status ${status} and is not the service's${content}`;
   return new ServiceProblem({ status, code, detail, requestId, request });
 }
 

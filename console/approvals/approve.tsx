@@ -1,3 +1,5 @@
+import Alert from '@cloudscape-design/components/alert';
+import Checkbox from '@cloudscape-design/components/checkbox';
 import FormField from '@cloudscape-design/components/form-field';
 import Input from '@cloudscape-design/components/input';
 import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
@@ -7,6 +9,7 @@ import Textarea from '@cloudscape-design/components/textarea';
 import { useState } from 'react';
 import { type Schemas, ServiceProblem } from '../../client/index.ts';
 import { loadComputation } from '../computations/load-computation.ts';
+import { fieldError } from '../loading/field-errors.ts';
 import { LoadedView } from '../loading/loaded-view.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
@@ -17,6 +20,7 @@ import { useDomain, useFrame } from '../shell/console-context.ts';
 import { Hash } from '../show/hash.tsx';
 import { Pem } from '../show/pem.tsx';
 import { serviceNow } from '../show/service-clock.ts';
+import { approveCommand } from './approve-command.ts';
 import { expiryAfter, limitsOf } from './limits.ts';
 import { textToSign } from './text-to-sign.ts';
 
@@ -33,19 +37,26 @@ const lifetimes = [
   { value: '30', label: 'For 30 days' },
 ];
 
-/** Approves the manifest and the configuration that are shown. The service refuses if one of them is another by then. */
-export function Approve({ computation: { id, approval: policy }, onClose, onApproved }: Props) {
+/**
+ * Approves the manifest and the configuration that are shown. If one of them is another by then, the service refuses, and the dialog
+ * shows what is there now. The user must look at that first.
+ */
+export function Approve({ computation: { id, name, approval: policy }, onClose, onApproved }: Props) {
   const { client, domain } = useDomain();
   const { notify } = useFrame();
   const [lifetime, setLifetime] = useState('');
   const [expiry, setExpiry] = useState<string>();
   const [cvms, setCvms] = useState('');
   const [signature, setSignature] = useState('');
+  const [isOutdated, setOutdated] = useState(false);
   const loaded = useLoaded(id, async (signal) => {
     const { computation, etag } = await loadComputation(client, id, signal); // before the manifest, so that any change is noticed
     return { ...(await loadManifest(client, { id, signal })), etag, agentConfig: computation.agent_config };
   });
   const { digest, etag } = loaded.value ?? {};
+  const [checked, setChecked] = useState<typeof loaded.value>();
+  const isShown = digest !== undefined && !loaded.isLoading && loaded.problem === undefined;
+  const isChecked = !isOutdated || checked === loaded.value;
   const isSigned = policy === 'all_signed';
   const limits = limitsOf(cvms, expiry);
   const approve = useAction(async () => {
@@ -57,21 +68,39 @@ export function Approve({ computation: { id, approval: policy }, onClose, onAppr
         body: { digest, ...limits, ...(isSigned && { signature: signature.trim() }) },
       });
     } catch (error) {
-      if (error instanceof ServiceProblem && (error.reason === 'stale_digest' || error.code === 'precondition_failed'))
-        loaded.reload();
-      throw error;
+      if (!isOfChange(error)) throw error;
+      setOutdated(true);
+      setSignature(''); // of what is no longer there
+      loaded.reload();
+      return;
     }
     notify('You have approved.');
     onApproved();
   });
+  const signatureError = fieldError(approve.problem, '/signature');
   return (
     <ConfirmModal
-      title="Approve this manifest"
+      title={`Approve the manifest of ${name}`}
       size="large"
       confirm="Approve"
       isRunning={approve.isRunning}
       problem={approve.problem}
-      isDisabled={digest === undefined || (isSigned && signature.trim() === '')}
+      fields={['/cvm_ids', '/signature']}
+      conflict={
+        isOutdated &&
+        isShown && (
+          <div role="alert">
+            <Alert type="warning" header="The computation has changed">
+              Nothing was approved. This dialog shows the manifest and the configuration as they are now: check them, then
+              approve.
+              <Checkbox checked={isChecked} onChange={({ detail }) => setChecked(detail.checked ? loaded.value : undefined)}>
+                I have checked what this dialog shows now
+              </Checkbox>
+            </Alert>
+          </div>
+        )
+      }
+      isDisabled={!isShown || !isChecked || (isSigned && signature.trim() === '')}
       onConfirm={() => void approve.run()}
       onClose={onClose}
     >
@@ -104,7 +133,11 @@ export function Approve({ computation: { id, approval: policy }, onClose, onAppr
               }}
             />
           </FormField>
-          <FormField label="Only on these CVMs (optional)" description="Identifiers, separated by commas. Empty: on any CVM.">
+          <FormField
+            label="Only on these CVMs (optional)"
+            description="Identifiers, separated by commas. Empty: on any CVM."
+            errorText={fieldError(approve.problem, '/cvm_ids')}
+          >
             <Input value={cvms} onChange={({ detail }) => setCvms(detail.value)} />
           </FormField>
         </>
@@ -118,12 +151,19 @@ export function Approve({ computation: { id, approval: policy }, onClose, onAppr
               Choose the limits first: they are part of what you sign. Sign this text with the key that you uploaded, and paste
               the signature in base64:{' '}
               <Hash value={textToSign({ domain, computation: id, digest, limits })} what="text to sign" isWhole />
+              <br />
+              Or let the command line sign and approve: <Hash value={approveCommand(id, limits)} what="command" isWhole />
             </>
           }
+          errorText={signatureError !== undefined && <span className="breaks">{signatureError}</span>}
         >
           <Textarea value={signature} rows={3} spellcheck={false} onChange={({ detail }) => setSignature(detail.value)} />
         </FormField>
       )}
     </ConfirmModal>
   );
+}
+
+function isOfChange(error: unknown): boolean {
+  return error instanceof ServiceProblem && (error.reason === 'stale_digest' || error.code === 'precondition_failed');
 }

@@ -86,7 +86,7 @@ function SendContent({ asset, reload }: SendProps) {
         i18nStrings={fileUploadTexts}
         constraintText={`The content of ${asset.file_name}, up to 5 GiB.`}
       />
-      <UploadProgress upload={upload} retry={retry} />
+      <UploadProgress upload={upload} asset={asset.file_name} retry={retry} />
       <Button variant="primary" disabled={!maySend} loading={isBusy} onClick={() => void send()}>
         Upload
       </Button>

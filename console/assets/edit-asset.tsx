@@ -48,6 +48,7 @@ export function EditAsset({ found, onClose, onSaved, onReadAgain }: Props) {
       confirm="Save changes"
       isRunning={save.isRunning}
       problem={save.problem}
+      fields={['/asset/file_name', '/asset/description']}
       conflict={
         <ReadAgain problem={save.problem} readAgain={onReadAgain}>
           Nothing was saved. Reading {asset.file_name} again shows the changes of others, and drops yours.

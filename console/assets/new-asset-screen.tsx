@@ -1,9 +1,11 @@
+import Alert from '@cloudscape-design/components/alert';
 import Button from '@cloudscape-design/components/button';
 import Container from '@cloudscape-design/components/container';
 import FileUpload from '@cloudscape-design/components/file-upload';
 import Form from '@cloudscape-design/components/form';
 import FormField from '@cloudscape-design/components/form-field';
 import Input from '@cloudscape-design/components/input';
+import Link from '@cloudscape-design/components/link';
 import RadioGroup from '@cloudscape-design/components/radio-group';
 import SpaceBetween from '@cloudscape-design/components/space-between';
 import Textarea from '@cloudscape-design/components/textarea';
@@ -33,6 +35,21 @@ type Fields = Pick<Schemas['AssetRow'], 'file_name' | 'description' | 'asset_typ
 
 /** Creates an asset and uploads its content. With `?computation=` it is linked to that computation too. */
 export function NewAssetScreen() {
+  const { domain, me } = useDomain();
+  return (
+    <ScreenFrame title="Upload asset" above={aboveAsset(domain)}>
+      {permissions.createAnyAsset(me) ? (
+        <NewForm />
+      ) : (
+        <Alert type="warning" header="You may not upload assets">
+          Only providers of algorithms or datasets, creators and administrators of the domain may.
+        </Alert>
+      )}
+    </ScreenFrame>
+  );
+}
+
+function NewForm() {
   const { client, domain, me } = useDomain();
   const { notify } = useFrame();
   const goOn = useGoOn();
@@ -86,103 +103,104 @@ export function NewAssetScreen() {
   const isBusy = save.isRunning;
 
   return (
-    <ScreenFrame title="Upload asset" above={aboveAsset(domain)}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save.run();
-        }}
-      >
-        <Form
-          actions={
-            <SpaceBetween direction="horizontal" size="xs">
-              <Button
-                variant="link"
-                formAction="none"
-                href={addressOf({ screen: 'assets', domain })}
-                disabled={isBusy && upload.state === 'idle'}
-                disabledReason={alreadySent}
-              >
-                Cancel
-              </Button>
-              <Button
-                variant="primary"
-                formAction="submit"
-                loading={isBusy}
-                disabled={!file || fault !== undefined || fields.file_name === '' || types.length === 0}
-              >
-                {upload.state === 'failed' || upload.state === 'cancelled' ? 'Upload again' : 'Upload'}
-              </Button>
-            </SpaceBetween>
-          }
-        >
-          <SpaceBetween size="l">
-            <Container>
-              <SpaceBetween size="l">
-                <FormField label="File" description="Up to 5 GiB. It goes straight to storage.">
-                  <FileUpload
-                    value={file ? [file] : []}
-                    onChange={({ detail: { value } }) => {
-                      setFile(value[0]);
-                      if (!created) change({ file_name: value[0]?.name ?? '' });
-                    }}
-                    fileErrors={[fault ?? null]}
-                    fileWarnings={[created && file && file !== firstFile ? sentAs(created) : null]}
-                    showFileSize
-                    showFileLastModified={false}
-                    i18nStrings={fileUploadTexts}
-                  />
-                </FormField>
-                <FormField
-                  label="File name"
-                  description="The name under which the algorithm finds it."
-                  errorText={fieldError(save.problem, '/asset/file_name') ?? linkConflict(save.problem, 'file_name_taken')}
-                >
-                  <Input
-                    value={fields.file_name}
-                    disabled={created !== undefined}
-                    onChange={({ detail }) => change({ file_name: detail.value })}
-                  />
-                </FormField>
-                <FormField label="Type" errorText={linkConflict(save.problem, 'second_algorithm')}>
-                  <RadioGroup
-                    value={fields.asset_type}
-                    items={types.map((type) => ({ ...type, disabled: created !== undefined }))}
-                    onChange={({ detail }) =>
-                      change({ asset_type: types.find(({ value }) => value === detail.value)?.value ?? fields.asset_type })
-                    }
-                  />
-                </FormField>
-                <FormField label="Description (optional)" errorText={fieldError(save.problem, '/asset/description')}>
-                  <Textarea
-                    value={fields.description}
-                    rows={2}
-                    disabled={created !== undefined}
-                    onChange={({ detail }) => change({ description: detail.value })}
-                  />
-                </FormField>
-                <FormField label="Who may read the content">
-                  <RadioGroup
-                    value={fields.content_access}
-                    items={accessOptions.map((option) => ({ ...option, disabled: created !== undefined }))}
-                    onChange={({ detail }) => change({ content_access: detail.value === 'domain' ? 'domain' : 'creator' })}
-                  />
-                </FormField>
-                <FormField label="Use in computations">
-                  <RadioGroup
-                    value={fields.use}
-                    items={useOptions.map((option) => ({ ...option, disabled: created !== undefined }))}
-                    onChange={({ detail }) => change({ use: detail.value === 'approval' ? 'approval' : 'open' })}
-                  />
-                </FormField>
-              </SpaceBetween>
-            </Container>
-            <UploadProgress upload={upload} />
-            <ProblemAlert problem={save.problem} />
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save.run();
+      }}
+    >
+      <Form
+        actions={
+          <SpaceBetween direction="horizontal" size="xs">
+            <Button
+              variant="link"
+              formAction="none"
+              href={addressOf({ screen: 'assets', domain })}
+              disabled={isBusy && upload.state === 'idle'}
+              disabledReason={alreadySent}
+            >
+              Cancel
+            </Button>
+            <Button
+              variant="primary"
+              formAction="submit"
+              loading={isBusy}
+              disabled={!file || fault !== undefined || fields.file_name === ''}
+            >
+              {upload.state === 'failed' || upload.state === 'cancelled' ? 'Upload again' : 'Upload'}
+            </Button>
           </SpaceBetween>
-        </Form>
-      </form>
-    </ScreenFrame>
+        }
+      >
+        <SpaceBetween size="l">
+          <Container>
+            <SpaceBetween size="l">
+              <FormField label="File" description="Up to 5 GiB. It goes straight to storage.">
+                <FileUpload
+                  value={file ? [file] : []}
+                  onChange={({ detail: { value } }) => {
+                    setFile(value[0]);
+                    if (!created) change({ file_name: value[0]?.name ?? '' });
+                  }}
+                  fileErrors={[fault ?? null]}
+                  fileWarnings={[created && file && file !== firstFile ? sentAs(created) : null]}
+                  showFileSize
+                  showFileLastModified={false}
+                  i18nStrings={fileUploadTexts}
+                />
+              </FormField>
+              <FormField
+                label="File name"
+                description="The name under which the algorithm finds it."
+                errorText={fieldError(save.problem, '/asset/file_name') ?? linkConflict(save.problem, 'file_name_taken')}
+              >
+                <Input
+                  value={fields.file_name}
+                  disabled={created !== undefined}
+                  onChange={({ detail }) => change({ file_name: detail.value })}
+                />
+              </FormField>
+              <FormField label="Type" errorText={linkConflict(save.problem, 'second_algorithm')}>
+                <RadioGroup
+                  value={fields.asset_type}
+                  items={types.map((type) => ({ ...type, disabled: created !== undefined }))}
+                  onChange={({ detail }) =>
+                    change({ asset_type: types.find(({ value }) => value === detail.value)?.value ?? fields.asset_type })
+                  }
+                />
+              </FormField>
+              <FormField label="Description (optional)" errorText={fieldError(save.problem, '/asset/description')}>
+                <Textarea
+                  value={fields.description}
+                  rows={2}
+                  disabled={created !== undefined}
+                  onChange={({ detail }) => change({ description: detail.value })}
+                />
+              </FormField>
+              <FormField label="Who may read the content">
+                <RadioGroup
+                  value={fields.content_access}
+                  items={accessOptions.map((option) => ({ ...option, disabled: created !== undefined }))}
+                  onChange={({ detail }) => change({ content_access: detail.value === 'domain' ? 'domain' : 'creator' })}
+                />
+              </FormField>
+              <FormField label="Use in computations">
+                <RadioGroup
+                  value={fields.use}
+                  items={useOptions.map((option) => ({ ...option, disabled: created !== undefined }))}
+                  onChange={({ detail }) => change({ use: detail.value === 'approval' ? 'approval' : 'open' })}
+                />
+              </FormField>
+            </SpaceBetween>
+          </Container>
+          <UploadProgress
+            upload={upload}
+            asset={created && <Link href={addressOf({ screen: 'asset', domain, id: created.id })}>{created.file_name}</Link>}
+          />
+          <ProblemAlert problem={save.problem} fields={['/asset/file_name', '/asset/description']} />
+        </SpaceBetween>
+      </Form>
+    </form>
   );
 }
 

@@ -2,19 +2,27 @@ import Alert from '@cloudscape-design/components/alert';
 import Button from '@cloudscape-design/components/button';
 import ProgressBar from '@cloudscape-design/components/progress-bar';
 import SpaceBetween from '@cloudscape-design/components/space-between';
+import type { ReactNode } from 'react';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { sizeText } from '../show/size-text.ts';
 import type { Upload } from './use-upload.ts';
 
+interface Props {
+  upload: Upload;
+  /** What names the asset, such as a link to it. */
+  asset: ReactNode;
+  retry?: (() => void) | undefined;
+}
+
 /** How far the upload of a file is. */
-export function UploadProgress({ upload, retry }: { upload: Upload; retry?: (() => void) | undefined }) {
+export function UploadProgress({ upload, asset, retry }: Props) {
   const { state, sent, file, problem, cancel } = upload;
   if (state === 'idle' || !file) return null;
   if (state === 'failed') return <ProblemAlert problem={problem} retry={retry} />;
   if (state === 'cancelled') {
     return (
       <Alert type="info" header="The upload was cancelled">
-        Nothing of {file.name} is kept, unless the whole file had already arrived.
+        No content is kept, unless the whole file had already arrived. The asset {asset} stays: upload again, or delete it.
       </Alert>
     );
   }

@@ -126,7 +126,7 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
             </SpaceBetween>
           </Container>
           <AgentFields fields={fields} change={change} error={error} />
-          <ProblemAlert problem={save.problem} />
+          <ProblemAlert problem={save.problem} fields={shownFields} />
           {conflict}
         </SpaceBetween>
       </Form>
@@ -149,6 +149,17 @@ const pemFields = [
   ['client_ca_file', 'CA of the clients'],
 ] as const;
 
+/** The places in the request that have a field in the form. */
+const shownFields = [
+  '/name',
+  '/description',
+  '/owner',
+  '/approval',
+  '/consumers',
+  '/agent_config/log_level',
+  ...pemFields.map(([name]) => `/agent_config/${name}`),
+];
+
 /** Returns the fields with a private key that every viewer would read, such as a PEM file that has the certificate and its key. */
 function publishedKeys(config: ComputationFields['agent_config']): string[] {
   return pemFields.map(([name]) => name).filter((name) => name !== 'server_key' && holdsPrivateKey(config[name]));
@@ -156,13 +167,15 @@ function publishedKeys(config: ComputationFields['agent_config']): string[] {
 
 function AgentFields({ fields: { agent_config }, change, error }: AgentProps) {
   const published = publishedKeys(agent_config);
+  const [isOpen, setOpen] = useState(published.length > 0);
   const set = (changed: Partial<ComputationFields['agent_config']>) => change({ agent_config: { ...agent_config, ...changed } });
   return (
     <ExpandableSection
       variant="container"
       headerText="Agent"
       headerDescription="How the agent in the CVM is started."
-      defaultExpanded={published.length > 0}
+      expanded={isOpen || shownFields.some((field) => field.startsWith('/agent_config/') && error(field) !== undefined)}
+      onChange={({ detail }) => setOpen(detail.expanded)}
     >
       <SpaceBetween size="l">
         <FormField label="Log level" errorText={error('/agent_config/log_level')}>

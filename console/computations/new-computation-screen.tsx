@@ -1,4 +1,6 @@
+import Alert from '@cloudscape-design/components/alert';
 import { useState } from 'react';
+import { permissions } from '../access/permissions.ts';
 import { keysForBodies } from '../loading/keys-for-bodies.ts';
 import { useAction } from '../loading/use-action.ts';
 import { addressOf } from '../routing/places.ts';
@@ -9,7 +11,23 @@ import { aboveComputation } from './above.ts';
 import { type ComputationFields, newFields } from './computation-fields.ts';
 import { ComputationForm } from './computation-form.tsx';
 
+/** Creates a computation. */
 export function NewComputationScreen() {
+  const { domain, me } = useDomain();
+  return (
+    <ScreenFrame title="Create computation" above={aboveComputation(domain)}>
+      {permissions.createComputation(me) ? (
+        <NewForm />
+      ) : (
+        <Alert type="warning" header="You may not create computations">
+          Only creators and administrators of the domain may.
+        </Alert>
+      )}
+    </ScreenFrame>
+  );
+}
+
+function NewForm() {
   const { client, domain, me } = useDomain();
   const { notify } = useFrame();
   const goOn = useGoOn();
@@ -20,14 +38,12 @@ export function NewComputationScreen() {
     goOn(addressOf({ screen: 'computation', domain, id }), { replace: true });
   });
   return (
-    <ScreenFrame title="Create computation" above={aboveComputation(domain)}>
-      <ComputationForm
-        isNew
-        initial={newFields(me.user)}
-        submit="Create computation"
-        save={save}
-        cancelAddress={addressOf({ screen: 'computations', domain })}
-      />
-    </ScreenFrame>
+    <ComputationForm
+      isNew
+      initial={newFields(me.user)}
+      submit="Create computation"
+      save={save}
+      cancelAddress={addressOf({ screen: 'computations', domain })}
+    />
   );
 }

@@ -3,6 +3,7 @@ import { page } from '../../client/index.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { problemText } from '../loading/problem-text.ts';
 import { useDomain } from '../shell/console-context.ts';
+import { presenceWords } from './presence.tsx';
 
 interface Props {
   value: string;
@@ -13,11 +14,11 @@ interface Props {
 export function CvmInput({ value, onChange }: Props) {
   const { client, domain } = useDomain();
   const loaded = useLoaded(domain, (signal) => page(client, 'listCvms', { limit: 100, signal }));
-  const options = (loaded.value?.items ?? []).map(({ id, description, presence: { state, fit } }) => ({
+  const options = (loaded.value?.items ?? []).map(({ id, description, presence }) => ({
     value: id,
     description,
-    tags: [state, fit],
-    disabled: state === 'disconnected' || fit === 'spent',
+    tags: Object.values(presenceWords(presence)),
+    disabled: presence.state === 'disconnected' || presence.fit === 'spent',
   }));
   return (
     <Autosuggest

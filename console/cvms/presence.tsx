@@ -1,26 +1,41 @@
-import StatusIndicator from '@cloudscape-design/components/status-indicator';
+import StatusIndicator, { type StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
 import type { Schemas } from '../../client/index.ts';
 
 type PresenceOfCvm = Schemas['Presence'];
 
-export function Presence({ presence: { state } }: { presence: PresenceOfCvm }) {
-  return state === 'connected' ? (
-    <StatusIndicator type="success">Connected</StatusIndicator>
-  ) : (
-    <StatusIndicator type="stopped">Disconnected</StatusIndicator>
+const presenceTexts: Record<PresenceOfCvm['state'], string> = { connected: 'Connected', disconnected: 'Disconnected' };
+
+const fits: Record<PresenceOfCvm['fit'], { type: StatusIndicatorProps.Type; text: string }> = {
+  ready: { type: 'success', text: 'Ready for a run' },
+  busy: { type: 'in-progress', text: 'Busy with a run' },
+  spent: { type: 'warning', text: 'Spent: restart its agent' },
+  unknown: { type: 'info', text: 'Unknown' },
+};
+
+/** Returns what is known of a CVM in words: whether it is there, and whether it can take a run. */
+export function presenceWords(presence: PresenceOfCvm): { state: string; fit: string } {
+  const { state, fit } = presence;
+  return { state: presenceTexts[state], fit: isKnown(presence) ? fits[fit].text : `Last reported: ${fit}` };
+}
+
+/** Whether the fitness is that of now. What a CVM has reported says nothing once it is disconnected. */
+function isKnown({ state, fit }: PresenceOfCvm): boolean {
+  return state === 'connected' || fit === 'unknown';
+}
+
+export function Presence({ presence }: { presence: PresenceOfCvm }) {
+  return (
+    <StatusIndicator type={presence.state === 'connected' ? 'success' : 'stopped'}>
+      {presenceWords(presence).state}
+    </StatusIndicator>
   );
 }
 
 /** Whether the CVM can take a run. */
-export function Fit({ presence: { fit } }: { presence: PresenceOfCvm }) {
-  switch (fit) {
-    case 'ready':
-      return <StatusIndicator type="success">Ready for a run</StatusIndicator>;
-    case 'busy':
-      return <StatusIndicator type="in-progress">Busy with a run</StatusIndicator>;
-    case 'spent':
-      return <StatusIndicator type="warning">Spent: restart its agent</StatusIndicator>;
-    case 'unknown':
-      return <StatusIndicator type="info">Unknown</StatusIndicator>;
-  }
+export function Fit({ presence }: { presence: PresenceOfCvm }) {
+  return (
+    <StatusIndicator type={isKnown(presence) ? fits[presence.fit].type : 'stopped'}>
+      {presenceWords(presence).fit}
+    </StatusIndicator>
+  );
 }

@@ -13,6 +13,9 @@ import { addressOf } from '../routing/places.ts';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
 
+/** The places in the request that have a field in the dialog. */
+const shownFields = ['path/cvmID', '/description', '/certificate'];
+
 interface Props {
   /** The registered CVM that is changed. Default: a new one. */
   registered?: { cvm: Schemas['Cvm']; etag: string | undefined; readAgain: () => void };
@@ -48,6 +51,7 @@ export function RegisterCvm({ registered, onClose, onSaved }: Props) {
       confirm={registered ? 'Save changes' : 'Register'}
       isRunning={save.isRunning}
       problem={save.problem}
+      fields={shownFields}
       conflict={
         registered ? (
           <ReadAgain problem={save.problem} readAgain={registered.readAgain}>
@@ -66,7 +70,11 @@ export function RegisterCvm({ registered, onClose, onSaved }: Props) {
       onClose={onClose}
     >
       {!registered && (
-        <FormField label="Identifier" description="1 to 64 of the characters A-Z a-z 0-9 _ - . :">
+        <FormField
+          label="Identifier"
+          description="1 to 64 of the characters A-Z a-z 0-9 _ - . :"
+          errorText={fieldError(save.problem, 'path/cvmID')}
+        >
           <Input value={cvm} ariaRequired onChange={({ detail }) => setCvm(detail.value)} />
         </FormField>
       )}

@@ -1,5 +1,6 @@
 import type { StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
 
+/** What the service's own events are called. */
 const words = new Map(
   Object.entries({
     created: 'Created',
@@ -18,12 +19,35 @@ const words = new Map(
   }),
 );
 
+/** The types of the agent of a real CVM (Cocos 0.10.2). Other agents have others. */
+const agentTypes = [
+  'ReceivingAlgorithm',
+  'ReceivingData',
+  'Running',
+  'AlgorithmRun',
+  'ConsumingResults',
+  'Complete',
+  'Failed',
+  'Stopped',
+];
+
+/** Returns the types of events to choose from. Those of the agent include `seen`. */
+export function eventTypes(seen: readonly string[]): { service: string[]; agent: string[] } {
+  const ofAgents = seen.filter((type) => !words.has(type));
+  return { service: [...words.keys()], agent: [...new Set([...agentTypes, ...ofAgents])] };
+}
+
 /** Returns what an event is called. The agent's own types, such as `ReceivingAlgorithm`, are split into words. */
 export function eventText(type: string): string {
   const known = words.get(type);
   if (known !== undefined) return known;
   const split = type.replaceAll(/([a-z\d])([A-Z])/g, '$1 $2').replaceAll('_', ' ');
   return split.charAt(0).toUpperCase() + split.slice(1).toLowerCase();
+}
+
+/** Returns the status of an event if its type does not tell it, such as `(Starting)` of `Running`. Else an empty text. */
+export function eventStatusText({ status }: { status: string }): string {
+  return status === '' || ['success', 'failure'].includes(status) ? '' : `(${status})`;
 }
 
 /** Returns the mark of an event for its status. Agents report statuses of their own. */

@@ -1,7 +1,7 @@
 import Link from '@cloudscape-design/components/link';
 import StatusIndicator from '@cloudscape-design/components/status-indicator';
 import type { Schemas } from '../../client/index.ts';
-import { FilterBar, TextFilter } from '../lists/filter-bar.tsx';
+import { FilterBar } from '../lists/filter-bar.tsx';
 import { type Column, PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
 import { refreshSeconds } from '../loading/refresh-seconds.ts';
@@ -10,7 +10,8 @@ import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { momentText } from '../show/moment.ts';
 import { detailsText } from './event-details.ts';
-import { eventMark, eventText } from './event-look.ts';
+import { eventMark, eventStatusText, eventText } from './event-look.ts';
+import { EventTypeFilter } from './event-type-filter.tsx';
 
 type Event = Schemas['Event'];
 
@@ -25,11 +26,21 @@ export function EventsTable({ id }: { id: string }) {
       id: 'event',
       header: 'Event',
       isRowHeader: true,
-      minWidth: 170,
-      cell: (event) => <StatusIndicator type={eventMark(event)}>{eventText(event.event_type)}</StatusIndicator>,
+      minWidth: 210,
+      cell: (event) => (
+        <StatusIndicator type={eventMark(event)}>
+          {eventText(event.event_type)} {eventStatusText(event)}
+        </StatusIndicator>
+      ),
     },
     { id: 'originator', header: 'By', isSecondary: true, cell: ({ originator }) => originator },
-    { id: 'details', header: 'Details', isSecondary: true, cell: ({ details }) => detailsText(details) || '-' },
+    {
+      id: 'details',
+      header: 'Details',
+      isSecondary: true,
+      minWidth: 200,
+      cell: ({ details }) => <span className="breaks">{detailsText(details) || '-'}</span>,
+    },
     {
       id: 'run',
       header: 'Run',
@@ -49,7 +60,11 @@ export function EventsTable({ id }: { id: string }) {
       filterNames={['type']}
       filters={
         <FilterBar>
-          <TextFilter label="Type, such as started" value={query.get('type')} onChange={(type) => page.change({ type })} />
+          <EventTypeFilter
+            value={query.get('type')}
+            seen={page.loaded.value?.items.map(({ event_type }) => event_type) ?? []}
+            onChange={(type) => page.change({ type })}
+          />
         </FilterBar>
       }
       empty="No events yet."

@@ -3,6 +3,7 @@ import FormField from '@cloudscape-design/components/form-field';
 import Textarea from '@cloudscape-design/components/textarea';
 import { useState } from 'react';
 import { holdsPrivateKey } from '../../shared/holds-private-key.ts';
+import { fieldError } from '../loading/field-errors.ts';
 import { useAction } from '../loading/use-action.ts';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
@@ -37,6 +38,7 @@ export function UploadKey({ id, onClose, onUploaded }: Props) {
       confirm="Upload"
       isRunning={upload.isRunning}
       problem={upload.problem}
+      fields={['/key']}
       isDisabled={key.trim() === ''}
       onConfirm={() => void upload.run()}
       onClose={onClose}
@@ -44,7 +46,11 @@ export function UploadKey({ id, onClose, onUploaded }: Props) {
       <FormField
         label="Public key"
         description="The line of a .pub file, or PEM. RSA, ECDSA or Ed25519."
-        errorText={isPrivate && 'This is a private key. Keep it to yourself, and use the .pub file beside it.'}
+        errorText={
+          isPrivate
+            ? 'This is a private key. Keep it to yourself, and use the .pub file beside it.'
+            : fieldError(upload.problem, '/key')
+        }
         secondaryControl={
           <FileInput
             ariaLabel="Choose a public key file"

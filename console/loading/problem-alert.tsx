@@ -9,14 +9,16 @@ import { problemText } from './problem-text.ts';
 interface Props {
   /** Nothing is shown if it is undefined. */
   problem: unknown;
+  /** The places in the request whose errors are shown at fields, such as `/name`. */
+  fields?: readonly string[] | undefined;
   retry?: (() => void) | undefined;
   isRetrying?: boolean;
 }
 
 /** What went wrong, with a way to try again, or to sign in again if the sign-in has expired. */
-export function ProblemAlert({ problem, retry, isRetrying = false }: Props) {
+export function ProblemAlert({ problem, fields, retry, isRetrying = false }: Props) {
   if (problem === undefined) return null;
-  const { title, detail, advice, points, requestId } = problemText(problem);
+  const { title, detail, advice, points, requestId } = problemText(problem, fields);
   const hasExpired = problem instanceof ServiceProblem && problem.code === 'unauthenticated';
   return (
     <div role="alert">

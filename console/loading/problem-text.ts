@@ -1,4 +1,5 @@
 import { CutOffError, ServiceProblem } from '../../client/index.ts';
+import { isAtField } from './field-errors.ts';
 
 export interface ProblemText {
   title: string;
@@ -39,27 +40,42 @@ const advices: Partial<Record<ServiceProblem['code'], string>> = {
 };
 const operatorsOwn: ServiceProblem['code'][] = ['internal', 'unexpected'];
 
-/** Returns what a user reads about an error. */
-export function problemText(error: unknown): ProblemText {
+/**
+ * Returns what a user reads about an error.
+ * @param fields the places in the request whose errors are shown at the fields of a form, such as `/name`. They are not repeated.
+ */
+export function problemText(error: unknown, fields: readonly string[] = []): ProblemText {
   if (!(error instanceof ServiceProblem)) {
-    const detail = error instanceof Error ? error.message : String(error);
+    const detail = sentence(error instanceof Error ? error.message : String(error));
     const isCut = error instanceof CutOffError;
     const title = isCut ? 'The transfer is not complete' : 'Something went wrong';
     return { title, detail, advice: isCut ? advices.unreachable : undefined, points: [], requestId: undefined };
   }
   const { keys = [], hashes = [], info = [] } = error.missing_items ?? {};
+  // The detail of an invalid request is that of one of its places, usually with the place before it.
+  const repeated = error.errors.find((at) => [at.detail, pointText(at)].includes(error.detail));
+  const isAtFields = (at: Place) => fields.some((field) => isAtField(at.pointer, field));
   return {
     title: titles[error.code] ?? 'Something went wrong',
-    detail: error.detail,
+    detail: repeated && isAtFields(repeated) ? 'Correct the fields that are marked.' : sentence(error.detail),
     advice: operatorsOwn.includes(error.code) ? tellOperator(error.requestId) : advices[error.code],
     points: [
-      ...error.errors
-        .filter(({ detail }) => detail !== error.detail)
-        .map(({ pointer, detail }) => `${pointer || 'The body'}: ${detail}`),
+      ...error.errors.filter((at) => at !== repeated && !isAtFields(at)).map(pointText),
       ...missingSentences({ keys, hashes, info }),
     ],
     requestId: error.requestId,
   };
+}
+
+type Place = ServiceProblem['errors'][number];
+
+function pointText({ pointer, detail }: Place): string {
+  return `${pointer || 'The body'}: ${detail}`;
+}
+
+/** Ends a text with a full stop if it has none, such as the browser's word for a lost connection. */
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /** Returns what a dry run reports as missing, one sentence each. */

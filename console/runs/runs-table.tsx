@@ -1,5 +1,7 @@
 import Link from '@cloudscape-design/components/link';
+import { useMemo } from 'react';
 import type { Schemas } from '../../client/index.ts';
+import { useNames } from '../computations/use-names.ts';
 import { ChoiceFilter, FilterBar } from '../lists/filter-bar.tsx';
 import { type Column, PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
@@ -21,6 +23,12 @@ export function RunsTable({ computation }: { computation?: string }) {
   const { query } = useAddress();
   const status = runStatuses.find((known) => known === query.get('status'));
   const page = usePage('listRuns', { status, computation_id: computation }, { everySeconds: refreshSeconds.runs });
+  const runs = page.loaded.value?.items;
+  const ids = useMemo(
+    () => (computation === undefined ? runs?.map(({ computation_id }) => computation_id) : undefined),
+    [computation, runs],
+  );
+  const names = useNames(ids);
   const columns: Column<Run>[] = [
     {
       id: 'started',
@@ -52,7 +60,9 @@ export function RunsTable({ computation }: { computation?: string }) {
     id: 'computation',
     header: 'Computation',
     isSecondary: true,
-    cell: ({ computation_id: id }) => <Link href={addressOf({ screen: 'computation', domain, id })}>{id.slice(-8)}</Link>,
+    cell: ({ computation_id: id }) => (
+      <Link href={addressOf({ screen: 'computation', domain, id })}>{names.get(id) ?? id.slice(-8)}</Link>
+    ),
   };
   return (
     <PagedTable

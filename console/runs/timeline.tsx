@@ -4,7 +4,7 @@ import StatusIndicator from '@cloudscape-design/components/status-indicator';
 import { useLayoutEffect, useRef, useState } from 'react';
 import type { Schemas } from '../../client/index.ts';
 import { detailsText } from '../events/event-details.ts';
-import { eventMark, eventText } from '../events/event-look.ts';
+import { eventMark, eventStatusText, eventText } from '../events/event-look.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { useDomain } from '../shell/console-context.ts';
@@ -69,8 +69,7 @@ export function Timeline({ run, events, earlier, isLive, announces }: Props) {
             <span className="mark" aria-hidden="true">
               <StatusIndicator type={eventMark(event)} />
             </span>
-            <Box variant="strong">{eventText(event.event_type)}</Box>{' '}
-            {!['success', 'failure'].includes(event.status) && <Box variant="span">({event.status})</Box>}
+            <Box variant="strong">{eventText(event.event_type)}</Box> <Box variant="span">{eventStatusText(event)}</Box>
             <Box variant="small" display="block" color="text-body-secondary">
               <time dateTime={event.timestamp}>{momentText(event.timestamp)}</time>,{' '}
               {offsetText(Date.parse(event.timestamp) - startedAt)}, by {event.originator}

@@ -2,7 +2,7 @@ import Box from '@cloudscape-design/components/box';
 import Button from '@cloudscape-design/components/button';
 import Modal from '@cloudscape-design/components/modal';
 import SpaceBetween from '@cloudscape-design/components/space-between';
-import type { ReactNode } from 'react';
+import { type ReactNode, useId } from 'react';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { alreadySent } from './already-sent.ts';
 import { useUnsavedWork } from './use-unsaved-work.ts';
@@ -14,6 +14,8 @@ interface Props {
   children: ReactNode;
   isRunning: boolean;
   problem: unknown;
+  /** The places in the request whose errors are shown at fields, such as `/name`. */
+  fields?: readonly string[];
   /** Shown below the problem, such as a way out of a conflict. */
   conflict?: ReactNode;
   isDisabled?: boolean;
@@ -24,7 +26,8 @@ interface Props {
 
 /** Asks before something is done, and shows why it failed. It stays open until there is an answer. */
 export function ConfirmModal({ title, confirm, children, isRunning, problem, isDisabled = false, ...props }: Props) {
-  const { size = 'medium', conflict, onConfirm, onClose } = props;
+  const { size = 'medium', fields, conflict, onConfirm, onClose } = props;
+  const form = useId();
   useUnsavedWork('open');
   return (
     <Modal
@@ -38,10 +41,10 @@ export function ConfirmModal({ title, confirm, children, isRunning, problem, isD
       footer={
         <Box float="right">
           <SpaceBetween direction="horizontal" size="xs">
-            <Button variant="link" disabled={isRunning} disabledReason={alreadySent} onClick={onClose}>
+            <Button variant="link" formAction="none" disabled={isRunning} disabledReason={alreadySent} onClick={onClose}>
               Cancel
             </Button>
-            <Button variant="primary" loading={isRunning} disabled={isDisabled} onClick={onConfirm}>
+            <Button variant="primary" form={form} loading={isRunning} disabled={isDisabled}>
               {confirm}
             </Button>
           </SpaceBetween>
@@ -49,8 +52,17 @@ export function ConfirmModal({ title, confirm, children, isRunning, problem, isD
       }
     >
       <div className="stack">
-        {children}
-        <ProblemAlert problem={problem} />
+        <form
+          id={form}
+          className="stack"
+          onSubmit={(event) => {
+            event.preventDefault();
+            onConfirm();
+          }}
+        >
+          {children}
+        </form>
+        <ProblemAlert problem={problem} fields={fields} />
         {conflict}
       </div>
     </Modal>

@@ -10,6 +10,9 @@ interface Asking {
   calls: readonly string[];
 }
 
+/** How many different computations the page of runs shows in an hour. */
+export const namesAnHour = 25;
+
 const overview: Asking = {
   everySeconds: refreshSeconds.computation,
   calls: [
@@ -23,6 +26,9 @@ const overview: Asking = {
 
 const runs: Asking = { everySeconds: refreshSeconds.runs, calls: ['runs/list-runs, first page'] };
 
+/** The names of the computations on the page, each read once. */
+const namesOfRuns: Asking = { everySeconds: 3_600 / namesAnHour, calls: ['computations/get-computation, peek'] };
+
 const screens: Record<string, readonly Asking[]> = {
   'To do': [{ everySeconds: refreshSeconds.todo, calls: ['todo/get-todo, three approvals'] }],
   Computations: [{ everySeconds: refreshSeconds.computations, calls: ['computations/list-computations, first page'] }],
@@ -31,7 +37,7 @@ const screens: Record<string, readonly Asking[]> = {
   'A computation, its events': [overview, { everySeconds: refreshSeconds.events, calls: ['events/list-events, first page'] }],
   'A run that goes on': [{ everySeconds: heldInSeconds, calls: ['events/list-events, held for 20 s'] }],
   'A run that has ended, statistics, forms': [],
-  Runs: [runs],
+  Runs: [runs, namesOfRuns],
   Assets: [{ everySeconds: refreshSeconds.assets, calls: ['assets/list-assets, first page'] }],
   CVMs: [{ everySeconds: refreshSeconds.cvms, calls: ['cvms/list-cvms, first page'] }],
   'A CVM': [{ everySeconds: refreshSeconds.cvm, calls: ['cvms/get-cvm'] }],

@@ -3,6 +3,7 @@ import { behaviour } from './behaviour.ts';
 import { busBills, busEventBill, partsOfStream } from './bus-bill.ts';
 import { assumed, isEndpoint } from './call-bill.ts';
 import { canaryBills, canaryMinutes } from './canary-bill.ts';
+import { namesAnHour } from './console-bill.ts';
 import {
   billTable,
   callTable,
@@ -94,7 +95,7 @@ registered, whose presence is never written.
 
 A page that is visible loads again what it shows, and counts every two minutes what waits for its user. A hidden page asks for
 nothing, except that a run which goes on is watched to its end, in the background too. \`cms run --watch\` and \`cms watch\`
-cost the same for an hour as the page of a run, without the count.
+cost the same for an hour as the page of a run, without the count. The page of runs reads the name of each computation once, here of ${namesAnHour}.
 
 ${consoleTable(measured)}
 

@@ -48,7 +48,7 @@ export function tellFacts(world: () => ConsoleWorld): void {
     const cvms = ['cvm-heard', 'cvm-never', 'cvm-lost'];
     for (const cvmID of cvms) await client.registerCvm({ domainID, cvmID, body: { description: 'Rack 1' } });
     const { page, open } = await arrive(world(), { user: 'alice', roles: ['viewer'], domain: domainID });
-    const lost: Schemas['Presence'] = { state: 'disconnected', last_seen_at: hoursAgo(2), agent_state: null, fit: 'unknown' };
+    const lost: Schemas['Presence'] = { state: 'disconnected', last_seen_at: hoursAgo(2), agent_state: null, fit: 'ready' };
     // Of one the test says that it was last heard two hours ago.
     await page.route(/\/cvms(\?|\/cvm-lost)/, async (route) => {
       const answer = await route.fetch();
@@ -62,7 +62,7 @@ export function tellFacts(world: () => ConsoleWorld): void {
     const list = page.getByRole('grid', { name: 'CVMs' });
     await list.getByRole('link', { name: 'cvm-heard' }).waitFor();
     expect(await cellsOf(list)).toEqual([
-      'cvm-lost Disconnected Unknown Rack 1 2 hours ago',
+      'cvm-lost Disconnected Last reported: ready Rack 1 2 hours ago',
       'cvm-never Disconnected Unknown Rack 1 Never',
       'cvm-heard Disconnected Unknown Rack 1 Never',
     ]);
@@ -75,7 +75,7 @@ export function tellFacts(world: () => ConsoleWorld): void {
     for (const [name, facts] of [
       ['cvm-heard', ['Connected', 'Ready for a run']],
       ['cvm-never', ['Disconnected', 'Never']],
-      ['cvm-lost', ['Disconnected', '2 hours ago']],
+      ['cvm-lost', ['Disconnected', 'Last reported: ready', '2 hours ago']],
     ] as const) {
       await open(`cvms/${name}`);
       await page.getByRole('heading', { name, level: 1 }).waitFor();
@@ -91,6 +91,7 @@ export function tellFacts(world: () => ConsoleWorld): void {
     await open('assets/new');
     const buffer = Buffer.alloc(1_000_000, 'a,b\n');
     await page.locator('input[type=file]').setInputFiles({ name: 'watched.csv', mimeType: 'text/csv', buffer });
+    await page.getByText(/^977\sKiB$/).waitFor();
     await limit(200_000); // bytes a second: without an end, as long as the test looks
     await page.getByRole('button', { name: 'Upload', exact: true }).click();
     const bar = page.getByRole('progressbar', { name: 'Uploading watched.csv' });

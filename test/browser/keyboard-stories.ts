@@ -2,13 +2,14 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { canonicalDigest } from '../../shared/canonical-json.ts';
 import { publicKey } from '../support/ready-computation.ts';
-import type { ConsoleWorld } from './console-world.ts';
+import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { arrive } from './party.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
 export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
-  it('is worked by the keyboard alone: the bars are skipped, a computation is created, a question asked and left', async () => {
-    const { page } = await arrive(world(), { user: 'alice', roles: ['administrator'], provokes: /ERR_FAILED/ });
+  it('is worked by the keyboard alone: the bars are skipped, a computation is created, a question asked and left, a CVM registered', async () => {
+    const provokes = /ERR_FAILED|status of 40[04]/;
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], provokes });
     await page.keyboard.press('Tab');
     expect(await nameOfFocus(page)).toBe('Skip to the content');
     await page.keyboard.press('Enter');
@@ -39,6 +40,20 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
     expect(await nameOfFocus(page)).toBe('Delete');
+
+    // Enter sends the fields of a dialog. What the service finds wrong with one is said there, and only there.
+    await open('cvms');
+    await page.getByRole('button', { name: 'Register CVM' }).press('Enter');
+    const identifier = page.getByRole('textbox', { name: 'Identifier' });
+    await identifier.fill('by keyboard');
+    await identifier.press('Enter');
+    await dialog.getByText('Correct the fields that are marked.').waitFor();
+    expect(await dialog.getByText('Expected 1 to 64 of the characters').count()).toBe(1);
+    expect(await dialog.getByText('path/cvmID').count()).toBe(0);
+    expect(await violationsOn(page)).toEqual([]);
+    await identifier.fill('by-keyboard');
+    await identifier.press('Enter');
+    await page.getByRole('heading', { name: 'by-keyboard', level: 1 }).waitFor();
   });
 
   it('keeps the focus at the heading of a panel when the button that had it goes with an approval, an input or a key', async () => {
@@ -62,7 +77,7 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
     });
     await withdraw.press('Enter');
     await page.getByRole('button', { name: 'Approve', exact: true }).press('Enter');
-    const dialog = page.getByRole('dialog', { name: 'Approve this manifest' });
+    const dialog = page.getByRole('dialog', { name: 'Approve the manifest of Loses its buttons' });
     await dialog.waitFor();
     opened.resolve(undefined);
     await withdraw.waitFor({ state: 'detached' });

@@ -32,7 +32,7 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await bob.open('todo');
     await bob.page.getByRole('link', { name: 'Review and approve Body mass by species' }).click();
     await bob.page.getByRole('button', { name: 'Approve', exact: true }).click();
-    const manifest = bob.page.getByRole('dialog', { name: 'Approve this manifest' });
+    const manifest = bob.page.getByRole('dialog', { name: 'Approve the manifest of Body mass by species' });
     await manifest.getByText('penguins.csv').first().waitFor();
     await manifest.getByRole('button', { name: 'Approve', exact: true }).click();
     await bob.page.getByText('You have approved.').waitFor();
@@ -44,6 +44,19 @@ export function tellRuns(world: () => ConsoleWorld): void {
 
     await bob.open(`computations/${computation}?tab=runs`);
     await bob.page.getByRole('grid', { name: 'Runs' }).getByText('Completed').waitFor();
+
+    const names: string[] = [];
+    bob.page.on('request', (request) => {
+      const { pathname, search } = new URL(request.url());
+      if (search === '?peek=true') names.push(pathname);
+    });
+    await bob.open('runs');
+    const ofDomain = bob.page.getByRole('grid', { name: 'Runs' });
+    await ofDomain.getByRole('link', { name: 'Body mass by species' }).waitFor();
+    const again = bob.page.waitForResponse(/computations\/runs\?/);
+    await bob.page.getByRole('button', { name: 'Refresh runs' }).click();
+    await again;
+    expect(names).toEqual([`/d1/computations/${computation}`]);
   });
 
   it('shows the reason of a run that fails, its events, and saves its evidence as three files', async () => {
@@ -59,6 +72,20 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await alice.page.getByText('The browser saves three files').waitFor();
     await expect.poll(() => saved.toSorted()).toEqual(['events', 'evidence', 'keys']);
     expect(await violationsOn(alice.page)).toEqual([]);
+
+    await alice.open(`computations/${id}?tab=events`);
+    const events = alice.page.getByRole('grid', { name: 'Events' });
+    for (const status of ['Starting', 'InProgress', 'Failed']) await events.getByText(`Running (${status})`).waitFor();
+    for (const [typed, option, type] of [
+      ['RUN ST', 'Run started', 'started'],
+      ['OwnType', 'OwnType', 'OwnType'],
+    ] as const) {
+      await alice.page.getByRole('button', { name: /^Event / }).click();
+      await alice.page.getByLabel("Find an event, or type the agent's own type").fill(typed);
+      await alice.page.getByRole('option', { name: option }).click();
+      await alice.page.waitForURL(({ searchParams }) => searchParams.get('type') === type);
+      await alice.page.getByRole('heading', { name: type === 'started' ? 'Events (1)' : 'Events (0)' }).waitFor();
+    }
     await alice.open(`computations?status=failed`);
     await alice.page.getByRole('grid', { name: 'Computations' }).getByRole('link', { name: 'Fails' }).waitFor();
   });
@@ -218,6 +245,15 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await carol.page.getByRole('heading', { name: 'Looked at', level: 1 }).waitFor();
     for (const name of ['Start run', 'Delete', 'Link asset', 'Approve']) {
       expect(await carol.page.getByRole('button', { name, exact: true }).count()).toBe(0);
+    }
+    for (const [path, header] of [
+      ['computations/new', 'You may not create computations'],
+      ['assets/new', 'You may not upload assets'],
+      [`computations/${id}/edit`, 'You may not edit this computation'],
+    ] as const) {
+      await carol.open(path);
+      await carol.page.getByText(header).waitFor();
+      expect(await carol.page.locator('main').getByRole('textbox').count()).toBe(0);
     }
     await carol.page.goto('/console/domains/d9/computations');
     await carol.page.getByText('You have no role in the domain d9').waitFor();

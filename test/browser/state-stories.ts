@@ -56,6 +56,7 @@ export function tellStates(world: () => ConsoleWorld): void {
 
       await page.getByRole('button', { name: 'Cancel the upload' }).click();
       await page.getByText('The upload was cancelled').waitFor();
+      await page.getByText('The asset a.csv stays').getByRole('link', { name: 'a.csv' }).waitFor();
       await look('a cancelled upload');
 
       storage = 'refuses';

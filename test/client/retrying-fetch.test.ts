@@ -219,5 +219,8 @@ describe('a ServiceProblem', () => {
       requestId: 'g1',
       detail: "The answer has the status 407 and is not the service's: <h1>Proxy</h1>",
     });
+    expect(await problemOf(clientAnswered([new Response(null, { status: 500 })]).client.listRuns())).toMatchObject({
+      detail: "The answer has the status 500 and is not the service's.",
+    });
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { approveCommand } from '../../../console/approvals/approve-command.ts';
 import { expiryAfter, type Limits, limitsOf } from '../../../console/approvals/limits.ts';
 import { textToSign } from '../../../console/approvals/text-to-sign.ts';
 import { approvalText } from '../../../shared/approvals/approval-signature.ts';
@@ -14,6 +15,15 @@ describe('the limits of an approval', () => {
     ['', '1', { expires_at: '2026-01-02T00:00:00.000Z' }],
   ])('of the CVMs %j for %s days', (cvms, days = '', limits) => {
     expect(limitsOf(cvms, expiryAfter(days, Date.parse('2026-01-01T00:00:00Z')))).toEqual(limits);
+  });
+});
+
+describe('the command that signs', () => {
+  it('has the limits of the approval', () => {
+    expect(approveCommand('c1', {})).toBe('cms approve c1 --sign KEYFILE');
+    expect(approveCommand('c1', { cvm_ids: ['cvm-1', 'cvm-2'], expires_at: '2026-01-08T00:00:00.000Z' })).toBe(
+      'cms approve c1 --sign KEYFILE --cvm cvm-1 --cvm cvm-2 --expires 2026-01-08T00:00:00.000Z',
+    );
   });
 });
 

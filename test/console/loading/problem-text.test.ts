@@ -16,6 +16,10 @@ const invalid = new ServiceProblem({
   ],
 });
 
+function problemAt(errors: ServiceProblem['errors'], detail: string): ServiceProblem {
+  return new ServiceProblem({ status: 400, code: 'invalid_request', detail, request: '', errors });
+}
+
 describe('what a user reads about a problem', () => {
   it('has a title, the detail, each place and the request', () => {
     expect(problemText(invalid)).toEqual({
@@ -28,14 +32,31 @@ describe('what a user reads about a problem', () => {
 
   it('does not repeat the detail for its only place', () => {
     const errors = [{ pointer: '/signature', detail: 'Expected a signature.' }];
-    const problem = new ServiceProblem({
-      status: 400,
-      code: 'invalid_request',
-      detail: 'Expected a signature.',
-      request: '',
-      errors,
-    });
+    const problem = problemAt(errors, 'Expected a signature.');
     expect(problemText(problem).points).toEqual([]);
+    const withPlace = problemAt(errors, '/signature: Expected a signature.');
+    expect(problemText(withPlace).points).toEqual([]);
+  });
+
+  it('has no place whose error is shown at a field', () => {
+    const problem = problemAt(invalid.errors, '/name: Required');
+    expect(problemText(problem, ['/name', '/consumers'])).toMatchObject({
+      detail: 'Correct the fields that are marked.',
+      points: ['The body: Expected an object'],
+    });
+    expect(problemText(problem, ['/consumers'])).toMatchObject({
+      detail: '/name: Required.',
+      points: ['The body: Expected an object'],
+    });
+  });
+
+  it.each([
+    ['No answer from https://api.example.com: Failed to fetch', 'No answer from https://api.example.com: Failed to fetch.'],
+    ['Try again.', 'Try again.'],
+  ])('ends with a full stop: %s', (given, detail) => {
+    expect(problemText(new ServiceProblem({ status: 0, code: 'unreachable', detail: given, request: '' }))).toMatchObject({
+      detail,
+    });
   });
 
   it('has every missing item', () => {
@@ -66,14 +87,14 @@ describe('what a user reads about a problem', () => {
   });
 
   it.each([new TypeError('broken'), 'broken'])('is the message of any other error', (error) => {
-    expect(problemText(error)).toMatchObject({ title: 'Something went wrong', detail: 'broken', points: [] });
+    expect(problemText(error)).toMatchObject({ title: 'Something went wrong', detail: 'broken.', points: [] });
   });
 });
 
 describe('the error of a field', () => {
-  it('is found by its pointer, also that of an entry of a list', () => {
+  it('is found by its pointer, also that of an entry of a list, which it numbers', () => {
     expect(fieldError(invalid, '/name')).toBe('Required');
-    expect(fieldError(invalid, '/consumers')).toBe('Too long');
+    expect(fieldError(invalid, '/consumers')).toBe('Entry 4: Too long');
   });
 
   it('is none where the service named none', () => {
