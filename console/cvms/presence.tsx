@@ -1,5 +1,5 @@
-import StatusIndicator from '@cloudscape-design/components/status-indicator';
 import type { Schemas } from '../../client/index.ts';
+import { StatusIndicator } from '../show/status-indicator.tsx';
 
 type PresenceOfCvm = Schemas['Presence'];
 

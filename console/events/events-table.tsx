@@ -1,14 +1,15 @@
 import Link from '@cloudscape-design/components/link';
-import StatusIndicator from '@cloudscape-design/components/status-indicator';
 import type { Schemas } from '../../client/index.ts';
+import type { Column } from '../lists/columns.tsx';
 import { FilterBar, TextFilter } from '../lists/filter-bar.tsx';
-import { type Column, PagedTable } from '../lists/paged-table.tsx';
+import { PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
 import { refreshSeconds } from '../loading/refresh-seconds.ts';
 import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { momentText } from '../show/moment.ts';
+import { StatusIndicator } from '../show/status-indicator.tsx';
 import { detailsText } from './event-details.ts';
 import { eventMark, eventText } from './event-look.ts';
 
@@ -25,7 +26,7 @@ export function EventsTable({ id }: { id: string }) {
       id: 'event',
       header: 'Event',
       isRowHeader: true,
-      minWidth: 170,
+      minWidth: 150,
       cell: (event) => <StatusIndicator type={eventMark(event)}>{eventText(event.event_type)}</StatusIndicator>,
     },
     { id: 'originator', header: 'By', isSecondary: true, cell: ({ originator }) => originator },

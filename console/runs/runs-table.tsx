@@ -1,7 +1,8 @@
 import Link from '@cloudscape-design/components/link';
 import type { Schemas } from '../../client/index.ts';
+import type { Column } from '../lists/columns.tsx';
 import { ChoiceFilter, FilterBar } from '../lists/filter-bar.tsx';
-import { type Column, PagedTable } from '../lists/paged-table.tsx';
+import { PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
 import { refreshSeconds } from '../loading/refresh-seconds.ts';
 import { useAddress } from '../routing/navigation.ts';
