@@ -2,15 +2,17 @@ import Box from '@cloudscape-design/components/box';
 import Button from '@cloudscape-design/components/button';
 import Header from '@cloudscape-design/components/header';
 import SpaceBetween from '@cloudscape-design/components/space-between';
-import StatusIndicator, { type StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
+import type { StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
 import Table from '@cloudscape-design/components/table';
 import { useState } from 'react';
 import type { Overview } from '../computations/load-overview.ts';
+import { type Column, definitionsOf } from '../lists/columns.tsx';
+import { useNarrow } from '../lists/use-narrow.ts';
 import { useAction } from '../loading/use-action.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
-import { useKeptFocus } from '../shell/use-kept-focus.ts';
 import { momentText } from '../show/moment.ts';
+import { StatusIndicator } from '../show/status-indicator.tsx';
 import { type ApprovalRow, type ApprovalState, approvalRows, mayApprove } from './approval-rows.ts';
 import { Approve } from './approve.tsx';
 
@@ -22,6 +24,35 @@ const looks: Record<ApprovalState, { type: StatusIndicatorProps.Type; text: stri
   stale: { type: 'warning', text: 'Stale: no longer counts' },
 };
 
+const columns: Column<ApprovalRow>[] = [
+  { id: 'user', header: 'User', isRowHeader: true, cell: ({ user }) => user },
+  {
+    id: 'because',
+    header: 'Needed for',
+    isSecondary: true,
+    cell: ({ because }) => (because.length > 0 ? because.join(', ') : 'Not needed'),
+  },
+  {
+    id: 'state',
+    header: 'State',
+    minWidth: 130,
+    cell: ({ state }) => <StatusIndicator type={looks[state].type}>{looks[state].text}</StatusIndicator>,
+  },
+  {
+    id: 'limits',
+    header: 'Given',
+    isSecondary: true,
+    cell: ({ approval }) =>
+      approval
+        ? [
+            momentText(approval.approved_at),
+            ...(approval.cvm_ids?.length ? [`on ${approval.cvm_ids.join(', ')} only`] : []),
+            ...(approval.expires_at === null ? [] : [`until ${momentText(approval.expires_at)}`]),
+          ].join(', ')
+        : '-',
+  },
+];
+
 interface Props {
   overview: Overview;
   reload: () => void;
@@ -31,8 +62,8 @@ interface Props {
 export function ApprovalsPanel({ overview, reload }: Props) {
   const { client, me } = useDomain();
   const { notify } = useFrame();
+  const isNarrow = useNarrow();
   const [isApproving, setApproving] = useState(false);
-  const panel = useKeptFocus();
   const { computation, approvals, digest } = overview;
   const rows = approvalRows(computation.approval, approvals);
   const hasGiven = approvals.approvals.some(({ user }) => user === me.user);
@@ -44,75 +75,48 @@ export function ApprovalsPanel({ overview, reload }: Props) {
   return (
     <SpaceBetween size="s">
       <ProblemAlert problem={withdraw.problem} />
-      <div ref={panel}>
-        <Table
-          header={
-            <Header
-              variant="h2"
-              counter={`(${rows.length})`}
-              description="An approval covers one manifest and the agent configuration. A change makes it stale."
-              actions={
-                <SpaceBetween direction="horizontal" size="xs">
-                  {hasGiven && (
-                    <Button loading={withdraw.isRunning} onClick={() => void withdraw.run()}>
-                      Withdraw
-                    </Button>
-                  )}
-                  {mayApprove(me.user, overview) && (
-                    <Button
-                      variant={needsMe(rows, me.user) ? 'primary' : 'normal'}
-                      disabled={digest === undefined}
-                      disabledReason="There is no manifest yet: a part of it is missing."
-                      onClick={() => setApproving(true)}
-                    >
-                      Approve
-                    </Button>
-                  )}
-                </SpaceBetween>
-              }
-            >
-              Approvals
-            </Header>
-          }
-          ariaLabels={{ tableLabel: 'Approvals' }}
-          items={rows}
-          trackBy="user"
-          wrapLines
-          columnDefinitions={[
-            { id: 'user', header: 'User', isRowHeader: true, cell: ({ user }) => user },
-            {
-              id: 'because',
-              header: 'Needed for',
-              cell: ({ because }) => (because.length > 0 ? because.join(', ') : 'Not needed'),
-            },
-            {
-              id: 'state',
-              header: 'State',
-              minWidth: 130,
-              cell: ({ state }) => <StatusIndicator type={looks[state].type}>{looks[state].text}</StatusIndicator>,
-            },
-            {
-              id: 'limits',
-              header: 'Given',
-              cell: ({ approval }) =>
-                approval
-                  ? [
-                      momentText(approval.approved_at),
-                      ...(approval.cvm_ids?.length ? [`on ${approval.cvm_ids.join(', ')} only`] : []),
-                      ...(approval.expires_at === null ? [] : [`until ${momentText(approval.expires_at)}`]),
-                    ].join(', ')
-                  : '-',
-            },
-          ]}
-          empty={
-            <Box textAlign="center">
-              {computation.approval === 'none'
-                ? 'A run needs no approval, and nobody has given one.'
-                : 'Whose approval a run needs is known once assets are linked and keys uploaded.'}
-            </Box>
-          }
-        />
-      </div>
+      <Table
+        header={
+          <Header
+            variant="h2"
+            counter={`(${rows.length})`}
+            description="An approval covers one manifest and the agent configuration. A change makes it stale."
+            actions={
+              <SpaceBetween direction="horizontal" size="xs">
+                {hasGiven && (
+                  <Button loading={withdraw.isRunning} onClick={() => void withdraw.run()}>
+                    Withdraw
+                  </Button>
+                )}
+                {mayApprove(me.user, overview) && (
+                  <Button
+                    variant={needsMe(rows, me.user) ? 'primary' : 'normal'}
+                    disabled={digest === undefined}
+                    disabledReason="There is no manifest yet: a part of it is missing."
+                    onClick={() => setApproving(true)}
+                  >
+                    Approve
+                  </Button>
+                )}
+              </SpaceBetween>
+            }
+          >
+            Approvals
+          </Header>
+        }
+        ariaLabels={{ tableLabel: 'Approvals' }}
+        items={rows}
+        trackBy="user"
+        wrapLines
+        columnDefinitions={definitionsOf(columns, isNarrow)}
+        empty={
+          <Box textAlign="center">
+            {computation.approval === 'none'
+              ? 'A run needs no approval, and nobody has given one.'
+              : 'Whose approval a run needs is known once assets are linked and keys uploaded.'}
+          </Box>
+        }
+      />
       {isApproving && (
         <Approve
           computation={computation}

@@ -155,7 +155,7 @@ export function Approve({ computation: { id, name, approval: policy }, onClose, 
               Or let the command line sign and approve: <Hash value={approveCommand(id, limits)} what="command" isWhole />
             </>
           }
-          errorText={signatureError !== undefined && <span className="breaks">{signatureError}</span>}
+          errorText={signatureError !== undefined && <span className="long-words">{signatureError}</span>}
         >
           <Textarea value={signature} rows={3} spellcheck={false} onChange={({ detail }) => setSignature(detail.value)} />
         </FormField>

@@ -1,5 +1,5 @@
-import StatusIndicator from '@cloudscape-design/components/status-indicator';
 import type { Schemas } from '../../client/index.ts';
+import { StatusIndicator } from '../show/status-indicator.tsx';
 
 export function AssetState({ state }: { state: Schemas['AssetRow']['state'] }) {
   return state === 'ready' ? (

@@ -3,8 +3,9 @@ import Link from '@cloudscape-design/components/link';
 import SpaceBetween from '@cloudscape-design/components/space-between';
 import type { Schemas } from '../../client/index.ts';
 import { permissions } from '../access/permissions.ts';
+import type { Column } from '../lists/columns.tsx';
 import { ChoiceFilter, FilterBar } from '../lists/filter-bar.tsx';
-import { type Column, PagedTable } from '../lists/paged-table.tsx';
+import { PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
 import { refreshSeconds } from '../loading/refresh-seconds.ts';
 import { useAddress } from '../routing/navigation.ts';
@@ -31,8 +32,8 @@ export function AssetsScreen() {
       isRowHeader: true,
       cell: ({ id, file_name }) => <Link href={addressOf({ screen: 'asset', domain, id })}>{file_name}</Link>,
     },
-    { id: 'type', header: 'Type', cell: (asset) => assetTypeText(asset.asset_type) },
-    { id: 'state', header: 'Content', minWidth: 120, cell: ({ state }) => <AssetState state={state} /> },
+    { id: 'type', header: 'Type', isSecondary: true, cell: (asset) => assetTypeText(asset.asset_type) },
+    { id: 'state', header: 'Content', minWidth: 150, cell: ({ state }) => <AssetState state={state} /> },
     { id: 'size', header: 'Size', isSecondary: true, cell: ({ size }) => sizeText(size) },
     { id: 'creator', header: 'Creator', isSecondary: true, cell: ({ created_by }) => created_by },
     { id: 'created', header: 'Created', isSecondary: true, cell: ({ created_at }) => <Ago at={created_at} /> },

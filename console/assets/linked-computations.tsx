@@ -28,7 +28,7 @@ export function LinkedComputations({ id }: { id: string }) {
           ),
         },
         { id: 'status', header: 'Status', minWidth: 120, cell: ({ status }) => <Status status={status} /> },
-        { id: 'owner', header: 'Owner', cell: ({ owner }) => owner },
+        { id: 'owner', header: 'Owner', isSecondary: true, cell: ({ owner }) => owner },
       ]}
       empty="No computation uses it."
     />

@@ -3,8 +3,9 @@ import Link from '@cloudscape-design/components/link';
 import SpaceBetween from '@cloudscape-design/components/space-between';
 import type { Schemas } from '../../client/index.ts';
 import { permissions } from '../access/permissions.ts';
+import type { Column } from '../lists/columns.tsx';
 import { ChoiceFilter, FilterBar, TextFilter } from '../lists/filter-bar.tsx';
-import { type Column, PagedTable } from '../lists/paged-table.tsx';
+import { PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
 import { refreshSeconds } from '../loading/refresh-seconds.ts';
 import { useAddress } from '../routing/navigation.ts';
@@ -32,7 +33,7 @@ export function ComputationsScreen() {
       cell: ({ id, name }) => <Link href={addressOf({ screen: 'computation', domain, id })}>{name}</Link>,
     },
     { id: 'status', header: 'Status', minWidth: 120, cell: ({ status: of }) => <Status status={of} /> },
-    { id: 'owner', header: 'Owner', cell: ({ owner: of }) => of },
+    { id: 'owner', header: 'Owner', isSecondary: true, cell: ({ owner: of }) => of },
     { id: 'created', header: 'Created', isSecondary: true, cell: ({ created_at }) => momentText(created_at) },
     { id: 'updated', header: 'Updated', isSecondary: true, cell: ({ updated_at }) => <Ago at={updated_at} /> },
   ];

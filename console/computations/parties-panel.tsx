@@ -4,12 +4,13 @@ import Box from '@cloudscape-design/components/box';
 import Button from '@cloudscape-design/components/button';
 import Header from '@cloudscape-design/components/header';
 import SpaceBetween from '@cloudscape-design/components/space-between';
-import StatusIndicator from '@cloudscape-design/components/status-indicator';
 import Table from '@cloudscape-design/components/table';
 import { useState } from 'react';
 import { UploadKey } from '../keys/upload-key.tsx';
+import { type Column, definitionsOf } from '../lists/columns.tsx';
 import { useNarrow } from '../lists/use-narrow.ts';
 import { useDomain } from '../shell/console-context.ts';
+import { StatusIndicator } from '../show/status-indicator.tsx';
 import type { Overview } from './load-overview.ts';
 import { neededText } from './needed-text.ts';
 import type { Party } from './parties.ts';
@@ -25,6 +26,36 @@ export function PartiesPanel({ overview, reload }: Props) {
   const isNarrow = useNarrow();
   const [isUploading, setUploading] = useState(false);
   const { parties, others, isReady, hasMyKey, computation } = overview;
+  const columns: Column<Party>[] = [
+    {
+      id: 'user',
+      header: 'User',
+      isRowHeader: true,
+      cell: ({ user }) => (
+        <>
+          {user} {user === me.user && <Badge color="blue">you</Badge>}
+        </>
+      ),
+    },
+    { id: 'parts', header: 'Takes part with', isSecondary: true, cell: ({ parts }) => parts.join(', ') || '-' },
+    {
+      id: 'owes',
+      header: 'Still owes',
+      minWidth: 150,
+      cell: ({ owes }) =>
+        owes.length === 0 ? (
+          <StatusIndicator type="success">Nothing</StatusIndicator>
+        ) : (
+          <SpaceBetween size="xxs">
+            {owes.map((debt) => (
+              <StatusIndicator key={debt} type="pending">
+                <span className="long-words">{debt}</span>
+              </StatusIndicator>
+            ))}
+          </SpaceBetween>
+        ),
+    },
+  ];
   return (
     <>
       <Table
@@ -49,41 +80,7 @@ export function PartiesPanel({ overview, reload }: Props) {
         items={parties}
         trackBy="user"
         wrapLines
-        columnDefinitions={[
-          {
-            id: 'user',
-            header: 'User',
-            isRowHeader: true,
-            cell: ({ user, parts }) => (
-              <>
-                {user} {user === me.user && <Badge color="blue">you</Badge>}
-                {isNarrow && (
-                  <Box variant="small" display="block">
-                    {partsText({ parts })}
-                  </Box>
-                )}
-              </>
-            ),
-          },
-          ...(isNarrow ? [] : [{ id: 'parts', header: 'Takes part with', cell: (party: Party) => partsText(party) }]),
-          {
-            id: 'owes',
-            header: 'Still owes',
-            minWidth: 130,
-            cell: ({ owes }) =>
-              owes.length === 0 ? (
-                <StatusIndicator type="success">Nothing</StatusIndicator>
-              ) : (
-                <SpaceBetween size="xxs">
-                  {owes.map((debt) => (
-                    <StatusIndicator key={debt} type="pending">
-                      {debt}
-                    </StatusIndicator>
-                  ))}
-                </SpaceBetween>
-              ),
-          },
-        ]}
+        columnDefinitions={definitionsOf(columns, isNarrow)}
         footer={
           others.length > 0 && (
             <Alert type="warning" header="Also missing">
@@ -104,8 +101,4 @@ export function PartiesPanel({ overview, reload }: Props) {
       )}
     </>
   );
-}
-
-function partsText({ parts }: Pick<Party, 'parts'>): string {
-  return parts.join(', ') || '-';
 }

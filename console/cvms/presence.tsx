@@ -1,5 +1,6 @@
-import StatusIndicator, { type StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
+import type { StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
 import type { Schemas } from '../../client/index.ts';
+import { StatusIndicator } from '../show/status-indicator.tsx';
 
 type PresenceOfCvm = Schemas['Presence'];
 

@@ -1,14 +1,15 @@
 import Link from '@cloudscape-design/components/link';
-import StatusIndicator from '@cloudscape-design/components/status-indicator';
 import type { Schemas } from '../../client/index.ts';
+import type { Column } from '../lists/columns.tsx';
 import { FilterBar } from '../lists/filter-bar.tsx';
-import { type Column, PagedTable } from '../lists/paged-table.tsx';
+import { PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
 import { refreshSeconds } from '../loading/refresh-seconds.ts';
 import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { momentText } from '../show/moment.ts';
+import { StatusIndicator } from '../show/status-indicator.tsx';
 import { detailsText } from './event-details.ts';
 import { eventMark, eventStatusText, eventText } from './event-look.ts';
 import { EventTypeFilter } from './event-type-filter.tsx';
@@ -39,7 +40,7 @@ export function EventsTable({ id }: { id: string }) {
       header: 'Details',
       isSecondary: true,
       minWidth: 200,
-      cell: ({ details }) => <span className="breaks">{detailsText(details) || '-'}</span>,
+      cell: ({ details }) => detailsText(details) || '-',
     },
     {
       id: 'run',

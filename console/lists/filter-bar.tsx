@@ -11,6 +11,7 @@ interface ChoiceProps {
   label: string;
   /** What the filter shows if nothing is chosen. */
   all: string;
+  /** From the address. One that is not among the options filters nothing. */
   value: string | null;
   options: readonly { value: string; label: string }[];
   onChange: (value: string | undefined) => void;
@@ -22,7 +23,7 @@ export function ChoiceFilter({ label, all, value, options, onChange }: ChoicePro
     <div className="filter">
       <Select
         ariaLabel={label}
-        selectedOption={choices.find((choice) => choice.value === (value ?? '')) ?? { value: value ?? '', label: value ?? all }}
+        selectedOption={choices.find((choice) => choice.value === value) ?? { value: '', label: all }}
         options={choices}
         onChange={({ detail }) => onChange(detail.selectedOption.value || undefined)}
       />

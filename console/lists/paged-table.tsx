@@ -4,22 +4,13 @@ import Header from '@cloudscape-design/components/header';
 import Pagination from '@cloudscape-design/components/pagination';
 import Select from '@cloudscape-design/components/select';
 import SpaceBetween from '@cloudscape-design/components/space-between';
-import Table, { type TableProps } from '@cloudscape-design/components/table';
+import Table from '@cloudscape-design/components/table';
 import type { ReactNode } from 'react';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
+import { type Column, definitionsOf } from './columns.tsx';
 import { pageCount, pageSizes } from './page-query.ts';
 import { useNarrow } from './use-narrow.ts';
 import type { LoadedPage } from './use-page.ts';
-
-export interface Column<Row> {
-  id: string;
-  header: string;
-  cell: (row: Row) => ReactNode;
-  /** In a narrow window, it is not a column, but a line below the row header. */
-  isSecondary?: boolean;
-  isRowHeader?: boolean;
-  minWidth?: number;
-}
 
 interface Props<Row> {
   title: string;
@@ -59,7 +50,7 @@ export function PagedTable<Row>(props: Props<Row>) {
         loadingText="Loading"
         items={value?.items ?? []}
         trackBy={rowKey}
-        columnDefinitions={definitions(columns, isNarrow)}
+        columnDefinitions={definitionsOf(columns, isNarrow)}
         ariaLabels={{ tableLabel: title }}
         totalItemsCount={value?.total ?? 0}
         firstIndex={page.offset + 1}
@@ -107,36 +98,6 @@ export function PagedTable<Row>(props: Props<Row>) {
         }
       />
     </SpaceBetween>
-  );
-}
-
-function definitions<Row>(columns: Column<Row>[], isNarrow: boolean): TableProps.ColumnDefinition<Row>[] {
-  const below = isNarrow ? columns.filter(({ isSecondary }) => isSecondary === true) : [];
-  return columns
-    .filter((column) => !below.includes(column))
-    .map(({ id, header, cell, isRowHeader = false, minWidth }) => ({
-      id,
-      header,
-      isRowHeader,
-      ...(minWidth === undefined ? {} : { minWidth }),
-      cell: isRowHeader && below.length > 0 ? (row) => <WithLines row={row} cell={cell} lines={below} /> : cell,
-    }));
-}
-
-/** A row header with the facts that a narrow window has no columns for. */
-function WithLines<Row>({ row, cell, lines }: { row: Row; cell: Column<Row>['cell']; lines: Column<Row>[] }) {
-  return (
-    <>
-      {cell(row)}
-      {lines
-        .map(({ id, header, cell: factOf }) => ({ id, header, fact: factOf(row) }))
-        .filter(({ fact }) => fact !== '-')
-        .map(({ id, header, fact }) => (
-          <Box key={id} variant="small" display="block">
-            {header}: {fact}
-          </Box>
-        ))}
-    </>
   );
 }
 

@@ -1,6 +1,6 @@
 import Box from '@cloudscape-design/components/box';
-import StatusIndicator from '@cloudscape-design/components/status-indicator';
 import type { ReactNode } from 'react';
+import { StatusIndicator } from '../show/status-indicator.tsx';
 import { ProblemAlert } from './problem-alert.tsx';
 import type { Loaded } from './use-loaded.ts';
 

@@ -4,8 +4,36 @@ import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
 import SpaceBetween from '@cloudscape-design/components/space-between';
 import Table from '@cloudscape-design/components/table';
 import type { Schemas } from '../../client/index.ts';
+import { type Column, definitionsOf } from '../lists/columns.tsx';
+import { useNarrow } from '../lists/use-narrow.ts';
 import { Hash } from '../show/hash.tsx';
 import { hashHex } from './hash-hex.ts';
+
+const columnsOfFiles: Column<{ file: string; hash: string; key: string }>[] = [
+  { id: 'file', header: 'File', isRowHeader: true, cell: ({ file }) => file },
+  {
+    id: 'hash',
+    header: 'SHA3-256',
+    isSecondary: true,
+    cell: ({ hash, file }) => <Hash value={hash} what={`hash of ${file}`} />,
+  },
+  {
+    id: 'key',
+    header: 'Key of its provider',
+    isSecondary: true,
+    cell: ({ key, file }) => <Hash value={key} what={`key for ${file}`} />,
+  },
+];
+
+const columnsOfConsumers: Column<{ user_key: string; index: number }>[] = [
+  { id: 'index', header: 'Consumer', isRowHeader: true, cell: ({ index }) => (index === 1 ? '1 (the owner)' : index) },
+  {
+    id: 'key',
+    header: 'Public key',
+    isSecondary: true,
+    cell: ({ user_key, index }) => <Hash value={user_key} what={`key ${index}`} />,
+  },
+];
 
 interface Props {
   manifest: Schemas['Manifest'];
@@ -14,6 +42,7 @@ interface Props {
 
 /** A manifest: what the CVM is allowed to run, on what, and who gets the results. */
 export function ManifestView({ manifest, digest }: Props) {
+  const isNarrow = useNarrow();
   const { algorithm, datasets, result_consumers } = manifest;
   const inputs = [
     { file: 'Algorithm', hash: hashHex(algorithm.hash), key: algorithm.user_key },
@@ -36,11 +65,7 @@ export function ManifestView({ manifest, digest }: Props) {
         items={inputs}
         trackBy="file"
         wrapLines
-        columnDefinitions={[
-          { id: 'file', header: 'File', isRowHeader: true, cell: ({ file }) => file },
-          { id: 'hash', header: 'SHA3-256', cell: ({ hash, file }) => <Hash value={hash} what={`hash of ${file}`} /> },
-          { id: 'key', header: 'Key of its provider', cell: ({ key, file }) => <Hash value={key} what={`key for ${file}`} /> },
-        ]}
+        columnDefinitions={definitionsOf(columnsOfFiles, isNarrow)}
       />
       <Table
         variant="embedded"
@@ -53,10 +78,7 @@ export function ManifestView({ manifest, digest }: Props) {
         items={result_consumers.map(({ user_key }, index) => ({ user_key, index: index + 1 }))}
         trackBy="user_key"
         wrapLines
-        columnDefinitions={[
-          { id: 'index', header: 'Consumer', isRowHeader: true, cell: ({ index }) => (index === 1 ? '1 (the owner)' : index) },
-          { id: 'key', header: 'Public key', cell: ({ user_key, index }) => <Hash value={user_key} what={`key ${index}`} /> },
-        ]}
+        columnDefinitions={definitionsOf(columnsOfConsumers, isNarrow)}
       />
       <ExpandableSection headerText="JSON">
         <pre className="json" tabIndex={0} aria-label="The manifest in JSON">

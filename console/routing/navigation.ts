@@ -32,9 +32,19 @@ export function go(address: string, { replace = false }: How = {}): void {
   const isSamePath = new URL(address, location.href).pathname === location.pathname;
   if (replace) history.replaceState(null, '', address);
   else history.pushState(null, '', address);
-  shown = location.href;
-  hasGoneOn ||= !replace;
+  hasGoneOn = true;
   if (!isSamePath) window.scrollTo(0, 0);
+  show();
+}
+
+/** Leads from an address without a screen of its own to one with a screen. The user has not gone on by that. */
+export function redirect(address: string): void {
+  history.replaceState(null, '', address);
+  show();
+}
+
+function show(): void {
+  shown = location.href;
   moved.dispatchEvent(new Event('moved'));
 }
 

@@ -1,31 +1,38 @@
 import Box from '@cloudscape-design/components/box';
-import StatusIndicator from '@cloudscape-design/components/status-indicator';
-import { lazy, type ReactNode, Suspense } from 'react';
+import { type ComponentType, lazy, type LazyExoticComponent, type ReactNode, Suspense } from 'react';
 import { ComputationsScreen } from '../computations/computations-screen.tsx';
 import type { Place } from '../routing/places.ts';
-import { ScreenErrors } from './screen-errors.tsx';
+import { StatusIndicator } from '../show/status-indicator.tsx';
+import { ScreenErrors, ScreenNotLoaded } from './screen-errors.tsx';
 
 // The list of computations is where most visits begin. Every other screen is loaded when it is first opened.
-const TodoScreen = lazy(async () => ({ default: (await import('../todo/todo-screen.tsx')).TodoScreen }));
-const NewComputationScreen = lazy(async () => ({
-  default: (await import('../computations/new-computation-screen.tsx')).NewComputationScreen,
-}));
-const ComputationScreen = lazy(async () => ({
-  default: (await import('../computations/computation-screen.tsx')).ComputationScreen,
-}));
-const EditComputationScreen = lazy(async () => ({
-  default: (await import('../computations/edit-computation-screen.tsx')).EditComputationScreen,
-}));
-const RunScreen = lazy(async () => ({ default: (await import('../runs/run-screen.tsx')).RunScreen }));
-const RunsScreen = lazy(async () => ({ default: (await import('../runs/runs-screen.tsx')).RunsScreen }));
-const AssetsScreen = lazy(async () => ({ default: (await import('../assets/assets-screen.tsx')).AssetsScreen }));
-const NewAssetScreen = lazy(async () => ({ default: (await import('../assets/new-asset-screen.tsx')).NewAssetScreen }));
-const AssetScreen = lazy(async () => ({ default: (await import('../assets/asset-screen.tsx')).AssetScreen }));
-const CvmsScreen = lazy(async () => ({ default: (await import('../cvms/cvms-screen.tsx')).CvmsScreen }));
-const CvmScreen = lazy(async () => ({ default: (await import('../cvms/cvm-screen.tsx')).CvmScreen }));
-const StatisticsScreen = lazy(async () => ({
-  default: (await import('../statistics/statistics-screen.tsx')).StatisticsScreen,
-}));
+const TodoScreen = ofItsOwn(async () => (await import('../todo/todo-screen.tsx')).TodoScreen);
+const NewComputationScreen = ofItsOwn(
+  async () => (await import('../computations/new-computation-screen.tsx')).NewComputationScreen,
+);
+const ComputationScreen = ofItsOwn(async () => (await import('../computations/computation-screen.tsx')).ComputationScreen);
+const EditComputationScreen = ofItsOwn(
+  async () => (await import('../computations/edit-computation-screen.tsx')).EditComputationScreen,
+);
+const RunScreen = ofItsOwn(async () => (await import('../runs/run-screen.tsx')).RunScreen);
+const RunsScreen = ofItsOwn(async () => (await import('../runs/runs-screen.tsx')).RunsScreen);
+const AssetsScreen = ofItsOwn(async () => (await import('../assets/assets-screen.tsx')).AssetsScreen);
+const NewAssetScreen = ofItsOwn(async () => (await import('../assets/new-asset-screen.tsx')).NewAssetScreen);
+const AssetScreen = ofItsOwn(async () => (await import('../assets/asset-screen.tsx')).AssetScreen);
+const CvmsScreen = ofItsOwn(async () => (await import('../cvms/cvms-screen.tsx')).CvmsScreen);
+const CvmScreen = ofItsOwn(async () => (await import('../cvms/cvm-screen.tsx')).CvmScreen);
+const StatisticsScreen = ofItsOwn(async () => (await import('../statistics/statistics-screen.tsx')).StatisticsScreen);
+
+/** A screen with a file of its own. */
+function ofItsOwn<Props>(load: () => Promise<ComponentType<Props>>): LazyExoticComponent<ComponentType<Props>> {
+  return lazy(async () => {
+    try {
+      return { default: await load() };
+    } catch (cause) {
+      throw new ScreenNotLoaded({ cause });
+    }
+  });
+}
 
 /** The screen of a place. An error in it leaves the navigation usable. */
 export function CurrentScreen({ place }: { place: Place }) {

@@ -3,7 +3,7 @@ import Container from '@cloudscape-design/components/container';
 import Header from '@cloudscape-design/components/header';
 import Link from '@cloudscape-design/components/link';
 import { useEffect } from 'react';
-import { navigate } from '../routing/navigation.ts';
+import { redirect } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { ScreenFrame } from './screen-frame.tsx';
 
@@ -11,7 +11,7 @@ import { ScreenFrame } from './screen-frame.tsx';
 export function Home({ domains }: { domains: string[] }) {
   const [only] = domains.length === 1 ? domains : [];
   useEffect(() => {
-    if (only !== undefined) navigate(addressOf({ screen: 'computations', domain: only }), { replace: true });
+    if (only !== undefined) redirect(addressOf({ screen: 'computations', domain: only }));
   }, [only]);
   return (
     <ScreenFrame title="Domains" above={[]}>

@@ -8,6 +8,10 @@ export function isFocusTaken(): boolean {
   return isDialogOpen() || (document.activeElement?.closest('#content') ?? null) !== null;
 }
 
+export function isInDialog(element: Element): boolean {
+  return element.closest('[role=dialog]') !== null;
+}
+
 function isDialogOpen(): boolean {
   return document.querySelector('[role=dialog]') !== null;
 }

@@ -38,7 +38,11 @@ export function ScreenFrame({ title, description, above, actions, hasHeader = tr
       <ContentLayout
         {...(hasHeader && {
           header: (
-            <Header variant="h1" description={description} actions={<div className="row">{actions}</div>}>
+            <Header
+              variant="h1"
+              description={description && <span className="description">{description}</span>}
+              actions={<div className="row">{actions}</div>}
+            >
               {title}
             </Header>
           ),

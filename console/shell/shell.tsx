@@ -1,6 +1,6 @@
 import AppLayoutToolbar from '@cloudscape-design/components/app-layout-toolbar';
 import Flashbar, { type FlashbarProps } from '@cloudscape-design/components/flashbar';
-import { type MouseEvent, useCallback, useMemo, useState, useSyncExternalStore } from 'react';
+import { type MouseEvent, useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { createClient } from '../../client/index.ts';
 import { meIn, visibleDomains } from '../access/permissions.ts';
 import { followLink, useAddress } from '../routing/navigation.ts';
@@ -11,6 +11,7 @@ import { DomainProvider, FrameProvider } from './console-context.ts';
 import { CurrentScreen } from './current-screen.tsx';
 import { focusTitle } from './focus-title.ts';
 import { Home, NoDomain, NoSuchScreen } from './home.tsx';
+import { keepFocus } from './keep-focus.ts';
 import { SideBar } from './side-bar.tsx';
 import { SignInAgain } from './sign-in-again.tsx';
 import { TopBar } from './top-bar.tsx';
@@ -26,6 +27,7 @@ export function Shell({ session }: { session: Session }) {
   const expiryNotices = useExpiryNotice(session);
   const [breadcrumbs, setBreadcrumbs] = useState<Element | null>(null);
   const [isNavigationOpen, setNavigationOpen] = useState(() => window.innerWidth > 900);
+  useEffect(keepFocus, []);
   const { signInAgain } = session;
   const frame = useMemo(() => ({ breadcrumbs, notify, signInAgain }), [breadcrumbs, notify, signInAgain]);
 
@@ -45,6 +47,7 @@ export function Shell({ session }: { session: Session }) {
         <DomainProvider value={context}>
           <AppLayoutToolbar
             headerSelector="#top-bar"
+            stickyNotifications
             toolsHide
             navigationHide={!context}
             navigation={
@@ -59,7 +62,12 @@ export function Shell({ session }: { session: Session }) {
             navigationOpen={isNavigationOpen}
             onNavigationChange={({ detail }) => setNavigationOpen(detail.open)}
             breadcrumbs={<div ref={setBreadcrumbs} />}
-            notifications={<Flashbar items={[...expiryNotices, ...notices]} />}
+            notifications={
+              // A sign-in that has expired needs more room than a narrow window can spare.
+              <div className={expiryNotices.length === 0 ? 'notices' : undefined}>
+                <Flashbar items={[...expiryNotices, ...notices]} />
+              </div>
+            }
             content={<div id="content">{contentOf({ place, domains, domain })}</div>}
           />
         </DomainProvider>

@@ -1,5 +1,6 @@
 import Badge from '@cloudscape-design/components/badge';
 import SideNavigation from '@cloudscape-design/components/side-navigation';
+import { useNarrow } from '../lists/use-narrow.ts';
 import { refreshSeconds } from '../loading/refresh-seconds.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { addressOf, type Place } from '../routing/places.ts';
@@ -35,6 +36,7 @@ const partOf: Record<Place['screen'], (typeof screens)[number][0]> = {
 /** Leads to the screens of the domain, and shows how much waits for the user. */
 export function SideBar({ place }: { place: Place }) {
   const { domain, client } = useDomain();
+  const isNarrow = useNarrow();
   const waiting = useLoaded(
     `${domain} ${place.screen}`,
     async (signal) => {
@@ -44,18 +46,22 @@ export function SideBar({ place }: { place: Place }) {
     { everySeconds: refreshSeconds.sideBar },
   );
   return (
-    <SideNavigation
-      header={{ text: domain, href: addressOf({ screen: 'computations', domain }) }}
-      activeHref={addressOf({ screen: partOf[place.screen], domain })}
-      items={screens.map(([screen, text]) => ({
-        type: 'link',
-        text,
-        href: addressOf({ screen, domain }),
-        info:
-          screen === 'todo' && waiting.value ? (
-            <Badge color="blue">{waiting.value > 99 ? '99+' : waiting.value}</Badge>
-          ) : undefined,
-      }))}
-    />
+    <>
+      {/* In a narrow window, it hides the screen with its title. */}
+      {isNarrow && <h1 className="only-heard">Screens</h1>}
+      <SideNavigation
+        header={{ text: domain, href: addressOf({ screen: 'computations', domain }) }}
+        activeHref={addressOf({ screen: partOf[place.screen], domain })}
+        items={screens.map(([screen, text]) => ({
+          type: 'link',
+          text,
+          href: addressOf({ screen, domain }),
+          info:
+            screen === 'todo' && waiting.value ? (
+              <Badge color="blue">{waiting.value > 99 ? '99+' : waiting.value}</Badge>
+            ) : undefined,
+        }))}
+      />
+    </>
   );
 }

@@ -1,5 +1,6 @@
-import StatusIndicator, { type StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
+import type { StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
 import type { Schemas } from '../../client/index.ts';
+import { StatusIndicator } from './status-indicator.tsx';
 
 type ComputationStatus = Schemas['ComputationRow']['status'];
 

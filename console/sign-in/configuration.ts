@@ -21,7 +21,8 @@ export function configuration(): Promise<Configuration> {
   return read;
 }
 
-async function readConfiguration(): Promise<Configuration> {
+/** Reads the configuration from the server. @throws Error if it has none, or does not answer */
+export async function readConfiguration(): Promise<Configuration> {
   const response = await fetch('/console/config.json', { cache: 'no-store' });
   if (!response.ok) throw new Error(`The console has no configuration: config.json answered ${response.status}.`);
   return (await response.json()) as Configuration;

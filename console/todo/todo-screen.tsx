@@ -13,7 +13,6 @@ import { useLoaded } from '../loading/use-loaded.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { ScreenFrame } from '../shell/screen-frame.tsx';
-import { useKeptFocus } from '../shell/use-kept-focus.ts';
 
 /** What waits for the user: approvals, keys and content. */
 export function TodoScreen() {
@@ -108,34 +107,31 @@ function ApprovalsToGive({ approvals }: { approvals: Schemas['Todo']['approvals'
 function KeysToUpload({ keys, reload }: { keys: Schemas['Todo']['keys']; reload: () => void }) {
   const { domain } = useDomain();
   const [chosen, setChosen] = useState<string>();
-  const panel = useKeptFocus();
   return (
     <>
-      <div ref={panel}>
-        <TaskTable
-          title="Keys to upload"
-          items={keys}
-          trackBy="computation_id"
-          columnDefinitions={[
-            {
-              id: 'name',
-              header: 'Computation',
-              isRowHeader: true,
-              cell: ({ computation_id: id, name }) => <Link href={addressOf({ screen: 'computation', domain, id })}>{name}</Link>,
-            },
-            {
-              id: 'action',
-              header: 'Action',
-              cell: ({ computation_id, name }) => (
-                <Button variant="inline-link" ariaLabel={`Upload key to ${name}`} onClick={() => setChosen(computation_id)}>
-                  Upload key
-                </Button>
-              ),
-            },
-          ]}
-          nothing="No computation waits for your key."
-        />
-      </div>
+      <TaskTable
+        title="Keys to upload"
+        items={keys}
+        trackBy="computation_id"
+        columnDefinitions={[
+          {
+            id: 'name',
+            header: 'Computation',
+            isRowHeader: true,
+            cell: ({ computation_id: id, name }) => <Link href={addressOf({ screen: 'computation', domain, id })}>{name}</Link>,
+          },
+          {
+            id: 'action',
+            header: 'Action',
+            cell: ({ computation_id, name }) => (
+              <Button variant="inline-link" ariaLabel={`Upload key to ${name}`} onClick={() => setChosen(computation_id)}>
+                Upload key
+              </Button>
+            ),
+          },
+        ]}
+        nothing="No computation waits for your key."
+      />
       {chosen !== undefined && (
         <UploadKey
           id={chosen}

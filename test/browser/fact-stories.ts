@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import type { Schemas } from '../../client/index.ts';
 import { longestWaitInMilliseconds } from '../support/patience.ts';
 import type { ConsoleWorld } from './console-world.ts';
+import { nameOfFocus } from './focus.ts';
 import { arrive } from './party.ts';
 import { clientOf } from './seed.ts';
 
@@ -83,12 +84,12 @@ export function tellFacts(world: () => ConsoleWorld): void {
     }
   });
 
-  it('shows how far an upload is, until the file has arrived', async () => {
-    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
+  it('shows how far an upload is, until the file has arrived, and has the focus at the title then', async () => {
+    const { page } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
     const network = await page.context().newCDPSession(page);
     const limit = (uploadThroughput: number) =>
       network.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput });
-    await open('assets/new');
+    await page.goto('/console/domains/d1/assets/new');
     const buffer = Buffer.alloc(1_000_000, 'a,b\n');
     await page.locator('input[type=file]').setInputFiles({ name: 'watched.csv', mimeType: 'text/csv', buffer });
     await page.getByText(/^977\sKiB$/).waitFor();
@@ -112,6 +113,7 @@ export function tellFacts(world: () => ConsoleWorld): void {
     await page.getByRole('button', { name: 'Download watched.csv' }).waitFor();
     await page.getByText('watched.csv is uploaded.').waitFor();
     expect(await page.getByRole('progressbar').count()).toBe(0);
+    expect(await nameOfFocus(page)).toBe('watched.csv');
   });
 }
 

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { canonicalDigest } from '../../shared/canonical-json.ts';
 import { publicKey } from '../support/ready-computation.ts';
 import { type ConsoleWorld, violationsOn } from './console-world.ts';
+import { isFocusIn, nameOfFocus } from './focus.ts';
 import { arrive } from './party.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
@@ -40,6 +41,10 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
     expect(await nameOfFocus(page)).toBe('Delete');
+    const retry = page.getByRole('button', { name: 'Retry' });
+    await retry.press('Enter');
+    await retry.waitFor({ state: 'detached' });
+    expect(await nameOfFocus(page)).toBe('By keyboard');
 
     // Enter sends the fields of a dialog. What the service finds wrong with one is said there, and only there.
     await open('cvms');
@@ -56,16 +61,26 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
     await page.getByRole('heading', { name: 'by-keyboard', level: 1 }).waitFor();
   });
 
-  it('keeps the focus at the heading of a panel when the button that had it goes with an approval, an input or a key', async () => {
+  it('keeps the focus at the heading above it when the button that had it goes, and says in the window what was done', async () => {
     const { id } = await readyComputation(world(), 'Loses its buttons');
     const client = await clientOf(world(), 'alice', ['d1:administrator']);
     await client.approve({ id, body: { digest: canonicalDigest(await client.getManifest({ id })) } });
-    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
+    const height = 400; // the top of the page is above the window
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], height });
     await open(`computations/${id}`);
     const withdraw = page.getByRole('button', { name: 'Withdraw' });
     await withdraw.press('Enter');
     await withdraw.waitFor({ state: 'detached' });
     expect(await nameOfFocus(page)).toMatch(/^Approvals/);
+    const said = page.getByText('You have withdrawn your approval.');
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height });
+      await expect.poll(async () => (await said.boundingBox())?.y).toSatisfy((y: number) => y > 0 && y < height);
+    }
+    const close = page.getByRole('button', { name: 'Close the message' });
+    await close.press('Enter');
+    await close.waitFor({ state: 'detached' });
+    expect(await nameOfFocus(page)).toBe('Loses its buttons');
 
     // It stays in a dialog that was opened before the button goes.
     await client.approve({ id, body: { digest: canonicalDigest(await client.getManifest({ id })) } });
@@ -90,6 +105,17 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
     await page.getByRole('dialog').getByRole('button', { name: 'Unlink', exact: true }).press('Enter');
     await unlink.waitFor({ state: 'detached' });
     expect(await nameOfFocus(page)).toMatch(/^Inputs/);
+
+    for (const [query, name] of [
+      ['status=failed&owner=nobody', 'Clear the filters'],
+      ['page=9', 'Go to the first page'],
+    ] as const) {
+      await open(`computations?${query}`);
+      const button = page.getByRole('button', { name });
+      await button.press('Enter');
+      await button.waitFor({ state: 'detached' });
+      expect(await nameOfFocus(page)).toMatch(/^Computations/);
+    }
 
     const names = ['Needs a key', 'Needs a key too'];
     const dora = await clientOf(world(), 'dora', ['d1:creator']);
@@ -117,14 +143,4 @@ async function tabTo(page: Page, name: string): Promise<void> {
     if ((await nameOfFocus(page)) === name) return;
   }
   throw new Error(`Tab does not reach ${name}.`);
-}
-
-async function isFocusIn(page: Page, selector: string): Promise<boolean> {
-  return await page.evaluate<boolean>(`Boolean(document.activeElement?.closest('${selector}'))`);
-}
-
-async function nameOfFocus(page: Page): Promise<string> {
-  return await page.evaluate<string>(
-    '(document.activeElement?.labels?.[0] ?? document.activeElement)?.textContent?.trim() ?? ""',
-  );
 }

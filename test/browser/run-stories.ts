@@ -4,6 +4,7 @@ import { waitForRun } from '../../client/index.ts';
 import { creatorsInRun } from '../../console/runs/creators-in-run.ts';
 import { amount } from '../support/amounts.ts';
 import { type ConsoleWorld, violationsOn } from './console-world.ts';
+import { nameOfFocus } from './focus.ts';
 import { arrive, enter } from './party.ts';
 import { longestWaitInMilliseconds } from '../support/patience.ts';
 import { publicKey } from '../support/ready-computation.ts';
@@ -112,6 +113,7 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await alice.page.getByRole('dialog').waitFor({ state: 'hidden' });
     await reportStopped('sim-ignore-stop-1', run_id);
     await alice.page.getByText('The run was cancelled').waitFor();
+    expect(await nameOfFocus(alice.page)).toMatch(/^Run of /);
   });
 
   it('lets who has unlinked a dataset since a run started stop it, and nobody who has linked one since', async () => {
@@ -207,11 +209,11 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await starter.stopRun({ id });
   });
 
-  it('shows any page of a list with the exact total, and keeps filter and page in the address, typing as one step', async () => {
+  it('shows any page of a list with the exact total, and keeps filter and page in the address, typing as one step, and no unknown status', async () => {
     const client = await clientOf(world(), 'alice', ['d2:administrator']);
     for (let number = 1; number <= 30; number++)
       await client.createComputation({ domainID: 'd2', body: { name: `Number ${number}` } });
-    const { page } = await arrive(world(), { user: 'alice', roles: ['viewer'], domain: 'd2' });
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['viewer'], domain: 'd2' });
     const list = page.getByRole('grid', { name: 'Computations' });
     await page.getByRole('heading', { name: 'Computations (30)' }).waitFor();
     await list.getByRole('link', { name: 'Number 30' }).waitFor();
@@ -235,6 +237,10 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await page.goBack();
     await list.getByRole('link', { name: 'Number 1', exact: true }).waitFor();
     expect(page.url()).toBe(address);
+
+    await open('computations?status=unknown');
+    await page.getByRole('heading', { name: 'Computations (30)' }).waitFor();
+    await page.getByRole('button', { name: 'Status Any status' }).waitFor();
   });
 
   it('offers a viewer nothing that the API would refuse', async () => {

@@ -23,7 +23,7 @@ const looks = [
 ] as const;
 
 export function tellEveryScreen(world: () => ConsoleWorld): void {
-  it('fits 1280 px in light and 360 px in dark on every screen, and has no finding of axe', async () => {
+  it('fits 1280 px in light and 360 px in dark on every screen, also with the longest words, and has no finding of axe', async () => {
     const screens = await seedScreens(world());
     const notFound = /status of 404/; // the unknown computation and run
     const { page } = await arrive(world(), {
@@ -42,6 +42,7 @@ export function tellEveryScreen(world: () => ConsoleWorld): void {
         await expect.poll(() => page.evaluate<boolean>(isSettled), { message: `${title} at ${width} px` }).toBe(true);
         const faults = await violationsOn(page, rules);
         if (!(await page.locator('main').innerText()).includes(fact)) faults.push(`no ${fact}`);
+        faults.push(...(await page.evaluate<string[]>(cellsOutside)).map((cell) => `not in the window: ${cell}`));
         for (const name of rules ? [] : dialogs) {
           await page.getByRole('button', { name, exact: true }).click();
           await page.getByRole('dialog').waitFor();
@@ -53,15 +54,27 @@ export function tellEveryScreen(world: () => ConsoleWorld): void {
         if (faults.length > 0) found[`${title}, ${width} px`] = faults;
       }
     }
-    expect(found).toEqual({});
+    await page.getByRole('button', { name: 'Open side navigation' }).click();
+    await page.getByRole('link', { name: 'Statistics' }).waitFor();
+    found['the navigation, 360 px'] = await violationsOn(page);
+    expect(found).toEqual({ 'the navigation, 360 px': [] });
   });
 }
 
 async function seedScreens(world: ConsoleWorld): Promise<Screen[]> {
-  const { id, asset } = await readyComputation(world, 'Seen everywhere');
-  const { id: other } = await readyComputation(world, 'Asked about');
   const client = await clientOf(world, 'alice', ['d1:administrator']);
-  await client.registerCvm({ cvmID: 'cvm.1', body: { description: 'Rack 1' } });
+  const name = longest('Seen everywhere', 200);
+  const { id } = await readyComputation(world, name);
+  await client.updateComputation({ id, body: { name, description: longest('https://example.com/', 1_000) } });
+  const file_name = `${longest('seen-everywhere', 190)}.csv`;
+  const description = longest('Described', 500);
+  const { id: asset } = await client.createAsset({
+    body: { asset: { file_name, asset_type: 'dataset', description, asset: '' } },
+  });
+  await client.linkAsset({ id: asset, computationID: id });
+  const { id: other } = await readyComputation(world, 'Asked about');
+  const cvm = longest('cvm.', 64);
+  await client.registerCvm({ cvmID: cvm, body: { description: longest('Rack 1', 200) } });
   const run = await client.startRun({ id, cvm: `sim-${id.slice(-8)}` });
   return [
     { title: 'home', path: '/console/', heading: 'Domains' },
@@ -84,9 +97,9 @@ async function seedScreens(world: ConsoleWorld): Promise<Screen[]> {
     { title: 'runs', path: 'runs', heading: 'Runs', fact: 'Started by' },
     { title: 'assets', path: 'assets', heading: 'Assets', fact: 'Creator' },
     { title: 'a new asset', path: 'assets/new', heading: 'Upload asset' },
-    { title: 'an asset', path: `assets/${asset}`, heading: 'penguin-sizes.py', dialogs: ['Edit', 'Delete'] },
+    { title: 'an asset', path: `assets/${asset}`, heading: 'seen-everywhere', dialogs: ['Edit', 'Delete'] },
     { title: 'CVMs', path: 'cvms', heading: 'CVMs', fact: 'Rack 1', dialogs: ['Register CVM'] },
-    { title: 'a CVM', path: 'cvms/cvm.1', heading: 'cvm.1', dialogs: ['Edit', 'Remove'] },
+    { title: 'a CVM', path: `cvms/${cvm}`, heading: 'cvm.', dialogs: ['Edit', 'Remove'] },
     { title: 'statistics', path: 'statistics', heading: 'Statistics' },
     { title: 'nothing to do', path: '/console/domains/empty/todo', heading: 'To do' },
     { title: 'no computations', path: '/console/domains/empty/computations', heading: 'Computations' },
@@ -102,3 +115,12 @@ async function seedScreens(world: ConsoleWorld): Promise<Screen[]> {
 /** An expression that is true when the screen shows everything, and fits the window. */
 const isSettled = `!/\\bLoading\\b/.test(document.querySelector('main')?.innerText ?? 'Loading')
   && document.documentElement.scrollWidth <= innerWidth`;
+
+/** An expression: the texts of the cells that one sees only after scrolling sideways. */
+const cellsOutside = `[...document.querySelectorAll('main :is(td, th)')]
+  .filter((cell) => cell.getBoundingClientRect().right > innerWidth).map((cell) => cell.innerText)`;
+
+/** Returns a text of this length with a word that only its length ends. */
+function longest(beginning: string, length: number): string {
+  return beginning.padEnd(length, 'x');
+}

@@ -5,6 +5,7 @@ import type { Route } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
 import { amount } from '../support/amounts.ts';
 import { type ConsoleWorld, violationsOn } from './console-world.ts';
+import { nameOfFocus } from './focus.ts';
 import { arrive } from './party.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
@@ -57,6 +58,7 @@ export function tellStates(world: () => ConsoleWorld): void {
       await page.getByRole('button', { name: 'Cancel the upload' }).click();
       await page.getByText('The upload was cancelled').waitFor();
       await page.getByText('The asset a.csv stays').getByRole('link', { name: 'a.csv' }).waitFor();
+      expect(await nameOfFocus(page)).toBe('Upload asset');
       await look('a cancelled upload');
 
       storage = 'refuses';
@@ -176,6 +178,7 @@ export function tellStates(world: () => ConsoleWorld): void {
     await page.unroute('**');
     await page.getByRole('button', { name: 'Retry' }).click();
     await page.getByRole('button', { name: 'Download c.csv' }).waitFor();
+    expect(await nameOfFocus(page)).toBe('Content');
   });
 
   it.runIf(isFull)(
@@ -205,6 +208,20 @@ export function tellStates(world: () => ConsoleWorld): void {
       await page.getByText('of-bob.csv is linked.').waitFor();
     },
   );
+
+  it.runIf(isFull)('shows that a screen could not be loaded, and loads it once the service answers', async () => {
+    const { page } = await arrive(world(), { user: 'alice', roles: ['viewer'], provokes: /ERR_FAILED|could not be loaded/ });
+    await page.route(/\/console\/(assets\/statistics|config\.json)/, (route) => route.abort());
+    await page.getByRole('link', { name: 'Statistics', exact: true }).click();
+    await page.getByText('or there is a new version of the console.').waitFor();
+    expect(await nameOfFocus(page)).toBe('Screen not loaded');
+    expect(await violationsOn(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await page.getByText('Check your connection, then try again.').waitFor();
+    await page.unrouteAll();
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await page.getByRole('heading', { name: 'Statistics', level: 1 }).waitFor();
+  });
 
   it.runIf(isFull)('keeps what is typed when the sign-in expires, until the user signs in again', async () => {
     const { page, open } = await arrive(world(), { user: 'alice', roles: ['creator'], provokes: /status of 401/ });
