@@ -24,8 +24,8 @@ export interface Stage {
   /** The limits of each route, for all domains together. API Gateway answers 429 above them. */
   throttling: Throttling;
   /**
-   * The same for each route that is expensive (`isExpensive` in shared/endpoints/). More than `domainLimit` by far: API Gateway counts
-   * what a domain sends above its limit, too.
+   * The same for each route that is expensive (`isExpensive` in shared/endpoints/). Set it far above `domainLimit`: API Gateway also counts
+   * the requests that the limit of the domain then refuses.
    */
   expensiveThrottling: Throttling;
   /** The changes that each domain may make. Its callers get 429 above that. Default: no limit. */

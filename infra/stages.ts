@@ -12,7 +12,7 @@ export const stages: readonly Stage[] = [
     region: 'eu-central-1',
     account: 'development',
     corsOrigins: ['http://localhost:3000'],
-    throttling: { requestsPerSecond: 500, burst: 500 },
+    throttling: { requestsPerSecond: 500, burst: 200 },
     expensiveThrottling: { requestsPerSecond: 200, burst: 200 },
     domainLimit: { changesPerSecond: 50, burst: 500 }, // the end-to-end suite makes all its changes in one domain
     accountConcurrency: 1_000,
@@ -34,7 +34,7 @@ export const stages: readonly Stage[] = [
     region: 'eu-central-1',
     account: 'development',
     corsOrigins: [],
-    throttling: { requestsPerSecond: 1_000, burst: 1_000 },
+    throttling: { requestsPerSecond: 1_000, burst: 200 },
     expensiveThrottling: { requestsPerSecond: 200, burst: 200 },
     domainLimit: { changesPerSecond: 40, burst: 80 },
     accountConcurrency: 1_000,

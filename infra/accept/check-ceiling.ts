@@ -50,7 +50,7 @@ export async function checkCeiling(client: AcceptClient, options: CeilingOptions
     what: 'creates per second before refusals',
     documented: limit
       ? `${limit.changesPerSecond} per second after a burst of ${limit.burst} (domainLimit), 429 above`
-      : 'no limit (domainLimit) here; on AWS, compare with ADR 1',
+      : 'some 500 per second on AWS without domainLimit (ADR 1)',
     measured: `${best.toFixed(0)} per second made; at ${last ? last.offered / seconds : 0} offered, ${refused}, p95 ${last?.p95 ?? 0} ms`,
     ...(holds === undefined ? {} : { holds }),
   };

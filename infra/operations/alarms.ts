@@ -84,7 +84,8 @@ export class Alarms extends Construct {
     });
     alarm('throttled-steps', {
       metric: throttledSteps(watched),
-      threshold: 1,
+      threshold: thresholdWithRetries,
+      periods: 2,
       impact: 'Commands reach CVMs late, and runs look active for longer.',
       runbook: 'functions-are-throttled',
     });

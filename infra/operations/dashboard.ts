@@ -24,6 +24,7 @@ import {
   serviceMetric,
   tableMetric,
   throttledSteps,
+  unansweredRequests,
   undeliveredEvents,
   executionMetric,
   type Watched,
@@ -78,6 +79,7 @@ export class ServiceDashboard extends Dashboard {
       graph('Throttling and conflicts', [
         serviceMetric(watched, 'ConflictsRetried'),
         throttledSteps(watched),
+        unansweredRequests(watched),
         tableMetric(watched, 'ReadThrottleEvents'),
         tableMetric(watched, 'WriteThrottleEvents'),
         undeliveredEvents(watched),

@@ -198,15 +198,15 @@ function identify(access: Access, event: AcceptedEvent): void {
   const { domainID, cvmID } = parseInput(pathSchema, event.pathParameters, 'path');
   const caller = callerOf(event.requestContext.authorizer.jwt.claims, environment().MEMBERSHIP_CLAIM, domainID, cvmID);
   if (!access.or) requireAccess(caller, access);
-  const repeated = event.queryStringParameters?.['domainID'];
-  if (repeated !== undefined && repeated !== domainID)
-    throw invalid('query/domainID', `Expected ${domainID}, the domain in the path.`);
+  refuseRepeatedParameter(event.rawQueryString, ['domainID']);
+  const twin = event.queryStringParameters?.['domainID'];
+  if (twin !== undefined && twin !== domainID) throw invalid('query/domainID', `Expected ${domainID}, the domain in the path.`);
   event.caller = caller;
 }
 
 function queryOf({ query: schema = noQuery }: Contract, { queryStringParameters, rawQueryString }: AcceptedEvent): unknown {
   const { domainID: _, ...given } = queryStringParameters ?? {};
-  refuseRepeatedParameter(rawQueryString, ['domainID', ...parameterNames(schema)]);
+  refuseRepeatedParameter(rawQueryString, parameterNames(schema));
   return parseInput(schema, given, 'query');
 }
 

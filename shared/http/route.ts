@@ -24,7 +24,7 @@ export interface Route {
   uses: Uses;
   /** The executions that a stage reserves for the function. Default: it shares those of the account. */
   reserves?: 'reports' | 'slowReads';
-  /** True if a call takes much more time or storage than most. API Gateway then admits fewer calls. */
+  /** True if a call takes much more time or storage than most. `expensiveThrottling` of the stage then limits the route. */
   isExpensive?: true;
   /** The effect on users while the endpoint fails. The alarm includes it. */
   impact: string;

@@ -165,7 +165,7 @@ describe('POST /local/token', () => {
 
   it.each(['system', 'agent', 'computation-runner'])('gives the reserved name %s to nobody but a CVM', async (sub) => {
     const message = 'sub: This name is reserved for the events of the service and of agents. Only a CVM can have it.';
-    for (const groups of [['d9:viewer'], ['d9:cvm', 'd1:administrator']]) {
+    for (const groups of [['d9:viewer'], ['d9:cvm', 'd1:administrator'], []]) {
       expect(await ask({ sub, groups })).toEqual({ status: 400, body: { message } });
     }
     const { body } = await ask({ sub, groups: ['d9:cvm', 'd1:cvm:rack-4'] });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
@@ -323,6 +323,15 @@ describe('the table at the top of the runbook', () => {
       /#([a-z-]+)$/.exec(AlarmDescription)?.[1],
     ]);
     expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(expected));
+  });
+
+  it('has every alarm that the documents name', () => {
+    const docs = globSync('docs/*.md').map((file) => readFileSync(file, 'utf8'));
+    const named = docs.flatMap((text) => [...text.matchAll(/\balarms? `([a-z-]+)`(?:(?:,| and| or) `([a-z-]+)`)*/g)]);
+    const names = named.flatMap(([, ...matches]) => matches.filter((name) => name !== undefined));
+    const known = ofParts.map(({ AlarmName }) => AlarmName.slice(nameIn(fullStage, '').length));
+    expect(names).not.toHaveLength(0);
+    expect(known).toEqual(expect.arrayContaining(names));
   });
 });
 
