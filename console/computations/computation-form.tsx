@@ -168,13 +168,19 @@ function publishedKeys(config: ComputationFields['agent_config']): string[] {
 function AgentFields({ fields: { agent_config }, change, error }: AgentProps) {
   const published = publishedKeys(agent_config);
   const [isOpen, setOpen] = useState(published.length > 0);
+  const hasError = shownFields.some((field) => field.startsWith('/agent_config/') && error(field) !== undefined);
+  const [hadError, setHadError] = useState(hasError);
+  if (hasError !== hadError) {
+    setHadError(hasError);
+    if (hasError) setOpen(true); // once: the user may close it again
+  }
   const set = (changed: Partial<ComputationFields['agent_config']>) => change({ agent_config: { ...agent_config, ...changed } });
   return (
     <ExpandableSection
       variant="container"
       headerText="Agent"
       headerDescription="How the agent in the CVM is started."
-      expanded={isOpen || shownFields.some((field) => field.startsWith('/agent_config/') && error(field) !== undefined)}
+      expanded={isOpen}
       onChange={({ detail }) => setOpen(detail.expanded)}
     >
       <SpaceBetween size="l">
