@@ -1,4 +1,4 @@
-import { CutOffError, ServiceProblem } from '../../client/index.ts';
+import { CutOffError, placeInDetail, placeText, ServiceProblem } from '../../client/index.ts';
 import { isAtField } from './field-errors.ts';
 
 export interface ProblemText {
@@ -52,25 +52,18 @@ export function problemText(error: unknown, fields: readonly string[] = []): Pro
     return { title, detail, advice: isCut ? advices.unreachable : undefined, points: [], requestId: undefined };
   }
   const { keys = [], hashes = [], info = [] } = error.missing_items ?? {};
-  // The detail of an invalid request is that of one of its places, usually with the place before it.
-  const repeated = error.errors.find((at) => [at.detail, pointText(at)].includes(error.detail));
-  const isAtFields = (at: Place) => fields.some((field) => isAtField(at.pointer, field));
+  const repeated = placeInDetail(error);
+  const isAtFields = (at: ServiceProblem['errors'][number]) => fields.some((field) => isAtField(at.pointer, field));
   return {
     title: titles[error.code] ?? 'Something went wrong',
     detail: repeated && isAtFields(repeated) ? 'Correct the fields that are marked.' : sentence(error.detail),
     advice: operatorsOwn.includes(error.code) ? tellOperator(error.requestId) : advices[error.code],
     points: [
-      ...error.errors.filter((at) => at !== repeated && !isAtFields(at)).map(pointText),
+      ...error.errors.filter((at) => at !== repeated && !isAtFields(at)).map(placeText),
       ...missingSentences({ keys, hashes, info }),
     ],
     requestId: error.requestId,
   };
-}
-
-type Place = ServiceProblem['errors'][number];
-
-function pointText({ pointer, detail }: Place): string {
-  return `${pointer || 'The body'}: ${detail}`;
 }
 
 /** Ends a text with a full stop if it has none, such as the browser's word for a lost connection. */

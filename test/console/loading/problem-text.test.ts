@@ -36,6 +36,8 @@ describe('what a user reads about a problem', () => {
     expect(problemText(problem).points).toEqual([]);
     const withPlace = problemAt(errors, '/signature: Expected a signature.');
     expect(problemText(withPlace).points).toEqual([]);
+    const alike = problemAt([...errors, { pointer: '/key', detail: 'Expected a signature.' }], withPlace.detail);
+    expect(problemText(alike).points).toEqual(['/key: Expected a signature.']);
   });
 
   it('has no place whose error is shown at a field', () => {
