@@ -43,6 +43,13 @@ export function tellOfLeaving(world: () => ConsoleWorld): void {
     await certificate.fill('-----BEGIN CERTIFICATE-----\n...\n-----BEGIN PRIVATE KEY-----\n...');
     await page.getByText('This contains a private key, which every viewer would see.').first().waitFor();
     await page.getByRole('button', { name: 'Create computation', disabled: true }).waitFor();
+    await certificate.fill('x'.repeat(20_000));
+    await page.getByRole('button', { name: 'Create computation' }).click();
+    await page.getByText('Correct the fields that are marked.').waitFor();
+    await page.getByRole('button', { name: /^Agent/ }).click();
+    await certificate.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Create computation' }).click();
+    await page.getByText('Expected at most').first().waitFor(); // the section is open again
     await certificate.fill('');
     await page.getByRole('button', { name: 'Create computation' }).click();
     await page.getByRole('heading', { name: 'Saved', level: 1 }).waitFor();
