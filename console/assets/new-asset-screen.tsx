@@ -1,4 +1,3 @@
-import Alert from '@cloudscape-design/components/alert';
 import Button from '@cloudscape-design/components/button';
 import Container from '@cloudscape-design/components/container';
 import FileUpload from '@cloudscape-design/components/file-upload';
@@ -12,6 +11,7 @@ import Textarea from '@cloudscape-design/components/textarea';
 import { useState } from 'react';
 import type { Schemas } from '../../client/index.ts';
 import { permissions } from '../access/permissions.ts';
+import { Refused } from '../access/refused.tsx';
 import { fieldError } from '../loading/field-errors.ts';
 import { keysForBodies } from '../loading/keys-for-bodies.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
@@ -41,9 +41,7 @@ export function NewAssetScreen() {
       {permissions.createAnyAsset(me) ? (
         <NewForm />
       ) : (
-        <Alert type="warning" header="You may not upload assets">
-          Only providers of algorithms or datasets, creators and administrators of the domain may.
-        </Alert>
+        <Refused what="upload assets" actions={['provide_algorithm', 'provide_dataset']} />
       )}
     </ScreenFrame>
   );

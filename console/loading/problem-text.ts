@@ -30,9 +30,11 @@ function tellOperator(requestId: string | undefined): string {
   return `Try again. If it happens again, ${what} the operator of the service.`;
 }
 
+export const askForRole = 'Ask an administrator of the domain for a role that allows it. Then sign in again.';
+
 const advices: Partial<Record<ServiceProblem['code'], string>> = {
   unauthenticated: 'Keep a copy of what you have typed: signing in again loses it.',
-  forbidden: 'Ask an administrator of the domain for a role that allows it. Then sign in again.',
+  forbidden: askForRole,
   not_found: 'It may have been deleted, or belong to another domain. Look for it in its list.',
   too_many_requests: 'Try again in a minute.',
   unavailable: 'Try again in a minute.',
