@@ -12,7 +12,7 @@ import { useState } from 'react';
 import type { Schemas } from '../../client/index.ts';
 import { permissions } from '../access/permissions.ts';
 import { Refused } from '../access/refused.tsx';
-import { fieldError } from '../loading/field-errors.ts';
+import { fieldErrors } from '../loading/field-errors.ts';
 import { keysForBodies } from '../loading/keys-for-bodies.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
@@ -98,6 +98,7 @@ function NewForm() {
       { replace: true },
     );
   });
+  const errors = fieldErrors(save.problem, ['/asset/file_name', '/asset/description']);
   const isBusy = save.isRunning;
 
   return (
@@ -150,7 +151,7 @@ function NewForm() {
               <FormField
                 label="File name"
                 description="The name under which the algorithm finds it."
-                errorText={fieldError(save.problem, '/asset/file_name') ?? linkConflict(save.problem, 'file_name_taken')}
+                errorText={errors.at('/asset/file_name') ?? linkConflict(save.problem, 'file_name_taken')}
               >
                 <Input
                   value={fields.file_name}
@@ -167,7 +168,7 @@ function NewForm() {
                   }
                 />
               </FormField>
-              <FormField label="Description (optional)" errorText={fieldError(save.problem, '/asset/description')}>
+              <FormField label="Description (optional)" errorText={errors.at('/asset/description')}>
                 <Textarea
                   value={fields.description}
                   rows={2}
@@ -195,7 +196,7 @@ function NewForm() {
             upload={upload}
             asset={created && <Link href={addressOf({ screen: 'asset', domain, id: created.id })}>{created.file_name}</Link>}
           />
-          <ProblemAlert problem={save.problem} fields={['/asset/file_name', '/asset/description']} />
+          <ProblemAlert problem={save.problem} fields={errors.fields} />
         </SpaceBetween>
       </Form>
     </form>
