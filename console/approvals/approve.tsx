@@ -153,7 +153,8 @@ export function Approve({ computation: { id, name, approval: policy }, onClose, 
               the signature in base64:{' '}
               <Hash value={textToSign({ domain, computation: id, digest, limits })} what="text to sign" isWhole />
               <br />
-              Or let the command line sign and approve: <Hash value={approveCommand(id, limits)} what="command" isWhole />
+              Or let the command line sign and approve:{' '}
+              <Hash value={approveCommand({ domain, computation: id, digest, etag, limits })} what="command" isWhole />
             </>
           }
           errorText={signatureError !== undefined && <span className="long-words">{signatureError}</span>}
