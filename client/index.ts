@@ -3,6 +3,7 @@ export type { Schemas } from './api-types.ts';
 export { assetWithoutReading, type KnownAsset } from './asset-without-reading.ts';
 export { type Client, type ClientOptions, createClient } from './create-client.ts';
 export { findRows } from './find-rows.ts';
+export { placeInDetail, placeText } from './invalid-places.ts';
 export { newKey } from './new-key.ts';
 export type { Arguments, CallOptions, Data, Operation } from './operation.ts';
 export { type Item, items, type ListOperation, type Page, page, pages } from './pages.ts';

@@ -1,3 +1,4 @@
+import { placeInDetail, placeText } from '../invalid-places.ts';
 import type { ServiceProblem } from '../service-problem.ts';
 
 /** The options and arguments whose values the service checks, by their place in the request. */
@@ -42,7 +43,8 @@ export function mistake({ pointer, detail }: ServiceProblem['errors'][number], {
   return `${typedAs(pointer, help) ?? pointer}: ${detail}`;
 }
 
-/** The places of a request that are invalid, unless the detail names them already. */
-export function placesOf({ detail, errors }: ServiceProblem): string[] {
-  return errors.filter((error) => !detail.includes(error.detail)).map((error) => `  ${error.pointer}: ${error.detail}`);
+/** The places of a request that are invalid, except the one that the detail names already. */
+export function placesOf(problem: ServiceProblem): string[] {
+  const named = placeInDetail(problem);
+  return problem.errors.filter((place) => place !== named).map((place) => `  ${placeText(place)}`);
 }

@@ -9,7 +9,7 @@ import Textarea from '@cloudscape-design/components/textarea';
 import { useState } from 'react';
 import { type Schemas, ServiceProblem } from '../../client/index.ts';
 import { loadComputation } from '../computations/load-computation.ts';
-import { fieldError } from '../loading/field-errors.ts';
+import { fieldErrors } from '../loading/field-errors.ts';
 import { LoadedView } from '../loading/loaded-view.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
@@ -77,7 +77,8 @@ export function Approve({ computation: { id, name, approval: policy }, onClose, 
     notify('You have approved.');
     onApproved();
   });
-  const signatureError = fieldError(approve.problem, '/signature');
+  const errors = fieldErrors(approve.problem, ['/cvm_ids', '/signature']);
+  const signatureError = errors.at('/signature');
   return (
     <ConfirmModal
       title={`Approve the manifest of ${name}`}
@@ -85,7 +86,7 @@ export function Approve({ computation: { id, name, approval: policy }, onClose, 
       confirm="Approve"
       isRunning={approve.isRunning}
       problem={approve.problem}
-      fields={['/cvm_ids', '/signature']}
+      fields={errors.fields}
       conflict={
         isOutdated &&
         isShown && (
@@ -136,7 +137,7 @@ export function Approve({ computation: { id, name, approval: policy }, onClose, 
           <FormField
             label="Only on these CVMs (optional)"
             description="Identifiers, separated by commas. Empty: on any CVM."
-            errorText={fieldError(approve.problem, '/cvm_ids')}
+            errorText={errors.at('/cvm_ids')}
           >
             <Input value={cvms} onChange={({ detail }) => setCvms(detail.value)} />
           </FormField>
@@ -152,7 +153,8 @@ export function Approve({ computation: { id, name, approval: policy }, onClose, 
               the signature in base64:{' '}
               <Hash value={textToSign({ domain, computation: id, digest, limits })} what="text to sign" isWhole />
               <br />
-              Or let the command line sign and approve: <Hash value={approveCommand(id, limits)} what="command" isWhole />
+              Or let the command line sign and approve:{' '}
+              <Hash value={approveCommand({ domain, computation: id, digest, etag, limits })} what="command" isWhole />
             </>
           }
           errorText={signatureError !== undefined && <span className="long-words">{signatureError}</span>}

@@ -4,7 +4,7 @@ import RadioGroup from '@cloudscape-design/components/radio-group';
 import Textarea from '@cloudscape-design/components/textarea';
 import { useState } from 'react';
 import type { KnownAsset, Schemas } from '../../client/index.ts';
-import { fieldError } from '../loading/field-errors.ts';
+import { fieldErrors } from '../loading/field-errors.ts';
 import { ReadAgain } from '../loading/read-again.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';
@@ -42,13 +42,14 @@ export function EditAsset({ found, onClose, onSaved, onReadAgain }: Props) {
     notify('The changes are saved.');
     onSaved();
   });
+  const errors = fieldErrors(save.problem, ['/asset/file_name', '/asset/description']);
   return (
     <ConfirmModal
       title={`Edit ${asset.file_name}`}
       confirm="Save changes"
       isRunning={save.isRunning}
       problem={save.problem}
-      fields={['/asset/file_name', '/asset/description']}
+      fields={errors.fields}
       conflict={
         <ReadAgain problem={save.problem} readAgain={onReadAgain}>
           Nothing was saved. Reading {asset.file_name} again shows the changes of others, and drops yours.
@@ -58,10 +59,10 @@ export function EditAsset({ found, onClose, onSaved, onReadAgain }: Props) {
       onConfirm={() => void save.run()}
       onClose={onClose}
     >
-      <FormField label="File name" errorText={fieldError(save.problem, '/asset/file_name')}>
+      <FormField label="File name" errorText={errors.at('/asset/file_name')}>
         <Input value={fields.file_name} onChange={({ detail }) => change({ file_name: detail.value })} />
       </FormField>
-      <FormField label="Description (optional)" errorText={fieldError(save.problem, '/asset/description')}>
+      <FormField label="Description (optional)" errorText={errors.at('/asset/description')}>
         <Textarea value={fields.description} rows={2} onChange={({ detail }) => change({ description: detail.value })} />
       </FormField>
       {isMine && (

@@ -1,4 +1,3 @@
-import Alert from '@cloudscape-design/components/alert';
 import Button from '@cloudscape-design/components/button';
 import Container from '@cloudscape-design/components/container';
 import FileUpload from '@cloudscape-design/components/file-upload';
@@ -12,7 +11,8 @@ import Textarea from '@cloudscape-design/components/textarea';
 import { useState } from 'react';
 import type { Schemas } from '../../client/index.ts';
 import { permissions } from '../access/permissions.ts';
-import { fieldError } from '../loading/field-errors.ts';
+import { Refused } from '../access/refused.tsx';
+import { fieldErrors } from '../loading/field-errors.ts';
 import { keysForBodies } from '../loading/keys-for-bodies.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
@@ -41,9 +41,7 @@ export function NewAssetScreen() {
       {permissions.createAnyAsset(me) ? (
         <NewForm />
       ) : (
-        <Alert type="warning" header="You may not upload assets">
-          Only providers of algorithms or datasets, creators and administrators of the domain may.
-        </Alert>
+        <Refused what="upload assets" actions={['provide_algorithm', 'provide_dataset']} />
       )}
     </ScreenFrame>
   );
@@ -100,6 +98,7 @@ function NewForm() {
       { replace: true },
     );
   });
+  const errors = fieldErrors(save.problem, ['/asset/file_name', '/asset/description']);
   const isBusy = save.isRunning;
 
   return (
@@ -152,7 +151,7 @@ function NewForm() {
               <FormField
                 label="File name"
                 description="The name under which the algorithm finds it."
-                errorText={fieldError(save.problem, '/asset/file_name') ?? linkConflict(save.problem, 'file_name_taken')}
+                errorText={errors.at('/asset/file_name') ?? linkConflict(save.problem, 'file_name_taken')}
               >
                 <Input
                   value={fields.file_name}
@@ -169,7 +168,7 @@ function NewForm() {
                   }
                 />
               </FormField>
-              <FormField label="Description (optional)" errorText={fieldError(save.problem, '/asset/description')}>
+              <FormField label="Description (optional)" errorText={errors.at('/asset/description')}>
                 <Textarea
                   value={fields.description}
                   rows={2}
@@ -197,7 +196,7 @@ function NewForm() {
             upload={upload}
             asset={created && <Link href={addressOf({ screen: 'asset', domain, id: created.id })}>{created.file_name}</Link>}
           />
-          <ProblemAlert problem={save.problem} fields={['/asset/file_name', '/asset/description']} />
+          <ProblemAlert problem={save.problem} fields={errors.fields} />
         </SpaceBetween>
       </Form>
     </form>

@@ -12,7 +12,7 @@ import Toggle from '@cloudscape-design/components/toggle';
 import { type ReactNode, useState } from 'react';
 import { holdsPrivateKey } from '../../shared/holds-private-key.ts';
 import { permissions } from '../access/permissions.ts';
-import { fieldError } from '../loading/field-errors.ts';
+import { fieldErrors, type FieldErrors } from '../loading/field-errors.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import type { Action } from '../loading/use-action.ts';
 import { alreadySent } from '../shell/already-sent.ts';
@@ -44,7 +44,7 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
     setFields((before) => ({ ...before, ...changed }));
   };
   const policies = approvalPolicies.slice(isNew ? 0 : approvalPolicies.indexOf(initial.approval));
-  const error = (pointer: string) => fieldError(save.problem, pointer);
+  const errors = fieldErrors(save.problem, shownFields);
   const publishesKey = publishedKeys(fields.agent_config).length > 0;
 
   return (
@@ -74,17 +74,17 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
         <SpaceBetween size="l">
           <Container header={<Header variant="h2">Computation</Header>}>
             <SpaceBetween size="l">
-              <FormField label="Name" errorText={error('/name')}>
+              <FormField label="Name" errorText={errors.at('/name')}>
                 <Input value={fields.name} ariaRequired onChange={({ detail }) => change({ name: detail.value })} />
               </FormField>
-              <FormField label="Description (optional)" errorText={error('/description')}>
+              <FormField label="Description (optional)" errorText={errors.at('/description')}>
                 <Textarea value={fields.description} rows={3} onChange={({ detail }) => change({ description: detail.value })} />
               </FormField>
               <FormField
                 label="Owner"
                 description="The owner may start and stop runs, and always gets the results."
                 constraintText={!permissions.changeOwner(me) && 'Only an administrator may name another owner.'}
-                errorText={error('/owner')}
+                errorText={errors.at('/owner')}
               >
                 <Input
                   value={fields.owner}
@@ -99,7 +99,7 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
               <FormField
                 label="Approval before a run"
                 description="The parties approve one manifest. You can raise this level later, but not lower it."
-                errorText={error('/approval')}
+                errorText={errors.at('/approval')}
               >
                 <Select
                   selectedOption={{ value: fields.approval, label: approvalTexts[fields.approval] }}
@@ -112,7 +112,7 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
               <FormField
                 label="Result consumers (optional)"
                 description="Only these users and the owner get the results. One user on each line. Empty: everyone with the role result_consumer who uploads a key."
-                errorText={error('/consumers')}
+                errorText={errors.at('/consumers')}
               >
                 <Textarea
                   value={consumers}
@@ -125,8 +125,8 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
               </FormField>
             </SpaceBetween>
           </Container>
-          <AgentFields fields={fields} change={change} error={error} />
-          <ProblemAlert problem={save.problem} fields={shownFields} />
+          <AgentFields fields={fields} change={change} errors={errors} />
+          <ProblemAlert problem={save.problem} fields={errors.fields} />
           {conflict}
         </SpaceBetween>
       </Form>
@@ -137,7 +137,7 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
 interface AgentProps {
   fields: ComputationFields;
   change: (changed: Partial<ComputationFields>) => void;
-  error: (pointer: string) => string | undefined;
+  errors: FieldErrors<(typeof shownFields)[number]>;
 }
 
 const logLevels = ['', 'debug', 'info', 'warn', 'error'] as const;
@@ -157,28 +157,34 @@ const shownFields = [
   '/approval',
   '/consumers',
   '/agent_config/log_level',
-  ...pemFields.map(([name]) => `/agent_config/${name}`),
-];
+  ...pemFields.map(([name]) => `/agent_config/${name}` as const),
+] as const;
 
 /** Returns the fields with a private key that every viewer would read, such as a PEM file that has the certificate and its key. */
 function publishedKeys(config: ComputationFields['agent_config']): string[] {
   return pemFields.map(([name]) => name).filter((name) => name !== 'server_key' && holdsPrivateKey(config[name]));
 }
 
-function AgentFields({ fields: { agent_config }, change, error }: AgentProps) {
+function AgentFields({ fields: { agent_config }, change, errors }: AgentProps) {
   const published = publishedKeys(agent_config);
   const [isOpen, setOpen] = useState(published.length > 0);
+  const hasError = shownFields.some((field) => field.startsWith('/agent_config/') && errors.at(field) !== undefined);
+  const [hadError, setHadError] = useState(hasError);
+  if (hasError !== hadError) {
+    setHadError(hasError);
+    if (hasError) setOpen(true); // once: the user may close it again
+  }
   const set = (changed: Partial<ComputationFields['agent_config']>) => change({ agent_config: { ...agent_config, ...changed } });
   return (
     <ExpandableSection
       variant="container"
       headerText="Agent"
       headerDescription="How the agent in the CVM is started."
-      expanded={isOpen || shownFields.some((field) => field.startsWith('/agent_config/') && error(field) !== undefined)}
+      expanded={isOpen}
       onChange={({ detail }) => setOpen(detail.expanded)}
     >
       <SpaceBetween size="l">
-        <FormField label="Log level" errorText={error('/agent_config/log_level')}>
+        <FormField label="Log level" errorText={errors.at('/agent_config/log_level')}>
           <Select
             selectedOption={{ value: agent_config.log_level, label: agent_config.log_level || 'Default' }}
             options={logLevels.map((value) => ({ value, label: value || 'Default' }))}
@@ -196,7 +202,7 @@ function AgentFields({ fields: { agent_config }, change, error }: AgentProps) {
             errorText={
               published.includes(name)
                 ? 'This contains a private key, which every viewer would see. Put the key in its own field only.'
-                : error(`/agent_config/${name}`)
+                : errors.at(`/agent_config/${name}`)
             }
           >
             <Textarea

@@ -1,6 +1,6 @@
-import Alert from '@cloudscape-design/components/alert';
 import { useState } from 'react';
 import { permissions } from '../access/permissions.ts';
+import { Refused } from '../access/refused.tsx';
 import { LoadedView } from '../loading/loaded-view.tsx';
 import { ReadAgain } from '../loading/read-again.tsx';
 import { useAction } from '../loading/use-action.ts';
@@ -44,11 +44,7 @@ function EditForm({ read: { computation, etag }, readAgain }: { read: LoadedComp
     goOn(address, { replace: true });
   });
   if (!permissions.editComputation(me, computation)) {
-    return (
-      <Alert type="warning" header="You may not edit this computation">
-        Only its owner, editors and administrators may.
-      </Alert>
-    );
+    return <Refused what="edit this computation" actions={['edit']} or="being its owner" />;
   }
   return (
     <ComputationForm

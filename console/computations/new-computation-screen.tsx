@@ -1,6 +1,6 @@
-import Alert from '@cloudscape-design/components/alert';
 import { useState } from 'react';
 import { permissions } from '../access/permissions.ts';
+import { Refused } from '../access/refused.tsx';
 import { keysForBodies } from '../loading/keys-for-bodies.ts';
 import { useAction } from '../loading/use-action.ts';
 import { addressOf } from '../routing/places.ts';
@@ -16,13 +16,7 @@ export function NewComputationScreen() {
   const { domain, me } = useDomain();
   return (
     <ScreenFrame title="Create computation" above={aboveComputation(domain)}>
-      {permissions.createComputation(me) ? (
-        <NewForm />
-      ) : (
-        <Alert type="warning" header="You may not create computations">
-          Only creators and administrators of the domain may.
-        </Alert>
-      )}
+      {permissions.createComputation(me) ? <NewForm /> : <Refused what="create computations" actions={['create_computation']} />}
     </ScreenFrame>
   );
 }

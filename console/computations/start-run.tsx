@@ -4,7 +4,7 @@ import Link from '@cloudscape-design/components/link';
 import { useState } from 'react';
 import { ServiceProblem } from '../../client/index.ts';
 import { CvmInput } from '../cvms/cvm-input.tsx';
-import { fieldError } from '../loading/field-errors.ts';
+import { fieldErrors } from '../loading/field-errors.ts';
 import { missingSentences } from '../loading/problem-text.ts';
 import { useAction } from '../loading/use-action.ts';
 import { addressOf } from '../routing/places.ts';
@@ -26,13 +26,14 @@ export function StartRun({ overview, onClose }: { overview: Overview; onClose: (
     goOn(addressOf({ screen: 'run', domain, id, run }));
   });
   const activeRun = start.problem instanceof ServiceProblem ? start.problem.run_id : undefined;
+  const errors = fieldErrors(start.problem, ['query/cvm']);
   return (
     <ConfirmModal
       title={`Start a run of ${name}`}
       confirm="Start run"
       isRunning={start.isRunning}
       problem={start.problem}
-      fields={['query/cvm']}
+      fields={errors.fields}
       isDisabled={!isReady || cvm.trim() === ''}
       onConfirm={() => void start.run()}
       onClose={onClose}
@@ -41,7 +42,7 @@ export function StartRun({ overview, onClose }: { overview: Overview; onClose: (
         <FormField
           label="CVM"
           description="The confidential virtual machine that runs the algorithm."
-          errorText={fieldError(start.problem, 'query/cvm')}
+          errorText={errors.at('query/cvm')}
           constraintText={exampleCvm !== undefined && `Simulated CVMs answer to any name here, such as ${exampleCvm}.`}
         >
           <CvmInput value={cvm} onChange={setCvm} />

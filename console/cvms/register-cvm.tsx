@@ -6,15 +6,12 @@ import Textarea from '@cloudscape-design/components/textarea';
 import { useState } from 'react';
 import { type Client, type Schemas, ServiceProblem } from '../../client/index.ts';
 import { holdsPrivateKey } from '../../shared/holds-private-key.ts';
-import { fieldError } from '../loading/field-errors.ts';
+import { fieldErrors } from '../loading/field-errors.ts';
 import { ReadAgain } from '../loading/read-again.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { addressOf } from '../routing/places.ts';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
-
-/** The places in the request that have a field in the dialog. */
-const shownFields = ['path/cvmID', '/description', '/certificate'];
 
 interface Props {
   /** The registered CVM that is changed. Default: a new one. */
@@ -45,13 +42,14 @@ export function RegisterCvm({ registered, onClose, onSaved }: Props) {
     notify(`${cvm.trim()} is registered.`);
     onSaved(cvm.trim());
   });
+  const errors = fieldErrors(save.problem, [...(registered ? [] : ['path/cvmID' as const]), '/description', '/certificate']);
   return (
     <ConfirmModal
       title={registered ? `Edit ${cvm}` : 'Register a CVM'}
       confirm={registered ? 'Save changes' : 'Register'}
       isRunning={save.isRunning}
       problem={save.problem}
-      fields={shownFields}
+      fields={errors.fields}
       conflict={
         registered ? (
           <ReadAgain problem={save.problem} readAgain={registered.readAgain}>
@@ -73,12 +71,12 @@ export function RegisterCvm({ registered, onClose, onSaved }: Props) {
         <FormField
           label="Identifier"
           description="1 to 64 of the characters A-Z a-z 0-9 _ - . :"
-          errorText={fieldError(save.problem, 'path/cvmID')}
+          errorText={errors.at('path/cvmID')}
         >
           <Input value={cvm} ariaRequired onChange={({ detail }) => setCvm(detail.value)} />
         </FormField>
       )}
-      <FormField label="Description (optional)" errorText={fieldError(save.problem, '/description')}>
+      <FormField label="Description (optional)" errorText={errors.at('/description')}>
         <Input value={description} onChange={({ detail }) => setDescription(detail.value)} />
       </FormField>
       <FormField
@@ -88,7 +86,7 @@ export function RegisterCvm({ registered, onClose, onSaved }: Props) {
             ? 'One X.509 certificate in PEM. Empty: the fingerprint stays.'
             : 'One X.509 certificate in PEM. The service keeps its fingerprint.'
         }
-        errorText={isPrivate ? 'This is a private key. Paste the certificate.' : fieldError(save.problem, '/certificate')}
+        errorText={isPrivate ? 'This is a private key. Paste the certificate.' : errors.at('/certificate')}
       >
         <Textarea value={certificate} rows={4} spellcheck={false} onChange={({ detail }) => setCertificate(detail.value)} />
       </FormField>

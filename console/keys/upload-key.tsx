@@ -3,7 +3,7 @@ import FormField from '@cloudscape-design/components/form-field';
 import Textarea from '@cloudscape-design/components/textarea';
 import { useState } from 'react';
 import { holdsPrivateKey } from '../../shared/holds-private-key.ts';
-import { fieldError } from '../loading/field-errors.ts';
+import { fieldErrors } from '../loading/field-errors.ts';
 import { useAction } from '../loading/use-action.ts';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
@@ -32,13 +32,14 @@ export function UploadKey({ id, onClose, onUploaded }: Props) {
     setPrivate(holdsPrivateKey(text));
     setKey(holdsPrivateKey(text) ? '' : text);
   };
+  const errors = fieldErrors(upload.problem, ['/key']);
   return (
     <ConfirmModal
       title="Upload your public key"
       confirm="Upload"
       isRunning={upload.isRunning}
       problem={upload.problem}
-      fields={['/key']}
+      fields={errors.fields}
       isDisabled={key.trim() === ''}
       onConfirm={() => void upload.run()}
       onClose={onClose}
@@ -46,11 +47,7 @@ export function UploadKey({ id, onClose, onUploaded }: Props) {
       <FormField
         label="Public key"
         description="The line of a .pub file, or PEM. RSA, ECDSA or Ed25519."
-        errorText={
-          isPrivate
-            ? 'This is a private key. Keep it to yourself, and use the .pub file beside it.'
-            : fieldError(upload.problem, '/key')
-        }
+        errorText={isPrivate ? 'This is a private key. Keep it to yourself, and use the .pub file beside it.' : errors.at('/key')}
         secondaryControl={
           <FileInput
             ariaLabel="Choose a public key file"

@@ -1,7 +1,18 @@
 import { ServiceProblem } from '../../client/index.ts';
 
-/** Returns what the service says about one field of a form, such as `/name`, and about the entries of a list in it. */
-export function fieldError(problem: unknown, field: string): string | undefined {
+export interface FieldErrors<Field extends string> {
+  /** The places in the request whose errors are shown at fields, such as `/name`. */
+  fields: readonly Field[];
+  /** Returns what the service says about a field, and about the entries of a list in it. */
+  at: (field: Field) => string | undefined;
+}
+
+/** The errors of the fields of a form. `fields` names all of them, so that the rest of a problem is shown elsewhere. */
+export function fieldErrors<const Field extends string>(problem: unknown, fields: readonly Field[]): FieldErrors<Field> {
+  return { fields, at: (field) => fieldError(problem, field) };
+}
+
+function fieldError(problem: unknown, field: string): string | undefined {
   if (!(problem instanceof ServiceProblem)) return undefined;
   const texts = problem.errors.filter(({ pointer }) => isAtField(pointer, field)).map((error) => textAtField(error, field));
   return texts.length === 0 ? undefined : texts.join(' ');

@@ -1,4 +1,4 @@
-import { CutOffError, ServiceProblem } from '../../client/index.ts';
+import { CutOffError, placeInDetail, placeText, ServiceProblem } from '../../client/index.ts';
 import { isAtField } from './field-errors.ts';
 
 export interface ProblemText {
@@ -30,9 +30,11 @@ function tellOperator(requestId: string | undefined): string {
   return `Try again. If it happens again, ${what} the operator of the service.`;
 }
 
+export const askForRole = 'Ask an administrator of the domain for a role that allows it. Then sign in again.';
+
 const advices: Partial<Record<ServiceProblem['code'], string>> = {
   unauthenticated: 'Keep a copy of what you have typed: signing in again loses it.',
-  forbidden: 'Ask an administrator of the domain for a role that allows it. Then sign in again.',
+  forbidden: askForRole,
   not_found: 'It may have been deleted, or belong to another domain. Look for it in its list.',
   too_many_requests: 'Try again in a minute.',
   unavailable: 'Try again in a minute.',
@@ -52,25 +54,18 @@ export function problemText(error: unknown, fields: readonly string[] = []): Pro
     return { title, detail, advice: isCut ? advices.unreachable : undefined, points: [], requestId: undefined };
   }
   const { keys = [], hashes = [], info = [] } = error.missing_items ?? {};
-  // The detail of an invalid request is that of one of its places, usually with the place before it.
-  const repeated = error.errors.find((at) => [at.detail, pointText(at)].includes(error.detail));
-  const isAtFields = (at: Place) => fields.some((field) => isAtField(at.pointer, field));
+  const repeated = placeInDetail(error);
+  const isAtFields = (at: ServiceProblem['errors'][number]) => fields.some((field) => isAtField(at.pointer, field));
   return {
     title: titles[error.code] ?? 'Something went wrong',
     detail: repeated && isAtFields(repeated) ? 'Correct the fields that are marked.' : sentence(error.detail),
     advice: operatorsOwn.includes(error.code) ? tellOperator(error.requestId) : advices[error.code],
     points: [
-      ...error.errors.filter((at) => at !== repeated && !isAtFields(at)).map(pointText),
+      ...error.errors.filter((at) => at !== repeated && !isAtFields(at)).map(placeText),
       ...missingSentences({ keys, hashes, info }),
     ],
     requestId: error.requestId,
   };
-}
-
-type Place = ServiceProblem['errors'][number];
-
-function pointText({ pointer, detail }: Place): string {
-  return `${pointer || 'The body'}: ${detail}`;
 }
 
 /** Ends a text with a full stop if it has none, such as the browser's word for a lost connection. */

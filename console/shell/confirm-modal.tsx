@@ -57,7 +57,7 @@ export function ConfirmModal({ title, confirm, children, isRunning, problem, isD
           className="stack"
           onSubmit={(event) => {
             event.preventDefault();
-            onConfirm();
+            if (!isDisabled && !isRunning) onConfirm();
           }}
         >
           {children}

@@ -5,8 +5,8 @@ import { arrive } from './party.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
 export function tellOfLeaving(world: () => ConsoleWorld): void {
-  it('keeps what is typed at a click beside a dialog, asks before a form is left, and publishes no private key', async () => {
-    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
+  it('keeps what is typed at a click beside a dialog, asks before a form is left, publishes no private key, and opens a closed section at an error', async () => {
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], provokes: /status of 400/ });
     await open('cvms');
     await page.getByRole('button', { name: 'Register CVM' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'Register a CVM' });
@@ -43,6 +43,13 @@ export function tellOfLeaving(world: () => ConsoleWorld): void {
     await certificate.fill('-----BEGIN CERTIFICATE-----\n...\n-----BEGIN PRIVATE KEY-----\n...');
     await page.getByText('This contains a private key, which every viewer would see.').first().waitFor();
     await page.getByRole('button', { name: 'Create computation', disabled: true }).waitFor();
+    await certificate.fill('x'.repeat(20_000));
+    await page.getByRole('button', { name: 'Create computation' }).click();
+    await page.getByText('Correct the fields that are marked.').waitFor();
+    await page.getByRole('button', { name: /^Agent/ }).click();
+    await certificate.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Create computation' }).click();
+    await page.getByText('Expected a string of 0 to 16384 characters').waitFor();
     await certificate.fill('');
     await page.getByRole('button', { name: 'Create computation' }).click();
     await page.getByRole('heading', { name: 'Saved', level: 1 }).waitFor();

@@ -252,13 +252,14 @@ export function tellRuns(world: () => ConsoleWorld): void {
     for (const name of ['Start run', 'Delete', 'Link asset', 'Approve']) {
       expect(await carol.page.getByRole('button', { name, exact: true }).count()).toBe(0);
     }
-    for (const [path, header] of [
-      ['computations/new', 'You may not create computations'],
-      ['assets/new', 'You may not upload assets'],
-      [`computations/${id}/edit`, 'You may not edit this computation'],
+    for (const [path, header, needed] of [
+      ['computations/new', 'You may not create computations', 'administrator or creator'],
+      ['assets/new', 'You may not upload assets', 'administrator, creator, algo_provider or dataset_provider'],
+      [`computations/${id}/edit`, 'You may not edit this computation', 'administrator or editor, or being its owner'],
     ] as const) {
       await carol.open(path);
       await carol.page.getByText(header).waitFor();
+      await carol.page.getByText(`Requires the role ${needed}. Ask an administrator`).waitFor();
       expect(await carol.page.locator('main').getByRole('textbox').count()).toBe(0);
     }
     await carol.page.goto('/console/domains/d9/computations');

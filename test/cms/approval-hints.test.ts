@@ -74,6 +74,19 @@ describe('cms approve', () => {
     const { exitCode, stderr } = await cms(answers({ stale: true }, computation))('approve', idOf(0), '--yes', ...options);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.stringMatching(new RegExp(`${note}$`)) });
   });
+
+  it('approves only while the computation has the ETag of --etag', async () => {
+    const withEtag: Answer = (request, response) => json({})(request, response.setHeader('etag', '"-e1"'));
+    const approve = cms({ ...answers({}), [path]: withEtag });
+    expect(await approve('approve', idOf(0), '--yes', '--etag', '-e0')).toEqual({
+      exitCode: 6,
+      stdout: '',
+      stderr: `--etag is not the current ETag of the computation: something of it has changed.\nNext: cms manifest ${idOf(0)}\n`,
+    });
+    expect(asked).toEqual([`GET ${path}`, `GET ${path}/manifest`]);
+    expect(await approve('approve', idOf(0), '--yes', '--etag', '-e1')).toMatchObject({ exitCode: 0 });
+    expect(asked.at(-1)).toBe(`POST ${path}/approvals`);
+  });
 });
 
 describe('cms check', () => {

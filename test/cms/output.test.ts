@@ -245,6 +245,13 @@ describe('the command to type next', () => {
     );
   });
 
+  it('comes with every invalid place that the detail does not name, also one with the same words', () => {
+    const errors = ['/a', '/b', ''].map((pointer) => ({ pointer, detail: 'Unknown field.' }));
+    expect(explain({ code: 'invalid_request', detail: '/a: Unknown field.', errors }).message).toBe(
+      '/a: Unknown field.\n  /b: Unknown field.\n  The body: Unknown field.',
+    );
+  });
+
   it('is the login that the profile has', () => {
     expect(next({ code: 'unauthenticated' })).toBe('cms login');
     expect(next({ code: 'unauthenticated' }, { profileName: 'two words' })).toBe("cms login --profile 'two words'");

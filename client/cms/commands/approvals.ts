@@ -23,6 +23,7 @@ interface Options {
   cvm?: string[];
   expires?: string;
   digest?: string;
+  etag?: string;
   yes?: boolean;
 }
 
@@ -35,6 +36,7 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
     .option('--cvm <CVM>', 'only for runs on this CVM (repeatable)', collect)
     .option('--expires <WHEN>', 'only for runs that start before this time, such as 7d or 2026-12-31T12:00:00Z', laterMoment)
     .option('--digest <DIGEST>', 'approve only a manifest with this digest, without asking')
+    .option('--etag <ETAG>', 'approve only while the computation has this ETag, as the console shows it')
     .option('--yes', 'do not ask')
     .action(
       wrapAction(async (context, reference: string | undefined, options: Options) => {
@@ -56,6 +58,12 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
         const digest = digestOf(manifest);
         if (options.digest !== undefined && options.digest.toLowerCase() !== digest) {
           throw new CmsError(`--digest is not the digest of the current manifest, which is ${digest}.`, {
+            next: context.command(`manifest${named(context, connection, id)}`),
+            exitCode: exitCodes.conflict,
+          });
+        }
+        if (options.etag !== undefined && etag !== `"${options.etag}"`) {
+          throw new CmsError('--etag is not the current ETag of the computation: something of it has changed.', {
             next: context.command(`manifest${named(context, connection, id)}`),
             exitCode: exitCodes.conflict,
           });

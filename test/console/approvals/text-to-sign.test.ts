@@ -19,10 +19,12 @@ describe('the limits of an approval', () => {
 });
 
 describe('the command that signs', () => {
-  it('has the limits of the approval', () => {
-    expect(approveCommand('c1', {})).toBe('cms approve c1 --sign KEYFILE');
-    expect(approveCommand('c1', { cvm_ids: ['cvm-1', 'cvm-2'], expires_at: '2026-01-08T00:00:00.000Z' })).toBe(
-      'cms approve c1 --sign KEYFILE --cvm cvm-1 --cvm cvm-2 --expires 2026-01-08T00:00:00.000Z',
+  it('approves what is shown, in its domain, with the limits of the approval', () => {
+    const shown = { domain: 'd1', computation: 'c1', digest, etag: '"e1"' };
+    const command = `cms --domain d1 approve c1 --digest ${digest} --etag e1 --sign KEYFILE`;
+    expect(approveCommand({ ...shown, limits: {} })).toBe(command);
+    expect(approveCommand({ ...shown, limits: { cvm_ids: ['cvm-1', 'cvm-2'], expires_at: '2026-01-08T00:00:00.000Z' } })).toBe(
+      `${command} --cvm cvm-1 --cvm cvm-2 --expires 2026-01-08T00:00:00.000Z`,
     );
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceProblem } from '../../../client/index.ts';
-import { fieldError } from '../../../console/loading/field-errors.ts';
+import { fieldErrors } from '../../../console/loading/field-errors.ts';
 import { problemText } from '../../../console/loading/problem-text.ts';
 
 const invalid = new ServiceProblem({
@@ -36,6 +36,8 @@ describe('what a user reads about a problem', () => {
     expect(problemText(problem).points).toEqual([]);
     const withPlace = problemAt(errors, '/signature: Expected a signature.');
     expect(problemText(withPlace).points).toEqual([]);
+    const alike = problemAt([...errors, { pointer: '/key', detail: 'Expected a signature.' }], withPlace.detail);
+    expect(problemText(alike).points).toEqual(['/key: Expected a signature.']);
   });
 
   it('has no place whose error is shown at a field', () => {
@@ -93,13 +95,16 @@ describe('what a user reads about a problem', () => {
 
 describe('the error of a field', () => {
   it('is found by its pointer, also that of an entry of a list, which it numbers', () => {
-    expect(fieldError(invalid, '/name')).toBe('Required');
-    expect(fieldError(invalid, '/consumers')).toBe('Entry 4: Too long');
+    const errors = fieldErrors(invalid, ['/name', '/consumers']);
+    expect(errors.at('/name')).toBe('Required');
+    expect(errors.at('/consumers')).toBe('Entry 4: Too long');
+    // @ts-expect-error a place that is not among the fields would be shown twice
+    errors.at('/description');
   });
 
   it('is none where the service named none', () => {
-    expect(fieldError(invalid, '/owner')).toBeUndefined();
-    expect(fieldError(new Error('x'), '/name')).toBeUndefined();
-    expect(fieldError(undefined, '/name')).toBeUndefined();
+    expect(fieldErrors(invalid, ['/owner']).at('/owner')).toBeUndefined();
+    expect(fieldErrors(new Error('x'), ['/name']).at('/name')).toBeUndefined();
+    expect(fieldErrors(undefined, ['/name']).at('/name')).toBeUndefined();
   });
 });
