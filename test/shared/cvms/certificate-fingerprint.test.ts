@@ -51,6 +51,6 @@ describe('certificateFingerprint', () => {
     ['bytes after the certificate', armoured(Buffer.concat([der, Buffer.from([0])]))],
     ['other DER', armoured(Buffer.from([0x30, 0x03, 0x02, 0x01, 0x01]))],
   ])('refuses %s', (_what, pem) => {
-    expect(refused(pem)).toBe('Expected one X.509 certificate in PEM ("BEGIN CERTIFICATE").');
+    expect(refused(pem)).toBe('/certificate: Expected one X.509 certificate in PEM ("BEGIN CERTIFICATE").');
   });
 });
