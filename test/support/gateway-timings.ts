@@ -2,7 +2,7 @@ import type { GatewayTimings } from '../../gateway/gateway-timings.ts';
 
 /** Short waits, so that tests need not wait for the facts of minutes. */
 export const testTimings: Partial<GatewayTimings> = {
-  commands: 50,
+  commands: 100,
   stateOfBusy: 300,
   stateOfIdle: 300,
   answer: 2_000,

@@ -33,12 +33,23 @@ export function formsOf(text: string): string[] {
 
 /** Returns what bytes contain if they are compressed, in each way in which they can be read. */
 export function inflated(bytes: Buffer, dictionaries: readonly Uint8Array[]): Buffer[] {
-  const plain = [gunzipSync, inflateRawSync, inflateSync].flatMap((inflate) => unlessItFails(() => inflate(bytes)));
+  const inflates = isZlib(bytes) ? [inflateRawSync, inflateSync] : [inflateRawSync];
+  const plain = (isGzip(bytes) ? [gunzipSync, ...inflates] : inflates).flatMap((inflate) => unlessItFails(() => inflate(bytes)));
   const byDictionary = dictionaries.flatMap((dictionary) =>
-    [inflateRawSync, inflateSync].flatMap((inflate) => unlessItFails(() => inflate(bytes, { dictionary }))),
+    inflates.flatMap((inflate) => unlessItFails(() => inflate(bytes, { dictionary }))),
   );
   // Bytes that mean something else may happen to copy a piece of a dictionary.
   return [...plain, ...byDictionary.filter(isJson)];
+}
+
+/** Whether bytes begin as RFC 1952 says. */
+function isGzip(bytes: Buffer): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
+
+/** Whether bytes begin as RFC 1950 says: with the method deflate, and a checksum of the first two. */
+function isZlib(bytes: Buffer): boolean {
+  return bytes.length > 1 && ((bytes[0] ?? 0) & 0x0f) === 8 && bytes.readUInt16BE(0) % 31 === 0;
 }
 
 function unlessItFails(inflate: () => Buffer): Buffer[] {

@@ -15,20 +15,20 @@ function answering(...answers: Taken[]) {
 }
 
 describe('DomainLimit', () => {
-  it('asks the bucket for the first change, and then once for ten', async () => {
+  it('asks the bucket for the first change, then for twice as many each time, and at last once for ten', async () => {
     const { asked, admit } = answering();
-    for (let change = 0; change < 25; change++) await admit(change);
-    expect(asked.map(({ tokens }) => tokens)).toEqual([1, 10, 10, 10]);
+    for (let change = 0; change < 36; change++) await admit(change);
+    expect(asked.map(({ tokens }) => tokens)).toEqual([1, 2, 4, 8, 10, 10, 10]);
   });
 
   it('forgets tokens that were not used within ten seconds', async () => {
     const { asked, admit } = answering();
-    for (const now of [0, 9_999, 10_000, 19_998, 19_999, 29_998]) await admit(now);
+    for (const now of [0, 9_999, 10_000, 19_999, 29_998]) await admit(now);
     expect(asked.map(({ now, tokens }) => [now, tokens])).toEqual([
       [0, 1],
-      [9_999, 10],
+      [9_999, 2],
       [19_999, 1],
-      [29_998, 10],
+      [29_998, 2],
     ]);
   });
 

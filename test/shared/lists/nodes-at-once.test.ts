@@ -20,7 +20,7 @@ import { tableThrough, type Command } from '../../support/table-through.ts';
 
 const seed = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const random = seededRandom(seed);
-const members = 3_000;
+const members = amount({ sample: 1_200, full: 3_000 });
 const changesOfRound = 30;
 const states = [1, 2, 3];
 

@@ -164,7 +164,7 @@ describe('a check of a list', () => {
 
   it('finds nodes that do not have the counts of their parents', async () => {
     const failed = (member: Member): Member => (member.number === 3 ? { ...member, state: 2 } : member);
-    await createInBulk(1_500);
+    await createInBulk(1_100);
     await foldAll();
     expect(await check()).toEqual([]);
     const items = await scan(stores.table);
@@ -192,7 +192,7 @@ describe('a check of a list', () => {
 
 describe('a fold that reads its nodes after another one has replaced them', () => {
   it('has folded nothing, and loses no change', async () => {
-    await createInBulk(1_500);
+    await createInBulk(1_100);
     await foldAll();
     const changes = [memberChange(list, 1, { before: 'created', now: 'running', group: groupOfOwner('alice') })];
     const { Key, ExpressionAttributeValues: values } = logChange(list.index, 1, { version: 1, changes }).update ?? {};
@@ -262,7 +262,7 @@ describe('a rebuild of an index', () => {
   });
 
   it('deletes the nodes that a fold has written after another one had taken it for failed', async () => {
-    await createInBulk(1_500);
+    await createInBulk(1_100);
     const stored = async () =>
       (await Promise.all(indexKeys.nodeShards(list.index).map((shard) => queryPartition(stores.table, shard)))).flat().length;
     let isFirst = true;
