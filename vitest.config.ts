@@ -44,6 +44,24 @@ const exceptions = [
 /** These use one service for all files of a process, each file in domains of its own. */
 const endToEnd = ['test/e2e/**/*.test.ts'];
 
+/** Files of which each starts a service of its own, and stops it: one after the other in a process, which stays warm. */
+const services = [
+  'test/access/*.test.ts',
+  'test/client/{cause-of,package,send-content,story,transfers}.test.ts',
+  'test/cms/{approval-hints,cut-short,errors,events,init,transfers}.test.ts',
+  'test/concurrency/{at-once,aws-front,links-at-once,repeats-at-once,watchers}.test.ts',
+  'test/gateway/{certificates,clocks,connections,identity,logs,metrics,pending-messages,reports,restarts,runs,two-gateways}.test.ts',
+  'test/infra/bus/*.test.ts',
+  'test/infra/canary/{canary-handler,clear-domain,password-sign-in,run-canary}.test.ts',
+  'test/infra/commands/*.test.ts',
+  'test/infra/local/{continued-deletion,interrupted-deletions,stack,waits}.test.ts',
+  'test/infra/local/{dynamodb/*,functions/*,http-api/*,kms/*,s3/*,step-functions/*}.test.ts',
+  'test/infra/service/uses.test.ts',
+  'test/infra/simulated-cvms/simulated-cvms.test.ts',
+  'test/lifecycle/*.test.ts',
+  'test/readme.test.ts',
+];
+
 /** Components with JSX and style sheets, which Vite has to change. */
 const components = ['test/console/**/*.test.ts'];
 
@@ -51,7 +69,8 @@ const without = (...files: string[]) => [...configDefaults.exclude, ...files];
 
 /** Projects that cover every file once. */
 export const projects = [
-  { test: { ...base.test, name: 'alone', isolate: true, exclude: without(...sharing, ...endToEnd, ...components) } },
+  { test: { ...base.test, name: 'alone', isolate: true, exclude: without(...sharing, ...services, ...endToEnd, ...components) } },
+  { test: { ...base.test, name: 'services', isolate: false, include: services, exclude: without(...sharing) } },
   { test: { ...base.test, name: 'exceptions', isolate: true, include: exceptions } },
   { test: { ...base.test, name: 'sharing', isolate: false, include: sharing, exclude: without(...exceptions) } },
   {

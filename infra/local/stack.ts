@@ -1,5 +1,6 @@
 import { Deadline } from '../../shared/deadline.ts';
 import type { RunTimes } from '../../shared/runs/state-machine.ts';
+import { openKms } from '../../shared/kms.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { openTable } from '../../shared/table/open-table.ts';
@@ -24,6 +25,7 @@ import { LocalUsers } from './domains/local-users.ts';
 import { localPages } from './pages/local-pages.ts';
 import { runLogDirectory, withRunLogs } from './cvms/run-log-files.ts';
 import { sendOnlyWhile } from './dynamodb/send-only-while.ts';
+import { sendTo } from './send-to.ts';
 import { sendUnsigned } from './send-unsigned.ts';
 import { signInPages } from './sign-in/sign-in-pages.ts';
 import { startSimulatedCvms } from '../simulated-cvms/simulated-cvms.ts';
@@ -61,7 +63,7 @@ export interface StackOptions {
   intercept?: (endpoints: Endpoints) => Promise<Endpoints>;
 }
 
-/** The whole service on this machine. Only one per process, because functions read their environment once. */
+/** The whole service on this machine. Only one at a time in a process, because its functions share their environment. */
 export interface Stack {
   baseUrl: string;
   endpoints: Endpoints;
@@ -119,11 +121,9 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     kms: kms.place,
     lambda: lambda.endpoint,
   };
-  setEnvironment((await options.intercept?.(endpoints)) ?? endpoints, times, options.logLevel ?? 'SILENT');
-  const { document } = openTable(() => new Deadline());
-  sendUnsigned(document, 'dynamodb');
-  sendOnlyWhile(dynamoDb.isListening, document);
-  sendUnsigned(openExecutions(() => new Deadline()).client, 'states');
+  const seen = (await options.intercept?.(endpoints)) ?? endpoints;
+  setEnvironment(seen, times, options.logLevel ?? 'SILENT');
+  prepareClients(seen, dynamoDb.isListening);
   if (options.dataDirectory !== undefined) await continueInterrupted({ invoke, background, clock, onStop });
   if (options.schedules !== false) for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
 
@@ -181,6 +181,19 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
       issuer.mintToken({ sub, groups, ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }) }),
     invoke,
   };
+}
+
+/** Connects the clients of the functions with the parts of this stack. */
+function prepareClients(endpoints: Endpoints, isListening: () => boolean): void {
+  const deadline = () => new Deadline();
+  const { document } = openTable(deadline);
+  const { client: executions } = openExecutions(deadline);
+  sendTo(document, endpoints.dynamoDb);
+  sendTo(executions, endpoints.stepFunctions);
+  sendTo(openKms(deadline).client, endpoints.kms.endpoint);
+  sendUnsigned(document, 'dynamodb');
+  sendUnsigned(executions, 'states');
+  sendOnlyWhile(isListening, document);
 }
 
 /** Starts the gateway for real CVMs. Stacks without one need not load gRPC and certificates. */

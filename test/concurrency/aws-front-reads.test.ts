@@ -1,8 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startDynamoDb, type LocalDynamoDb } from '../../infra/local/dynamodb/dynamodb.ts';
-import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';
 import { assetKey, readAsset } from '../../shared/assets/read-asset.ts';
 import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
@@ -19,7 +17,6 @@ import { readEvents } from '../../shared/events/read-events.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
 import { readManifest } from '../../shared/manifest/read-manifest.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
-import { documentClient } from '../../shared/table/document-client.ts';
 import { computationKeys, journalKeys, lists, purgeKeys } from '../../shared/table/keys.ts';
 import { type Item, type Table } from '../../shared/table/table.ts';
 import { transact } from '../../shared/table/transaction.ts';
@@ -40,6 +37,7 @@ import {
 import { patientDeadline } from '../support/embedded-table.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
 import { untilTestEnds } from '../support/patience.ts';
+import { documentAt } from '../support/document-at.ts';
 
 const domain = 'd1';
 const clock = virtualClock();
@@ -54,8 +52,7 @@ beforeAll(async () => {
   process.env['DYNAMODB_ENDPOINT'] = engine.endpoint;
   stores = await startStores();
   front = await startAwsDynamoDb(engine.endpoint, { clock });
-  const client = new DynamoDBClient({ endpoint: front.endpoint, region: 'local', credentials: localCredentials });
-  const document = documentClient(client);
+  const document = documentAt(front.endpoint);
   table = { name: stores.table.name, document, deadline: patientDeadline };
 });
 afterAll(async () => {

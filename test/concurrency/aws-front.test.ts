@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { startDynamoDb, type LocalDynamoDb } from '../../infra/local/dynamodb/dynamodb.ts';
-import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { startStack, type Stack } from '../../infra/local/stack.ts';
-import { documentClient } from '../../shared/table/document-client.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { callAs, type Call } from '../support/ready-computation.ts';
 import { startAwsDynamoDb, type AwsDynamoDb } from '../support/aws-dynamodb/aws-dynamodb.ts';
@@ -14,6 +11,7 @@ import { untilTestEnds } from '../support/patience.ts';
 import { repeating } from '../support/repeating-call.ts';
 import { slowClock } from '../support/slow-clock.ts';
 import { patientDeadline } from '../support/embedded-table.ts';
+import { documentAt } from '../support/document-at.ts';
 
 const domain = 'front';
 const count = 24;
@@ -26,14 +24,14 @@ let call: Call;
 beforeAll(async () => {
   engine = await startDynamoDb();
   front = await startAwsDynamoDb(engine.endpoint, { transactionInMilliseconds: 15, betweenReadsInMilliseconds: 1 });
-  process.env['DYNAMODB_ENDPOINT'] = front.endpoint;
+  vi.stubEnv('DYNAMODB_ENDPOINT', front.endpoint);
   const times = { acceptInSeconds: 600, silenceInSeconds: 600, runInSeconds: 600, stopInSeconds: 600 };
   stack = await startStack({ port: 0, simulator: false, times, clock: slowClock() });
-  const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
-  direct = { name: stack.tableName, document: documentClient(client), deadline: patientDeadline };
+  direct = { name: stack.tableName, document: documentAt(engine.endpoint), deadline: patientDeadline };
   call = repeating(callAs(stack.baseUrl, await stack.token('alice', [`${domain}:administrator`, `${domain}:cvm`])));
 });
 afterAll(async () => {
+  vi.unstubAllEnvs();
   await stack.stop();
   direct.document.destroy();
   await front.stop();

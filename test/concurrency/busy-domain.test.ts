@@ -1,13 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDynamoDb, type LocalDynamoDb } from '../../infra/local/dynamodb/dynamodb.ts';
-import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { listComputations } from '../../shared/computations/list-computations.ts';
 import { readStatistics } from '../../shared/computations/statistics.ts';
 import { foldDueLists } from '../../shared/lists/fold-due.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
-import { documentClient } from '../../shared/table/document-client.ts';
 import { indexKeys } from '../../shared/table/index-keys.ts';
 import { queryPartition, type Table } from '../../shared/table/table.ts';
 import { amount } from '../support/amounts.ts';
@@ -24,6 +21,7 @@ import {
 } from '../support/builders-store.ts';
 import { patientDeadline } from '../support/embedded-table.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
+import { documentAt } from '../support/document-at.ts';
 
 const domain = 'd1';
 const changesPerSecond = 500;
@@ -53,8 +51,7 @@ beforeAll(async () => {
   process.env['DYNAMODB_ENDPOINT'] = engine.endpoint;
   stores = await startStores();
   front = await startAwsDynamoDb(engine.endpoint, { clock, transactionInMilliseconds: 15, limits: unitLimitsOfAws });
-  const client = new DynamoDBClient({ endpoint: front.endpoint, region: 'local', credentials: localCredentials, maxAttempts: 6 });
-  const document = documentClient(client);
+  const document = documentAt(front.endpoint, { maxAttempts: 6 });
   table = { name: stores.table.name, document, deadline: patientDeadline, clock };
   throughFront = { ...stores, table };
 });

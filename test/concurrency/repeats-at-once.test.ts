@@ -1,10 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../shared/clock.ts';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { startStack, type Stack } from '../../infra/local/stack.ts';
-import { documentClient } from '../../shared/table/document-client.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { amount } from '../support/amounts.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
@@ -13,6 +10,7 @@ import { stepsOf, type Answered, type Steps } from '../support/keyed-steps.ts';
 import { startAwsDynamoDb, type AwsDynamoDb } from '../support/aws-dynamodb/aws-dynamodb.ts';
 import { startDynamoDbProxy, type DynamoDbProxy } from '../support/dynamodb-proxy.ts';
 import { slowClock } from '../support/slow-clock.ts';
+import { documentAt } from '../support/document-at.ts';
 
 let front: AwsDynamoDb;
 let proxy: DynamoDbProxy;
@@ -31,8 +29,7 @@ beforeAll(async () => {
       return { ...endpoints, dynamoDb: proxy.endpoint };
     },
   });
-  const client = new DynamoDBClient({ endpoint: stack.endpoints.dynamoDb, region: 'local', credentials: localCredentials });
-  direct = { name: stack.tableName, document: documentClient(client) };
+  direct = { name: stack.tableName, document: documentAt(stack.endpoints.dynamoDb) };
 });
 afterAll(async () => {
   await stack.stop();

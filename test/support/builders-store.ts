@@ -1,5 +1,4 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
 import { Sha256 } from '@smithy/core/checksum';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
@@ -23,7 +22,6 @@ import { uploadKey } from '../../shared/keys/participant-key.ts';
 import { readPublicKey } from '../../shared/keys/read-public-key.ts';
 import { readRun } from '../../shared/computations/read-run.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
-import { documentClient } from '../../shared/table/document-client.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { clockOfTests } from './append-to-journal.ts';
 import { computationFields } from './computation-fields.ts';
@@ -31,6 +29,7 @@ import { startDynamoDbProxy, type DynamoDbProxy } from './dynamodb-proxy.ts';
 import { patientDeadline, startEmbeddedTable } from './embedded-table.ts';
 import { startIdleStepFunctions } from './lifecycle-idle-step-functions.ts';
 import { patientClock } from './patience.ts';
+import { documentAt } from './document-at.ts';
 
 /** The dependencies of the store functions: real engines, and executions that only wait. */
 export interface Stores {
@@ -48,8 +47,7 @@ export interface Stores {
 export async function startStores(options: { latencyInMilliseconds?: number } = {}): Promise<Stores> {
   const embedded = await startEmbeddedTable();
   const proxy = await startDynamoDbProxy(embedded.endpoint, { latencyInMilliseconds: 0, ...options });
-  const client = new DynamoDBClient({ endpoint: proxy.endpoint, region: 'local', credentials: localCredentials, maxAttempts: 1 });
-  const document = documentClient(client);
+  const document = documentAt(proxy.endpoint, { maxAttempts: 1 });
   const s3 = await startS3({ bucket: 'content', notifiedPrefix: 'content/upload/', onObjectCreated: () => undefined });
   const presigner = new S3RequestPresigner({ region: 'local', credentials: localCredentials, sha256: Sha256 });
   const stepFunctions = await startIdleStepFunctions();

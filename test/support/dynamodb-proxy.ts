@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
+import { post } from './post.ts';
 
 /** One recorded call. Times are milliseconds of `performance.now()`. */
 export interface Call {
@@ -192,17 +193,13 @@ const takesConsumedCapacity = /Item|Items|Query|Scan$/;
 async function forward(engineEndpoint: string, request: IncomingMessage, body: Json): Promise<Answer> {
   const target = String(request.headers['x-amz-target']);
   if (!takesConsumedCapacity.test(target)) delete body['ReturnConsumedCapacity'];
-  const answer = await fetch(engineEndpoint, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/x-amz-json-1.0',
-      'x-amz-target': target,
-      'x-amz-date': String(request.headers['x-amz-date']),
-      authorization: String(request.headers.authorization),
-    },
-    body: JSON.stringify(body),
-  });
-  return { status: answer.status, text: await answer.text() };
+  const headers = {
+    'content-type': 'application/x-amz-json-1.0',
+    'x-amz-target': target,
+    'x-amz-date': String(request.headers['x-amz-date']),
+    authorization: String(request.headers.authorization),
+  };
+  return await post(engineEndpoint, headers, JSON.stringify(body));
 }
 
 function refusal(kind: 'conflict' | 'throttling', body: Json): Answer {

@@ -1,11 +1,9 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createTable, startDynamoDb } from '../../infra/local/dynamodb/dynamodb.ts';
-import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { local } from '../../infra/local/local-environment.ts';
-import { documentClient } from '../../shared/table/document-client.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { patientClock, untilTestEnds } from './patience.ts';
+import { documentAt } from './document-at.ts';
 
 /** A deadline that a busy machine does not exceed: the time limit of the test ends it first. */
 export const patientDeadline = () => new Deadline(untilTestEnds.timeout);
@@ -21,8 +19,7 @@ export async function startEmbeddedTable(): Promise<EmbeddedTable> {
   const engine = await startDynamoDb();
   const name = local.tableName; // the name that setEnvironment sets for the functions
   await createTable(engine.endpoint, name);
-  const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
-  const document = documentClient(client);
+  const document = documentAt(engine.endpoint);
   return {
     table: { name, document, deadline: patientDeadline, clock: patientClock },
     endpoint: engine.endpoint,

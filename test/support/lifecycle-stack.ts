@@ -1,4 +1,3 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { ConfiguredRetryStrategy } from '@smithy/core/retry';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
@@ -6,13 +5,14 @@ import { startStack, type Stack } from '../../infra/local/stack.ts';
 import { timestampOf } from '../../shared/clock.ts';
 import type { Executions } from '../../shared/runs/executions.ts';
 import type { RunTimes } from '../../shared/runs/state-machine.ts';
-import { documentClient } from '../../shared/table/document-client.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { patientDeadline } from './embedded-table.ts';
 import { startDynamoDbProxy, type DynamoDbProxy } from './dynamodb-proxy.ts';
 import { startStepFunctionsProxy, type StepFunctionsProxy } from './lifecycle-step-functions-proxy.ts';
 import { movableClock } from './movable-clock.ts';
 import { watchFunctions } from './watched-functions.ts';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { documentAt } from './document-at.ts';
 
 /** The whole service with a clock that tests move, and with proxies in front of its table and its state machine. */
 export interface LifecycleStack {
@@ -60,12 +60,9 @@ export async function startLifecycleStack(): Promise<LifecycleStack> {
     },
   });
   const { tableProxy, executionsProxy } = await proxied.promise;
-  const table = openTable(stack.tableName, new DynamoDBClient({ ...place, endpoint: stack.endpoints.dynamoDb }));
+  const table = openTable(stack.tableName, documentAt(stack.endpoints.dynamoDb));
   const retryStrategy = new ConfiguredRetryStrategy(20, () => Math.random() * 100);
-  const disturbedTable = openTable(
-    stack.tableName,
-    new DynamoDBClient({ ...place, endpoint: tableProxy.endpoint, retryStrategy }),
-  );
+  const disturbedTable = openTable(stack.tableName, documentAt(tableProxy.endpoint, { retryStrategy }));
   const stepFunctions = new SFNClient({ ...place, endpoint: stack.endpoints.stepFunctions });
   return {
     stack,
@@ -90,7 +87,6 @@ export async function startLifecycleStack(): Promise<LifecycleStack> {
   };
 }
 
-function openTable(name: string, client: DynamoDBClient): Table {
-  const document = documentClient(client);
+function openTable(name: string, document: DynamoDBDocumentClient): Table {
   return { name, document, deadline: patientDeadline };
 }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { listen } from '../../infra/local/listen.ts';
+import { post } from './post.ts';
 
 export interface StepFunctionsCall {
   /** `StartExecution`, `SendTaskSuccess`, ... */
@@ -35,14 +36,9 @@ export async function startStepFunctionsProxy(endpoint: string): Promise<StepFun
       response.destroy();
       return;
     }
-    const answer = await fetch(endpoint, {
-      method: 'POST',
-      headers: { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': target },
-      body,
-    });
-    const answered = await answer.text();
+    const answer = await post(endpoint, { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': target }, body);
     if (disturbance === 'lose-answer') response.destroy();
-    else response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(answered);
+    else response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(answer.text);
   };
 
   const server = createServer((request, response) => {

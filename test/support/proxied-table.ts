@@ -1,10 +1,8 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { localCredentials } from '../../infra/local/local-credentials.ts';
-import { documentClient } from '../../shared/table/document-client.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { startDynamoDbProxy, type DynamoDbProxy } from './dynamodb-proxy.ts';
 import { patientDeadline, startEmbeddedTable } from './embedded-table.ts';
 import { patientClock } from './patience.ts';
+import { documentAt } from './document-at.ts';
 
 export interface ProxiedTable {
   /** The table through the proxy, to measure or disturb calls. */
@@ -19,8 +17,7 @@ export interface ProxiedTable {
 export async function startProxiedTable(options: { latencyInMilliseconds?: number } = {}): Promise<ProxiedTable> {
   const embedded = await startEmbeddedTable();
   const proxy = await startDynamoDbProxy(embedded.endpoint, options);
-  const client = new DynamoDBClient({ endpoint: proxy.endpoint, region: 'local', credentials: localCredentials });
-  const document = documentClient(client);
+  const document = documentAt(proxy.endpoint);
   return {
     table: { name: embedded.table.name, document, deadline: patientDeadline, clock: patientClock },
     direct: embedded.table,

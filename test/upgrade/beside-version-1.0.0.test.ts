@@ -1,4 +1,3 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { KMSClient } from '@aws-sdk/client-kms';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
@@ -19,7 +18,6 @@ import { rebuildIndex } from '../../shared/lists/rebuild.ts';
 import { migrations } from '../../shared/migrations/migrations.ts';
 import { runMigrations } from '../../shared/migrations/run-migrations.ts';
 import { listRuns } from '../../shared/runs/list-runs.ts';
-import { documentClient } from '../../shared/table/document-client.ts';
 import { migrationKeys, type Key } from '../../shared/table/keys.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { deleteItems } from '../../shared/table/writes.ts';
@@ -35,6 +33,7 @@ import {
 } from '../support/builders-store.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
 import * as earlier from '../support/versions/version-1.0.0.js';
+import { documentAt } from '../support/document-at.ts';
 
 /** Deployments of this version over 1.0.0 and back: the code of both works on one table, as it does while functions are replaced. */
 let stores: Stores;
@@ -74,8 +73,7 @@ afterEach(() => {
 
 /** Forgets what the environments of functions remember of the table. */
 function newEnvironment(): void {
-  const client = new DynamoDBClient({ endpoint: stores.endpoints.dynamoDb, region: 'local', credentials: localCredentials });
-  const document = documentClient(client);
+  const document = documentAt(stores.endpoints.dynamoDb);
   const wait = async (milliseconds: number) => void (time += milliseconds);
   table = { ...stores.table, document, clock: { now: () => time, wait } };
 }

@@ -1,11 +1,8 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { localCredentials } from '../../../infra/local/local-credentials.ts';
 import { parseContentReads, recordContentRead } from '../../../shared/assets/content-reads.ts';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
-import { documentClient } from '../../../shared/table/document-client.ts';
 import { assetKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { putItem } from '../../../shared/table/writes.ts';
@@ -14,6 +11,7 @@ import { startAwsDynamoDb, type AwsDynamoDb } from '../../support/aws-dynamodb/a
 import { dieAtEveryCall, itemsNaming } from '../../support/builders-purge.ts';
 import { anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
 import { patientDeadline } from '../../support/embedded-table.ts';
+import { documentAt } from '../../support/document-at.ts';
 
 let stores: Stores;
 let front: AwsDynamoDb;
@@ -32,8 +30,7 @@ const record = (assetId: string, user: string, seconds = 0, table = stores.table
   recordContentRead(table, { domain, assetId, user, now: later(seconds) });
 /** The table through another endpoint, with a client that retries as in the service. */
 function tableAt(endpoint: string) {
-  const client = new DynamoDBClient({ endpoint, region: 'local', credentials: localCredentials });
-  const document = documentClient(client);
+  const document = documentAt(endpoint);
   return { table: { name: stores.table.name, document, deadline: patientDeadline }, close: () => document.destroy() };
 }
 

@@ -1,9 +1,7 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { localCredentials } from '../../../infra/local/local-credentials.ts';
-import { documentClient } from '../../../shared/table/document-client.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { startEmbeddedTable } from '../embedded-table.ts';
 import { startAwsDynamoDb, type AwsDynamoDb, type AwsDynamoDbOptions } from './aws-dynamodb.ts';
+import { documentAt } from '../document-at.ts';
 
 export interface AwsTable {
   /** The table through the front. */
@@ -18,13 +16,7 @@ export interface AwsTable {
 export async function startAwsTable(options: AwsDynamoDbOptions & { maxAttempts?: number } = {}): Promise<AwsTable> {
   const embedded = await startEmbeddedTable();
   const front = await startAwsDynamoDb(embedded.endpoint, options);
-  const client = new DynamoDBClient({
-    endpoint: front.endpoint,
-    region: 'local',
-    credentials: localCredentials,
-    maxAttempts: options.maxAttempts ?? 3,
-  });
-  const document = documentClient(client);
+  const document = documentAt(front.endpoint, { maxAttempts: options.maxAttempts ?? 3 });
   return {
     table: { ...embedded.table, document },
     direct: embedded.table,

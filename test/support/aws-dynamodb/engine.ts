@@ -1,5 +1,6 @@
 import type { Capacity, Json, PageAnswer, WireItem } from './wire.ts';
 import { WireError } from './wire-error.ts';
+import { post } from '../post.ts';
 
 interface ItemAnswer {
   ConsumedCapacity?: Capacity;
@@ -34,19 +35,15 @@ export interface Engine {
 
 export function connectEngine(endpoint: string): Engine {
   const forward = async (operation: string, request: object): Promise<Json> => {
-    const answer = await fetch(endpoint, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/x-amz-json-1.0',
-        'x-amz-target': `DynamoDB_20120810.${operation}`,
-        'x-amz-date': '20260101T000000Z',
-        authorization:
-          'AWS4-HMAC-SHA256 Credential=local/20260101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=none',
-      },
-      body: JSON.stringify(request),
-    });
-    const body = (await answer.json()) as Json;
-    if (!answer.ok) throw new WireError(answer.status, body);
+    const headers = {
+      'content-type': 'application/x-amz-json-1.0',
+      'x-amz-target': `DynamoDB_20120810.${operation}`,
+      'x-amz-date': '20260101T000000Z',
+      authorization: 'AWS4-HMAC-SHA256 Credential=local/20260101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=none',
+    };
+    const { status, text } = await post(endpoint, headers, JSON.stringify(request));
+    const body = JSON.parse(text) as Json;
+    if (status >= 300) throw new WireError(status, body);
     return body;
   };
   return { forward, call: async (operation, request) => (await forward(operation, request)) as never };

@@ -1,0 +1,12 @@
+import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { localCredentials } from '../../infra/local/local-credentials.ts';
+import { sendUnsigned } from '../../infra/local/send-unsigned.ts';
+import { documentClient } from '../../shared/table/document-client.ts';
+
+/** Creates the service's own client for the embedded engine, or for what stands in front of it. Without signatures, it takes a quarter less. */
+export function documentAt(endpoint: string, options: DynamoDBClientConfig = {}): DynamoDBDocumentClient {
+  const document = documentClient(new DynamoDBClient({ endpoint, region: 'local', credentials: localCredentials, ...options }));
+  sendUnsigned(document, 'dynamodb');
+  return document;
+}
