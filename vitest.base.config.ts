@@ -20,10 +20,10 @@ export default defineConfig({
       DOMAIN_CHANGES_PER_SECOND: '',
       DOMAIN_BURST: '',
     },
-    // A process for each file, since the functions read their environment once; one more at a time than there are cores,
+    // A process for each file, since the functions read their environment once; two more at a time than there are cores,
     // because many tests wait for what other processes do.
     pool: 'forks',
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: availableParallelism() + 2,
     testTimeout,
     hookTimeout: testTimeout,
     // A poll ends shortly before its test, so that the assertion that failed is printed and not only the time limit.

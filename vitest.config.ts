@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import base from './vitest.base.config.ts';
 
 // The processes of the tests, and those that they start, compile each module once: a service starts with half the work.
@@ -79,5 +80,22 @@ export const projects = [
   { test: { ...base.test, name: 'console', isolate: false, include: components, experimental: {} } },
 ];
 
+/**
+ * Vitest runs the longest files of a project first, at the same time. Those of the gateway mostly wait: each is followed by others, which
+ * use the processor meanwhile.
+ */
+class WaitingApart extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const ofServices = sorted.filter(({ project }) => project.name === 'services');
+    const waiting = ofServices.filter(({ moduleId }) => moduleId.includes('/test/gateway/'));
+    const others = ofServices.filter((file) => !waiting.includes(file));
+    const each = Math.max(1, Math.floor(others.length / Math.max(1, waiting.length)));
+    const mixed = others.flatMap((file, at) => (at % each === 0 ? [...waiting.splice(0, 1), file] : [file]));
+    const start = sorted.findIndex((file) => ofServices.includes(file));
+    return sorted.toSpliced(Math.max(0, start), ofServices.length, ...mixed, ...waiting);
+  }
+}
+
 /** The tests. */
-export default defineConfig({ test: { projects } });
+export default defineConfig({ test: { projects, sequence: { sequencer: WaitingApart } } });

@@ -147,7 +147,8 @@ function inApp<T>(work: (app: App, standIns: BuiltFiles) => T): T {
   };
   const folder = mkdtempSync(join(tmpdir(), 'synthesized-'));
   try {
-    const app = new App({ outdir: join(folder, 'cdk.out'), context: { ...context, 'aws:cdk:bundling-stacks': [] } });
+    const quick = { stackTraces: false, analyticsReporting: false, context: { ...context, 'aws:cdk:bundling-stacks': [] } };
+    const app = new App({ outdir: join(folder, 'cdk.out'), ...quick });
     return work(app, standInsIn(folder));
   } finally {
     rmSync(folder, { recursive: true });
