@@ -20,8 +20,7 @@ export default defineConfig({
       DOMAIN_CHANGES_PER_SECOND: '',
       DOMAIN_BURST: '',
     },
-    // A process for each file, since the functions read their environment once; two more at a time than there are cores,
-    // because many tests wait for what other processes do.
+    // Two more processes than there are cores, because many tests wait for others. vitest.config.ts says which files share one.
     pool: 'forks',
     maxWorkers: availableParallelism() + 2,
     testTimeout,

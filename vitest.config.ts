@@ -45,7 +45,10 @@ const exceptions = [
 /** These use one service for all files of a process, each file in domains of its own. */
 const endToEnd = ['test/e2e/**/*.test.ts'];
 
-/** Files of which each starts a service of its own, and stops it: one after the other in a process, which stays warm. */
+/**
+ * Files that leave their process as they found it: they stop what they start, and undo spies (test/support/as-found.ts undoes the rest). They
+ * run one after the other in a process that has already imported the service.
+ */
 const services = [
   'test/access/*.test.ts',
   'test/client/{cause-of,package,send-content,story,transfers}.test.ts',
@@ -55,10 +58,9 @@ const services = [
   'test/infra/bus/*.test.ts',
   'test/infra/canary/{canary-handler,clear-domain,password-sign-in,run-canary}.test.ts',
   'test/infra/commands/*.test.ts',
-  'test/infra/local/{continued-deletion,interrupted-deletions,stack,waits}.test.ts',
+  'test/infra/local/{continued-deletion,interrupted-deletions,stack,stacks-in-turn,waits}.test.ts',
   'test/infra/local/{dynamodb/*,functions/*,http-api/*,kms/*,s3/*,step-functions/*}.test.ts',
   'test/infra/service/uses.test.ts',
-  'test/infra/simulated-cvms/simulated-cvms.test.ts',
   'test/lifecycle/*.test.ts',
   'test/readme.test.ts',
 ];
@@ -71,7 +73,16 @@ const without = (...files: string[]) => [...configDefaults.exclude, ...files];
 /** Projects that cover every file once. */
 export const projects = [
   { test: { ...base.test, name: 'alone', isolate: true, exclude: without(...sharing, ...services, ...endToEnd, ...components) } },
-  { test: { ...base.test, name: 'services', isolate: false, include: services, exclude: without(...sharing) } },
+  {
+    test: {
+      ...base.test,
+      name: 'services',
+      isolate: false,
+      include: services,
+      exclude: without(...sharing),
+      setupFiles: ['test/support/as-found.ts'],
+    },
+  },
   { test: { ...base.test, name: 'exceptions', isolate: true, include: exceptions } },
   { test: { ...base.test, name: 'sharing', isolate: false, include: sharing, exclude: without(...exceptions) } },
   {
@@ -81,21 +92,25 @@ export const projects = [
 ];
 
 /**
- * Vitest runs the longest files of a project first, at the same time. Those of the gateway mostly wait: each is followed by others, which
- * use the processor meanwhile.
+ * Vitest runs the longest files of a project first, at the same time, and the largest ones first if it does not know how long they take.
+ * Those of the gateway mostly wait: each is followed by others, which use the processor meanwhile.
  */
-class WaitingApart extends BaseSequencer {
+class GatewayFilesApart extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const ofServices = sorted.filter(({ project }) => project.name === 'services');
-    const waiting = ofServices.filter(({ moduleId }) => moduleId.includes('/test/gateway/'));
-    const others = ofServices.filter((file) => !waiting.includes(file));
-    const each = Math.max(1, Math.floor(others.length / Math.max(1, waiting.length)));
-    const mixed = others.flatMap((file, at) => (at % each === 0 ? [...waiting.splice(0, 1), file] : [file]));
-    const start = sorted.findIndex((file) => ofServices.includes(file));
-    return sorted.toSpliced(Math.max(0, start), ofServices.length, ...mixed, ...waiting);
+    const ofGateway = ofServices.filter(({ moduleId }) => moduleId.includes('/test/gateway/'));
+    const others = ofServices.filter((file) => !ofGateway.includes(file));
+    const places = [...placed(ofGateway), ...placed(others)].sort((a, b) => a.place - b.place);
+    const next = places.map(({ file }) => file).values();
+    return sorted.map((file) => (ofServices.includes(file) ? (next.next().value ?? file) : file));
   }
 }
 
+/** Spreads files evenly over the places from 0 to 1. */
+function placed(files: TestSpecification[]): { file: TestSpecification; place: number }[] {
+  return files.map((file, at) => ({ file, place: at / files.length }));
+}
+
 /** The tests. */
-export default defineConfig({ test: { projects, sequence: { sequencer: WaitingApart } } });
+export default defineConfig({ test: { projects, sequence: { sequencer: GatewayFilesApart } } });

@@ -1,5 +1,6 @@
 import { KMSClient } from '@aws-sdk/client-kms';
 import { clientLimits } from './client-limits.ts';
+import { sharedClient } from './clients.ts';
 import { Deadline, type DeadlineSource } from './deadline.ts';
 
 /** Access to the keys of the stage. They never leave KMS. */
@@ -9,12 +10,11 @@ export interface Kms {
   deadline?: DeadlineSource;
 }
 
-let client: KMSClient | undefined;
+const createClient = () => new KMSClient({ requestHandler: clientLimits });
 
 /** Opens the keys of the stage. The client is created at the first call. */
 export function openKms(deadline: DeadlineSource): Kms {
-  client ??= new KMSClient({ requestHandler: clientLimits });
-  return { client, deadline };
+  return { client: sharedClient(createClient), deadline };
 }
 
 /** Ends a call that is still open at the deadline. */

@@ -5,7 +5,7 @@ interface SentRequest {
 }
 
 /**
- * Makes a client send its calls without a signature, which takes a tenth of a call's processor time. The engines of this machine
+ * Makes a client send its calls without a signature, which takes a quarter of a call's processor time. The engines of this machine
  * check none, but they ask for its headers, and DynamoDB Local for the credentials in them.
  */
 export function sendUnsigned({ config }: { config: { signer: unknown } }, service: string): void {

@@ -1,6 +1,6 @@
 import { Deadline } from '../../shared/deadline.ts';
 import type { RunTimes } from '../../shared/runs/state-machine.ts';
-import { openKms } from '../../shared/kms.ts';
+import { forgetClients } from '../../shared/clients.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { openTable } from '../../shared/table/open-table.ts';
@@ -25,7 +25,6 @@ import { LocalUsers } from './domains/local-users.ts';
 import { localPages } from './pages/local-pages.ts';
 import { runLogDirectory, withRunLogs } from './cvms/run-log-files.ts';
 import { sendOnlyWhile } from './dynamodb/send-only-while.ts';
-import { sendTo } from './send-to.ts';
 import { sendUnsigned } from './send-unsigned.ts';
 import { signInPages } from './sign-in/sign-in-pages.ts';
 import { startSimulatedCvms } from '../simulated-cvms/simulated-cvms.ts';
@@ -81,11 +80,22 @@ export interface Stack {
 /** The time limits on one machine, where a person is watching. */
 const localTimes: RunTimes = { acceptInSeconds: 120, silenceInSeconds: 60, runInSeconds: 24 * 60 * 60, stopInSeconds: 30 };
 
-/** Starts every part, connects them by the route table and the definitions, and serves on the loopback interface. */
+let isRunning = false;
+
+/**
+ * Starts every part, connects them by the route table and the definitions, and serves on the loopback interface.
+ * @throws Error if another stack of this process has not been stopped
+ */
 export async function startStack(options: StackOptions): Promise<Stack> {
+  if (isRunning) throw new Error('Another service of this process has not been stopped.');
+  isRunning = true;
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => {
-    for (const stopPart of stops.splice(0).reverse()) await stopPart();
+    try {
+      for (const stopPart of stops.splice(0).reverse()) await stopPart();
+    } finally {
+      isRunning = false;
+    }
   };
   try {
     return { ...(await startParts(options, (part) => void stops.push(part))), stop };
@@ -121,9 +131,12 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     kms: kms.place,
     lambda: lambda.endpoint,
   };
-  const seen = (await options.intercept?.(endpoints)) ?? endpoints;
-  setEnvironment(seen, times, options.logLevel ?? 'SILENT');
-  prepareClients(seen, dynamoDb.isListening);
+  setEnvironment((await options.intercept?.(endpoints)) ?? endpoints, times, options.logLevel ?? 'SILENT');
+  forgetClients();
+  const { document } = openTable(() => new Deadline());
+  sendUnsigned(document, 'dynamodb');
+  sendOnlyWhile(dynamoDb.isListening, document);
+  sendUnsigned(openExecutions(() => new Deadline()).client, 'states');
   if (options.dataDirectory !== undefined) await continueInterrupted({ invoke, background, clock, onStop });
   if (options.schedules !== false) for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
 
@@ -181,19 +194,6 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
       issuer.mintToken({ sub, groups, ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }) }),
     invoke,
   };
-}
-
-/** Connects the clients of the functions with the parts of this stack. */
-function prepareClients(endpoints: Endpoints, isListening: () => boolean): void {
-  const deadline = () => new Deadline();
-  const { document } = openTable(deadline);
-  const { client: executions } = openExecutions(deadline);
-  sendTo(document, endpoints.dynamoDb);
-  sendTo(executions, endpoints.stepFunctions);
-  sendTo(openKms(deadline).client, endpoints.kms.endpoint);
-  sendUnsigned(document, 'dynamodb');
-  sendUnsigned(executions, 'states');
-  sendOnlyWhile(isListening, document);
 }
 
 /** Starts the gateway for real CVMs. Stacks without one need not load gRPC and certificates. */

@@ -3,6 +3,7 @@ import { fromEnv } from '@aws-sdk/credential-provider-env';
 import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
 import { Sha256 } from '@smithy/core/checksum';
 import { HttpRequest } from '@smithy/core/transport';
+import { sharedClient } from '../clients.ts';
 import { Deadline, type DeadlineSource } from '../deadline.ts';
 import { environment } from '../environment.ts';
 import type { Asset } from './asset-schema.ts';
@@ -22,13 +23,12 @@ export interface ContentStore {
   deadline?: DeadlineSource;
 }
 
-let presigner: S3RequestPresigner | undefined;
+const createPresigner = () =>
+  new S3RequestPresigner({ region: environment().AWS_REGION, credentials: fromEnv(), sha256: Sha256 });
 
 /** Opens the stage's bucket. The presigner is created at the first use. */
 export function openContentStore(deadline: DeadlineSource): ContentStore {
-  const { BUCKET_URL, AWS_REGION } = environment();
-  presigner ??= new S3RequestPresigner({ region: AWS_REGION, credentials: fromEnv(), sha256: Sha256 });
-  return { url: BUCKET_URL, presigner, deadline };
+  return { url: environment().BUCKET_URL, presigner: sharedClient(createPresigner), deadline };
 }
 
 const inlinePrefix = 'content/inline/';

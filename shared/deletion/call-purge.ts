@@ -2,10 +2,12 @@ import { fromEnv } from '@aws-sdk/credential-provider-env';
 import { Sha256 } from '@smithy/core/checksum';
 import { HttpRequest } from '@smithy/core/transport';
 import { SignatureV4 } from '@smithy/signature-v4';
+import { sharedClient } from '../clients.ts';
 import type { Deadline } from '../deadline.ts';
 import { environment } from '../environment.ts';
 
-let signer: SignatureV4 | undefined;
+const createSigner = () =>
+  new SignatureV4({ service: 'lambda', region: environment().AWS_REGION, credentials: fromEnv(), sha256: Sha256 });
 
 /**
  * Asks Lambda to call the function `maintenance/purge`, and does not wait for its end. While another call works, Lambda repeats this one
@@ -13,11 +15,10 @@ let signer: SignatureV4 | undefined;
  * @throws Error if Lambda refuses or the deadline passes
  */
 export async function callPurge(deadline: Deadline): Promise<void> {
-  const { PURGE_URL, AWS_REGION } = environment();
-  signer ??= new SignatureV4({ service: 'lambda', region: AWS_REGION, credentials: fromEnv(), sha256: Sha256 });
+  const { PURGE_URL } = environment();
   const { protocol, hostname, host, pathname } = new URL(PURGE_URL);
   const request = { method: 'POST', body: '{}', headers: { host, 'x-amz-invocation-type': 'Event' } };
-  const { headers } = await signer.sign(new HttpRequest({ protocol, hostname, path: pathname, ...request }));
+  const { headers } = await sharedClient(createSigner).sign(new HttpRequest({ protocol, hostname, path: pathname, ...request }));
   const response = await fetch(PURGE_URL, { ...request, headers, signal: deadline.signal() });
   const answer = await response.text();
   if (response.status !== 202) throw new Error(`Lambda answered ${response.status}: ${answer}`);

@@ -6,7 +6,7 @@ interface Lease {
   /** Taken from the bucket and not used yet. */
   tokens: number;
   /** How many the environment took last. */
-  size: number;
+  lastTaken: number;
   /** Milliseconds since the Unix epoch. Unused tokens are void then. */
   expiresAt: number;
   /** Milliseconds since the Unix epoch. Until then the environment refuses without asking. */
@@ -36,8 +36,9 @@ export function domainIsClosed(domain: string, limits: Record<string, string> = 
 
 /**
  * The limit of the changes of a domain. The bucket is an item of the table. A function's environment takes one token, and then
- * twice as many each time, up to ten, while it uses them up: most changes of a busy domain need no call. After a refusal it refuses without a
- * call until the bucket has tokens again. `Store` is the table. Tests that simulate many environments have a model of it.
+ * twice as many each time, up to ten, while it uses them up: most changes of a busy domain need no call. After a refusal it
+ * refuses without a call until the bucket has tokens again. `Store` is the table. Tests that simulate many environments have a
+ * model of it.
  */
 export class DomainLimit<Store> {
   private readonly bucket: Bucket;
@@ -68,17 +69,17 @@ export class DomainLimit<Store> {
     const known = this.leases.get(domain);
     if (known) return known;
     if (this.leases.size >= mostDomains) this.leases.clear();
-    const lease = { tokens: 0, size: 0, expiresAt: 0, refusedUntil: 0, isClosed: false, left: 0 };
+    const lease = { tokens: 0, lastTaken: 0, expiresAt: 0, refusedUntil: 0, isClosed: false, left: 0 };
     this.leases.set(domain, lease);
     return lease;
   }
 
   private async renew(store: Store, lease: Lease, { domain, now }: Omit<Taking, 'tokens'>): Promise<void> {
     if (now < lease.refusedUntil) throw this.refusal(domain, lease.refusedUntil - now, lease);
-    // The requests of a domain may be spread over many environments. All together hold no more unused tokens than they have used.
+    // The requests of a domain may be spread over many environments. Each takes fewer than two tokens for a change that it admits.
     const usedUpInTime = now < lease.expiresAt;
     const most = Math.min(mostTokensOfLease, Math.floor(this.bucket.burst / 8));
-    const tokens = usedUpInTime ? Math.max(1, Math.min(most, lease.size * 2)) : 1;
+    const tokens = usedUpInTime ? Math.max(1, Math.min(most, lease.lastTaken * 2)) : 1;
     const taken = await this.take(store, { domain, tokens, now });
     if (taken.isRefused) {
       const wait = Math.min(mostPauseInMilliseconds, Math.max(leastPauseInMilliseconds, taken.waitInMilliseconds));
@@ -87,7 +88,7 @@ export class DomainLimit<Store> {
       throw this.refusal(domain, wait, lease);
     }
     lease.tokens += tokens;
-    lease.size = tokens;
+    lease.lastTaken = tokens;
     lease.left = taken.left;
     lease.expiresAt = now + leaseInMilliseconds;
   }

@@ -14,6 +14,7 @@ import {
   type ExecutionStatus,
 } from '@aws-sdk/client-sfn';
 import { clientLimits } from '../client-limits.ts';
+import { sharedClient } from '../clients.ts';
 import { Deadline, type DeadlineSource } from '../deadline.ts';
 import { environment } from '../environment.ts';
 import { log } from '../logger.ts';
@@ -28,12 +29,11 @@ export interface Executions {
   deadline?: DeadlineSource;
 }
 
-let client: SFNClient | undefined;
+const createClient = () => new SFNClient({ requestHandler: clientLimits });
 
 /** Opens the stage's state machine. The client is created at the first call. */
 export function openExecutions(deadline: DeadlineSource): Executions {
-  client ??= new SFNClient({ requestHandler: clientLimits });
-  return { client, stateMachineArn: environment().STATE_MACHINE_ARN, deadline };
+  return { client: sharedClient(createClient), stateMachineArn: environment().STATE_MACHINE_ARN, deadline };
 }
 
 /** Ends a call to Step Functions that is still open at the deadline. */

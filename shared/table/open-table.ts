@@ -2,13 +2,12 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { ConfiguredRetryStrategy } from '@smithy/core/retry';
 import { clientLimits } from '../client-limits.ts';
+import { sharedClient } from '../clients.ts';
 import type { DeadlineSource } from '../deadline.ts';
 import { environment } from '../environment.ts';
 import { emitMetric } from '../metrics.ts';
 import { documentClient } from './document-client.ts';
 import type { Table } from './table.ts';
-
-let client: DynamoDBDocumentClient | undefined;
 
 /** With the SDK's default of 3, about one caller in a hundred would get a 503 if every fifth call failed. */
 const maxAttempts = 6;
@@ -23,10 +22,9 @@ function createClient(): DynamoDBDocumentClient {
 
 /** Opens the stage's table. The client is created at the first use. */
 export function openTable(deadline: DeadlineSource): Table {
-  client ??= createClient();
   return {
     name: environment().TABLE_NAME,
-    document: client,
+    document: sharedClient(createClient),
     deadline,
     onConflictRetry: () => emitMetric('ConflictsRetried', 1),
   };

@@ -38,7 +38,7 @@ afterAll(async () => {
   await front.stop();
 });
 
-const requestsAtOnce = amount({ sample: 8, full: 20 });
+const requestsAtOnce = amount({ sample: 6, full: 20 });
 
 async function sendUntilAnswered(steps: Steps, name: KeyedName, request: KeyedRequest, key: string): Promise<Answered> {
   for (;;) {

@@ -209,7 +209,7 @@ describe('the store', () => {
           expect([status, total]).toEqual([status, meant]);
         }
       }),
-      { numRuns: amount({ sample: 4, full: 15 }) },
+      { numRuns: amount({ sample: 3, full: 15 }) },
     );
   });
 
@@ -241,7 +241,7 @@ describe('the store', () => {
           model = modelOf(items, domain);
         }
       }),
-      { numRuns: amount({ sample: 3, full: 10 }) },
+      { numRuns: amount({ sample: 2, full: 10 }) },
     );
   });
 });

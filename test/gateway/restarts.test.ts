@@ -70,7 +70,7 @@ async function die({ number, random, forwarderAddress, kill }: Death): Promise<v
   agent.end();
 }
 
-const deaths = amount({ sample: 2, full: 30 });
+const deaths = amount({ sample: 1, full: 30 });
 const deathsBesideAnother = amount({ sample: 1, full: 30 });
 
 describe('a gateway that is killed at a random moment of a run', () => {

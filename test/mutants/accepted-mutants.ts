@@ -134,14 +134,14 @@ export const acceptedMutants: AcceptedMutant[] = [
   },
   {
     file: 'shared/http/domain-limit.ts',
-    before: 'const lease = { tokens: 0, size: 0, expiresAt: 0, refusedUntil: 0, isClosed: false, left: 0 };',
-    after: 'const lease = { tokens: 0, size: 0, expiresAt: 0, refusedUntil: 0, isClosed: false, left: 1 };',
+    before: 'const lease = { tokens: 0, lastTaken: 0, expiresAt: 0, refusedUntil: 0, isClosed: false, left: 0 };',
+    after: 'const lease = { tokens: 0, lastTaken: 0, expiresAt: 0, refusedUntil: 0, isClosed: false, left: 1 };',
     reason: 'It is read only after it was set together with the first tokens.',
   },
   {
     file: 'shared/http/domain-limit.ts',
-    before: 'const lease = { tokens: 0, size: 0, expiresAt: 0, refusedUntil: 0, isClosed: false, left: 0 };',
-    after: 'const lease = { tokens: 0, size: 1, expiresAt: 0, refusedUntil: 0, isClosed: false, left: 0 };',
+    before: 'const lease = { tokens: 0, lastTaken: 0, expiresAt: 0, refusedUntil: 0, isClosed: false, left: 0 };',
+    after: 'const lease = { tokens: 0, lastTaken: 1, expiresAt: 0, refusedUntil: 0, isClosed: false, left: 0 };',
     reason: 'It is read only after it was set together with the first tokens.',
   },
   {

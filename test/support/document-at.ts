@@ -4,7 +4,7 @@ import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { sendUnsigned } from '../../infra/local/send-unsigned.ts';
 import { documentClient } from '../../shared/table/document-client.ts';
 
-/** Creates the service's own client for the embedded engine, or for what stands in front of it. Without signatures, it takes a quarter less. */
+/** Creates the service's own client for the embedded engine, or for what stands in front of it. */
 export function documentAt(endpoint: string, options: DynamoDBClientConfig = {}): DynamoDBDocumentClient {
   const document = documentClient(new DynamoDBClient({ endpoint, region: 'local', credentials: localCredentials, ...options }));
   sendUnsigned(document, 'dynamodb');

@@ -47,7 +47,7 @@ function isGzip(bytes: Buffer): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
-/** Whether bytes begin as RFC 1950 says: with the method deflate, and a checksum of the first two. */
+/** Whether bytes begin as RFC 1950 says: with the method deflate, and a checksum of the first two bytes. */
 function isZlib(bytes: Buffer): boolean {
   return bytes.length > 1 && ((bytes[0] ?? 0) & 0x0f) === 8 && bytes.readUInt16BE(0) % 31 === 0;
 }

@@ -39,7 +39,7 @@ const place = { region: 'local', credentials: localCredentials };
 
 /**
  * Starts the service without simulated CVMs: the test acts as the CVM. Scheduled functions run only when the test invokes them.
- * Only one per process, as for startStack.
+ * Only one at a time in a process, as for startStack.
  */
 export async function startLifecycleStack(): Promise<LifecycleStack> {
   const clock = movableClock();

@@ -34,6 +34,7 @@ async function runIndex(...args: string[]) {
 async function index(...args: string[]) {
   vi.stubEnv('DYNAMODB_ENDPOINT', embedded.endpoint);
   const { exitCode } = process;
+  process.exitCode = undefined;
   const written: string[] = [];
   const output = vi.spyOn(process.stdout, 'write').mockImplementation((line) => written.push(String(line)) > 0);
   try {

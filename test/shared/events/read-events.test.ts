@@ -108,7 +108,7 @@ describe('readEvents', () => {
           }
         },
       ),
-      { numRuns: amount({ sample: 6, full: 20 }), endOnFailure: true },
+      { numRuns: amount({ sample: 4, full: 20 }), endOnFailure: true },
     );
   });
 

@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { DomainLimit } from '../../../shared/http/domain-limit.ts';
-import type { Taken, Taking } from '../../../shared/http/token-bucket.ts';
+import type { Bucket, Taken, Taking } from '../../../shared/http/token-bucket.ts';
 
 const bucket = { perSecond: 40, burst: 80 };
 
 /** A bucket that gives the answers in turn, and what it was asked for. */
 function answering(...answers: Taken[]) {
+  return answeringOf(bucket, ...answers);
+}
+
+function answeringOf(bucket: Bucket, ...answers: Taken[]) {
   const asked: Taking[] = [];
   const limit = new DomainLimit<undefined>(bucket, async (_, taking) => {
     asked.push(taking);
@@ -23,13 +27,22 @@ describe('DomainLimit', () => {
 
   it('forgets tokens that were not used within ten seconds', async () => {
     const { asked, admit } = answering();
-    for (const now of [0, 9_999, 10_000, 19_999, 29_998]) await admit(now);
+    for (const now of [0, 9_999, 19_999, 29_998, 39_997]) await admit(now);
     expect(asked.map(({ now, tokens }) => [now, tokens])).toEqual([
       [0, 1],
       [9_999, 2],
       [19_999, 1],
       [29_998, 2],
     ]);
+  });
+
+  it.each([
+    [24, [1, 2, 3, 3]],
+    [4, [1, 1, 1, 1]],
+  ])('takes at most an eighth of a burst of %d at a time, and at least one token', async (burst, taken) => {
+    const { asked, admit } = answeringOf({ perSecond: 40, burst });
+    for (let change = 0; asked.length < taken.length; change++) await admit(change);
+    expect(asked.map(({ tokens }) => tokens)).toEqual(taken);
   });
 
   it('returns headers with the limit and the remaining requests', async () => {

@@ -15,7 +15,7 @@ import { seededRandom } from '../../support/aws-dynamodb/seeded-random.ts';
 import { patientDeadline } from '../../support/embedded-table.ts';
 import { tableThrough } from '../../support/table-through.ts';
 
-const changesOfEach = amount({ sample: 25, full: 60 });
+const changesOfEach = amount({ sample: 16, full: 60 });
 const list = indexedLists.computations('d1');
 const states = [1, 2, 3, 4];
 const owners = ['ann', 'bob'];

@@ -141,7 +141,7 @@ function dyingTable(after: number): Table {
 
 async function foldOrDie(runs: Runs): Promise<void> {
   const dies = random() < 0.6;
-  await foldChanges(dies ? dyingTable(1 + Math.floor(random() ** 2 * 150)) : table, runs.list.index, 1).catch(
+  await foldChanges(dies ? dyingTable(1 + Math.floor(random() ** 2 * (members / 20))) : table, runs.list.index, 1).catch(
     (error: unknown) => {
       if (!(dies && error instanceof Error && error.message === 'died')) throw error;
     },
@@ -150,7 +150,7 @@ async function foldOrDie(runs: Runs): Promise<void> {
 
 async function play(runs: Runs, folders: number): Promise<void> {
   await runs.create();
-  for (let round = 0; round < amount({ sample: 8, full: 100 }); round++) {
+  for (let round = 0; round < amount({ sample: 6, full: 100 }); round++) {
     await runs.changeSome();
     await Promise.all(Array.from({ length: folders }, () => foldOrDie(runs)));
     time += Math.floor(random() * 6_000);

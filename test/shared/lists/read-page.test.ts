@@ -112,7 +112,7 @@ describe('readPage', () => {
           }
         },
       ),
-      { numRuns: amount({ sample: 6, full: 25 }) },
+      { numRuns: amount({ sample: 4, full: 25 }) },
     );
   });
 

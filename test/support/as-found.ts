@@ -1,0 +1,14 @@
+import { afterAll, vi } from 'vitest';
+
+/** Leaves the process to its next file of tests as this one has found it. */
+const { exitCode } = process;
+const environment = { ...process.env };
+const directory = process.cwd();
+afterAll(() => {
+  vi.unstubAllEnvs();
+  vi.useRealTimers();
+  for (const name of Object.keys(process.env)) if (!(name in environment)) Reflect.deleteProperty(process.env, name);
+  Object.assign(process.env, environment);
+  process.chdir(directory);
+  process.exitCode = exitCode;
+});
