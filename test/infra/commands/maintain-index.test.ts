@@ -30,6 +30,8 @@ async function runIndex(...args: string[]) {
   return { status, stdout, stderr };
 }
 
+const statusSoFar = () => Number(process.exitCode ?? 0);
+
 /** Runs the command in this process, by a clock whose waits take no time. */
 async function index(...args: string[]) {
   vi.stubEnv('DYNAMODB_ENDPOINT', embedded.endpoint);
@@ -39,7 +41,7 @@ async function index(...args: string[]) {
   const output = vi.spyOn(process.stdout, 'write').mockImplementation((line) => written.push(String(line)) > 0);
   try {
     await indexCommand(args, skippingClock());
-    return { status: Number(process.exitCode ?? 0), stdout: written.join('') };
+    return { status: statusSoFar(), stdout: written.join('') };
   } finally {
     output.mockRestore();
     process.exitCode = exitCode;
