@@ -66,14 +66,14 @@ export async function indexCommand(args: string[], clock: Clock = systemClock): 
   if (options.from !== undefined && action !== 'check') throw new UsageError('--from is an option of check only.');
   const from = options.from === undefined ? undefined : placeOf(options.from);
   const named = options.all ? undefined : indexesOf(options);
-  const opened = options.stage === undefined ? await openHere(options.data) : await openStage(options.stage);
-  const table = { ...opened.table, clock };
+  const open = options.stage === undefined ? await openHere(options.data) : await openStage(options.stage);
+  const table = { ...open.table, clock };
   try {
     if (!named) await maintainAll(table, action, { isAnew, from });
     else if (action === 'check') await check(table, await storedOnes(table, named), from);
     else for (const lists of await storedOnes(table, named)) await rebuild(table, lists, isAnew);
   } finally {
-    await opened.close();
+    await open.close();
   }
 }
 
@@ -157,7 +157,7 @@ async function openStage(name: string): Promise<OpenTable> {
   const stage = stageNamed(name);
   // A restored table may be named there before it is deployed.
   const tableName = stage.existing?.tableName ?? (await outputsOf(stage, 'state'))('TableName');
-  return openedWith(new DynamoDBClient({ region: stage.region }), tableName);
+  return opened(new DynamoDBClient({ region: stage.region }), tableName);
 }
 
 async function openHere(dataDirectory: string | undefined): Promise<OpenTable> {
@@ -166,7 +166,7 @@ async function openHere(dataDirectory: string | undefined): Promise<OpenTable> {
   const unlock = dataDirectory === undefined || isNamed ? undefined : lockDirectory(dataDirectory);
   const engine = await startDynamoDb(dataDirectory === undefined ? {} : { dataDirectory });
   const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
-  const { table, close } = openedWith(client, local.tableName);
+  const { table, close } = opened(client, local.tableName);
   const closeAll = async () => {
     await close();
     await engine.stop();
@@ -175,7 +175,7 @@ async function openHere(dataDirectory: string | undefined): Promise<OpenTable> {
   return { table, close: closeAll };
 }
 
-function openedWith(client: DynamoDBClient, name: string): OpenTable {
+function opened(client: DynamoDBClient, name: string): OpenTable {
   const document = documentClient(client);
   const close = async () => document.destroy();
   return { table: { name, document }, close };

@@ -31,7 +31,6 @@ beforeAll(async () => {
   call = repeating(callAs(stack.baseUrl, await stack.token('alice', [`${domain}:administrator`, `${domain}:cvm`])));
 });
 afterAll(async () => {
-  vi.unstubAllEnvs();
   await stack.stop();
   direct.document.destroy();
   await front.stop();
