@@ -4,7 +4,7 @@ import { contract, route } from '../../shared/endpoints/approvals/approve.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
 export const handler = changeEndpoint(route, contract, {
-  change: ({ path, body, caller, now, permit, ifMatch, table }) =>
+  change: ({ path, body, caller, now, permit, ifMatch, table, answerKeeper }) =>
     approve(table, {
       domain: path.domainID,
       computationId: path.id,
@@ -13,6 +13,7 @@ export const handler = changeEndpoint(route, contract, {
       now,
       permit,
       matchesIfMatch: ifMatch && ((row, definition) => ifMatch(...etagsFor(caller, row, definition))),
+      answerKeeper,
     }),
   reply: ({ approval, permitted }) => ({ permitted, body: approval }),
 });

@@ -3,12 +3,13 @@ import { contract, route } from '../../shared/endpoints/approvals/withdraw-appro
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
 export const handler = changeEndpoint(route, contract, {
-  change: ({ path, caller, now, table }) =>
+  change: ({ path, caller, now, table, answerKeeper }) =>
     withdrawApproval(table, {
       domain: path.domainID,
       computationId: path.id,
       by: caller.id,
       now,
+      answerKeeper,
     }),
   reply: () => ({}),
 });

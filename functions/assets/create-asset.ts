@@ -7,13 +7,14 @@ import { contract, route } from '../../shared/endpoints/assets/create-asset.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
 export const handler = changeEndpoint(route, contract, {
-  change: async ({ path, body, caller, now, table, deadline }) => {
+  change: async ({ path, body, caller, now, table, answerKeeper, deadline }) => {
     requireAction(caller, providing(body.asset.asset_type));
     return await createAsset(table, openContentStore(deadline), {
       ...body.asset,
       domain: path.domainID,
       createdBy: caller.id,
       now,
+      answerKeeper,
     });
   },
   reply: (asset, { path, now }) => ({

@@ -4,7 +4,7 @@ import { contract, route } from '../../shared/endpoints/assets/delete-asset.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
 export const handler = changeEndpoint(route, contract, {
-  change: ({ path, caller, now, permit, ifMatch, table }) =>
+  change: ({ path, caller, now, permit, ifMatch, table, answerKeeper }) =>
     deleteAsset(table, {
       domain: path.domainID,
       id: path.id,
@@ -12,6 +12,7 @@ export const handler = changeEndpoint(route, contract, {
       now,
       permit: ({ created_by }) => permit({ creator: created_by }),
       matchesIfMatch: ifMatch && ((current) => ifMatch(assetEtag(current))),
+      answerKeeper,
     }),
   reply: ({ permitted }) => ({ permitted }),
 });

@@ -3,7 +3,7 @@ import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
 
 export const handler = changeEndpoint(route, contract, {
-  change: ({ path, caller, now, permit, table }) =>
+  change: ({ path, caller, now, permit, table, answerKeeper }) =>
     linkAsset(table, {
       domain: path.domainID,
       assetId: path.id,
@@ -11,6 +11,7 @@ export const handler = changeEndpoint(route, contract, {
       by: caller.id,
       now,
       permit: ({ created_by }, { owner }) => permit({ creator: created_by, owner }),
+      answerKeeper,
     }),
   reply: (permitted, { path }) => ({
     permitted,

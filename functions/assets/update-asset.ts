@@ -8,7 +8,7 @@ import { completeChangeOfLinked } from '../../shared/links/change-inputs-of-link
 import { updateAsset } from '../../shared/links/update-asset.ts';
 
 export const handler = changeEndpoint(route, contract, {
-  change: ({ path, body, caller, now, permit, ifMatch, table, deadline }) =>
+  change: ({ path, body, caller, now, permit, ifMatch, table, answerKeeper, deadline }) =>
     updateAsset(table, openContentStore(deadline), {
       domain: path.domainID,
       id: path.id,
@@ -17,6 +17,7 @@ export const handler = changeEndpoint(route, contract, {
       now,
       permit: permitReplacement({ given: body.asset, caller, permit }),
       matchesIfMatch: ifMatch && ((current) => ifMatch(assetEtag(current))),
+      answerKeeper,
     }),
   reply: ({ asset, permitted }, { now }) => ({
     permitted,

@@ -9,12 +9,13 @@ import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { openKms } from '../../shared/kms.ts';
 
 export const handler = changeEndpoint(route, contract, {
-  change: async ({ path, body, caller, now, table, deadline }) =>
+  change: async ({ path, body, caller, now, table, answerKeeper, deadline }) =>
     await createComputation(table, {
       domain: path.domainID,
       ...decideCreation({ body, caller }),
       seal: (given) => sealKey(openKms(deadline), given),
       now,
+      answerKeeper,
     }),
   reply: ({ row, definition }, { path, body, caller }) => {
     const computation = describeComputation(row, definition, { caller, server_key: body.agent_config.server_key });

@@ -4,12 +4,13 @@ import { contract, route } from '../../shared/endpoints/computations/delete-comp
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
 export const handler = changeEndpoint(route, contract, {
-  change: ({ path, caller, permit, ifMatch, table }) =>
+  change: ({ path, caller, permit, ifMatch, table, answerKeeper }) =>
     deleteComputation(table, {
       domain: path.domainID,
       id: path.id,
       permit: ({ owner }) => permit({ owner }),
       matchesIfMatch: ifMatch && ((row, definition) => ifMatch(...etagsFor(caller, row, definition))),
+      answerKeeper,
     }),
   reply: (permitted) => ({ permitted }),
 });

@@ -9,7 +9,7 @@ import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { openKms } from '../../shared/kms.ts';
 
 export const handler = changeEndpoint(route, contract, {
-  change: ({ path, body, caller, now, permit, ifMatch, table, deadline }) =>
+  change: ({ path, body, caller, now, permit, ifMatch, table, answerKeeper, deadline }) =>
     updateComputation(table, {
       domain: path.domainID,
       id: path.id,
@@ -17,6 +17,7 @@ export const handler = changeEndpoint(route, contract, {
       now,
       seal: (given) => sealKey(openKms(deadline), given),
       decide: decideUpdate({ body, caller, permit, ifMatch }),
+      answerKeeper,
     }),
   reply: ({ row, definition, permitted }, { body, caller }) => {
     const computation = describeComputation(row, definition, { caller, server_key: body.agent_config.server_key });

@@ -4,13 +4,14 @@ import { contract, route } from '../../shared/endpoints/cvms/register-cvm.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
 export const handler = changeEndpoint(route, contract, {
-  change: ({ path, body, now, ifMatch, table }) =>
+  change: ({ path, body, now, ifMatch, table, answerKeeper }) =>
     registerCvm(table, {
       domain: path.domainID,
       cvmId: path.cvmID,
       given: body,
       now,
       matchesIfMatch: ifMatch && ((cvm) => ifMatch(cvmEtag(cvm))),
+      answerKeeper,
     }),
   reply: ({ cvm, isNew }) => ({ body: cvm, etag: cvmEtag(cvm), isNew }),
 });

@@ -4,7 +4,7 @@ import { givenKey } from '../../shared/keys/given-key.ts';
 import { uploadKey } from '../../shared/keys/participant-key.ts';
 
 export const handler = changeEndpoint(route, contract, {
-  change: async ({ path, body, caller, now, table }) =>
-    await uploadKey(table, path.domainID, path.id, givenKey(caller, body.key, now)),
+  change: async ({ path, body, caller, now, table, answerKeeper }) =>
+    await uploadKey(table, path.domainID, path.id, givenKey(caller, body.key, now), answerKeeper),
   reply: ({ uploaded }) => ({ body: { uploaded } }),
 });

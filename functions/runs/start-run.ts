@@ -5,7 +5,7 @@ import { openExecutions } from '../../shared/runs/executions.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 
 export const handler = changeEndpoint(route, contract, {
-  change: ({ path, query, caller, now, permit, table, deadline }) =>
+  change: ({ path, query, caller, now, permit, table, answerKeeper, deadline }) =>
     startRun(table, openExecutions(deadline), {
       domain: path.domainID,
       computationId: path.id,
@@ -13,6 +13,7 @@ export const handler = changeEndpoint(route, contract, {
       by: caller.id,
       now,
       permit: ({ owner }) => permit({ owner }),
+      answerKeeper,
     }),
   reply: ({ runId, permitted }) => ({ permitted, body: runId }),
   repeat: async (runId, _, { path, table, deadline }) => {

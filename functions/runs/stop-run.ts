@@ -5,13 +5,14 @@ import { openExecutions } from '../../shared/runs/executions.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
 
 export const handler = changeEndpoint(route, contract, {
-  change: ({ path, caller, now, permit, table, deadline }) =>
+  change: ({ path, caller, now, permit, table, answerKeeper, deadline }) =>
     stopRun(table, openExecutions(deadline), {
       domain: path.domainID,
       computationId: path.id,
       by: caller.id,
       now,
       permit,
+      answerKeeper,
     }),
   reply: ({ run, permitted }) => ({ permitted, body: run }),
   repeat: async (run, _, { path, table, deadline }) => {

@@ -8,7 +8,7 @@ import { invalid, preconditionFailed, ServiceError } from '../errors.ts';
 import type { StoredApproval } from '../manifest/stored-approval.ts';
 import { assetsOf, resultConsumers, type Inputs } from '../manifest/build-manifest.ts';
 import { readInputs } from '../manifest/read-inputs.ts';
-import { commitChange, type Committed } from '../table/commit-change.ts';
+import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
 import { computationKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
@@ -17,7 +17,7 @@ import { approvalText, isSignatureOf, limitsOf } from './approval-signature.ts';
 import { digestedManifestOf } from './readiness.ts';
 import { configDigest, isStale } from './valid-approvals.ts';
 
-interface ApproveRequest {
+interface ApproveRequest extends AnsweredRequest {
   domain: string;
   computationId: string;
   given: ApprovalInput;
@@ -42,7 +42,7 @@ interface Approved {
  * one; `invalid_request` for a signature that is not the caller's; `precondition_failed`, after all of these
  */
 export async function approve(table: Table, request: ApproveRequest): Promise<Committed<Approved>> {
-  const { domain, computationId, given, by, now, permit, matchesIfMatch } = request;
+  const { domain, computationId, given, by, now, permit, matchesIfMatch, answerKeeper } = request;
   return await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, computationId);
     const [inputs, definition] = await Promise.all([
@@ -67,14 +67,14 @@ export async function approve(table: Table, request: ApproveRequest): Promise<Co
     const describe = (given: StoredApproval) => describeApproval(given, isStale(given, inputs, { digest, at: now }));
     const before = inputs.approvals.find(({ user_id }) => user_id === by);
     if (before && isDeepStrictEqual(before, { ...approval, approved_at: before.approved_at })) {
-      return await commitChange(table, transaction, { approval: describe(before), permitted });
+      return await commitChange(table, transaction, { approval: describe(before), permitted }, answerKeeper);
     }
     const { config_digest, signature } = approval;
     const details = { digest, config_digest, signed: signature !== null, ...limitsOf(approval) };
     const event = { event_type: 'approved', status: 'success', originator: by, details, lifecycle: false } as const;
     await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, event, now });
     transaction.add({ put: { Item: { ...computationKeys.approval(computationId, by), ...approval } } });
-    return await commitChange(table, transaction, { approval: describe(approval), permitted });
+    return await commitChange(table, transaction, { approval: describe(approval), permitted }, answerKeeper);
   });
 }
 

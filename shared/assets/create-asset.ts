@@ -1,6 +1,6 @@
 import { numberedId } from '../identifiers.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
-import { commitChange, refuseRepeat, type Committed } from '../table/commit-change.ts';
+import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
 import { lists } from '../table/keys.ts';
 import { nextNumber } from '../lists/next-number.ts';
 import type { Table } from '../table/table.ts';
@@ -14,7 +14,7 @@ import { decodeContent, matchChecksum } from './content-input.ts';
 import { presignUpload, uploadKey, type ContentStore } from './content-store.ts';
 import { writeContent, type ContentFields } from './write-content.ts';
 
-interface NewAsset extends AssetInput {
+interface NewAsset extends AssetInput, AnsweredRequest {
   domain: string;
   createdBy: string;
   /** RFC 3339, UTC, milliseconds. */
@@ -33,7 +33,7 @@ export async function createAsset(table: Table, store: ContentStore, given: NewA
   if (content) matchChecksum(content, given.checksum);
   const user_key = readOptionalKey(given.user_key, '/asset/user_key');
 
-  const [number] = await Promise.all([nextNumber(table, lists.assets(domain)), content && refuseRepeat(table)]);
+  const [number] = await Promise.all([nextNumber(table, lists.assets(domain)), content && given.answerKeeper?.refuseRepeat()]);
   const id = numberedId(number);
   const written = content && (await writeContent(table, store, { domain, id }, content, now));
   const key = uploadKey(domain, id);
@@ -55,7 +55,12 @@ export async function createAsset(table: Table, store: ContentStore, given: NewA
   const transaction = new Transaction();
   addAsset(transaction, domain, row);
   transaction.add(written ? dropContentCheck(written.check) : putContentCheck(key, now));
-  return await commitChange(table, transaction, written ? row : { ...row, upload: await presignUpload(store, key, now) });
+  return await commitChange(
+    table,
+    transaction,
+    written ? row : { ...row, upload: await presignUpload(store, key, now) },
+    given.answerKeeper,
+  );
 }
 
 function pendingContent(upload_key: string, checksum: string | undefined): ContentFields {

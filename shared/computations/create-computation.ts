@@ -1,5 +1,5 @@
 import { numberedId } from '../identifiers.ts';
-import { commitChange, type Committed } from '../table/commit-change.ts';
+import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
 import { computationKeys, lists } from '../table/keys.ts';
 import { nextNumber } from '../lists/next-number.ts';
 import type { Table } from '../table/table.ts';
@@ -11,7 +11,7 @@ import type { Definition } from './definition.ts';
 import type { SealKey } from './stored-key.ts';
 import { replaceConsumers } from './replace-consumers.ts';
 
-export interface NewComputation {
+export interface NewComputation extends AnsweredRequest {
   domain: string;
   fields: ComputationFields;
   agent_config: AgentConfig;
@@ -53,8 +53,6 @@ export async function createComputation(table: Table, given: NewComputation): Pr
     transaction.add({ put: { Item: { ...computationKeys.config(id), ...agentConfigAttributes(agent_config) } } });
   }
   replaceConsumers(transaction, { domain, id }, { before: [], after: consumers });
-  return await commitChange(table, transaction, {
-    row,
-    definition: { agent_config, consumers, algorithm: undefined, datasets: [] },
-  });
+  const definition = { agent_config, consumers, algorithm: undefined, datasets: [] };
+  return await commitChange(table, transaction, { row, definition }, given.answerKeeper);
 }

@@ -1,6 +1,6 @@
 import type { Permitted } from '../access/caller.ts';
 import type { NewEvent } from '../events/event.ts';
-import { commitChange, type Committed } from '../table/commit-change.ts';
+import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
 import { computationKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
@@ -28,7 +28,7 @@ interface Updated {
 /** Called with the current computation. Returns what to write, or throws to refuse the request. */
 export type DecideUpdate = (current: StoredComputation, definition: Definition) => Replacement;
 
-interface UpdateRequest {
+interface UpdateRequest extends AnsweredRequest {
   domain: string;
   id: string;
   by: string;
@@ -45,7 +45,7 @@ interface UpdateRequest {
  */
 export async function updateComputation(
   table: Table,
-  { domain, id, by, now, seal, decide }: UpdateRequest,
+  { domain, id, by, now, seal, decide, answerKeeper }: UpdateRequest,
 ): Promise<Committed<Updated>> {
   return await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, id);
@@ -57,14 +57,19 @@ export async function updateComputation(
     const changedParts = [...changedConfig.map((name) => `agent_config.${name}`), ...changedConsumers];
     const transaction = new Transaction();
     const [first, ...others] = changeEvents(computation.row, fields, changedParts, by);
-    if (!first) return await commitChange(table, transaction, { row: computation.row, definition, permitted });
+    if (!first) return await commitChange(table, transaction, { row: computation.row, definition, permitted }, answerKeeper);
 
     const row = await replaceFields(table, transaction, computation, fields, { events: [first, ...others], now });
     if (changedConfig.length > 0) {
       transaction.add({ put: { Item: { ...computationKeys.config(id), ...agentConfigAttributes(agent_config) } } });
     }
     replaceConsumers(transaction, { domain, id }, { before: definition.consumers, after: consumers });
-    return await commitChange(table, transaction, { row, definition: { ...definition, agent_config, consumers }, permitted });
+    return await commitChange(
+      table,
+      transaction,
+      { row, definition: { ...definition, agent_config, consumers }, permitted },
+      answerKeeper,
+    );
   });
 }
 

@@ -1,13 +1,13 @@
 import { conflict, notFound, preconditionFailed } from '../errors.ts';
 import { assertUnclaimed } from '../runs/claim.ts';
-import { commitChange, type Committed } from '../table/commit-change.ts';
+import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { removeCvm } from './change-cvm.ts';
 import type { Cvm } from './cvm.ts';
 import { describeCvm, readCvmAndClaim } from './read-cvm.ts';
 
-interface DeleteRequest {
+interface DeleteRequest extends AnsweredRequest {
   domain: string;
   cvmId: string;
   /** RFC 3339, UTC, milliseconds. */
@@ -20,7 +20,10 @@ interface DeleteRequest {
  * Removes a registered CVM and forgets its presence. Two round trips.
  * @throws ServiceError `not_found`; `conflict` while a run holds it; `precondition_failed`
  */
-export async function deleteCvm(table: Table, { domain, cvmId, now, matchesIfMatch }: DeleteRequest): Promise<Committed<object>> {
+export async function deleteCvm(
+  table: Table,
+  { domain, cvmId, now, matchesIfMatch, answerKeeper }: DeleteRequest,
+): Promise<Committed<object>> {
   return await withFreshReads(table, async (table) => {
     const { cvm, ...rest } = await readCvmAndClaim(table, { domain, cvmId });
     if (!cvm) throw notFound('registered CVM');
@@ -30,6 +33,6 @@ export async function deleteCvm(table: Table, { domain, cvmId, now, matchesIfMat
     const transaction = new Transaction();
     removeCvm(transaction, domain, cvm);
     assertUnclaimed(transaction, { domain, cvm_id: cvmId });
-    return await commitChange(table, transaction, {});
+    return await commitChange(table, transaction, {}, answerKeeper);
   });
 }

@@ -1,6 +1,6 @@
 import { preconditionFailed } from '../errors.ts';
 import { nextNumber } from '../lists/next-number.ts';
-import { commitChange, type Committed } from '../table/commit-change.ts';
+import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
 import { lists } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
@@ -10,7 +10,7 @@ import { addCvm, changeCvm } from './change-cvm.ts';
 import type { Cvm, CvmInput, StoredCvm } from './cvm.ts';
 import { describeCvm, readCvmAndClaim } from './read-cvm.ts';
 
-interface RegisterRequest {
+interface RegisterRequest extends AnsweredRequest {
   domain: string;
   cvmId: string;
   given: CvmInput;
@@ -31,7 +31,7 @@ interface Registered {
  * @throws ServiceError `invalid_request`; `precondition_failed`, also if If-Match was sent and the CVM is not registered
  */
 export async function registerCvm(table: Table, request: RegisterRequest): Promise<Committed<Registered>> {
-  const { domain, cvmId, given, now, matchesIfMatch } = request;
+  const { domain, cvmId, given, now, matchesIfMatch, answerKeeper } = request;
   const fingerprint = given.certificate ? certificateFingerprint(given.certificate) : given.certificate;
   let number: number | undefined;
   return await withFreshReads(table, async (table) => {
@@ -40,7 +40,7 @@ export async function registerCvm(table: Table, request: RegisterRequest): Promi
     const transaction = new Transaction();
     if (cvm) {
       const next = replaced(transaction, domain, cvm, { description: given.description, fingerprint, now });
-      return await commitChange(table, transaction, { cvm: describeCvm(next, rest, now), isNew: false });
+      return await commitChange(table, transaction, { cvm: describeCvm(next, rest, now), isNew: false }, answerKeeper);
     }
     number ??= await nextNumber(table, lists.cvms(domain));
     const added: StoredCvm = {
@@ -53,7 +53,7 @@ export async function registerCvm(table: Table, request: RegisterRequest): Promi
       version: 1,
     };
     addCvm(transaction, domain, added);
-    return await commitChange(table, transaction, { cvm: describeCvm(added, rest, now), isNew: true });
+    return await commitChange(table, transaction, { cvm: describeCvm(added, rest, now), isNew: true }, answerKeeper);
   });
 }
 

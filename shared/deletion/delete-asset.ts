@@ -10,14 +10,14 @@ import { readLinkedIds, readRows } from '../links/linked-computations.ts';
 import { readClaimsOfDomain } from '../runs/claim.ts';
 import { readRun } from '../computations/read-run.ts';
 import { usesAsset } from '../runs/snapshot.ts';
-import { commitChange, refuseRepeat, type Committed } from '../table/commit-change.ts';
+import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
 import { assetKeys, purgeKeys } from '../table/keys.ts';
 import { deadlineOf, queryPartition, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { beginPurge } from './begin-purge.ts';
 import { purgeAssetLinks, type AssetPurge } from './purge-asset.ts';
 
-interface DeleteRequest {
+interface DeleteRequest extends AnsweredRequest {
   domain: string;
   id: string;
   by: string;
@@ -66,7 +66,7 @@ async function deleteUnlessLinkedWidely(table: Table, request: DeleteRequest): P
     if (matchesIfMatch && !matchesIfMatch(asset)) throw preconditionFailed();
     const { transaction, purge } = removal(asset, request);
     for (const row of computations) changeInputs(transaction, { domain, row }, { addedDatasets: 0 });
-    return await commitChange(table, transaction, { purge, permitted });
+    return await commitChange(table, transaction, { purge, permitted }, request.answerKeeper);
   });
 }
 
@@ -76,7 +76,7 @@ async function deleteUnlessLinkedWidely(table: Table, request: DeleteRequest): P
  */
 async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise<Committed<Deleted>> {
   const { domain, id, now, permit, matchesIfMatch } = request;
-  await refuseRepeat(table);
+  await request.answerKeeper?.refuseRepeat();
   permit(await readAssetToChange(table, domain, id));
   const marked: { asset?: StoredAsset } = {};
   try {
@@ -88,7 +88,7 @@ async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise
       await refuseWhileLinkedOnesRun(table, domain, id);
       if (matchesIfMatch && !matchesIfMatch(asset)) throw preconditionFailed();
       const { transaction, purge } = removal(asset, request);
-      return await commitChange(table, transaction, { purge, permitted });
+      return await commitChange(table, transaction, { purge, permitted }, request.answerKeeper);
     });
   } catch (error) {
     const deadline = deadlineOf(table).next(); // the request's may be over

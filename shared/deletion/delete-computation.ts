@@ -5,14 +5,14 @@ import type { StoredComputation } from '../computations/computation.ts';
 import { readDefinition, type Definition } from '../computations/definition.ts';
 import { isActive } from '../computations/run.ts';
 import { conflict, preconditionFailed } from '../errors.ts';
-import { commitChange, type Committed } from '../table/commit-change.ts';
+import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
 import { purgeKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { beginPurge } from './begin-purge.ts';
 import { purgeListings, type ComputationPurge } from './purge-computation.ts';
 
-interface DeleteRequest {
+interface DeleteRequest extends AnsweredRequest {
   domain: string;
   id: string;
   /** Called with the current computation. Throws to refuse the request. */
@@ -27,7 +27,7 @@ interface DeleteRequest {
  * @throws ServiceError `not_found`; `conflict` if a run is active; `precondition_failed`
  */
 export async function deleteComputation(table: Table, request: DeleteRequest): Promise<Committed<Permitted>> {
-  const { domain, id, permit, matchesIfMatch } = request;
+  const { domain, id, permit, matchesIfMatch, answerKeeper } = request;
   const { permitted, purge } = await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, id);
     const { status, run } = computation.row;
@@ -39,7 +39,7 @@ export async function deleteComputation(table: Table, request: DeleteRequest): P
     removeComputation(transaction, computation);
     const purge: ComputationPurge = { domain, id, deleted_as: computation.row.version + 1, owner: computation.row.owner };
     transaction.add({ put: { Item: { ...purgeKeys.purge('computation', id), ...purge } } });
-    return { permitted: await commitChange(table, transaction, permitted), purge };
+    return { permitted: await commitChange(table, transaction, permitted, answerKeeper), purge };
   });
   await beginPurge(table, (table) => purgeListings(table, purge));
   return permitted;

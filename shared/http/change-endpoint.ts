@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { relationsOf, type Permitted, type Relations } from '../access/caller.ts';
 import { ForbiddenForNowError, ServiceError, type ErrorCode } from '../errors.ts';
 import { log } from '../logger.ts';
-import { AnswerKeptError, type Committed } from '../table/commit-change.ts';
+import { AnswerKeptError, type AnswerKeeper, type Committed } from '../table/commit-change.ts';
 import { answerKeys } from '../table/keys.ts';
 import { openTable } from '../table/open-table.ts';
 import type { Table } from '../table/table.ts';
@@ -16,8 +16,10 @@ import type { Route, TakesKey } from './route.ts';
 
 /** A request to an endpoint that takes an Idempotency-Key. */
 export interface ChangeRequest<R extends Route, C extends Contract> extends EndpointRequest<R, C> {
-  /** The stage's table. It keeps the answer to this request in the transaction of commitChange. */
+  /** The stage's table. */
   table: Table;
+  /** For commitChange. Undefined without an Idempotency-Key. */
+  answerKeeper: AnswerKeeper | undefined;
 }
 
 /** The work of an endpoint that changes something, in two steps, so that its answer is known before the change is committed. */
@@ -60,8 +62,8 @@ export function changeEndpoint<const R extends Route, const C extends Contract, 
     const key = idempotencyKeyOf(request.received);
     const answer =
       key === undefined
-        ? await carryOut(work, { ...request, table })
-        : await carryOutOnce({ route, contract, work }, { ...request, table }, key);
+        ? await carryOut(work, { ...request, table, answerKeeper: undefined })
+        : await carryOutOnce({ route, contract, work }, { ...request, table, answerKeeper: undefined }, key);
     return { ...answer, headers: { ...limits, ...answer.headers } };
   });
 }
@@ -101,7 +103,7 @@ async function carryOutOnce<R extends Route, C extends Contract, T extends objec
   };
   const answerKeeper = { keep, refuseRepeat: () => refuseKept(table, keyed) };
   try {
-    return await carryOut(work, { ...request, permit, table: { ...table, answerKeeper } });
+    return await carryOut(work, { ...request, permit, answerKeeper });
   } catch (error) {
     const answer = mayBeRepeat(error) ? await readKeptAnswer(table, keyed) : undefined;
     if (!answer) throw error;

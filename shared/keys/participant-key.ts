@@ -3,7 +3,7 @@ import { changeInputsWithEvent } from '../computations/change-computation.ts';
 import { keysToChange, parseToChange } from '../computations/computation-to-change.ts';
 import { computationKey, computationNumber, parseComputation } from '../computations/find-computation.ts';
 import type { NewEvent } from '../events/event.ts';
-import { commitChange, type Committed } from '../table/commit-change.ts';
+import { commitChange, type AnswerKeeper, type Committed } from '../table/commit-change.ts';
 import { computationKeys, userKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
@@ -35,6 +35,7 @@ export async function uploadKey(
   domain: string,
   computationId: string,
   key: ParticipantKey,
+  answerKeeper?: AnswerKeeper,
 ): Promise<Committed<{ uploaded: true }>> {
   const itemKey = computationKeys.userKey(computationId, key.user_id);
   return await withFreshReads(table, async (table) => {
@@ -43,7 +44,7 @@ export async function uploadKey(
     const transaction = new Transaction();
     const before = existing && parseParticipantKey(existing);
     if (before?.user_key === key.user_key && before.is_consumer === key.is_consumer) {
-      return await commitChange(table, transaction, { uploaded: true });
+      return await commitChange(table, transaction, { uploaded: true }, answerKeeper);
     }
     const event: NewEvent = {
       event_type: 'key_uploaded',
@@ -56,7 +57,7 @@ export async function uploadKey(
     transaction.add(replacementOf(before, { ...itemKey, ...key }));
     const place = userKeys.key(domain, key.user_id, computationNumber(computationId));
     if (!before) transaction.add({ put: { Item: { ...place } } });
-    return await commitChange(table, transaction, { uploaded: true });
+    return await commitChange(table, transaction, { uploaded: true }, answerKeeper);
   });
 }
 

@@ -1,6 +1,5 @@
 import { changeInputs } from '../computations/change-computation.ts';
 import { maxTimeInMilliseconds } from '../deadline.ts';
-import { withoutAnswer } from '../table/commit-change.ts';
 import { deadlineOf, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { readLinkedComputations, readLinkedIds, readRows } from './linked-computations.ts';
@@ -48,7 +47,7 @@ export async function changeInputsLater(table: Table, domain: string, computatio
     if (sinceChange.elapsed >= startsEndWithinMilliseconds) return;
     const ids = computationIds.slice(start, start + computationsPerTransaction);
     const part = deadline.next();
-    await withFreshReads({ ...withoutAnswer(table), deadline: () => part }, async (table) => {
+    await withFreshReads({ ...table, deadline: () => part }, async (table) => {
       const transaction = new Transaction();
       for (const row of await readRows(table, domain, ids)) changeInputs(transaction, { domain, row }, { addedDatasets: 0 });
       if (!transaction.isEmpty) await transaction.commit(table);

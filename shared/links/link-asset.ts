@@ -7,7 +7,7 @@ import { changeInputsWithEvent } from '../computations/change-computation.ts';
 import { datasetsPerComputation, type StoredComputation } from '../computations/computation.ts';
 import { computationNumber } from '../computations/find-computation.ts';
 import { conflict, ServiceError } from '../errors.ts';
-import { commitChange, type Committed } from '../table/commit-change.ts';
+import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
 import { userKeys } from '../table/keys.ts';
 import { getItem, type Table } from '../table/table.ts';
 import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
@@ -16,7 +16,7 @@ import { addToLinked } from './linked-list.ts';
 import { readToLink } from './read-to-link.ts';
 
 /** The asset, the computation and the user who links or unlinks them. */
-export interface LinkRequest {
+export interface LinkRequest extends AnsweredRequest {
   domain: string;
   assetId: string;
   computationId: string;
@@ -32,7 +32,7 @@ export interface LinkRequest {
  * @throws ServiceError `not_found`; `conflict` for a second algorithm or a duplicate file name; `too_large` for dataset 101
  */
 export async function linkAsset(table: Table, request: LinkRequest): Promise<Committed<Permitted>> {
-  const { domain, assetId, computationId, by, now } = request;
+  const { domain, assetId, computationId, by, now, answerKeeper } = request;
   return await withFreshReads(table, async (table) => {
     const { asset, computation } = await readToLink(table, request);
     const permitted = request.permit(asset, computation.row);
@@ -40,7 +40,7 @@ export async function linkAsset(table: Table, request: LinkRequest): Promise<Com
     const transaction = new Transaction();
     const key = linkKey(computationId, asset);
     const existing = await getItem(table, key);
-    if (existing?.['asset_id'] === assetId) return await commitChange(table, transaction, permitted);
+    if (existing?.['asset_id'] === assetId) return await commitChange(table, transaction, permitted, answerKeeper);
     if (existing) throw placeTaken(asset);
     const addedDatasets = asset.asset_type === 'dataset' ? 1 : 0;
     if (addedDatasets > 0) refuseBeyondLimit(computation.row);
@@ -58,7 +58,7 @@ export async function linkAsset(table: Table, request: LinkRequest): Promise<Com
       { put: { Item: { ...userKeys.asset(domain, created_by, computationNumber(computationId), assetNumber(assetId)) } } },
     );
     addToLinked(transaction, assetId, { id: computationId, version: computation.row.version + 1 });
-    return await commitChange(table, transaction, permitted);
+    return await commitChange(table, transaction, permitted, answerKeeper);
   });
 }
 

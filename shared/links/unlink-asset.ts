@@ -31,7 +31,7 @@ export async function unlinkAsset(table: Table, request: LinkRequest): Promise<C
     if (isLinked) changeAsset(transaction, domain, asset, {});
     else if (await isInLinked(table, asset.id, computation.row.id))
       throw new StaleReadError('The asset was renamed meanwhile, so that its link has another key.');
-    return await commitChange(table, transaction, permitted);
+    return await commitChange(table, transaction, permitted, request.answerKeeper);
   });
 }
 

@@ -11,14 +11,14 @@ import { readAssetToChange } from '../assets/read-asset.ts';
 import { writeContent, type WrittenContent } from '../assets/write-content.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
 import { preconditionFailed } from '../errors.ts';
-import { commitChange, refuseRepeat, type Committed } from '../table/commit-change.ts';
+import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { laterOf } from '../timestamp.ts';
 import { changeInputsLater, changeInputsOfLinked, completeChangeOfLinked } from './change-inputs-of-linked.ts';
 import { isRenamed, refuseTakenPlaces, renameLinks } from './rename-links.ts';
 
-interface UpdateRequest {
+interface UpdateRequest extends AnsweredRequest {
   domain: string;
   id: string;
   given: AssetReplacement;
@@ -47,7 +47,7 @@ interface UpdatedAsset {
  * request again completes that.
  */
 export async function updateAsset(table: Table, store: ContentStore, request: UpdateRequest): Promise<Committed<UpdatedAsset>> {
-  const { domain, id, given, by, now, permit, matchesIfMatch } = request;
+  const { domain, id, given, by, now, permit, matchesIfMatch, answerKeeper } = request;
   let written: WrittenContent | undefined;
   let later: string[] | undefined;
   /** When the asset was changed before. */
@@ -75,7 +75,7 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
       await refuseTakenPlaces(table, domain, { from: current, to: { ...current, file_name, asset_type } });
       throw preconditionFailed();
     }
-    if (newContent && !written) await refuseRepeat(table);
+    if (newContent && !written) await answerKeeper?.refuseRepeat();
     if (newContent) written ??= await writeContent(table, store, { domain, id }, newContent, now);
     const replacement = newContent && written;
     const change = {
@@ -101,7 +101,7 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
     const uploadKey = by === next.created_by ? next.upload_key : null;
     const upload = uploadKey === null ? {} : { upload: await presignUpload(store, uploadKey, now) };
     const withheld = isContentWithheld(next, by) ? { content_withheld: true as const } : {};
-    return await commitChange(table, transaction, { asset: { ...next, ...upload, ...withheld }, permitted });
+    return await commitChange(table, transaction, { asset: { ...next, ...upload, ...withheld }, permitted }, answerKeeper);
   });
   if (later) await changeInputsLater(table, domain, later);
   // The request may repeat one that died.

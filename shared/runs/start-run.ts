@@ -12,7 +12,7 @@ import { assetsOf, type Inputs } from '../manifest/build-manifest.ts';
 import { readInputs } from '../manifest/read-inputs.ts';
 import { startDigest } from '../manifest/run-snapshot.ts';
 import { emitMetric } from '../metrics.ts';
-import { commitChange, type Committed } from '../table/commit-change.ts';
+import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
 import { cvmKeys, lists } from '../table/keys.ts';
 import { nextNumber } from '../lists/next-number.ts';
 import { readSettled } from '../table/read-settled.ts';
@@ -33,7 +33,7 @@ interface Started {
   permitted: Permitted;
 }
 
-interface RunRequest {
+interface RunRequest extends AnsweredRequest {
   domain: string;
   computationId: string;
   cvmId: string;
@@ -61,7 +61,7 @@ export async function startRun(table: Table, executions: Executions, request: Ru
   } catch (error) {
     const deadline = deadlineOf(table).next();
     // With an Idempotency-Key, the repeat starts the run: its answer is kept.
-    if (!table.answerKeeper) {
+    if (!request.answerKeeper) {
       const outcome = { status: 'failed', reason: 'The run could not be started.' } as const;
       await endRun({ ...table, deadline: () => deadline }, reference, outcome, request.now);
     }
@@ -123,7 +123,7 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Committed<St
     stop_command_id: randomUUID(),
     has_server_key: inputs.agent_config.server_key !== '',
   });
-  return await commitChange(table, transaction, { runId: reference.run_id, reference, permitted });
+  return await commitChange(table, transaction, { runId: reference.run_id, reference, permitted }, request.answerKeeper);
 }
 
 /**

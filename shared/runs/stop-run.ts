@@ -3,7 +3,7 @@ import { readToChange } from '../computations/computation-to-change.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import type { Run } from '../computations/run.ts';
 import { conflict, ServiceError } from '../errors.ts';
-import { commitChange, type Committed } from '../table/commit-change.ts';
+import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { changeRun } from './change-run.ts';
@@ -17,7 +17,7 @@ interface Stopping {
   permitted: Permitted;
 }
 
-interface StopRequest {
+interface StopRequest extends AnsweredRequest {
   domain: string;
   computationId: string;
   by: string;
@@ -39,18 +39,21 @@ export async function stopRun(table: Table, executions: Executions, request: Sto
   return stopping;
 }
 
-async function requestStop(table: Table, { domain, computationId, by, now, permit }: StopRequest): Promise<Committed<Stopping>> {
+async function requestStop(
+  table: Table,
+  { domain, computationId, by, now, permit, answerKeeper }: StopRequest,
+): Promise<Committed<Stopping>> {
   const computation = await readToChange(table, domain, computationId);
   const permitted = await permitStop(table, computation.row, permit);
   const { status, run } = computation.row;
   const transaction = new Transaction();
-  if (status === 'stopping' && run) return await commitChange(table, transaction, { run, permitted });
+  if (status === 'stopping' && run) return await commitChange(table, transaction, { run, permitted }, answerKeeper);
   if (status !== 'running' || !run) throw conflict('nothing_to_stop', 'No run of this computation is active.');
 
   const stopping: Run = { ...run, status: 'stopping' };
   const entry = { originator: by, details: {}, now };
   await changeRun(table, transaction, computation, { before: run, after: stopping }, entry);
-  return await commitChange(table, transaction, { run: stopping, permitted });
+  return await commitChange(table, transaction, { run: stopping, permitted }, answerKeeper);
 }
 
 /**

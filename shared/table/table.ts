@@ -7,7 +7,6 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { systemClock, type Clock } from '../clock.ts';
 import { Deadline, type DeadlineSource } from '../deadline.ts';
-import type { AnswerKeeper } from './answer-keeper.ts';
 import type { AnyKey } from './keys.ts';
 
 /** Access to the service's table. */
@@ -20,8 +19,6 @@ export interface Table {
   clock?: Clock;
   /** Called before each retry of a transaction that conflicted with another one. */
   onConflictRetry?: () => void;
-  /** Set while a request with an Idempotency-Key is served; see commitChange. */
-  answerKeeper?: AnswerKeeper;
 }
 
 export type Item = Record<string, unknown>;

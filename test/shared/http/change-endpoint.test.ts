@@ -48,9 +48,9 @@ async function send(handler: Handler, key?: string) {
 function counter(before: () => void = () => undefined) {
   let count = 0;
   return changeEndpoint(post, contract, {
-    change: async ({ table }) => {
+    change: async ({ table, answerKeeper }) => {
       before();
-      const result = await commitChange(table, new Transaction(), { count: count + 1 });
+      const result = await commitChange(table, new Transaction(), { count: count + 1 }, answerKeeper);
       count += 1;
       return result;
     },
@@ -63,8 +63,8 @@ describe('changeEndpoint', () => {
     let count = 0;
     const put = { ...thing, name: 'things/put', method: 'PUT' } as const satisfies Route;
     const handler = changeEndpoint(put, { ...contract, statusIfNew: 201 } as const, {
-      change: async ({ table }) => {
-        const result = await commitChange(table, new Transaction(), { count: count + 1 });
+      change: async ({ table, answerKeeper }) => {
+        const result = await commitChange(table, new Transaction(), { count: count + 1 }, answerKeeper);
         count += 1;
         return result;
       },
@@ -114,7 +114,7 @@ describe('changeEndpoint', () => {
   it('keeps nothing if the answer breaks the contract', async () => {
     let shown: unknown = 'no number';
     const handler = changeEndpoint(post, contract, {
-      change: ({ table }) => commitChange(table, new Transaction(), {}),
+      change: ({ table, answerKeeper }) => commitChange(table, new Transaction(), {}, answerKeeper),
       reply: () => ({ body: { count: shown as number } }),
     });
     expect(await send(handler, 'broken')).toMatchObject({ statusCode: 500 });
@@ -127,7 +127,10 @@ describe('the type of an endpoint', () => {
   const reply = () => ({ body: { count: 1 } });
 
   it('has a change that ends with commitChange', () => {
-    changeEndpoint(post, contract, { change: ({ table }) => commitChange(table, new Transaction(), {}), reply });
+    changeEndpoint(post, contract, {
+      change: ({ table, answerKeeper }) => commitChange(table, new Transaction(), {}, answerKeeper),
+      reply,
+    });
     // @ts-expect-error The answer is not kept.
     changeEndpoint(post, contract, { change: () => Promise.resolve({}), reply });
   });
@@ -138,7 +141,10 @@ describe('the type of an endpoint', () => {
     // @ts-expect-error A POST takes a key.
     endpoint(post, contract, reply);
     // @ts-expect-error A GET takes no key.
-    changeEndpoint(get, contract, { change: ({ table }) => commitChange(table, new Transaction(), {}), reply });
+    changeEndpoint(get, contract, {
+      change: ({ table, answerKeeper }) => commitChange(table, new Transaction(), {}, answerKeeper),
+      reply,
+    });
   });
 
   it('refuses changes above the limit of their domain with 429, and sends the limit with every answer until then', async () => {

@@ -28,8 +28,8 @@ const answer: KeptAnswer = {
 
 /** Commits a change together with its answer. */
 async function commit(request: KeyedRequest, given: KeptAnswer = answer, transaction = new Transaction()): Promise<void> {
-  const keeper = { keep: () => keepAnswer(request, given), refuseRepeat: () => Promise.resolve() };
-  await commitChange({ ...embedded.table, answerKeeper: keeper }, transaction, {});
+  const answerKeeper = { keep: () => keepAnswer(request, given), refuseRepeat: () => Promise.resolve() };
+  await commitChange(embedded.table, transaction, {}, answerKeeper);
 }
 
 const read = (request: KeyedRequest) => readKeptAnswer(embedded.table, request);

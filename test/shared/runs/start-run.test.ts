@@ -10,9 +10,8 @@ import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
 import { offerRun } from '../../../shared/runs/offer-run.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';
-import type { AnswerKeeper } from '../../../shared/table/answer-keeper.ts';
+import type { AnswerKeeper } from '../../../shared/table/commit-change.ts';
 import { writableKey } from '../../../shared/table/keys.ts';
-import type { Table } from '../../../shared/table/table.ts';
 import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';
 import { anApproval, aSharedComputation } from '../../support/approvals.ts';
 import { allowed, aReadyComputation, anAsset, aRun, byAlice, startStores, noKey } from '../../support/builders-store.ts';
@@ -54,10 +53,15 @@ describe('startRun', () => {
       keep: (answer) => ({ put: { Item: { ...writableKey('answer#1', 'answer'), answer } } }),
       refuseRepeat: () => Promise.resolve(),
     };
-    const table: Table = isKept ? { ...stores.table, answerKeeper } : stores.table;
     const { executions, stop } = await startIdleStepFunctions();
     executions.client.middlewareStack.add(() => () => Promise.reject(new Error('It is down.')), { step: 'initialize' });
-    const start = startRun(table, executions, { domain, computationId: id, cvmId, ...byAlice, permit: allowed });
+    const start = startRun(stores.table, executions, {
+      domain,
+      computationId: id,
+      cvmId,
+      ...byAlice,
+      answerKeeper: isKept ? answerKeeper : undefined,
+    });
     await expect(start).rejects.toThrow('It is down.');
     await stop();
     expect(await readComputation(stores.table, domain, id)).toMatchObject({ status, run: { status } });

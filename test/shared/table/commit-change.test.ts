@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
-import { AnswerKeptError, commitChange } from '../../../shared/table/commit-change.ts';
-import type { Table } from '../../../shared/table/table.ts';
+import { AnswerKeptError, commitChange, type AnswerKeeper } from '../../../shared/table/commit-change.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 import { anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
 import { addHalfLinks } from '../../support/half-links.ts';
@@ -21,26 +20,28 @@ const fields = {
 };
 
 let stores: Stores;
-/** The table while a request is served whose answer is kept already. */
-let answered: Table;
 beforeAll(async () => {
   stores = await startStores();
-  const keep = () => {
-    throw new Error('The answer is kept already.');
-  };
-  answered = { ...stores.table, answerKeeper: { keep, refuseRepeat: () => Promise.reject(new AnswerKeptError()) } };
 });
 afterAll(() => stores.stop());
 
 /** The items, except for the numbers that a list has assigned. */
 const items = async () => (await scan(stores.table)).filter(({ sk }) => sk !== 'counter');
 
+/** That of a request whose answer is kept already. */
+const answerKeeper: AnswerKeeper = {
+  keep: () => {
+    throw new Error('The answer is kept already.');
+  },
+  refuseRepeat: () => Promise.reject(new AnswerKeptError()),
+};
+
 describe('the repeat of a request', () => {
   it('unlinks nothing if it deletes an asset with more links than fit into one transaction', async () => {
     const id = await anAsset(stores, domain, { ...fields, asset: btoa('a') });
     await addHalfLinks(stores.table, id);
     const before = await items();
-    await expect(deleteAsset(answered, { domain, id, ...byAlice })).rejects.toBeInstanceOf(AnswerKeptError);
+    await expect(deleteAsset(stores.table, { domain, id, ...byAlice, answerKeeper })).rejects.toBeInstanceOf(AnswerKeptError);
     expect(await items()).toEqual(before);
   });
 
@@ -48,9 +49,15 @@ describe('the repeat of a request', () => {
     const id = await anAsset(stores, domain, { ...fields, asset: btoa('a') });
     const before = await items();
     const given = { ...fields, asset: btoa('b') };
-    const creation = createAsset(answered, stores.content, { ...given, domain, createdBy: 'alice', now: byAlice.now });
+    const creation = createAsset(stores.table, stores.content, {
+      ...given,
+      domain,
+      createdBy: 'alice',
+      now: byAlice.now,
+      answerKeeper,
+    });
     await expect(creation).rejects.toBeInstanceOf(AnswerKeptError);
-    const update = updateAsset(answered, stores.content, { domain, id, given, ...byAlice });
+    const update = updateAsset(stores.table, stores.content, { domain, id, given, ...byAlice, answerKeeper });
     await expect(update).rejects.toBeInstanceOf(AnswerKeptError);
     expect(await items()).toEqual(before);
   });
@@ -59,7 +66,7 @@ describe('the repeat of a request', () => {
 describe('commitChange', () => {
   it('makes no call for an empty transaction without an answer to keep', async () => {
     stores.proxy.reset();
-    expect(await commitChange(stores.mortal, new Transaction(), { a: 1 })).toEqual({ a: 1 });
+    expect(await commitChange(stores.mortal, new Transaction(), { a: 1 }, undefined)).toEqual({ a: 1 });
     expect(stores.proxy.calls).toEqual([]);
   });
 });
