@@ -33,7 +33,7 @@ export const taskCases: Record<TaskName, Record<string, (world: BenchWorld) => u
     },
   },
   'maintenance/collect-content': { 'one note': () => ({}) },
-  'maintenance/fold-lists': { 'nothing to do': () => ({}) },
+  'maintenance/fold-lists': { 'a few changes': () => ({}) },
   'maintenance/migrate': {
     'nothing to do': async ({ stores }) => {
       await runMigrations(stores.table, { now: byAlice.now, graceInSeconds: 0 });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { measureEndpoints, type Measurement } from '../bench/measure-endpoints.ts';
 import { routes } from '../shared/endpoints/endpoints.ts';
@@ -81,5 +82,35 @@ describe('the round trips to the table', () => {
   it('are measured for every function', () => {
     const names = new Set(measurements.map(({ name }) => name));
     expect([...routes, ...tasks].filter(({ name }) => !names.has(name))).toEqual([]);
+  });
+});
+
+describe('docs/cost.md', () => {
+  interface Row extends Pick<Measurement, 'roundTrips' | 'readUnits' | 'writeUnits'> {
+    call: string;
+    price: number;
+  }
+  const page = readFileSync(new URL('../docs/cost.md', import.meta.url), 'utf8');
+  const rows = [...page.matchAll(/^\| (\w+\/.*)\|$/gm)].flatMap(([, row = '']): Row[] => {
+    const [calls = '', roundTrips, readUnits, writeUnits, price = ''] = row.split('|').map((cell) => cell.trim());
+    const units = { roundTrips: Number(roundTrips), readUnits: Number(readUnits), writeUnits: Number(writeUnits) };
+    return calls.split('; ').map((call) => ({ call, ...units, price: parseFloat(price) }));
+  });
+
+  it('has what was measured of each call', () => {
+    const withoutKey = measurements.filter(({ key }) => !key);
+    const expected = withoutKey.map(({ name, case: what, roundTrips, readUnits, writeUnits }) => {
+      return [what ? `${name}, ${what}` : name, roundTrips, readUnits, writeUnits];
+    });
+    const inPage = rows.map(({ call, roundTrips, readUnits, writeUnits }) => [call, roundTrips, readUnits, writeUnits]);
+    expect(inPage.sort()).toEqual(expected.sort());
+  });
+
+  it('prices each call by its round trips and units', () => {
+    const byAws = (call: string) => tasks.some(({ name }) => call.split(',')[0] === name);
+    for (const { call, roundTrips, readUnits, writeUnits, price } of rows) {
+      const expected = (byAws(call) ? 1 : 2.4) + 0.03 * roundTrips + 0.125 * readUnits + 0.625 * writeUnits;
+      expect(Math.abs(price - expected), call).toBeLessThan(0.06);
+    }
   });
 });

@@ -6,7 +6,7 @@ const seconds = 1_000;
 /** The latest time at which the hot domain makes all its requests. Only what is sent after it counts as the steady load. */
 const steadyFrom = 10 * seconds;
 const end = 20 * seconds;
-/** The request to storage that the creation of an asset with its content makes (docs/cost/call-bill.ts). */
+/** The request to storage that the creation of an asset with its content makes, as docs/cost.md assumes. */
 const storage = 30;
 
 export interface HotLoad extends SimulatedEndpoint {

@@ -7,7 +7,7 @@ import type { Clock } from '../../shared/clock.ts';
 
 /** What the model assumes, in milliseconds. */
 const coldStart = 300;
-/** Of a call, also one that is refused, with 512 MB (docs/cost/call-bill.ts). */
+/** Of a call, also one that is refused, with 512 MB, as docs/cost.md assumes. */
 const computing = 15;
 const roundTrip = 5;
 /** How long a transaction keeps others of its domain from being written. */

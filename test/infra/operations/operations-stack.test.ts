@@ -308,6 +308,18 @@ describe.each(synthesized)('the operations stack of $stage.name', ({ stage, stac
   });
 });
 
+describe('what docs/cost.md counts in a stage', () => {
+  it.each(synthesized.slice(0, 1))('is what $stage.name has', ({ stacks: { state, service, operations } }) => {
+    const alarms = Object.values(operations.ofType<AlarmProperties>('AWS::CloudWatch::Alarm'));
+    const metrics = alarms.reduce((sum, { Metrics }) => sum + (Metrics?.filter(({ MetricStat }) => MetricStat).length ?? 1), 0);
+    const keys = [state, service].flatMap((stack) => Object.keys(stack.ofType('AWS::KMS::Key'))).length;
+    const dashboards = Object.keys(operations.ofType('AWS::CloudWatch::Dashboard')).length;
+    const page = readFileSync(new URL('../../../docs/cost.md', import.meta.url), 'utf8');
+    expect(page).toContain(`${metrics} alarm metrics ${(metrics / 10).toFixed(2)}, ${keys} keys ${keys.toFixed(2)}`);
+    expect(page).toContain(`${dashboards} dashboard ${(3 * dashboards).toFixed(2)}`);
+  });
+});
+
 describe('the table at the top of the runbook', () => {
   const full = synthesized.find(({ stage }) => stage === fullStage);
   const alarms = Object.values(full?.stacks.operations.ofType<AlarmProperties>('AWS::CloudWatch::Alarm') ?? {});
