@@ -1,19 +1,20 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { environment } from './environment.ts';
 
 const levels = ['DEBUG', 'INFO', 'WARN', 'ERROR', 'SILENT'] as const;
 type Level = Exclude<(typeof levels)[number], 'SILENT'>;
 
-/** Fields of every entry of the current invocation, such as request id, domain, computation and run. */
-let context: Record<string, unknown> = {};
+/** The fields of every entry of an invocation. On one machine, many invocations are in progress at once. */
+const invocations = new AsyncLocalStorage<Record<string, unknown>>();
 
-/** Sets the fields of all further entries. Call it at the start of an invocation. */
-export function startLog(fields: Record<string, unknown>): void {
-  context = fields;
+/** Does the work of an invocation. All its entries have these fields, such as request id, domain, computation and run. */
+export function withLogFields<T>(fields: Record<string, unknown>, work: () => T): T {
+  return invocations.run(fields, work);
 }
 
 /** Returns these fields, for other lines that a query must find by them. */
 export function fieldsOfLog(): Record<string, unknown> {
-  return context;
+  return invocations.getStore() ?? {};
 }
 
 /**
@@ -25,7 +26,7 @@ export function log(level: Level, message: string, fields: Record<string, unknow
   const { LOG_LEVEL, STAGE } = environment();
   if (levels.indexOf(level) < levels.findIndex((known) => known === LOG_LEVEL)) return;
   const error = cause === undefined ? {} : { error: describe(cause) };
-  writeLine({ level, message, timestamp: new Date().toISOString(), stage: STAGE, ...context, ...fields, ...error });
+  writeLine({ level, message, timestamp: new Date().toISOString(), stage: STAGE, ...fieldsOfLog(), ...fields, ...error });
 }
 
 const maxErrorsPerEntry = 20;

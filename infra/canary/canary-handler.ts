@@ -4,7 +4,7 @@ import type { Token } from '../../client/retrying-fetch.ts';
 import { clientCredentials } from '../../client/tokens/client-credentials.ts';
 import { environment } from '../../shared/environment.ts';
 import type { Invocation } from '../../shared/invocation.ts';
-import { log, startLog } from '../../shared/logger.ts';
+import { log, withLogFields } from '../../shared/logger.ts';
 import { canaryDomain, canarySettings, type CanarySettings } from './canary-settings.ts';
 import { passwordSignIn } from './password-sign-in.ts';
 import { runCanary } from './run-canary.ts';
@@ -13,8 +13,11 @@ import { runCanary } from './run-canary.ts';
 const stepsInMilliseconds = 150_000;
 
 /** The function of the canary. Its errors are what an alarm watches, so it throws on any trouble. */
-export async function handler(_event: unknown, invocation?: Invocation): Promise<Record<string, number>> {
-  startLog({ task: 'canary', request_id: invocation?.awsRequestId, domain: canaryDomain });
+export function handler(_event: unknown, invocation?: Invocation): Promise<Record<string, number>> {
+  return withLogFields({ task: 'canary', request_id: invocation?.awsRequestId, domain: canaryDomain }, work);
+}
+
+async function work(): Promise<Record<string, number>> {
   try {
     const settings = v.parse(canarySettings, JSON.parse(environment().CANARY));
     const milliseconds = await runCanary({

@@ -20,7 +20,7 @@ import type { Received } from './received.ts';
 import type { Route, TakesKey } from './route.ts';
 import { cvmId, domainId } from '../identifier-schemas.ts';
 import type { Contract } from './contract.ts';
-import { log, startLog } from '../logger.ts';
+import { log, withLogFields } from '../logger.ts';
 import { malformedJson } from './malformed-json.ts';
 import { emitMetric } from '../metrics.ts';
 import { logFieldsOf } from './log-fields.ts';
@@ -132,10 +132,6 @@ export function anyEndpoint<const R extends Route, const C extends Contract>(
   const layers: Layer[] = [
     eventNormalizer() as unknown as Layer,
     { before: ({ event }) => void (event.received = receivedOf(event)) },
-    {
-      before: ({ event }) =>
-        startLog({ endpoint: name, request_id: event.requestContext.requestId, ...logFieldsOf(route, event.pathParameters) }),
-    },
     ...(access ? [{ before: ({ event }) => identify(access, event) } satisfies Layer] : []),
     ...(contract.body ? [bodyReader(contract)] : []),
     {
@@ -144,7 +140,7 @@ export function anyEndpoint<const R extends Route, const C extends Contract>(
       },
     },
   ];
-  return middy<AcceptedEvent, HttpResponse, Error, Context>()
+  const handler = middy<AcceptedEvent, HttpResponse, Error, Context>()
     .use(layers)
     .handler(async (event: AcceptedEvent, context: Invocation) => {
       const { received } = event;
@@ -169,6 +165,11 @@ export function anyEndpoint<const R extends Route, const C extends Contract>(
       });
       return withoutBodyOfHead(success(contract, reply, event.requestContext.requestId), received.method);
     });
+  return (event: AcceptedEvent, context: Context): Promise<HttpResponse> => {
+    const { requestContext, pathParameters } = event;
+    const fields = { endpoint: name, request_id: requestContext.requestId, ...logFieldsOf(route, pathParameters) };
+    return withLogFields(fields, () => handler(event, context));
+  };
 }
 
 function receivedOf({

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { timestampOf } from '../clock.ts';
 import type { DeadlineSource } from '../deadline.ts';
 import { clockOf, deadlineOfInvocation, type Invocation } from '../invocation.ts';
-import { log, startLog } from '../logger.ts';
+import { log, withLogFields } from '../logger.ts';
 import type { TaskName } from './tasks.ts';
 
 /** Passed to a task's work in addition to its input. */
@@ -23,16 +23,16 @@ export function task<S extends v.GenericSchema>(
   input: S,
   work: (input: v.InferOutput<S>, context: TaskContext) => Promise<unknown>,
 ) {
-  return async (event: unknown, invocation?: Invocation): Promise<unknown> => {
-    startLog({ task: name, request_id: invocation?.awsRequestId, ...runOf(event) });
-    try {
-      const context = { now: timestampOf(clockOf(invocation)), deadline: () => deadlineOfInvocation(invocation) };
-      return (await work(v.parse(input, event), context)) ?? {};
-    } catch (error) {
-      log('ERROR', 'The task failed.', {}, error);
-      throw error;
-    }
-  };
+  return (event: unknown, invocation?: Invocation): Promise<unknown> =>
+    withLogFields({ task: name, request_id: invocation?.awsRequestId, ...runOf(event) }, async () => {
+      try {
+        const context = { now: timestampOf(clockOf(invocation)), deadline: () => deadlineOfInvocation(invocation) };
+        return (await work(v.parse(input, event), context)) ?? {};
+      } catch (error) {
+        log('ERROR', 'The task failed.', {}, error);
+        throw error;
+      }
+    });
 }
 
 const run = v.object({ domain: v.string(), computation_id: v.string(), run_id: v.string() });

@@ -46,6 +46,16 @@ async function liveThroughIt(): Promise<void> {
 }
 
 describe('the logs', () => {
+  it('have the request id of each of 30 requests at once with what that request was about', async () => {
+    const ids = Array.from({ length: 30 }, () => randomUUID());
+    const answers = await Promise.all(ids.map((id) => call('GET', `/d1/computations/${id}`)));
+    const requestIds = answers.map(({ body }) => String(body['request_id']));
+    expect(new Set(requestIds).size).toBe(30);
+    const entries = written.flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Record<string, unknown>] : []));
+    const logged = ids.map((id) => entries.filter((entry) => entry['computation_id'] === id).map((entry) => entry['request_id']));
+    expect(logged).toEqual(requestIds.map((id) => [id]));
+  });
+
   it('contain no token, private key, content or Idempotency-Key, also where requests fail', async () => {
     await liveThroughIt();
     const log = written.join('');

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { StorageError } from '../../shared/assets/storage-request.ts';
-import { log, startLog } from '../../shared/logger.ts';
+import { log } from '../../shared/logger.ts';
 
 interface Described {
   name: string;
@@ -27,7 +27,6 @@ function count({ cause, errors = [] }: Described): number {
 describe('the log entry of an error', () => {
   beforeEach(() => {
     vi.stubEnv('LOG_LEVEL', 'ERROR');
-    startLog({});
   });
   afterEach(() => vi.unstubAllEnvs());
 
