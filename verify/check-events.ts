@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { canonicalJson } from '../shared/canonical-json.ts';
-import { hashOfEvent } from '../shared/events/event-hash.ts';
+import { hashOfEvent } from '../shared/events/event.ts';
 import { checkApprovalsInJournal } from './check-approvals-in-journal.ts';
 import { checkBeginning, checkCounts, type Page } from './check-pages.ts';
 import { check, fails, holds, note, type Finding } from './finding.ts';

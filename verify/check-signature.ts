@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { canonicalJson } from '../shared/canonical-json.ts';
-import { verifiesEs256 } from '../shared/evidence/es256.ts';
-import { keyObjectOf, thumbprintOf } from '../shared/evidence/public-jwk.ts';
+import { keyObjectOf, thumbprintOf, verifiesEs256 } from '../shared/evidence/es256.ts';
 import { check, fails, type Finding } from './finding.ts';
 
 const key = v.looseObject({

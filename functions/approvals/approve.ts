@@ -1,5 +1,5 @@
 import { approve } from '../../shared/approvals/approve.ts';
-import { etagsFor } from '../../shared/computations/computation-etag.ts';
+import { etagsFor } from '../../shared/computations/describe-computation.ts';
 import { contract, route } from '../../shared/endpoints/approvals/approve.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 

@@ -1,4 +1,4 @@
-import { withdrawApproval } from '../../shared/approvals/withdraw-approval.ts';
+import { withdrawApproval } from '../../shared/approvals/approve.ts';
 import { contract, route } from '../../shared/endpoints/approvals/withdraw-approval.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 

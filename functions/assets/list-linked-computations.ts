@@ -1,6 +1,6 @@
 import { contract, route } from '../../shared/endpoints/assets/list-linked-computations.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { listLinkedComputations } from '../../shared/links/list-linked-computations.ts';
+import { listLinkedComputations } from '../../shared/links/linked-computations.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(route, contract, async ({ path, query, deadline }) => {

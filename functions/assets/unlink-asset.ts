@@ -1,6 +1,6 @@
 import { contract, route } from '../../shared/endpoints/assets/unlink-asset.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
-import { unlinkAsset } from '../../shared/links/unlink-asset.ts';
+import { unlinkAsset } from '../../shared/links/link-asset.ts';
 
 export const handler = changeEndpoint(route, contract, {
   change: ({ path, caller, now, permit, table, answerKeeper }) =>

@@ -4,7 +4,7 @@ import { permitReplacement } from '../../shared/assets/permit-replacement.ts';
 import { rememberUpload, renewUpload } from '../../shared/assets/renew-upload.ts';
 import { contract, route } from '../../shared/endpoints/assets/update-asset.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
-import { completeChangeOfLinked } from '../../shared/links/change-inputs-of-linked.ts';
+import { completeChangeOfLinked } from '../../shared/links/change-linked-computations.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';
 
 export const handler = changeEndpoint(route, contract, {

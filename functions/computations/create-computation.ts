@@ -1,8 +1,5 @@
-import { computationEtag } from '../../shared/computations/computation-etag.ts';
-import { createComputation } from '../../shared/computations/create-computation.ts';
-import { withCurrentServerKey } from '../../shared/computations/current-server-key.ts';
-import { decideCreation } from '../../shared/computations/decide-creation.ts';
-import { describeComputation } from '../../shared/computations/describe-computation.ts';
+import { computationEtag, describeComputation, withCurrentServerKey } from '../../shared/computations/describe-computation.ts';
+import { createComputation, decideCreation } from '../../shared/computations/create-computation.ts';
 import { sealKey } from '../../shared/computations/sealed-key.ts';
 import { contract, route } from '../../shared/endpoints/computations/create-computation.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';

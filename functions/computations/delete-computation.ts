@@ -1,4 +1,4 @@
-import { etagsFor } from '../../shared/computations/computation-etag.ts';
+import { etagsFor } from '../../shared/computations/describe-computation.ts';
 import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
 import { contract, route } from '../../shared/endpoints/computations/delete-computation.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';

@@ -1,4 +1,4 @@
-import { describeToCaller } from '../../shared/computations/describe-to-caller.ts';
+import { describeToCaller } from '../../shared/computations/describe-computation.ts';
 import { contract, route } from '../../shared/endpoints/computations/get-computation.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openKms } from '../../shared/kms.ts';

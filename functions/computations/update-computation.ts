@@ -1,9 +1,6 @@
-import { computationEtag } from '../../shared/computations/computation-etag.ts';
-import { withCurrentServerKey } from '../../shared/computations/current-server-key.ts';
-import { decideUpdate } from '../../shared/computations/decide-update.ts';
-import { describeComputation } from '../../shared/computations/describe-computation.ts';
+import { computationEtag, describeComputation, withCurrentServerKey } from '../../shared/computations/describe-computation.ts';
+import { decideUpdate, updateComputation } from '../../shared/computations/update-computation.ts';
 import { sealKey } from '../../shared/computations/sealed-key.ts';
-import { updateComputation } from '../../shared/computations/update-computation.ts';
 import { contract, route } from '../../shared/endpoints/computations/update-computation.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { openKms } from '../../shared/kms.ts';

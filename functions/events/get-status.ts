@@ -1,4 +1,4 @@
-import { readStatus } from '../../shared/computations/read-status.ts';
+import { readStatus } from '../../shared/computations/list-events.ts';
 import { contract, route } from '../../shared/endpoints/events/get-status.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/open-table.ts';

@@ -1,21 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Permitted, Relations } from '../access/caller.ts';
-import { changeInputsWithEvent } from '../computations/change-computation.ts';
-import { readToChange } from '../computations/computation-to-change.ts';
+import { changeInputsWithEvent, keysToChange, parseToChange, readToChange } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
-import { readDefinition, type Definition } from '../computations/definition.ts';
+import { type Definition, readDefinition } from '../computations/read-computation.ts';
 import { invalid, preconditionFailed, ServiceError } from '../errors.ts';
-import type { StoredApproval } from '../manifest/stored-approval.ts';
-import { assetsOf, resultConsumers, type Inputs } from '../manifest/build-manifest.ts';
-import { readInputs } from '../manifest/read-inputs.ts';
-import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
+import { assetsOf, type Inputs, resultConsumers } from '../manifest/manifest.ts';
+import { readInputs } from '../manifest/read-manifest.ts';
+import { parseApproval, type StoredApproval } from '../manifest/stored-approval.ts';
+import { type AnsweredRequest, commitChange, type Committed } from '../table/commit-change.ts';
 import { computationKeys } from '../table/keys.ts';
-import type { Table } from '../table/table.ts';
+import { getItems, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
-import { describeApproval, type Approval, type ApprovalInput } from './approval.ts';
 import { approvalText, isSignatureOf, limitsOf } from './approval-signature.ts';
+import { type Approval, type ApprovalInput, describeApproval } from './approval.ts';
+import { configDigest, isStale } from './missing-approvals.ts';
 import { digestedManifestOf } from './readiness.ts';
-import { configDigest, isStale } from './valid-approvals.ts';
 
 interface ApproveRequest extends AnsweredRequest {
   domain: string;
@@ -114,4 +113,32 @@ function signatureOf(
     throw invalid('/signature', `Expected a signature by the key that you uploaded, of the text ${text}`);
   }
   return { signature, key };
+}
+
+interface WithdrawRequest extends AnsweredRequest {
+  domain: string;
+  computationId: string;
+  by: string;
+  /** RFC 3339, UTC, milliseconds. */
+  now: string;
+}
+
+/**
+ * Takes the caller's own approval back. Writes nothing if there is none. Active runs go on. Two round trips.
+ * @throws ServiceError `not_found`
+ */
+export async function withdrawApproval(table: Table, request: WithdrawRequest): Promise<Committed<object>> {
+  const { domain, computationId, by, now, answerKeeper } = request;
+  const Key = computationKeys.approval(computationId, by);
+  return await withFreshReads(table, async (table) => {
+    const [item, ...computationItems] = await getItems(table, [Key, ...keysToChange(domain, computationId)]);
+    const computation = parseToChange(domain, computationId, computationItems);
+    const transaction = new Transaction();
+    if (!item) return await commitChange(table, transaction, {}, answerKeeper);
+    const details = { digest: parseApproval(item).digest };
+    const event = { event_type: 'approval_withdrawn', status: 'success', originator: by, details, lifecycle: false } as const;
+    await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, event, now });
+    transaction.add({ delete: { Key } });
+    return await commitChange(table, transaction, {}, answerKeeper);
+  });
 }

@@ -1,10 +1,9 @@
-import { readComputation } from '../computations/find-computation.ts';
-import { readInputs } from '../manifest/read-inputs.ts';
+import { readComputation } from '../computations/read-computation.ts';
+import { readInputs } from '../manifest/read-manifest.ts';
 import type { Table } from '../table/table.ts';
 import { describeApproval, type Approval } from './approval.ts';
-import { becauseOf, neededApprovals } from './needed-approvals.ts';
+import { becauseOf, isStale, neededApprovals } from './missing-approvals.ts';
 import { digestedManifestOf } from './readiness.ts';
-import { isStale } from './valid-approvals.ts';
 
 /**
  * Reads whose approval a run needs, and the approvals that were given, by user. Three round trips.

@@ -1,11 +1,12 @@
 import { canonicalDigest } from '../canonical-json.ts';
 import { withoutServerKey } from '../computations/agent-config.ts';
-import { assetsOf, buildManifest, resultConsumers, type Inputs } from '../manifest/build-manifest.ts';
-import type { Manifest, MissingItems } from '../manifest/manifest.ts';
+import { readComputation } from '../computations/read-computation.ts';
+import { assetsOf, buildManifest, type Inputs, type Manifest, type MissingItems, resultConsumers } from '../manifest/manifest.ts';
+import { readInputs } from '../manifest/read-manifest.ts';
 import type { ApprovalOfRun, NewSnapshot } from '../manifest/run-snapshot.ts';
 import type { StoredApproval } from '../manifest/stored-approval.ts';
-import { sentencesOf } from './needed-approvals.ts';
-import { missingApprovals, validApprovals, type ApprovalContext } from './valid-approvals.ts';
+import type { Table } from '../table/table.ts';
+import { type ApprovalContext, missingApprovals, sentencesOf, validApprovals } from './missing-approvals.ts';
 
 /** Below the 400 KB of a DynamoDB item. */
 const snapshotLimitInBytes = 380 * 1024;
@@ -59,4 +60,20 @@ function ofRun({ user_id, digest, cvm_ids, expires_at, signature, key, approved_
 /** Returns whether something is missing before a run. */
 export function isIncomplete({ keys, hashes, info }: MissingItems): boolean {
   return keys.length + hashes.length + info.length > 0;
+}
+
+/**
+ * Reads what is missing before a run on any CVM, and the digest of the manifest if there is one. Three round trips.
+ * @param at RFC 3339, UTC, milliseconds
+ * @throws ServiceError `not_found`
+ */
+export async function readReadiness(
+  table: Table,
+  domain: string,
+  id: string,
+  at: string,
+): Promise<{ missing: MissingItems; digest: string | undefined }> {
+  const inputs = await readInputs(table, domain, await readComputation(table, domain, id));
+  const { snapshot, missing } = readinessOf(inputs, { at });
+  return { missing, digest: snapshot?.manifest_digest };
 }

@@ -1,20 +1,51 @@
 import type { NewEvent } from '../events/event.ts';
-import { appendEvents } from '../events/journal.ts';
-import { parseHead } from '../events/journal-head.ts';
+import { type JournalHead, parseHead } from '../events/journal-head.ts';
+import { appendEvents } from '../events/append-events.ts';
 import { dayOf } from '../lists/days.ts';
 import { groupOfOwner, indexedLists, memberChange, stateOf } from '../lists/indexed-list.ts';
 import type { MemberChange } from '../lists/log.ts';
 import { recordChange } from '../lists/record-change.ts';
-import { journalKeys, keyToWrite, userKeys } from '../table/keys.ts';
+import { computationKeys, journalKeys, type Key, keyToWrite, type RowKey, userKeys } from '../table/keys.ts';
+import { readSettled } from '../table/read-settled.ts';
 import { schemaVersion } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
-import type { Table } from '../table/table.ts';
+import type { Item, Table } from '../table/table.ts';
 import { StaleReadError, type Transaction } from '../table/transaction.ts';
 import { laterOf } from '../timestamp.ts';
 import type { ComputationFields, ComputationStatus, StoredComputation } from './computation.ts';
-import type { ComputationToChange } from './computation-to-change.ts';
-import { computationKey, computationNumber } from './find-computation.ts';
+import { computationKey, computationNumber, parseComputation } from './read-computation.ts';
 import type { Run } from './run.ts';
+
+/**
+ * A computation that was read in order to change it: its row and the head of its journal. Every change asserts that neither has
+ * changed since. Otherwise the transaction fails with StaleReadError, which withFreshReads handles.
+ */
+export interface ComputationToChange {
+  domain: string;
+  row: StoredComputation;
+  head: JournalHead;
+}
+
+/**
+ * Returns the keys of the items that parseToChange parses, in this order.
+ * @throws ServiceError `not_found` if this service cannot have issued the identifier
+ */
+export function keysToChange(domain: string, id: string): [RowKey, Key] {
+  return [computationKey(domain, id), journalKeys.head(id)];
+}
+
+/** Parses the items read at keysToChange. @throws ServiceError `not_found` */
+export function parseToChange(domain: string, id: string, [row, head]: (Item | undefined)[]): ComputationToChange {
+  return { domain, row: parseComputation(row, id), head: parseHead(head) };
+}
+
+/**
+ * Reads a computation with readSettled, so that no item read afterwards is older than its row. One round trip.
+ * @throws ServiceError `not_found`
+ */
+export async function readToChange(table: Table, domain: string, id: string): Promise<ComputationToChange> {
+  return parseToChange(domain, id, await readSettled(table, keysToChange(domain, id)));
+}
 
 /** The event that records each status. */
 const entryEvents = {
@@ -243,4 +274,26 @@ function unchanged({ id, version, inputs_version, status }: StoredComputation) {
     ExpressionAttributeNames: { '#status': 'status' },
     ExpressionAttributeValues: { ':id': id, ':version': version, ':inputs_version': inputs_version, ':status': status },
   };
+}
+
+/** Replaces the users whom a computation names as result consumers. Adds nothing if they stay the same. */
+export function replaceConsumers(
+  transaction: Transaction,
+  { domain, id }: { domain: string; id: string },
+  { before, after }: { before: string[]; after: string[] },
+): void {
+  if (isSameList(before, after)) return;
+  const key = computationKeys.consumers(id);
+  transaction.add(after.length > 0 ? { put: { Item: { ...key, consumers: after } } } : { delete: { Key: key } });
+  const placeOf = (user: string) => userKeys.consumer(domain, user, computationNumber(id));
+  for (const user of difference(after, before)) transaction.add({ put: { Item: { ...placeOf(user) } } });
+  for (const user of difference(before, after)) transaction.add({ delete: { Key: placeOf(user) } });
+}
+
+export function isSameList(before: string[], after: string[]): boolean {
+  return before.length === after.length && before.every((user, index) => user === after[index]);
+}
+
+function difference(users: string[], others: string[]): string[] {
+  return users.filter((user) => !others.includes(user));
 }

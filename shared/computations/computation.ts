@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import { assetTypes } from '../asset-type.ts';
+import { description, shownDescription } from '../description.ts';
+import { invalid } from '../errors.ts';
 import { idOfAsset, idOfComputation } from '../identifier-schemas.ts';
 import { isReservedName } from '../originators.ts';
-import { strictObject } from '../strict-object.ts';
-import { description, shownDescription } from '../description.ts';
 import { returnedField } from '../returned-field.ts';
+import { strictObject } from '../strict-object.ts';
 import { shownText, text } from '../text.ts';
 import { createdAt, updatedAt } from '../timestamp.ts';
 import { agentConfigInput, agentConfigOutput } from './agent-config.ts';
@@ -186,3 +187,13 @@ export const computationView = v.pipe(
   v.description('A computation. With `peek=true`, only the fields of a row of the list.'),
 );
 export type Computation = v.InferOutput<typeof computationSchema>;
+
+/**
+ * Refuses to lower the approval that a run needs: parties may have joined because of it.
+ * @throws ServiceError `invalid_request`
+ */
+export function refuseLowerApproval(before: ApprovalLevel, after: ApprovalLevel): void {
+  const allowed = approvalLevels.slice(approvalLevels.indexOf(before));
+  if (allowed.includes(after)) return;
+  throw invalid('/approval', `Expected ${allowed.join(' or ')}: the approval that a run needs can only be raised.`);
+}

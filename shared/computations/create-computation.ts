@@ -1,15 +1,15 @@
+import type * as v from 'valibot';
+import { type Caller, requireAction } from '../access/caller.ts';
 import { numberedId } from '../identifiers.ts';
-import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
-import { computationKeys, lists } from '../table/keys.ts';
 import { nextNumber } from '../lists/next-number.ts';
+import { type AnsweredRequest, commitChange, type Committed } from '../table/commit-change.ts';
+import { computationKeys, lists } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction } from '../table/transaction.ts';
-import { agentConfigAttributes, isDefaultAgentConfig, type AgentConfig } from './agent-config.ts';
-import { addComputation } from './change-computation.ts';
-import type { ComputationFields, StoredComputation } from './computation.ts';
-import type { Definition } from './definition.ts';
-import type { SealKey } from './stored-key.ts';
-import { replaceConsumers } from './replace-consumers.ts';
+import { type AgentConfig, agentConfigAttributes, isDefaultAgentConfig, type SealKey } from './agent-config.ts';
+import { addComputation, replaceConsumers } from './change-computation.ts';
+import { type ComputationFields, type computationInput, fieldsOf, type StoredComputation } from './computation.ts';
+import type { Definition } from './read-computation.ts';
 
 export interface NewComputation extends AnsweredRequest {
   domain: string;
@@ -55,4 +55,27 @@ export async function createComputation(table: Table, given: NewComputation): Pr
   replaceConsumers(transaction, { domain, id }, { before: [], after: consumers });
   const definition = { agent_config, consumers, algorithm: undefined, datasets: [] };
   return await commitChange(table, transaction, { row, definition }, given.answerKeeper);
+}
+
+interface CreationByCaller {
+  body: v.InferOutput<typeof computationInput>;
+  caller: Caller;
+}
+
+/**
+ * Decides what a new computation of a caller contains. Default owner: the caller.
+ * @throws ServiceError `forbidden` if the caller may not create a computation for this owner
+ */
+export function decideCreation({
+  body,
+  caller,
+}: CreationByCaller): Pick<NewComputation, 'fields' | 'agent_config' | 'consumers' | 'by'> {
+  const owner = body.owner ?? caller.id;
+  if (owner !== caller.id) requireAction(caller, 'administer');
+  return {
+    fields: fieldsOf(body, { owner, approval: body.approval }),
+    agent_config: body.agent_config,
+    consumers: body.consumers,
+    by: caller.id,
+  };
 }

@@ -1,12 +1,23 @@
+import * as v from 'valibot';
 import type { Caller } from '../access/caller.ts';
+import { etagOf } from '../etag.ts';
+import type { Kms } from '../kms.ts';
+import { computationKeys } from '../table/keys.ts';
+import { getItem, type Table } from '../table/table.ts';
 import { withoutServerKey } from './agent-config.ts';
-import type { Computation, StoredComputation } from './computation.ts';
-import { readDefinition, type Definition } from './definition.ts';
-import { readComputation } from './find-computation.ts';
-import type { Table } from '../table/table.ts';
+import { type Computation, computationSchema, rowOf, type StoredComputation } from './computation.ts';
+import {
+  computationKey,
+  type Definition,
+  findComputation,
+  parseDefinition,
+  readComputation,
+  readDefinition,
+} from './read-computation.ts';
+import { openKey } from './sealed-key.ts';
 
 /** Only editors see `server_key` (docs/contract.md, section 2). */
-export function mayReadServerKey({ owner }: StoredComputation, caller: Caller): boolean {
+function mayReadServerKey({ owner }: StoredComputation, caller: Caller): boolean {
   return caller.actions.has('edit') || caller.id === owner;
 }
 
@@ -37,4 +48,80 @@ export async function readToDescribe(
 ): Promise<{ row: StoredComputation; definition: Definition }> {
   const [row, definition] = await Promise.all([readComputation(table, domain, id), readDefinition(table, id)]);
   return { row, definition };
+}
+
+/**
+ * Returns the entity tag of a computation as the caller sees it. It covers the configuration and the links themselves, not only the
+ * version of the row: endpoint 3 can read the row after a change and the other items before it, and must not return the tag of
+ * the changed computation with them. The digest of the private key stands for the key, so that no tag takes opening it.
+ */
+export function computationEtag(caller: Caller, row: StoredComputation, definition: Definition): string {
+  const { server_key } = definition.agent_config;
+  const digest = server_key === '' ? '' : server_key.digest;
+  return etagOf(v.parse(computationSchema, describeComputation(row, definition, { caller, server_key: digest })));
+}
+
+/** Returns the entity tag of the row alone (`peek=true`). It covers the version, so that it stands for everything unseen too. */
+export function peekEtag(row: StoredComputation): string {
+  return etagOf([rowOf(row), row.version]);
+}
+
+/** Returns the entity tags that endpoints 1, 3 and 4 give to the caller for this state. If-Match can name any of them. */
+export function etagsFor(caller: Caller, row: StoredComputation, definition: Definition): string[] {
+  return [computationEtag(caller, row, definition), peekEtag(row)];
+}
+
+interface Request {
+  domain: string;
+  id: string;
+  caller: Caller;
+  /** Only the fields that a list entry has. */
+  isPeek: boolean;
+  /** Returns whether the caller has the answer with this ETag. */
+  isKnown?: ((etag: string) => boolean) | undefined;
+}
+
+interface Described {
+  etag: string;
+  /** Undefined if the caller has it. */
+  computation?: Computation | ReturnType<typeof rowOf>;
+}
+
+/**
+ * Reads a computation as the caller may see it. One round trip, and a call of KMS if the answer includes a private key.
+ * @throws ServiceError `not_found`
+ */
+export async function describeToCaller(table: Table, kms: Kms, request: Request): Promise<Described> {
+  const { domain, id, caller, isPeek, isKnown } = request;
+  if (isPeek) {
+    const row = await readComputation(table, domain, id);
+    const etag = peekEtag(row);
+    return isKnown?.(etag) ? { etag } : { etag, computation: rowOf(row) };
+  }
+  const { row, definition } = await readToDescribe(table, domain, id);
+  const etag = computationEtag(caller, row, definition);
+  if (isKnown?.(etag)) return { etag };
+  const stored = mayReadServerKey(row, caller) ? definition.agent_config.server_key : '';
+  const server_key = await openKey(kms, row.id, stored);
+  return { etag, computation: describeComputation(row, definition, { caller, server_key }) };
+}
+
+/**
+ * Adds `server_key` as it is stored now to a computation that was kept without it, if the caller may read it now. One round
+ * trip, and a call of KMS if there is a key. A computation that has been deleted has no key.
+ */
+export async function withCurrentServerKey(
+  computation: Computation,
+  { domain, caller, table, kms }: { domain: string; caller: Caller; table: Table; kms: Kms },
+): Promise<Computation> {
+  const { id, agent_config } = computation;
+  const [item, config] = await Promise.all([
+    getItem(table, computationKey(domain, id)),
+    getItem(table, computationKeys.config(id)),
+  ]);
+  const row = findComputation(item, id);
+  if (!row || !mayReadServerKey(row, caller)) return computation;
+  const { agent_config: kept } = parseDefinition(config ? [config] : []);
+  const server_key = await openKey(kms, id, kept.server_key);
+  return { ...computation, agent_config: { ...agent_config, server_key } };
 }

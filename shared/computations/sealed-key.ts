@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { DecryptCommand, GenerateDataKeyCommand } from '@aws-sdk/client-kms';
 import { environment } from '../environment.ts';
 import { untilDeadline, type Kms } from '../kms.ts';
-import { digestOfKey, type KeyToSeal, type StoredKey } from './stored-key.ts';
+import { digestOfKey, type KeyToSeal, type StoredKey } from './agent-config.ts';
 
 /**
  * A sealed key is envelope encryption: base64 of the length of the encrypted data key (2 bytes, big-endian), the data key encrypted

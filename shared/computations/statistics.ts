@@ -1,8 +1,20 @@
+import * as v from 'valibot';
 import { dayOf, readDays } from '../lists/days.ts';
 import { indexedLists } from '../lists/indexed-list.ts';
 import type { Table } from '../table/table.ts';
 import { computationStatuses } from './computation.ts';
-import type { StatisticsEntry } from './statistics-entry.ts';
+
+/** The number of times that a computation entered a status on a UTC day. */
+export const statisticsEntry = v.pipe(
+  v.object({
+    day: v.pipe(v.string(), v.description('A UTC day.'), v.metadata({ format: 'date', maxLength: 10, examples: ['2025-07-17'] })),
+    status: v.pipe(v.picklist(computationStatuses), v.description('The status that computations entered.')),
+    count: v.pipe(v.number(), v.integer(), v.description('The number of times that a computation entered the status.')),
+  }),
+  v.title('StatisticsEntry'),
+  v.description('How many computations entered a status on a day.'),
+);
+export type StatisticsEntry = v.InferOutput<typeof statisticsEntry>;
 
 /**
  * Reads the last `days` UTC days, including today, sorted by day and status. One round trip.

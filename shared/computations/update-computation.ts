@@ -1,16 +1,29 @@
-import type { Permitted } from '../access/caller.ts';
+import type * as v from 'valibot';
+import { type Caller, type Permitted, type Relations, requireActionToChange } from '../access/caller.ts';
+import { preconditionFailed } from '../errors.ts';
 import type { NewEvent } from '../events/event.ts';
-import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
+import { type AnsweredRequest, commitChange, type Committed } from '../table/commit-change.ts';
 import { computationKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
-import { agentConfigAttributes, changedConfigFields, type AgentConfig, type StoredAgentConfig } from './agent-config.ts';
-import { replaceFields } from './change-computation.ts';
-import { readToChange } from './computation-to-change.ts';
-import type { ComputationFields, StoredComputation } from './computation.ts';
-import { readDefinition, type Definition } from './definition.ts';
-import { digestOfKey, type SealKey } from './stored-key.ts';
-import { isSameList, replaceConsumers } from './replace-consumers.ts';
+import {
+  type AgentConfig,
+  agentConfigAttributes,
+  changedConfigFields,
+  digestOfKey,
+  type SealKey,
+  type StoredAgentConfig,
+} from './agent-config.ts';
+import { isSameList, readToChange, replaceConsumers, replaceFields } from './change-computation.ts';
+import {
+  type ComputationFields,
+  type computationReplacement,
+  fieldsOf,
+  refuseLowerApproval,
+  type StoredComputation,
+} from './computation.ts';
+import { etagsFor } from './describe-computation.ts';
+import { type Definition, readDefinition } from './read-computation.ts';
 
 interface Replacement {
   fields: ComputationFields;
@@ -98,4 +111,33 @@ function changeEvents(
     events.push({ ...event, event_type: 'owner_changed', details: { from: current.owner, to: owner } });
   }
   return events;
+}
+
+interface UpdateByCaller {
+  body: v.InferOutput<typeof computationReplacement>;
+  caller: Caller;
+  permit: (relations: Relations) => Permitted;
+  /** Compares the entity tags of `If-Match`, if it was sent. */
+  ifMatch?: ((...etags: string[]) => boolean) | undefined;
+}
+
+/**
+ * Decides what a caller's replacement of a computation writes. The returned function throws ServiceError: `forbidden` if the caller
+ * may not change the computation, or its owner; `invalid_request` if the approval is lowered; `precondition_failed`.
+ */
+export function decideUpdate({ body, caller, permit, ifMatch }: UpdateByCaller): DecideUpdate {
+  return (current, definition) => {
+    const permitted = permit({ owner: current.owner });
+    const owner = body.owner ?? current.owner;
+    if (owner !== current.owner) requireActionToChange(caller, 'administer');
+    const approval = body.approval ?? current.approval;
+    refuseLowerApproval(current.approval, approval);
+    if (ifMatch?.(...etagsFor(caller, current, definition)) === false) throw preconditionFailed();
+    return {
+      fields: fieldsOf(body, { owner, approval }),
+      agent_config: body.agent_config,
+      consumers: body.consumers,
+      permitted,
+    };
+  };
 }

@@ -1,8 +1,7 @@
 import type { Permitted } from '../access/caller.ts';
-import { removeComputation } from '../computations/change-computation.ts';
-import { readToChange } from '../computations/computation-to-change.ts';
+import { readToChange, removeComputation } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
-import { readDefinition, type Definition } from '../computations/definition.ts';
+import { readDefinition, type Definition } from '../computations/read-computation.ts';
 import { isActive } from '../computations/run.ts';
 import { conflict, preconditionFailed } from '../errors.ts';
 import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';

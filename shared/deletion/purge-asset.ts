@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { assetTypes } from '../asset-type.ts';
 import { deleteContent, type ContentStore } from '../assets/content-store.ts';
-import { unlinkDeletedAsset } from '../links/unlink-asset.ts';
+import { unlinkDeletedAsset } from '../links/link-asset.ts';
 import { indexedLists } from '../lists/indexed-list.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import { assetKeys, dueFoldKeys, listKeys, lists } from '../table/keys.ts';

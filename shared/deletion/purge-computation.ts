@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { computationNumber } from '../computations/find-computation.ts';
-import { removeFromLinked } from '../links/linked-list.ts';
+import { computationNumber } from '../computations/read-computation.ts';
+import { removeFromLinked } from '../links/link-asset.ts';
 import { indexedLists } from '../lists/indexed-list.ts';
 import { isLogged } from '../lists/is-logged.ts';
 import { lastVersion } from '../lists/log.ts';
@@ -11,7 +11,7 @@ import { assetKeys, computationKeys, journalKeys, runKeys } from '../table/keys.
 import { getItems, queryPartition, queryPrefix, type Table } from '../table/table.ts';
 import { deleteItems } from '../table/writes.ts';
 import { ConditionFailedError, Transaction } from '../table/transaction.ts';
-import { mirrorsOf } from '../todo/mirrors.ts';
+import { mirrorsOf } from '../todo/participation.ts';
 import { partitionInParts } from './delete-partition.ts';
 import { inParallel } from '../in-parallel.ts';
 import { doAllParts, inChunks, type InParts } from './parts.ts';

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import * as v from 'valibot';
+import { canonicalJson } from '../canonical-json.ts';
 import type { Reporter } from '../originators.ts';
 import { shownText } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
@@ -129,3 +131,13 @@ export type OwnEvent = EventFields & { originator: string } & (
 
 /** An event to record. The service assigns its identifier, number and timestamp. */
 export type NewEvent = OwnEvent | ReportedEvent;
+
+/**
+ * Returns the hash of an event, 64 hex digits: the SHA-256 of the canonical JSON of the event as the API returns it, with its
+ * `previous_hash` and without its `hash` (docs/contract.md, section 10).
+ * @throws Error if the event has no canonical JSON
+ */
+export function hashOfEvent(event: Readonly<Record<string, unknown>>): string {
+  const { hash: _, ...hashed } = event;
+  return createHash('sha256').update(canonicalJson(hashed)).digest('hex');
+}

@@ -1,9 +1,12 @@
+import { notFound } from '../errors.ts';
+import { numberOf } from '../identifiers.ts';
 import { journalKeys } from '../table/keys.ts';
-import { queryPrefix, type Table } from '../table/table.ts';
-import { filtersFacets, type EventFilter } from './event-filter.ts';
-import { readHead } from './journal-head.ts';
-import { readMatching, type EventPage, type Selection } from './matching-events.ts';
-import { gapOrDeleted, withoutGaps } from './read-numbers.ts';
+import { deadlineOf, getItemEventually, getItems, queryPrefix, type Table } from '../table/table.ts';
+import { eventsPerAppend } from './append-events.ts';
+import { type EventFilter, filtersFacets, matches } from './event-filter.ts';
+import { type JournalHead, parseHead, readHead } from './journal-head.ts';
+import { type EventPage, readMatching, type Selection } from './matching-events.ts';
+import { gapOrDeleted, JournalGapError, readNumberRange, withoutGaps } from './read-journal.ts';
 import { parseStoredEvent, publicEvent } from './stored-event.ts';
 
 /** `limit` from 1 to 100, `offset` from 0. */
@@ -46,4 +49,131 @@ async function newestEvents(table: Table, computationId: string, limit: number):
   const total = events[0]?.number ?? 0;
   const isWhole = events.length === Math.min(limit, total) && events.every((event, index) => event.number === total - index);
   return isWhole ? { events: events.map(publicEvent), total } : gapOrDeleted(table, computationId);
+}
+
+/** The first `limit` events, from 1 to 100, with numbers greater than `after`. */
+export interface Continuation {
+  limit: number;
+  after: number;
+}
+
+/** A page of a journal that had `count` events when it was read. */
+export interface EventsAfter extends EventPage {
+  count: number;
+}
+
+/**
+ * Reads the first events that match after an event, oldest first, and the total of all that match. Page and total show the moment
+ * of `head`. If an append is only partly visible, reads the head again.
+ *
+ * Sequential round trips, without that of the head: 1, with a filter 2. Throws as readEvents does.
+ */
+export async function readEventsAfter(
+  table: Table,
+  computationId: string,
+  filter: EventFilter,
+  { limit, after }: Continuation,
+  head: JournalHead,
+): Promise<EventsAfter> {
+  return await withoutGaps(table, async (attempt) => {
+    const current = attempt === 1 ? head : await readHead(table, computationId);
+    if (current.count < after) await gapOrDeleted(table, computationId);
+    const page = await readMatching(table, computationId, current, filter, following({ limit, after }));
+    return { ...page, count: current.count };
+  });
+}
+
+const following =
+  ({ limit, after }: Continuation): Selection =>
+  (total, upTo) => {
+    const start = upTo(after);
+    return { start, end: Math.min(total, start + limit) };
+  };
+
+/** More new events than these are read by the index segments, so that a poll never reads far more than it returns. */
+const mostReadDirectly = 100;
+
+/**
+ * Continues an empty page: returns it as it is if nothing was recorded since, else what readEventsAfter would return now. Costs half a
+ * read unit if nothing was recorded. It reads the head eventually consistent: an event may be seen a moment late, but none is skipped.
+ * With a filter, only the new events are matched.
+ * @throws ServiceError `not_found` if the journal was deleted in the meantime
+ */
+export async function readNewEvents(
+  table: Table,
+  computationId: string,
+  filter: EventFilter,
+  limit: number,
+  before: EventsAfter,
+): Promise<EventsAfter> {
+  const item = await getItemEventually(table, journalKeys.head(computationId));
+  if (!item) await assertNotDeleted(table, computationId);
+  const { count } = parseHead(item);
+  if (count <= before.count) return before;
+  const isFiltered = filtersFacets(filter) || filter.from !== undefined || filter.to !== undefined;
+  if (isFiltered && count - before.count > mostReadDirectly) {
+    const head = await readHead(table, computationId);
+    return await readEventsAfter(table, computationId, filter, { limit, after: before.count }, head);
+  }
+  const news = { from: before.count + 1, to: isFiltered ? count : Math.min(count, before.count + limit) };
+  const events = await withoutGaps(table, () => readNumberRange(table, computationId, news));
+  if (!isFiltered) return { events: events.map(publicEvent), total: count, count };
+  const matching = events.filter((event) => matches(filter, event));
+  return { events: matching.slice(0, limit).map(publicEvent), total: before.total + matching.length, count };
+}
+
+/** An eventually consistent read can also miss the head of a new journal. */
+async function assertNotDeleted(table: Table, computationId: string): Promise<void> {
+  const { count } = await readHead(table, computationId);
+  if (count === 0) throw notFound('computation');
+}
+
+/** Where a client is in a journal: it knows the events up to `number`. */
+export interface JournalPosition {
+  number: number;
+  /** Read together with the event, strongly consistent. */
+  head: JournalHead;
+}
+
+/** Identifiers of earlier versions do not contain the event's number. They are searched among this many newest events. */
+const searchedEvents = 100;
+
+/**
+ * Finds the event with this identifier. An empty identifier is the position before the first event. One round trip, three read units at
+ * most for small events; more for an identifier of an earlier version.
+ * @returns undefined if it is no event of this journal
+ */
+export async function findPosition(table: Table, computationId: string, eventId: string): Promise<JournalPosition | undefined> {
+  if (eventId === '') return { number: 0, head: await readHead(table, computationId) };
+  const number = numberOf(eventId);
+  if (number === undefined) return await searchNewest(table, computationId, eventId);
+  const position = await findNumbered(table, computationId, eventId, number);
+  if (position !== 'maybe partly visible') return position;
+  await deadlineOf(table).pause(1, new JournalGapError(`Event ${number} of computation ${computationId} is missing.`));
+  const second = await findNumbered(table, computationId, eventId, number);
+  return second === 'maybe partly visible' ? undefined : second;
+}
+
+async function findNumbered(
+  table: Table,
+  computationId: string,
+  eventId: string,
+  number: number,
+): Promise<JournalPosition | 'maybe partly visible' | undefined> {
+  const [headItem, item] = await getItems(table, [journalKeys.head(computationId), journalKeys.event(computationId, number)]);
+  const head = parseHead(headItem);
+  if (item) return parseStoredEvent(item).id === eventId ? { number, head } : undefined;
+  const isNew = number > 0 && number <= head.count + eventsPerAppend;
+  return isNew && head.count > 0 ? 'maybe partly visible' : undefined;
+}
+
+async function searchNewest(table: Table, computationId: string, eventId: string): Promise<JournalPosition | undefined> {
+  const partition = journalKeys.partition(computationId);
+  const newest = { limit: searchedEvents, newestFirst: true };
+  const [head, items] = await Promise.all([
+    readHead(table, computationId),
+    queryPrefix(table, partition, journalKeys.prefixes.event, newest),
+  ]);
+  const found = items.map(parseStoredEvent).find(({ id }) => id === eventId);
+  return found && { number: found.number, head };
 }

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
-import type { Event, NewEvent } from './event.ts';
+import { type Event, hashOfEvent, type NewEvent } from './event.ts';
 import { numberedId } from '../identifiers.ts';
-import { hashOfEvent } from './event-hash.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 
 const storedEventSchema = v.object({

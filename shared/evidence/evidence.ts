@@ -7,7 +7,7 @@ import { manifestSchema } from '../manifest/manifest.ts';
 import { runSnapshot } from '../manifest/run-snapshot.ts';
 import { shownText } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
-import { lengthOfThumbprint } from './public-jwk.ts';
+import { lengthOfThumbprint } from './es256.ts';
 
 const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits.'), v.metadata({ maxLength: 64 }));
 

@@ -2,22 +2,23 @@ import * as v from 'valibot';
 import { canonicalDigest, canonicalJson } from '../canonical-json.ts';
 import { withoutServerKey } from '../computations/agent-config.ts';
 import { assertExists } from '../computations/change-computation.ts';
-import { computationKey, parseComputation } from '../computations/find-computation.ts';
+import { computationKey, parseComputation } from '../computations/read-computation.ts';
+import { findRun, runKey } from '../computations/read-run.ts';
 import { isActive, type Run } from '../computations/run.ts';
 import { conflict, notFound } from '../errors.ts';
 import type { Event } from '../events/event.ts';
 import { readEvents } from '../events/read-events.ts';
 import type { Kms } from '../kms.ts';
 import { runSnapshot } from '../manifest/run-snapshot.ts';
-import { findRun, runKey } from '../computations/read-run.ts';
+import type { Action } from '../table/action.ts';
 import { runKeys } from '../table/keys.ts';
-import { parseStored } from '../table/parse-stored.ts';
+import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { readSettled } from '../table/read-settled.ts';
+import { schemaVersion } from '../table/schema-version.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
-import { Transaction, withFreshReads } from '../table/transaction.ts';
-import { statementSchema, type Evidence, type Statement } from './evidence.ts';
-import { sign } from './signing-key.ts';
-import { parseEvidence, putEvidence } from './stored-evidence.ts';
+import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
+import { type Evidence, type Statement, statementSchema } from './evidence.ts';
+import { sign, type Signature } from './signing-key.ts';
 
 interface EvidenceRequest {
   domain: string;
@@ -109,3 +110,37 @@ async function readEventOf(table: Table, run: Run, event_type: string, since: st
   if (!event) throw new Error(`The stored journal of computation ${run.computation_id} lacks the event ${event_type} of a run.`);
   return event;
 }
+
+const storedEvidence = v.object({
+  /** The text that was signed, deflated. */
+  statement: storedBytes,
+  signature: v.string(),
+  key_id: v.string(),
+});
+
+/**
+ * Returns the action that stores the evidence of a run. Fails with StaleReadError if there is evidence of it already. Its text is
+ * little more than the snapshot of the run, which fits into an item, and it is deflated.
+ */
+function putEvidence(
+  { computationId, runId }: { computationId: string; runId: string },
+  { text, signature, key_id }: Signature & { text: string },
+): Action {
+  const Item = {
+    ...runKeys.evidence(computationId, runId),
+    ...schemaVersion('evidence'),
+    statement: zlib().deflateRawSync(text),
+    signature,
+    key_id,
+  };
+  return { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() };
+}
+
+/** Parses the item read at `runKeys.evidence`. @throws Error if it is invalid */
+function parseEvidence(item: Item): Evidence {
+  const { statement, signature, key_id } = parseStored(storedEvidence, item, 'evidence');
+  return { statement: JSON.parse(zlib().inflateRawSync(statement).toString()) as unknown, signature, key_id };
+}
+
+/** Loaded on first use: an import would add to the cold start. */
+const zlib = () => process.getBuiltinModule('node:zlib');

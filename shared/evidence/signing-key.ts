@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { GetPublicKeyCommand, SignCommand } from '@aws-sdk/client-kms';
 import { environment } from '../environment.ts';
 import { untilDeadline, type Kms } from '../kms.ts';
-import { joinedSignature, verifiesEs256 } from './es256.ts';
-import { keyObjectOf, publicJwkOf, type PublicJwk } from './public-jwk.ts';
+import { joinedSignature, keyObjectOf, type PublicJwk, publicJwkOf, verifiesEs256 } from './es256.ts';
 
 export interface Signature {
   /** r and s, base64url. */

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
-import { changeInputsWithEvent } from '../computations/change-computation.ts';
-import { keysToChange, parseToChange } from '../computations/computation-to-change.ts';
-import { computationKey, computationNumber, parseComputation } from '../computations/find-computation.ts';
+import { changeInputsWithEvent, keysToChange, parseToChange } from '../computations/change-computation.ts';
+import { computationKey, computationNumber, parseComputation } from '../computations/read-computation.ts';
 import type { NewEvent } from '../events/event.ts';
 import { commitChange, type AnswerKeeper, type Committed } from '../table/commit-change.ts';
 import { computationKeys, userKeys, type Key } from '../table/keys.ts';

@@ -1,19 +1,49 @@
-import type { NewEvent } from '../events/event.ts';
 import type { Permitted } from '../access/caller.ts';
+import type { AssetType } from '../asset-type.ts';
 import type { StoredAsset } from '../assets/asset.ts';
 import { changeAsset } from '../assets/change-asset.ts';
-import { assetNumber } from '../assets/read-asset.ts';
-import { changeInputsWithEvent } from '../computations/change-computation.ts';
+import { assetKey, assetNumber, findAsset, parseAsset } from '../assets/read-asset.ts';
+import {
+  changeInputsWithEvent,
+  type ComputationToChange,
+  keysToChange,
+  parseToChange,
+} from '../computations/change-computation.ts';
 import { datasetsPerComputation, type StoredComputation } from '../computations/computation.ts';
-import { computationNumber } from '../computations/find-computation.ts';
+import { computationNumber, findComputation } from '../computations/read-computation.ts';
+import { isActive } from '../computations/run.ts';
 import { conflict, ServiceError } from '../errors.ts';
-import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
-import { userKeys } from '../table/keys.ts';
-import { getItem, type Table } from '../table/table.ts';
+import type { NewEvent } from '../events/event.ts';
+import { indexedLists, memberChange } from '../lists/indexed-list.ts';
+import { recordChange } from '../lists/record-change.ts';
+import { type AnsweredRequest, commitChange, type Committed } from '../table/commit-change.ts';
+import { assetKeys, computationKeys, type Key, listKeys, lists, runKeys, userKeys } from '../table/keys.ts';
+import { getItem, getItems, type Table } from '../table/table.ts';
 import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
-import { linkKey } from './link-keys.ts';
-import { addToLinked } from './linked-list.ts';
-import { readToLink } from './read-to-link.ts';
+
+/** Returns the key of a link. It ensures that a computation has one algorithm, and that the file names of datasets are unique. */
+export function linkKey(computationId: string, asset: { asset_type: AssetType; file_name: string }): Key {
+  return asset.asset_type === 'algorithm'
+    ? computationKeys.algorithm(computationId)
+    : computationKeys.dataset(computationId, asset.file_name);
+}
+
+interface ReadRequest {
+  domain: string;
+  assetId: string;
+  computationId: string;
+}
+
+/** Reads an asset and a computation whose link is to change, in one round trip. @throws ServiceError `not_found` */
+async function readToLink(
+  table: Table,
+  { domain, assetId, computationId }: ReadRequest,
+): Promise<{ asset: StoredAsset; computation: ComputationToChange }> {
+  const keys = [assetKey(domain, assetId), ...keysToChange(domain, computationId)];
+  const [assetItem, ...computationItems] = await getItems(table, keys);
+  const asset = parseAsset(assetItem, assetId);
+  return { asset, computation: parseToChange(domain, computationId, computationItems) };
+}
 
 /** The asset, the computation and the user who links or unlinks them. */
 export interface LinkRequest extends AnsweredRequest {
@@ -73,4 +103,126 @@ export function placeTaken({ asset_type, file_name }: StoredAsset, computation =
   return asset_type === 'algorithm'
     ? conflict('second_algorithm', `${computation} already has an algorithm. Unlink it first.`)
     : conflict('file_name_taken', `${computation} already has a dataset named ${file_name}. Rename or unlink it first.`);
+}
+
+/**
+ * Unlinks an asset from a computation. Writes nothing if there is no link. An active run keeps its inputs, so the asset cannot
+ * be deleted until that run ends. Three round trips, or four without a link.
+ * @throws ServiceError `not_found`
+ */
+export async function unlinkAsset(table: Table, request: LinkRequest): Promise<Committed<Permitted>> {
+  const { domain } = request;
+  return await withFreshReads(table, async (table) => {
+    const { asset, computation } = await readToLink(table, request);
+    const permitted = request.permit(asset, computation.row);
+    const transaction = new Transaction();
+    const isLinked = await removeLink(table, transaction, computation, asset, request);
+    if (isLinked) changeAsset(transaction, domain, asset, {});
+    else if (await isInLinked(table, asset.id, computation.row.id))
+      throw new StaleReadError('The asset was renamed meanwhile, so that its link has another key.');
+    return await commitChange(table, transaction, permitted, request.answerKeeper);
+  });
+}
+
+/** The fields of an asset that its links need. */
+type LinkedAsset = Pick<StoredAsset, 'id' | 'asset_type' | 'file_name'>;
+
+interface DeletedAssetRequest extends Omit<LinkRequest, 'assetId' | 'permit'> {
+  asset: LinkedAsset;
+}
+
+/** Like unlinkAsset, for an asset whose row has been deleted. */
+export async function unlinkDeletedAsset(table: Table, request: DeletedAssetRequest): Promise<void> {
+  const { domain, asset, computationId } = request;
+  await withFreshReads(table, async (table) => {
+    const keys = [assetKey(domain, asset.id), ...keysToChange(domain, computationId)];
+    const [assetItem, ...computationItems] = await getItems(table, keys);
+    if (findAsset(assetItem, asset.id))
+      throw new StaleReadError('The transaction that deletes the asset is only partly visible.');
+    if (!findComputation(computationItems[0], computationId)) return;
+    const computation = parseToChange(domain, computationId, computationItems);
+    const transaction = new Transaction();
+    if (await removeLink(table, transaction, computation, asset, request)) await transaction.commit(table);
+  });
+}
+
+/** Removes a link and records an event. @returns false if there is no such link */
+async function removeLink(
+  table: Table,
+  transaction: Transaction,
+  computation: ComputationToChange,
+  asset: LinkedAsset,
+  { by, now }: { by: string; now: string },
+): Promise<boolean> {
+  const { id: computationId, status, run } = computation.row;
+  const { id: asset_id, file_name, asset_type } = asset;
+  const key = linkKey(computationId, asset);
+  const existing = await getItem(table, key);
+  if (existing?.['asset_id'] !== asset_id) return false;
+
+  const details = { asset_id, file_name, asset_type };
+  const event: NewEvent = { event_type: 'asset_unlinked', status: 'success', originator: by, details, lifecycle: false };
+  const addedDatasets = asset_type === 'dataset' ? -1 : 0;
+  await changeInputsWithEvent(table, transaction, computation, { addedDatasets, event, now });
+  transaction.add({
+    delete: { Key: key, ConditionExpression: 'asset_id = :id', ExpressionAttributeValues: { ':id': asset_id } },
+    otherwise: new StaleReadError(),
+  });
+  const removed = { computation: computationNumber(computationId), version: computation.row.version + 1 };
+  removeFromLinked(transaction, asset_id, removed, new StaleReadError());
+  const creator = existing['created_by']; // links of earlier versions lack it
+  if (typeof creator === 'string') {
+    const Key = userKeys.asset(computation.domain, creator, computationNumber(computationId), assetNumber(asset_id));
+    transaction.add({ delete: { Key } });
+  }
+  if (isActive(status) && run) keepForRun(transaction, asset_id, run);
+  return true;
+}
+
+/** Records that the active run still uses the asset: once for the asset, and once for the purge of the computation. */
+function keepForRun(
+  transaction: Transaction,
+  asset_id: string,
+  { id: run_id, computation_id }: { id: string; computation_id: string },
+) {
+  transaction.add(
+    { put: { Item: { ...assetKeys.use(asset_id, run_id), run_id } } },
+    { put: { Item: { ...runKeys.use(computation_id, run_id, asset_id), asset_id, run_id } } },
+  );
+}
+
+/**
+ * Adds a computation to the list of those that an asset is linked to.
+ * @param computation.version after the change
+ */
+function addToLinked(transaction: Transaction, assetId: string, { id, version }: { id: string; version: number }): void {
+  const list = indexedLists.linkedComputations(assetId);
+  const resource = computationNumber(id);
+  transaction.add({ put: { Item: { ...listKeys.row(lists.linkedComputations(assetId), resource), id } } });
+  recordChange(transaction, list.index, { resource, version, changes: [memberChange(list, resource, { now: 'all' })] });
+}
+
+/** Reads whether a computation is in the list. A rename of the asset leaves the list as it is. One round trip. */
+async function isInLinked(table: Table, assetId: string, computationId: string): Promise<boolean> {
+  const key = listKeys.row(lists.linkedComputations(assetId), computationNumber(computationId));
+  return (await getItem(table, key)) !== undefined;
+}
+
+/**
+ * Removes a computation from the list.
+ * @param removed.version after the change; `lastVersion` if the computation is deleted
+ * @param otherwise thrown if it is not in the list. Default: ConditionFailedError.
+ */
+export function removeFromLinked(
+  transaction: Transaction,
+  assetId: string,
+  { computation, version }: { computation: number; version: number },
+  otherwise?: Error,
+): void {
+  const list = indexedLists.linkedComputations(assetId);
+  const Key = listKeys.row(lists.linkedComputations(assetId), computation);
+  const gone = { Key, ConditionExpression: 'attribute_exists(pk)' };
+  transaction.add(otherwise ? { delete: gone, otherwise } : { delete: gone });
+  const change = memberChange(list, computation, { before: 'all' });
+  recordChange(transaction, list.index, { resource: computation, version, changes: [change] });
 }

@@ -1,7 +1,11 @@
+import { assetKey, parseAsset } from '../assets/read-asset.ts';
 import type { StoredComputation } from '../computations/computation.ts';
-import { computationKey, findComputation } from '../computations/find-computation.ts';
+import type { ComputationRow } from '../computations/list-computations.ts';
+import { computationKey, findComputation } from '../computations/read-computation.ts';
+import { indexedLists } from '../lists/indexed-list.ts';
+import { readPage } from '../lists/read-page.ts';
 import { listKeys, lists } from '../table/keys.ts';
-import { getItems, queryPrefix, type Table } from '../table/table.ts';
+import { getItem, getItems, queryPrefix, type Table } from '../table/table.ts';
 
 /** Reads the rows of the computations that an asset is linked to. Two round trips. */
 export async function readLinkedComputations(table: Table, domain: string, assetId: string): Promise<StoredComputation[]> {
@@ -22,4 +26,29 @@ export async function readRows(table: Table, domain: string, ids: string[]): Pro
     ids.map((id) => computationKey(domain, id)),
   );
   return ids.flatMap((id, index) => findComputation(items[index], id) ?? []);
+}
+
+/**
+ * Reads a page of the computations that an asset is linked to, newest first, and the exact total. Takes one more round trip
+ * than readPage, for the computations' rows.
+ * @throws ServiceError `not_found`
+ */
+export async function listLinkedComputations(
+  table: Table,
+  domain: string,
+  assetId: string,
+  request: { limit: number; offset: number },
+): Promise<{ computations: ComputationRow[]; total: number }> {
+  const [assetItem, page] = await Promise.all([
+    getItem(table, assetKey(domain, assetId)),
+    readPage(table, indexedLists.linkedComputations(assetId), request),
+  ]);
+  parseAsset(assetItem, assetId);
+  const ids = page.rows.map((row) => String(row['id']));
+  const items = await getItems(
+    table,
+    ids.map((id) => computationKey(domain, id)),
+  );
+  const computations = ids.flatMap((id, index) => findComputation(items[index], id) ?? []);
+  return { computations, total: page.total };
 }

@@ -1,22 +1,27 @@
 import type { Permitted } from '../access/caller.ts';
-import { isContentWithheld, type StoredAsset } from '../assets/asset.ts';
 import type { AssetReplacement } from '../assets/asset-input.ts';
 import type { Asset } from '../assets/asset-schema.ts';
+import { isContentWithheld, type StoredAsset } from '../assets/asset.ts';
 import { changeAsset } from '../assets/change-asset.ts';
 import { dropContentCheck, putContentCheck } from '../assets/content-check.ts';
 import { decodeContent, matchChecksum } from '../assets/content-input.ts';
-import { presignUpload, type ContentStore } from '../assets/content-store.ts';
-import { requireCreatorToChange } from './creators-fields.ts';
+import { type ContentStore, presignUpload } from '../assets/content-store.ts';
 import { readAssetToChange } from '../assets/read-asset.ts';
 import { writeContent, type WrittenContent } from '../assets/write-content.ts';
+import { ForbiddenForNowError, preconditionFailed } from '../errors.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
-import { preconditionFailed } from '../errors.ts';
-import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
+import { type AnsweredRequest, commitChange, type Committed } from '../table/commit-change.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { laterOf } from '../timestamp.ts';
-import { changeInputsLater, changeInputsOfLinked, completeChangeOfLinked } from './change-inputs-of-linked.ts';
-import { isRenamed, refuseTakenPlaces, renameLinks } from './rename-links.ts';
+import {
+  changeInputsLater,
+  changeInputsOfLinked,
+  completeChangeOfLinked,
+  isRenamed,
+  refuseTakenPlaces,
+  renameLinks,
+} from './change-linked-computations.ts';
 
 interface UpdateRequest extends AnsweredRequest {
   domain: string;
@@ -127,4 +132,21 @@ function isOtherInput(before: StoredAsset, after: StoredAsset): boolean {
 /** Returns whether the same request may have been the one that changed an input. The asset does not show it any more. */
 function mayChangeInputs({ asset, checksum, user_key, use }: AssetReplacement): boolean {
   return [asset, checksum, user_key, use].some((value) => value !== undefined);
+}
+
+/** The fields of an asset that only its creator may change. `asset` is the content. */
+type CreatorsField = 'content_access' | 'use' | 'user_key' | 'checksum' | 'asset';
+
+/**
+ * Refuses a change by someone else of what belongs to the creator of an asset.
+ * @param changes whether the request changes each of these fields
+ * @throws ServiceError `forbidden` that names the fields
+ */
+function requireCreatorToChange(by: string, { created_by }: StoredAsset, changes: Record<CreatorsField, boolean>): void {
+  if (by === created_by) return;
+  const fields = Object.entries(changes).flatMap(([field, isChanged]) => (isChanged ? [field] : []));
+  if (fields.length === 0) return;
+  const errors = fields.map((field) => ({ pointer: `/asset/${field}`, detail: 'Only the creator of the asset may change it.' }));
+  const named = fields.map((field) => `\`${field}\``).join(', ');
+  throw new ForbiddenForNowError(`Only the creator of the asset may change ${named}.`, { errors });
 }

@@ -1,14 +1,14 @@
 import { addPendingTask, pendingKey } from '../assets/change-asset.ts';
 import { assetKey, findAsset } from '../assets/read-asset.ts';
 import { assertUnchanged } from '../computations/change-computation.ts';
-import { computationKey, findComputation } from '../computations/find-computation.ts';
+import { computationKey, findComputation } from '../computations/read-computation.ts';
 import { computationKeys, keyOfItem, listKeys, lists } from '../table/keys.ts';
 import { readSettled } from '../table/read-settled.ts';
 import { scanPage } from '../table/scan.ts';
 import { deadlineOf, getItem, getItems, queryPartition, type Item, type Table } from '../table/table.ts';
 import type { Action } from '../table/action.ts';
 import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
-import { mirrorsOf } from '../todo/mirrors.ts';
+import { mirrorsOf } from '../todo/participation.ts';
 import type { Migration } from './migration.ts';
 
 const itemsPerStep = 100;

@@ -1,4 +1,4 @@
-import { sealedKeyAttributes } from '../computations/stored-key.ts';
+import { sealedKeyAttributes } from '../computations/agent-config.ts';
 import { sealKey } from '../computations/sealed-key.ts';
 import { openKms } from '../kms.ts';
 import { computationKeys, keyOfItem, runKeys } from '../table/keys.ts';

@@ -1,8 +1,7 @@
-import { enterStatus, type Entry } from '../computations/change-computation.ts';
-import type { ComputationToChange } from '../computations/computation-to-change.ts';
+import { type ComputationToChange, enterStatus, type Entry } from '../computations/change-computation.ts';
 import type { Run } from '../computations/run.ts';
 import { numberOf } from '../identifiers.ts';
-import { computationNumber } from '../computations/find-computation.ts';
+import { computationNumber } from '../computations/read-computation.ts';
 import { groupOfComputation, indexedLists, memberChange } from '../lists/indexed-list.ts';
 import { lastVersion, nameOfResource, type MemberChange } from '../lists/log.ts';
 import { recordChange } from '../lists/record-change.ts';

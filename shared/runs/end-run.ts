@@ -1,4 +1,4 @@
-import { keysToChange, parseToChange } from '../computations/computation-to-change.ts';
+import { keysToChange, parseToChange } from '../computations/change-computation.ts';
 import { isActive, type Run } from '../computations/run.ts';
 import { emitMetric } from '../metrics.ts';
 import { system } from '../originators.ts';

@@ -1,4 +1,4 @@
-import { computationKey, findComputation } from '../computations/find-computation.ts';
+import { computationKey, findComputation } from '../computations/read-computation.ts';
 import { getItem, type Table } from '../table/table.ts';
 import { readClaim } from './claim.ts';
 import { startExecution, type ExecutionAction, type Executions } from './executions.ts';

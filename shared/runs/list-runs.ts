@@ -1,5 +1,5 @@
 import { parseStored } from '../table/parse-stored.ts';
-import { computationKey, computationNumber, findComputation } from '../computations/find-computation.ts';
+import { computationKey, computationNumber, findComputation } from '../computations/read-computation.ts';
 import { numberOf } from '../identifiers.ts';
 import { groupOfComputation, indexedLists } from '../lists/indexed-list.ts';
 import { readPage } from '../lists/read-page.ts';

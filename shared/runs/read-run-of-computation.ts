@@ -1,4 +1,4 @@
-import { readComputation } from '../computations/find-computation.ts';
+import { readComputation } from '../computations/read-computation.ts';
 import type { Run } from '../computations/run.ts';
 import { notFound } from '../errors.ts';
 import type { Table } from '../table/table.ts';

@@ -1,6 +1,5 @@
-import { assertExists, recordEvents } from '../computations/change-computation.ts';
-import { keysToChange, parseToChange } from '../computations/computation-to-change.ts';
-import { findComputation } from '../computations/find-computation.ts';
+import { assertExists, keysToChange, parseToChange, recordEvents } from '../computations/change-computation.ts';
+import { findComputation } from '../computations/read-computation.ts';
 import type { Run } from '../computations/run.ts';
 import { emitMetric } from '../metrics.ts';
 import { runKeys, type RowKey } from '../table/keys.ts';

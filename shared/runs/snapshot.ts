@@ -1,5 +1,4 @@
-import { withoutServerKey } from '../computations/agent-config.ts';
-import { storedKeyOf, keyAttributes } from '../computations/stored-key.ts';
+import { keyAttributes, storedKeyOf, withoutServerKey } from '../computations/agent-config.ts';
 import { runSnapshot, type NewSnapshot, type RunSnapshot } from '../manifest/run-snapshot.ts';
 import { runKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';

@@ -1,5 +1,5 @@
 import type { Permitted, Relations } from '../access/caller.ts';
-import { readToChange } from '../computations/computation-to-change.ts';
+import { readToChange } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import type { Run } from '../computations/run.ts';
 import { conflict, ServiceError } from '../errors.ts';

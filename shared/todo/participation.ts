@@ -1,5 +1,7 @@
-import { userKeys } from '../table/keys.ts';
-import { queryBetween, type Table } from '../table/table.ts';
+import { assetNumber } from '../assets/read-asset.ts';
+import { computationNumber } from '../computations/read-computation.ts';
+import { computationKeys, type Key, userKeys } from '../table/keys.ts';
+import { type Item, queryBetween, type Table } from '../table/table.ts';
 
 /** How a user takes part in a computation. */
 export interface Participation {
@@ -48,4 +50,25 @@ export async function readParticipations(
   const participations = found.slice(0, most);
   const areMore = isCut || found.length > most;
   return { participations, next: areMore ? participations.at(-1)?.computation : undefined };
+}
+
+interface Mirrored {
+  domain: string;
+  id: string;
+  /** Default: no mirror of the owner. */
+  owner?: string | undefined;
+}
+
+/**
+ * Returns the keys of the items at `userKeys` that mirror a computation.
+ * @param items those at `computationKeys`. A link without `created_by`, as earlier versions of the service wrote it, has no mirror.
+ */
+export function mirrorsOf({ domain, id, owner }: Mirrored, items: Item[]): Key[] {
+  const number = computationNumber(id);
+  const mirrors = items.flatMap(({ sk, created_by, asset_id, consumers, user_id }): Key[] => {
+    if (typeof created_by === 'string') return [userKeys.asset(domain, created_by, number, assetNumber(String(asset_id)))];
+    if (Array.isArray(consumers)) return consumers.map((user) => userKeys.consumer(domain, String(user), number));
+    return String(sk).startsWith(computationKeys.prefixes.key) ? [userKeys.key(domain, String(user_id), number)] : [];
+  });
+  return owner === undefined ? mirrors : [...mirrors, userKeys.owner(domain, owner, number)];
 }

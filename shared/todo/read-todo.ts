@@ -1,11 +1,10 @@
-import { becauseOf, neededApprovals } from '../approvals/needed-approvals.ts';
+import { becauseOf, missingApprovals, neededApprovals } from '../approvals/missing-approvals.ts';
 import { digestedManifestOf } from '../approvals/readiness.ts';
-import { missingApprovals } from '../approvals/valid-approvals.ts';
 import { storedAsset, type StoredAsset } from '../assets/asset.ts';
 import { assetKey } from '../assets/read-asset.ts';
 import { storedComputation, type StoredComputation } from '../computations/computation.ts';
-import { inputsOf, readParts } from '../manifest/read-inputs.ts';
-import { assetsOf, type Inputs } from '../manifest/build-manifest.ts';
+import { inputsOf, readParts } from '../manifest/read-manifest.ts';
+import { assetsOf, type Inputs } from '../manifest/manifest.ts';
 import { listKeys, lists, userKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItems, queryPrefix, type Table } from '../table/table.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AssetReplacement } from '../../shared/assets/asset-input.ts';
-import { withdrawApproval } from '../../shared/approvals/withdraw-approval.ts';
+import { withdrawApproval } from '../../shared/approvals/approve.ts';
 import { canonicalDigest } from '../../shared/canonical-json.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { defaultAgentConfig, type AgentConfig } from '../../shared/computations/agent-config.ts';
@@ -10,9 +10,8 @@ import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { uploadKey } from '../../shared/keys/participant-key.ts';
-import { linkAsset } from '../../shared/links/link-asset.ts';
+import { linkAsset, unlinkAsset } from '../../shared/links/link-asset.ts';
 import { readLinkedComputations } from '../../shared/links/linked-computations.ts';
-import { unlinkAsset } from '../../shared/links/unlink-asset.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';
 import { parseSnapshot, snapshotKeys } from '../../shared/runs/snapshot.ts';
 import { startRun } from '../../shared/runs/start-run.ts';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EventFilter } from '../../shared/events/event-filter.ts';
-import { findPosition } from '../../shared/events/find-position.ts';
-import { readEventsAfter, readNewEvents } from '../../shared/events/read-events-after.ts';
+import { findPosition, readEventsAfter, readNewEvents } from '../../shared/events/read-events.ts';
 import { anEvent, appendToJournal } from '../support/append-to-journal.ts';
 import { startAwsTable, type AwsTable } from '../support/aws-dynamodb/aws-table.ts';
 

@@ -5,7 +5,7 @@ import { listComputations } from '../../shared/computations/list-computations.ts
 import { foldChanges } from '../../shared/lists/fold.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
 import { computationStatuses } from '../../shared/computations/computation.ts';
-import { readComputation } from '../../shared/computations/find-computation.ts';
+import { readComputation } from '../../shared/computations/read-computation.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';

@@ -20,7 +20,7 @@ export const acceptedMutants: AcceptedMutant[] = [
     reason: 'There is no character behind the last one.',
   },
   {
-    file: 'shared/events/read-segments.ts',
+    file: 'shared/events/read-journal.ts',
     before:
       'segments.every((segment, index) => index === 0 || segment.first_number === (segments[index - 1]?.last_number ?? 0) + 1) &&',
     after:
@@ -28,7 +28,7 @@ export const acceptedMutants: AcceptedMutant[] = [
     reason: 'Behind the first segment there is always one before: the fallback is there for the types alone.',
   },
   {
-    file: 'shared/events/read-segments.ts',
+    file: 'shared/events/read-journal.ts',
     before: 'one.at < other.at || (one.at === other.at && one.number < other.number);',
     after: '(one.at < other.at);',
     reason: 'Marks at the moment of the start or end no longer cut, so one stretch reads what two would have read.',
@@ -53,7 +53,7 @@ export const acceptedMutants: AcceptedMutant[] = [
     reason: 'Without bounds all timestamps lie within them: unpacking them costs time and changes nothing.',
   },
   {
-    file: 'shared/events/read-segments.ts',
+    file: 'shared/events/read-journal.ts',
     before: 'const afterAll = 999_999_999_999;',
     after: 'const afterAll = 1000000000000;',
     reason: 'Both stand behind every number that a journal can have.',
@@ -114,7 +114,7 @@ export const acceptedMutants: AcceptedMutant[] = [
     reason: 'The sizes are estimates. One byte more seals a segment of 128 KiB no earlier.',
   },
   {
-    file: 'shared/events/journal.ts',
+    file: 'shared/events/append-events.ts',
     before: 'unsealed_bytes: 0,',
     after: 'unsealed_bytes: 1,',
     reason: 'The sizes are estimates. One byte more seals a segment of 128 KiB no earlier.',
@@ -196,7 +196,7 @@ export const acceptedMutants: AcceptedMutant[] = [
     reason: 'Tuning: how much of the time of the function the last checks may take.',
   },
   {
-    file: 'shared/links/change-inputs-of-linked.ts',
+    file: 'shared/links/change-linked-computations.ts',
     before: 'for (let start = 0; start < computationIds.length; start += computationsPerTransaction) {',
     after: 'for (let start = 0; start <= computationIds.length; start += computationsPerTransaction) {',
     reason: 'One turn more finds no computation and commits nothing.',

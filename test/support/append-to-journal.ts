@@ -1,5 +1,5 @@
 import type { Event, NewEvent } from '../../shared/events/event.ts';
-import { appendEvents, type JournalOwner } from '../../shared/events/journal.ts';
+import { appendEvents, type JournalOwner } from '../../shared/events/append-events.ts';
 import { readHead } from '../../shared/events/journal-head.ts';
 import { type Table } from '../../shared/table/table.ts';
 import { transact, withFreshReads } from '../../shared/table/transaction.ts';

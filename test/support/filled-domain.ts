@@ -8,7 +8,7 @@ import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import { cvm as sampleCvm } from '../../shared/endpoints/samples.ts';
 import { markForDeletion } from '../../shared/assets/mark-for-deletion.ts';
 import { readAssetToChange } from '../../shared/assets/read-asset.ts';
-import { unlinkAsset } from '../../shared/links/unlink-asset.ts';
+import { unlinkAsset } from '../../shared/links/link-asset.ts';
 import { foldChanges } from '../../shared/lists/fold.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
 import { sendToGateway } from '../../shared/cvms/messages-to-gateways.ts';

@@ -1,7 +1,7 @@
 import type { StoredAsset } from '../../shared/assets/asset.ts';
 import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
 import type { ParticipantKey } from '../../shared/keys/participant-key.ts';
-import type { Inputs } from '../../shared/manifest/build-manifest.ts';
+import type { Inputs } from '../../shared/manifest/manifest.ts';
 import { clockOfTests } from './append-to-journal.ts';
 import { aComputationRow } from './computation-fields.ts';
 

@@ -1,13 +1,11 @@
 import { KMSClient } from '@aws-sdk/client-kms';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
-import { defaultAgentConfig, type AgentConfig } from '../../shared/computations/agent-config.ts';
+import { type AgentConfig, defaultAgentConfig, type SealKey } from '../../shared/computations/agent-config.ts';
 import { createComputation } from '../../shared/computations/create-computation.ts';
-import { readDefinition } from '../../shared/computations/definition.ts';
-import { readComputation } from '../../shared/computations/find-computation.ts';
+import { readComputation, readDefinition } from '../../shared/computations/read-computation.ts';
 import { listComputations } from '../../shared/computations/list-computations.ts';
 import { openKey, sealKey } from '../../shared/computations/sealed-key.ts';
-import type { SealKey } from '../../shared/computations/stored-key.ts';
 import { readStatistics } from '../../shared/computations/statistics.ts';
 import { updateComputation } from '../../shared/computations/update-computation.ts';
 import { deleteComputation } from '../../shared/deletion/delete-computation.ts';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { canonicalJson } from '../../shared/canonical-json.ts';
-import { hashOfEvent } from '../../shared/events/event-hash.ts';
-import type { Event } from '../../shared/events/event.ts';
+import { type Event, hashOfEvent } from '../../shared/events/event.ts';
 import { filesOf, type Genuine } from './genuine-evidence.ts';
 
 export type Files = ReturnType<typeof filesOf>;

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers';
 import { p256 } from '@noble/curves/nist.js';
 import * as v from 'valibot';
-import { thumbprintOf } from '../../../shared/evidence/public-jwk.ts';
+import { thumbprintOf } from '../../../shared/evidence/es256.ts';
 import { listen } from '../listen.ts';
 import type { KeyService } from '../local-environment.ts';
 import { evidenceKeys, type PrivateJwk } from './evidence-keys.ts';

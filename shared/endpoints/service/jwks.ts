@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { publicJwkSchema } from '../../evidence/public-jwk.ts';
+import { publicJwkSchema } from '../../evidence/es256.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
 import { publicJwk } from '../samples.ts';

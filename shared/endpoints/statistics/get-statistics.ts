@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { computationStatuses } from '../../computations/computation.ts';
-import { statisticsEntry } from '../../computations/statistics-entry.ts';
+import { statisticsEntry } from '../../computations/statistics.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
 import { strictObject } from '../../strict-object.ts';

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { configDigest, isStale } from '../../../shared/approvals/valid-approvals.ts';
-import { becauseOf, neededApprovals } from '../../../shared/approvals/needed-approvals.ts';
+import { becauseOf, configDigest, isStale, neededApprovals } from '../../../shared/approvals/missing-approvals.ts';
 import { digestedManifestOf, readinessOf } from '../../../shared/approvals/readiness.ts';
 import { canonicalDigest } from '../../../shared/canonical-json.ts';
-import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
-import { storedInPlainText } from '../../../shared/computations/stored-key.ts';
+import { defaultAgentConfig, storedInPlainText } from '../../../shared/computations/agent-config.ts';
 import type { StoredApproval } from '../../../shared/manifest/stored-approval.ts';
-import { buildManifest, type Inputs } from '../../../shared/manifest/build-manifest.ts';
+import { buildManifest, type Inputs } from '../../../shared/manifest/manifest.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
 import { aKeyOf, anAssetRow, inputs } from '../../support/manifest-inputs.ts';
 

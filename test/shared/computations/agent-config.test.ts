@@ -8,9 +8,9 @@ import {
   defaultAgentConfig,
   isDefaultAgentConfig,
   parseAgentConfig,
+  storedInPlainText,
   withoutServerKey,
 } from '../../../shared/computations/agent-config.ts';
-import { storedInPlainText } from '../../../shared/computations/stored-key.ts';
 import { runSnapshot } from '../../../shared/manifest/run-snapshot.ts';
 
 const full = {

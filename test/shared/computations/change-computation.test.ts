@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { assertExists, changeInputs, removeComputation } from '../../../shared/computations/change-computation.ts';
-import { readToChange, type ComputationToChange } from '../../../shared/computations/computation-to-change.ts';
-import { computationKey, readComputation } from '../../../shared/computations/find-computation.ts';
+import {
+  assertExists,
+  changeInputs,
+  type ComputationToChange,
+  readToChange,
+  removeComputation,
+} from '../../../shared/computations/change-computation.ts';
+import { computationKey, readComputation } from '../../../shared/computations/read-computation.ts';
 import { keyToWrite } from '../../../shared/table/keys.ts';
 import { setAttributes } from '../../../shared/table/set-attributes.ts';
 import { StaleReadError, Transaction } from '../../../shared/table/transaction.ts';

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../../shared/access/caller.ts';
-import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
-import { storedInPlainText } from '../../../shared/computations/stored-key.ts';
-import { computationEtag, etagsFor, peekEtag } from '../../../shared/computations/computation-etag.ts';
+import { defaultAgentConfig, storedInPlainText } from '../../../shared/computations/agent-config.ts';
+import { computationEtag, etagsFor, peekEtag } from '../../../shared/computations/describe-computation.ts';
 import type { StoredComputation } from '../../../shared/computations/computation.ts';
-import type { Definition } from '../../../shared/computations/definition.ts';
+import type { Definition } from '../../../shared/computations/read-computation.ts';
 import type { Run } from '../../../shared/computations/run.ts';
 import { aComputationRow } from '../../support/computation-fields.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { replaceConsumers } from '../../../shared/computations/replace-consumers.ts';
+import { replaceConsumers } from '../../../shared/computations/change-computation.ts';
 import { numberedId } from '../../../shared/identifiers.ts';
 import { computationKeys, userKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { KMSClient } from '@aws-sdk/client-kms';
 import { startKms, type LocalKms } from '../../../infra/local/kms/kms.ts';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
-import { digestOfKey, storedInPlainText, type StoredKey } from '../../../shared/computations/stored-key.ts';
+import { digestOfKey, storedInPlainText, type StoredKey } from '../../../shared/computations/agent-config.ts';
 import { openKey, sealKey } from '../../../shared/computations/sealed-key.ts';
 import type { Kms } from '../../../shared/kms.ts';
 

@@ -1,15 +1,16 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { agentConfigAttributes, defaultAgentConfig, type AgentConfig } from '../../../shared/computations/agent-config.ts';
-import { createComputation } from '../../../shared/computations/create-computation.ts';
-import { readDefinition } from '../../../shared/computations/definition.ts';
-import { readComputation } from '../../../shared/computations/find-computation.ts';
 import {
+  type AgentConfig,
+  agentConfigAttributes,
+  defaultAgentConfig,
   digestOfKey,
   keyAttributes,
+  type SealKey,
   storedInPlainText,
   storedKeyOf,
-  type SealKey,
-} from '../../../shared/computations/stored-key.ts';
+} from '../../../shared/computations/agent-config.ts';
+import { createComputation } from '../../../shared/computations/create-computation.ts';
+import { readComputation, readDefinition } from '../../../shared/computations/read-computation.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { computationKeys } from '../../../shared/table/keys.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { watchEvents } from '../../../shared/computations/watch-events.ts';
+import { watchEvents } from '../../../shared/computations/list-events.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';
 import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';
 import { aReadyComputation, byAlice, startStores } from '../../support/builders-store.ts';

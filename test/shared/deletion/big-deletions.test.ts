@@ -7,8 +7,7 @@ import { deleteComputation } from '../../../shared/deletion/delete-computation.t
 import { inParallel } from '../../../shared/in-parallel.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { purgeListings } from '../../../shared/deletion/purge-computation.ts';
-import { linkAsset } from '../../../shared/links/link-asset.ts';
-import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
+import { linkAsset, unlinkAsset } from '../../../shared/links/link-asset.ts';
 import { listRuns } from '../../../shared/runs/list-runs.ts';
 import { amount } from '../../support/amounts.ts';
 import { itemsNaming, purgeUntilOver } from '../../support/builders-purge.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readComputation } from '../../../shared/computations/find-computation.ts';
+import { readComputation } from '../../../shared/computations/read-computation.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
 import { numberOf } from '../../../shared/identifiers.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';

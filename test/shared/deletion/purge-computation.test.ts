@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../shared/clock.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
-import { linkAsset } from '../../../shared/links/link-asset.ts';
-import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
+import { linkAsset, unlinkAsset } from '../../../shared/links/link-asset.ts';
 import { purgeListings } from '../../../shared/deletion/purge-computation.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';

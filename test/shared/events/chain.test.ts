@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import type { Event, NewEvent } from '../../../shared/events/event.ts';
-import { appendEvents } from '../../../shared/events/journal.ts';
+import { appendEvents } from '../../../shared/events/append-events.ts';
 import { readHead, type JournalHead } from '../../../shared/events/journal-head.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { parseEvent } from '../../../shared/events/stored-event.ts';

@@ -3,7 +3,7 @@ import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../shared/clock.ts';
 import { Deadline } from '../../../shared/deadline.ts';
-import { findPosition } from '../../../shared/events/find-position.ts';
+import { findPosition } from '../../../shared/events/read-events.ts';
 import { numberedId, numberOf } from '../../../shared/identifiers.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';

@@ -3,7 +3,7 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import * as v from 'valibot';
 import { eventSchema } from '../../../shared/events/event.ts';
-import { appendEvents } from '../../../shared/events/journal.ts';
+import { appendEvents } from '../../../shared/events/append-events.ts';
 import { parseHead, readHead } from '../../../shared/events/journal-head.ts';
 import { parseSegment } from '../../../shared/events/segment.ts';
 import { parseEvent } from '../../../shared/events/stored-event.ts';

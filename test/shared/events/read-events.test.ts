@@ -5,8 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { matches, type EventFilter } from '../../../shared/events/event-filter.ts';
 import type { Event } from '../../../shared/events/event.ts';
 import { readHead } from '../../../shared/events/journal-head.ts';
-import { readEventsAfter, type Continuation, type EventsAfter } from '../../../shared/events/read-events-after.ts';
-import { readEvents, type Paging } from '../../../shared/events/read-events.ts';
+import {
+  type Continuation,
+  type EventsAfter,
+  type Paging,
+  readEvents,
+  readEventsAfter,
+} from '../../../shared/events/read-events.ts';
 import { parseSegment } from '../../../shared/events/segment.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
 import { queryPrefix } from '../../../shared/table/table.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/deadline.ts';
-import { JournalGapError, withoutGaps } from '../../../shared/events/read-numbers.ts';
+import { JournalGapError, withoutGaps } from '../../../shared/events/read-journal.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { matchingNumbers } from '../../../shared/events/event-filter.ts';
 import { readHead } from '../../../shared/events/journal-head.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
-import { readSegments } from '../../../shared/events/read-segments.ts';
+import { readSegments } from '../../../shared/events/read-journal.ts';
 import { parseSegment, type Segment } from '../../../shared/events/segment.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
 import { queryPrefix } from '../../../shared/table/table.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseTimeBound } from '../../../shared/events/time-bound.ts';
+import { parseTimeBound } from '../../../shared/events/event-filter.ts';
 
 describe('parseTimeBound', () => {
   it.each([

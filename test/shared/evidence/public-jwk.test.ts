@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { calculateJwkThumbprint } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { keyObjectOf, publicJwkOf } from '../../../shared/evidence/public-jwk.ts';
+import { keyObjectOf, publicJwkOf } from '../../../shared/evidence/es256.ts';
 
 const spkiOf = (namedCurve: string) =>
   generateKeyPairSync('ec', { namedCurve }).publicKey.export({ format: 'der', type: 'spki' });

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
-import { readDefinition } from '../../../shared/computations/definition.ts';
-import { readComputation } from '../../../shared/computations/find-computation.ts';
-import { linkAsset } from '../../../shared/links/link-asset.ts';
-import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
+import { readComputation, readDefinition } from '../../../shared/computations/read-computation.ts';
+import { linkAsset, unlinkAsset } from '../../../shared/links/link-asset.ts';
 import { aComputation, anAsset, byAlice, startStores } from '../../support/builders-store.ts';
 import { beforeCall } from '../../support/interleave.ts';
 import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
-import { storedInPlainText } from '../../../shared/computations/stored-key.ts';
-import { buildManifest } from '../../../shared/manifest/build-manifest.ts';
+import { defaultAgentConfig, storedInPlainText } from '../../../shared/computations/agent-config.ts';
+import { buildManifest } from '../../../shared/manifest/manifest.ts';
 import { aKeyOf, anAssetRow, id, inputs, key } from '../../support/manifest-inputs.ts';
 
 describe('buildManifest', () => {

@@ -5,7 +5,7 @@ import { readStatistics } from '../../../shared/computations/statistics.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
 import { numberOf } from '../../../shared/identifiers.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
-import { listLinkedComputations } from '../../../shared/links/list-linked-computations.ts';
+import { listLinkedComputations } from '../../../shared/links/linked-computations.ts';
 import { foldDueLists } from '../../../shared/lists/fold-due.ts';
 import { encodeHead, parseHead } from '../../../shared/lists/head.ts';
 import { indexedLists, type IndexedList } from '../../../shared/lists/indexed-list.ts';

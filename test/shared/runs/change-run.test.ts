@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readToChange, type ComputationToChange } from '../../../shared/computations/computation-to-change.ts';
+import { readToChange, type ComputationToChange } from '../../../shared/computations/change-computation.ts';
 import type { Run } from '../../../shared/computations/run.ts';
 import { numberedId, numberOf } from '../../../shared/identifiers.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
+import { defaultAgentConfig, type SealKey } from '../../../shared/computations/agent-config.ts';
 import type { ComputationFields } from '../../../shared/computations/computation.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
-import type { SealKey } from '../../../shared/computations/stored-key.ts';
 import { readClaim } from '../../../shared/runs/claim.ts';
 import { endRun } from '../../../shared/runs/end-run.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';

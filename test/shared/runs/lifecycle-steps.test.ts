@@ -10,7 +10,7 @@ import { offerRun } from '../../../shared/runs/offer-run.ts';
 import { recordOutcome } from '../../../shared/runs/record-outcome.ts';
 import { runOverErrorName } from '../../../shared/runs/run-over.ts';
 import { sweepRuns } from '../../../shared/runs/sweep-runs.ts';
-import { computationKey } from '../../../shared/computations/find-computation.ts';
+import { computationKey } from '../../../shared/computations/read-computation.ts';
 import { readRun } from '../../../shared/computations/read-run.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
 import { cvmKeys, keyToWrite } from '../../../shared/table/keys.ts';

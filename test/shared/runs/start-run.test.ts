@@ -3,7 +3,7 @@ import { markForDeletion } from '../../../shared/assets/mark-for-deletion.ts';
 import { readAssetToChange } from '../../../shared/assets/read-asset.ts';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
 import { fieldsOf } from '../../../shared/computations/computation.ts';
-import { readComputation } from '../../../shared/computations/find-computation.ts';
+import { readComputation } from '../../../shared/computations/read-computation.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
 import { Deadline } from '../../../shared/deadline.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { keysToChange } from '../../../shared/computations/computation-to-change.ts';
+import { keysToChange } from '../../../shared/computations/change-computation.ts';
 import { keysOfCvm } from '../../../shared/cvms/read-cvm.ts';
 import { indexKeys } from '../../../shared/table/index-keys.ts';
 import {

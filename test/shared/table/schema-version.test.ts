@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { assetKey, readAsset } from '../../../shared/assets/read-asset.ts';
-import { changeInputs } from '../../../shared/computations/change-computation.ts';
-import { readToChange } from '../../../shared/computations/computation-to-change.ts';
-import { computationKey, readComputation } from '../../../shared/computations/find-computation.ts';
+import { changeInputs, readToChange } from '../../../shared/computations/change-computation.ts';
+import { computationKey, readComputation } from '../../../shared/computations/read-computation.ts';
 import { listComputations } from '../../../shared/computations/list-computations.ts';
 import { readHead } from '../../../shared/events/journal-head.ts';
 import { readManifest } from '../../../shared/manifest/read-manifest.ts';

@@ -3,7 +3,7 @@ import type { AgentConfig } from '../../../shared/computations/agent-config.ts';
 import type { ComputationStatus } from '../../../shared/computations/computation.ts';
 import type { ParticipantKey } from '../../../shared/keys/participant-key.ts';
 import type { Executions } from '../../../shared/runs/executions.ts';
-import type { StatisticsEntry } from '../../../shared/computations/statistics-entry.ts';
+import type { StatisticsEntry } from '../../../shared/computations/statistics.ts';
 import type { Table } from '../../../shared/table/table.ts';
 
 /** What tests call of the functions of version 1.0.0 (version-1.0.0.js, made by freeze-version.ts). */

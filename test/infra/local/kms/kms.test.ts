@@ -5,8 +5,7 @@ import { GetPublicKeyCommand, KMSClient, SignCommand } from '@aws-sdk/client-kms
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type LocalKms, startKms } from '../../../../infra/local/kms/kms.ts';
 import { localCredentials } from '../../../../infra/local/local-credentials.ts';
-import { verifiesEs256 } from '../../../../shared/evidence/es256.ts';
-import { keyObjectOf } from '../../../../shared/evidence/public-jwk.ts';
+import { keyObjectOf, verifiesEs256 } from '../../../../shared/evidence/es256.ts';
 import { readPublishedKeys, sign } from '../../../../shared/evidence/signing-key.ts';
 
 let data: string;

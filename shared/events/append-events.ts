@@ -1,14 +1,13 @@
-import { journalKeys } from '../table/keys.ts';
-import { type Table } from '../table/table.ts';
 import type { Action } from '../table/action.ts';
+import { journalKeys } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
 import { StaleReadError } from '../table/transaction.ts';
 import { laterOf } from '../timestamp.ts';
 import type { Event, NewEvent } from './event.ts';
-import { replaceHead, type JournalHead } from './journal-head.ts';
-import { readNumberRange } from './read-numbers.ts';
+import { type JournalHead, markSegment, replaceHead } from './journal-head.ts';
+import { readNumberRange } from './read-journal.ts';
 import { segmentItem } from './segment.ts';
-import { markSegment } from './segment-marks.ts';
-import { chainedEvent, publicEvent, storedEvent, storedSizeInBytes, type StoredEvent } from './stored-event.ts';
+import { chainedEvent, publicEvent, storedEvent, type StoredEvent, storedSizeInBytes } from './stored-event.ts';
 
 /** The most events of one append. */
 export const eventsPerAppend = 50;
