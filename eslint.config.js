@@ -43,6 +43,7 @@ const keyLiterals = [
  */
 const rooms = [
   'root',
+  'command-line',
   'access',
   'table',
   'waits',
@@ -60,6 +61,7 @@ const rooms = [
   'cvms',
   'deletion',
   'migrations',
+  'domains',
   'http',
   'endpoints',
   'openapi',
@@ -75,24 +77,24 @@ const shared = join(import.meta.dirname, 'shared');
 
 /** What each folder may import besides itself and packages: folders and files. test/ and bench/ may import everything. CONTRIBUTING.md has the same table. */
 const mayImport = {
-  shared: [],
-  functions: ['shared'],
+  shared: ['packages/client'],
+  functions: ['shared', 'packages/client', 'packages/simulated-cvm', 'infra/canary'],
   gateway: ['shared'],
-  infra: ['infra/canary', 'infra/command-line', 'shared', 'gateway'],
-  'infra/command-line': ['client'],
-  'infra/commands': ['infra', 'infra/accept', 'infra/command-line', 'infra/local', 'infra/rehearse', 'shared', 'client'],
-  'infra/local': ['infra', 'infra/command-line', 'infra/simulated-cvms', 'shared', 'functions', 'gateway', 'client'],
-  'infra/simulated-cvms': ['infra', 'shared', 'client'],
-  'infra/accept': ['infra', 'infra/command-line', 'shared', 'client'],
-  'infra/canary': ['infra', 'infra/simulated-cvms', 'shared', 'client'],
-  'infra/rehearse': ['infra', 'infra/local', 'shared', 'client'],
-  client: [],
-  'client/build': ['shared'],
-  'client/cms': ['client', 'shared', 'verify'],
-  demo: ['client', 'infra/command-line', 'infra/local'],
-  verify: ['shared'],
-  console: ['client/index.ts', 'shared'],
-  docs: ['shared', 'infra', 'infra/local', 'console', 'test'],
+  infra: ['shared', 'gateway', 'functions'],
+  'infra/commands': ['infra', 'infra/accept', 'infra/rehearse', 'shared', 'tools'],
+  'infra/accept': ['infra', 'tools', 'shared', 'packages/client'],
+  'infra/rehearse': ['infra', 'local', 'shared', 'packages/client'],
+  'infra/canary': ['infra'],
+  local: ['shared', 'functions', 'gateway', 'packages/client', 'packages/simulated-cvm'],
+  tools: ['shared', 'local', 'infra', 'gateway', 'packages/client'],
+  'packages/client': [],
+  'packages/client/build': ['shared'],
+  'packages/cms': ['packages/client', 'packages/verify', 'shared'],
+  'packages/verify': ['shared'],
+  'packages/simulated-cvm': ['packages/client', 'shared'],
+  'packages/console': ['packages/client/index.ts', 'shared'],
+  demo: ['packages/client', 'shared', 'local'],
+  docs: ['shared', 'infra', 'local', 'packages/console', 'test', 'functions'],
 };
 
 const folderImports = {
@@ -129,6 +131,7 @@ const roomOrder = {
     const place = rooms.indexOf(roomOf(context.filename));
     const check = ({ source }) => {
       if (!source || !String(source.value).startsWith('.')) return;
+      if (String(source.value).includes('../packages/')) return;
       const imported = roomOf(resolve(dirname(context.filename), source.value));
       const importedPlace = rooms.indexOf(imported);
       if (place < 0 || importedPlace < 0 || importedPlace > place) {
@@ -202,12 +205,12 @@ function without(rules, ...left) {
 }
 
 export default defineConfig(
-  globalIgnores(['cdk.out/', '**/dist/', 'coverage/', 'client/api-types.ts', 'test/support/versions/*.js']),
+  globalIgnores(['cdk.out/', '**/dist/', 'coverage/', 'packages/client/api-types.ts', 'test/support/versions/*.js']),
   {
     files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: {
-      parserOptions: { project: ['tsconfig.json', 'console/tsconfig.json'], tsconfigRootDir: import.meta.dirname },
+      parserOptions: { project: ['tsconfig.json', 'packages/console/tsconfig.json'], tsconfigRootDir: import.meta.dirname },
     },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: {
@@ -248,6 +251,7 @@ export default defineConfig(
   },
   {
     files: ['functions/**/*.ts'],
+    ignores: ['functions/{operations,reference}/**'],
     rules: {
       ...boundary('^\\.(?!\\./(\\.\\./)*shared/)', 'functions/ import shared/ and packages only, never each other.'),
       'no-restricted-syntax': ['error', ...writesOfService],
@@ -258,46 +262,56 @@ export default defineConfig(
     rules: { 'no-restricted-syntax': ['error', ...writesOfService] },
   },
   {
-    files: ['client/**/*.ts'],
-    ignores: ['client/build/**', 'client/cms/**'],
+    files: ['packages/client/**/*.ts'],
+    ignores: ['packages/client/build/**'],
     rules: {
-      ...boundary('^\\..*/cms/', 'The library in client/ does not import the command line.'),
+      ...boundary('^\\..*/cms/', 'The library in packages/client/ does not import the command line.'),
       'no-restricted-syntax': ['error', dynamicImports, bundledSpreads],
     },
   },
   {
-    files: ['client/*.ts', 'client/{tokens,transfer}/*.ts'],
+    files: ['packages/client/*.ts', 'packages/client/{tokens,transfer}/*.ts'],
     rules: boundary('^(node:|\\..*/(cms|node)/)', 'Browsers load this: no modules of Node.'),
   },
   {
-    files: ['infra/**/*.ts', 'verify/**/*.ts', 'client/{build,cms}/**/*.ts', 'demo/**/*.ts', 'docs/**/*.ts'],
+    files: [
+      'infra/**/*.ts',
+      'packages/verify/**/*.ts',
+      'local/**/*.ts',
+      'tools/**/*.ts',
+      'packages/{client/build,cms,simulated-cvm}/**/*.ts',
+      'demo/**/*.ts',
+      'docs/**/*.ts',
+    ],
     rules: { 'no-restricted-syntax': ['error', ...writesOfOthers, ...keyLiterals] },
   },
   { files: tableWriters, rules: { 'no-restricted-syntax': ['error', ...without(writesOfService, ...importsOfWrites)] } },
   { files: rowWriters, rules: { 'no-restricted-syntax': ['error', ...without(writesOfService, rowWriting)] } },
   { files: [domainRemoval], rules: { 'no-restricted-syntax': ['error', ...without(writesOfService, deletionOfRows)] } },
   {
-    files: ['console/**/*.{ts,tsx}'],
+    files: ['packages/console/**/*.{ts,tsx}'],
     extends: [reactHooks.configs.flat.recommended],
     rules: boundary(
       '^\\..*/shared/(?!(access/(roles|membership)|holds-private-key)\\.ts$)',
-      'console/ imports only the roles of shared/access/, and what a private key looks like.',
+      'packages/console/ imports only the roles of shared/access/, and what a private key looks like.',
     ),
   },
   { files: keyFiles, rules: { 'no-restricted-syntax': ['error', ...without(writesOfService, ...keyLiterals, ...forgedKeys)] } },
   {
     files: [
       'shared/environment.ts',
-      'infra/gateway/start-bundle.ts',
-      'client/cms/process-terminal.ts',
+      'gateway/start-bundle.ts',
+      'packages/cms/process-terminal.ts',
       'vitest.config.ts',
-      'infra/{command-line,commands,local,rehearse}/**/*.ts',
+      'infra/{commands,rehearse}/**/*.ts',
+      '{local,tools}/**/*.ts',
+      'shared/command-line/*.ts',
       'test/**/*.ts',
       'bench/**/*.ts',
     ],
     rules: { 'no-restricted-properties': 'off' },
   },
-  { files: ['infra/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts'], rules: { 'no-console': 'off' } },
+  { files: ['infra/**/*.ts', 'local/**/*.ts', 'tools/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts'], rules: { 'no-console': 'off' } },
   {
     files: ['test/**/*.ts', 'bench/**/*.ts'],
     rules: {

@@ -13,14 +13,14 @@ const sharing = [
   'test/mutants/*.test.ts',
   'test/docs/*.test.ts',
   'test/contract/*.test.ts',
-  'test/verify/*.test.ts',
-  'test/client/{api-types,asset-without-reading,find-rows,pages,retrying-fetch,tokens}.test.ts',
-  'test/client/transfer/*.test.ts',
-  'test/cms/{completion,login,output,sign-approval}.test.ts',
+  'test/packages/verify/*.test.ts',
+  'test/packages/client/{api-types,asset-without-reading,find-rows,pages,retrying-fetch,tokens}.test.ts',
+  'test/packages/client/transfer/*.test.ts',
+  'test/packages/cms/{completion,login,output,sign-approval}.test.ts',
   'test/concurrency/{approvals-at-once,deleted-inputs,hot-domain,lost-updates,store-model,sweep-quota}.test.ts',
   'test/infra/{accept,console,operations,reference,rehearse,simulated-cvms,state}/*.test.ts',
-  'test/infra/local/{console/console-pages,functions/background,http-api/allowed-origins}.test.ts',
-  'test/infra/local/dynamodb/{engine-binary,table-expiry}.test.ts',
+  'test/local/{packages/console/console-pages,functions/background,http-api/allowed-origins}.test.ts',
+  'test/local/dynamodb/{engine-binary,table-expiry}.test.ts',
   // They synthesize the same stages with the CDK, whose import takes 2 s.
   'test/infra/service-stage.test.ts',
   'test/infra/**/{canary-stack,gateway-stack,service-stack,stage-bus}.test.ts',
@@ -30,7 +30,7 @@ const sharing = [
 const exceptions = [
   'test/contract/linters.test.ts',
   'test/infra/accept/{check-alarm,check-logs}.test.ts',
-  'test/infra/simulated-cvms/simulated-cvms.test.ts',
+  'test/packages/simulated-cvm/simulated-cvms.test.ts',
   'test/shared/deletion/begin-purge.test.ts',
   'test/shared/environment.test.ts',
   'test/shared/evidence/read-evidence.test.ts',
@@ -51,22 +51,22 @@ const endToEnd = ['test/e2e/**/*.test.ts'];
  */
 const services = [
   'test/access/*.test.ts',
-  'test/client/{cause-of,package,send-content,story,transfers}.test.ts',
-  'test/cms/{approval-hints,cut-short,errors,events,init,transfers}.test.ts',
+  'test/packages/client/{cause-of,package,send-content,story,transfers}.test.ts',
+  'test/packages/cms/{approval-hints,cut-short,errors,events,init,transfers}.test.ts',
   'test/concurrency/{at-once,aws-front,links-at-once,repeats-at-once,watchers}.test.ts',
   'test/gateway/{certificates,clocks,connections,identity,logs,metrics,pending-messages,reports,restarts,runs,two-gateways}.test.ts',
   'test/infra/bus/*.test.ts',
-  'test/infra/canary/{canary-handler,clear-domain,password-sign-in,run-canary}.test.ts',
-  'test/infra/commands/*.test.ts',
-  'test/infra/local/{continued-deletion,interrupted-deletions,stack,stacks-in-turn,waits}.test.ts',
-  'test/infra/local/{dynamodb/*,functions/*,http-api/*,kms/*,s3/*,step-functions/*}.test.ts',
+  'test/functions/operations/canary/{canary-handler,clear-domain,password-sign-in,run-canary}.test.ts',
+  'test/tools/commands/*.test.ts',
+  'test/local/{continued-deletion,interrupted-deletions,stack,stacks-in-turn,waits}.test.ts',
+  'test/local/{dynamodb/*,functions/*,http-api/*,kms/*,s3/*,step-functions/*}.test.ts',
   'test/infra/service/uses.test.ts',
   'test/lifecycle/*.test.ts',
   'test/readme.test.ts',
 ];
 
 /** Components with JSX and style sheets, which Vite has to change. */
-const components = ['test/console/**/*.test.ts'];
+const components = ['test/packages/console/**/*.test.ts'];
 
 const without = (...files: string[]) => [...configDefaults.exclude, ...files];
 

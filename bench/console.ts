@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
-import { page as pageOf } from '../client/index.ts';
-import { buildConsole } from '../infra/local/console/console-build.ts';
-import { startStack } from '../infra/local/stack.ts';
+import { page as pageOf } from '../packages/client/index.ts';
+import { buildConsole } from '../local/console/console-build.ts';
+import { startStack } from '../local/stack.ts';
 import { Deadline } from '../shared/deadline.ts';
 import { indexedLists } from '../shared/lists/indexed-list.ts';
 import { openTable } from '../shared/table/open-table.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { localFunctions } from '../infra/local/functions/local-functions.ts';
+import { localFunctions } from '../local/functions/local-functions.ts';
 import { routes, type RouteName } from '../shared/endpoints/endpoints.ts';
 import { takesKey, type Route } from '../shared/http/route.ts';
 import { tasks } from '../shared/tasks/tasks.ts';

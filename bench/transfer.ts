@@ -5,15 +5,15 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { startStack } from '../infra/local/stack.ts';
-import { startCuttingProxy, type CuttingProxy } from '../test/client/cutting-proxy.ts';
+import { startStack } from '../local/stack.ts';
+import { startCuttingProxy, type CuttingProxy } from '../test/packages/client/cutting-proxy.ts';
 import { printTable } from './print-table.ts';
 
 /** Uploads and downloads 1 GiB with `cms`, or as many MiB as the argument says, cut off once on each way. Fails if a hash is wrong, `cms` does not say that it was cut, or the memory is above its limit. */
 const sizeInMiB = Number(process.argv[2] ?? 1_024);
 const size = sizeInMiB * 1024 ** 2;
 const memoryLimitInMiB = 200;
-const program = join(import.meta.dirname, '../client/bin/cms.js');
+const program = join(import.meta.dirname, '../packages/cms/bin/cms.js');
 const folder = mkdtempSync(join(tmpdir(), 'transfer-'));
 let proxy: CuttingProxy | undefined;
 const stack = await startStack({

@@ -1,5 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createClient, isEndOfRun, localToken, watchEvents, type Client, type Schemas, type Token } from '../client/index.ts';
+import {
+  createClient,
+  isEndOfRun,
+  localToken,
+  watchEvents,
+  type Client,
+  type Schemas,
+  type Token,
+} from '../packages/client/index.ts';
 import { createReadyComputation } from '../test/support/ready-computation.ts';
 import { startService } from '../test/support/service-process.ts';
 import { measureEndpoints } from './measure-endpoints.ts';

@@ -1,6 +1,6 @@
-import type { Schemas } from '../client/api-types.ts';
-import type { Client } from '../client/create-client.ts';
-import { watchRun } from '../client/watch-run.ts';
+import type { Schemas } from '../packages/client/api-types.ts';
+import type { Client } from '../packages/client/create-client.ts';
+import { watchRun } from '../packages/client/watch-run.ts';
 import type { Timeline } from './timeline.ts';
 
 export interface FollowedRun {

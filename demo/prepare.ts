@@ -1,6 +1,6 @@
-import type { Schemas } from '../client/api-types.ts';
-import type { Client } from '../client/create-client.ts';
-import { uploadContent } from '../client/node/upload-content.ts';
+import type { Schemas } from '../packages/client/api-types.ts';
+import type { Client } from '../packages/client/create-client.ts';
+import { uploadContent } from '../packages/client/node/upload-content.ts';
 import type { Cast } from './cast.ts';
 import { ensure } from './ensure.ts';
 import type { InputFile } from './input-file.ts';

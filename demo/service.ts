@@ -1,6 +1,6 @@
-import { ServiceProblem } from '../client/service-problem.ts';
-import { issueLocalToken } from '../client/tokens/local-token.ts';
-import { startStack } from '../infra/local/stack.ts';
+import { ServiceProblem } from '../packages/client/service-problem.ts';
+import { issueLocalToken } from '../packages/client/tokens/local-token.ts';
+import { startStack } from '../local/stack.ts';
 
 /** The service that the demo uses. */
 export interface Service {

@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startStack } from '../infra/local/stack.ts';
-import { playStory, transcriptOf } from '../test/cms/story.ts';
+import { startStack } from '../local/stack.ts';
+import { playStory, transcriptOf } from '../test/packages/cms/story.ts';
 
 /** Plays the story of two terminals, and writes what they show into docs/command-line.md. */
 const guide = join(import.meta.dirname, 'command-line.md');

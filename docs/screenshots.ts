@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { buildConsole } from '../infra/local/console/console-build.ts';
-import { startStack } from '../infra/local/stack.ts';
+import { buildConsole } from '../local/console/console-build.ts';
+import { startStack } from '../local/stack.ts';
 import { findChromium, launchChromium } from '../test/browser/chromium.ts';
 import { clientOf, readyComputation } from '../test/browser/seed.ts';
 import { terminalPage } from './terminal-page.ts';

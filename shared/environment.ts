@@ -88,7 +88,7 @@ const variables = {
   get TLS_SECRET_ARN() {
     return text('TLS_SECRET_ARN');
   },
-  /** The settings of the canary: JSON (infra/canary/canary-settings.ts). */
+  /** The settings of the canary: JSON (functions/operations/canary/canary-settings.ts). */
   get CANARY() {
     return text('CANARY');
   },

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve as resolvePath } from 'node:path';
 import { roles } from '../shared/access/roles.ts';
-import { isMain, parseOptions, runCommand } from '../infra/command-line/arguments.ts';
-import { UsageError } from '../infra/command-line/usage-error.ts';
+import { isMain, parseOptions, runCommand } from '../shared/command-line/arguments.ts';
+import { UsageError } from '../shared/command-line/usage-error.ts';
 import { claimsOf, type Person } from './support/target.ts';
 
 const persons = [...Object.keys(roles), 'outsider'] as Person[];

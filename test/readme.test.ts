@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startStack, type Stack } from '../infra/local/stack.ts';
+import { startStack, type Stack } from '../local/stack.ts';
 import { oneOf } from './support/amounts.ts';
 import { blocksOf, deadProxy, isThere, runIn, shells, watchingLoop, type Shell } from './support/readme.ts';
 

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { createClient, issueLocalToken } from '../../client/index.ts';
-import { startDynamoDb } from '../../infra/local/dynamodb/dynamodb.ts';
-import { freePort } from '../../infra/local/free-port.ts';
-import { localCredentials } from '../../infra/local/local-credentials.ts';
-import { local } from '../../infra/local/local-environment.ts';
+import { createClient, issueLocalToken } from '../../packages/client/index.ts';
+import { startDynamoDb } from '../../local/dynamodb/dynamodb.ts';
+import { freePort } from '../../local/free-port.ts';
+import { localCredentials } from '../../local/local-credentials.ts';
+import { local } from '../../local/local-environment.ts';
 import { documentClient } from '../../shared/table/document-client.ts';
 import { callAs } from '../../test/support/ready-computation.ts';
 import { readyComputations } from '../../test/support/builders-ready-computations.ts';
@@ -40,7 +40,7 @@ export async function startBusyService(starts: number): Promise<BusyService> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const environment = { PORT: String(port), DYNAMODB_ENDPOINT: engine.endpoint, LOG_LEVEL: 'ERROR' };
-  const command = [process.execPath, 'infra/commands/start.ts', '--no-console', '--no-simulator'];
+  const command = [process.execPath, 'local/start.ts', '--no-console', '--no-simulator'];
   const stopServer = await startServer(command, { url, environment });
   const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
   const document = documentClient(client);

@@ -1,9 +1,9 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { issueLocalToken } from '../../client/index.ts';
-import { startDynamoDb } from '../../infra/local/dynamodb/dynamodb.ts';
-import { freePort } from '../../infra/local/free-port.ts';
-import { localCredentials } from '../../infra/local/local-credentials.ts';
-import { local } from '../../infra/local/local-environment.ts';
+import { issueLocalToken } from '../../packages/client/index.ts';
+import { startDynamoDb } from '../../local/dynamodb/dynamodb.ts';
+import { freePort } from '../../local/free-port.ts';
+import { localCredentials } from '../../local/local-credentials.ts';
+import { local } from '../../local/local-environment.ts';
 import { deletePartition } from '../../shared/deletion/delete-partition.ts';
 import { numberedId } from '../../shared/identifiers.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
@@ -31,7 +31,7 @@ export async function startOurs(rows: number): Promise<Service> {
   const environment = { PORT: String(port), DYNAMODB_ENDPOINT: engine.endpoint };
   const baseUrl = `http://127.0.0.1:${port}`;
   // Simulated CVMs would take the time of the service, which the peers do not simulate.
-  const command = [process.execPath, 'infra/commands/start.ts', '--no-simulator', '--no-console'];
+  const command = [process.execPath, 'local/start.ts', '--no-simulator', '--no-console'];
   const stopServer = await startServer(command, { url: baseUrl, environment });
   const groups = [`${domain}:administrator`, `${domain}:cvm`];
   const token = await issueLocalToken({ baseUrl, sub: 'alice', groups });

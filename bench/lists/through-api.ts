@@ -1,4 +1,4 @@
-import { localFunctions } from '../../infra/local/functions/local-functions.ts';
+import { localFunctions } from '../../local/functions/local-functions.ts';
 import { inParallel } from '../../shared/in-parallel.ts';
 import { httpEvent } from '../../test/support/http-event.ts';
 import { setTestEnvironment } from '../../test/support/test-environment.ts';

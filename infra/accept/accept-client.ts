@@ -1,6 +1,6 @@
-import { createClient } from '../../client/create-client.ts';
-import type { Arguments, Data, Operation, OptionalIfEmpty } from '../../client/operation.ts';
-import { ServiceProblem } from '../../client/service-problem.ts';
+import { createClient } from '../../packages/client/create-client.ts';
+import type { Arguments, Data, Operation, OptionalIfEmpty } from '../../packages/client/operation.ts';
+import { ServiceProblem } from '../../packages/client/service-problem.ts';
 
 export interface Answer<Body> {
   /** 0 if no answer came. */

@@ -7,9 +7,9 @@ import {
 } from '@aws-sdk/client-cognito-identity-provider';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { documentClient } from '../../shared/table/document-client.ts';
-import { domainsOfStage } from '../domains/domains-of-stage.ts';
-import { resourcesOf } from '../domains/stage-resources.ts';
-import { UsageError } from '../command-line/usage-error.ts';
+import { domainsOfStage } from '../../tools/domains/domains-of-stage.ts';
+import { resourcesOf } from '../../tools/domains/stage-resources.ts';
+import { UsageError } from '../../shared/command-line/usage-error.ts';
 import { stageNamed } from '../stage-named.ts';
 import { accessTokensLiveInSeconds } from '../state/lifetimes.ts';
 import type { AcceptTarget } from './accept-target.ts';

@@ -1,4 +1,4 @@
-import type { DomainManager } from '../domains/domain-manager.ts';
+import type { DomainManager } from '../../shared/domains/domain-manager.ts';
 import type { AcceptClient } from './accept-client.ts';
 import type { Finding } from './finding.ts';
 

@@ -12,7 +12,7 @@ export async function bundleCanary(outdir = canaryFolder): Promise<void> {
   await build({
     ...bundleOptions,
     absWorkingDir: root,
-    entryPoints: [{ in: 'infra/canary/canary-handler.ts', out: 'index' }],
+    entryPoints: [{ in: 'functions/operations/canary/canary-handler.ts', out: 'index' }],
     outdir,
   });
 }

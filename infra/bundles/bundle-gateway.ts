@@ -30,7 +30,7 @@ export async function bundleGateway(outdir = gatewayFolder): Promise<void> {
     }),
     build({
       ...options,
-      entryPoints: [{ in: 'infra/gateway/issue-certificate.ts', out: `${certificateFunctionFolder}/index` }],
+      entryPoints: [{ in: 'gateway/certificates/issue-certificate.ts', out: `${certificateFunctionFolder}/index` }],
     }),
   ]);
   copyFileSync(join(root, 'gateway/wire/cvms.proto'), join(outdir, 'cvms.proto'));

@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { contentTypeOf } from '../content-type.ts';
-import { listOfFiles, type BuiltFile } from '../reference/built-reference.ts';
-import { referenceFiles } from '../reference/reference-files.ts';
+import { contentTypeOf } from '../../shared/http/content-type.ts';
+import { listOfFiles, type BuiltFile } from '../../functions/reference/built-reference.ts';
+import { referenceFiles } from '../../functions/reference/reference-files.ts';
 import { bundleOptions } from './bundle-options.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -18,7 +18,7 @@ export async function bundleReference(outdir = referenceFolder): Promise<void> {
   await build({
     ...bundleOptions,
     absWorkingDir: root,
-    entryPoints: [{ in: 'infra/reference/reference-handler.ts', out: 'index' }],
+    entryPoints: [{ in: 'functions/reference/reference-handler.ts', out: 'index' }],
     outdir,
   });
   const files = Object.entries(referenceFiles()).map(([path, source]): BuiltFile => {

@@ -11,7 +11,7 @@ import type { ServiceStack } from '../service/service-stack.ts';
 import { StageStack } from '../stage-stack.ts';
 import { nameIn, type CanaryCredentials, type CanaryRow, type Stage } from '../stage.ts';
 import type { StateStack } from '../state/state-stack.ts';
-import { canaryUser, type CanarySettings } from './canary-settings.ts';
+import { canaryUser, type CanarySettings } from '../../functions/operations/canary/canary-settings.ts';
 
 export interface CanaryStackProps {
   stage: Stage;

@@ -3,10 +3,10 @@ import { accept, costOf } from '../accept/accept.ts';
 import type { AcceptTarget } from '../accept/accept-target.ts';
 import { facts } from '../accept/facts.ts';
 import { notMeasured, type Finding } from '../accept/finding.ts';
-import { isMain, parseOptions, portFromEnvironment, runCommand } from '../command-line/arguments.ts';
-import { UsageError } from '../command-line/usage-error.ts';
-import { serviceHere } from './ask-this-machine.ts';
-import { domainsHere } from './domains-here.ts';
+import { isMain, parseOptions, portFromEnvironment, runCommand } from '../../shared/command-line/arguments.ts';
+import { UsageError } from '../../shared/command-line/usage-error.ts';
+import { serviceHere } from '../../tools/commands/ask-this-machine.ts';
+import { domainsHere } from '../../tools/commands/domains-here.ts';
 
 const usage = `Usage: npm run accept -- [--stage STAGE] [--changes 200] [--writes-per-second 100] [--seconds 5] [--url URL] [--yes]
 

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseOptions, runCommand } from '../command-line/arguments.ts';
-import { UsageError } from '../command-line/usage-error.ts';
+import { parseOptions, runCommand } from '../../shared/command-line/arguments.ts';
+import { UsageError } from '../../shared/command-line/usage-error.ts';
 import { stageNamed } from '../stage-named.ts';
 import { versionOfEmulator } from '../rehearse/emulator.ts';
 import { drillRestore } from '../rehearse/restore-drill.ts';

@@ -23,7 +23,7 @@ import type { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import { StageStack } from '../stage-stack.ts';
 import { nameIn, type Console, type Stage } from '../stage.ts';
-import { contentSecurityPolicy } from './page-headers.ts';
+import { contentSecurityPolicy } from '../../shared/http/page-headers.ts';
 
 /** The name of the output with the bucket's ARN. Findings of cdk-nag contain it. */
 export const bucketExport = 'console-bucket-arn';

@@ -40,7 +40,7 @@ export class GatewayBundle extends Construct {
 
 /** Returns the code of start-bundle.ts for Node's `--eval`. */
 function startCommand(): string {
-  const source = readFileSync(new URL('start-bundle.ts', import.meta.url), 'utf8');
+  const source = readFileSync(new URL('../../gateway/start-bundle.ts', import.meta.url), 'utf8');
   const withoutDollars = { 'template-literal': false }; // CloudFormation takes them for references
   return transformSync(source, { loader: 'ts', format: 'esm', minify: true, supported: withoutDollars }).code.trim();
 }

@@ -5,8 +5,8 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import { loggedFunction } from '../logged-function.ts';
-import { referenceFiles } from '../reference/reference-files.ts';
-import { referenceThrottling } from '../reference/reference-throttling.ts';
+import { referenceFiles } from '../../functions/reference/reference-files.ts';
+import { referenceThrottling } from './reference-throttling.ts';
 import type { Stage } from '../stage.ts';
 import type { ServiceApi } from './service-api.ts';
 

@@ -14,7 +14,7 @@ import { HttpJwtAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { apiCors } from '../cors.ts';
+import { apiCors } from '../../shared/http/cors.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { methodsOf, type Route } from '../../shared/http/route.ts';
 import { publicThrottlingOf } from './public-throttling.ts';

@@ -7,7 +7,7 @@ import { acknowledge } from '../acknowledge.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
 import { loggedFunction } from '../logged-function.ts';
 import { metricsNamespace } from '../metrics-namespace.ts';
-import { serviceVersion } from '../service-version.ts';
+import { serviceVersion } from '../../shared/service-version.ts';
 import { nameIn, type Issuer, type Stage } from '../stage.ts';
 import { variablesOf, type DeployedVariable } from './function-variables.ts';
 import { permissionsFor, type Resources } from './permissions.ts';

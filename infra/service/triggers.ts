@@ -5,7 +5,7 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { uploadPrefix } from '../../shared/assets/content-store.ts';
 import { acknowledge } from '../acknowledge.ts';
-import { schedules } from '../schedules.ts';
+import { schedules } from '../../shared/tasks/schedules.ts';
 import type { Tasks } from './tasks.ts';
 
 export interface TriggersProps {

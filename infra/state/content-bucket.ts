@@ -11,7 +11,7 @@ import {
 } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
-import { contentCors } from '../cors.ts';
+import { contentCors } from '../../shared/http/cors.ts';
 import type { Stage } from '../stage.ts';
 import { recoverableInDays } from './lifetimes.ts';
 

@@ -1,7 +1,7 @@
 import { AttributeType, Billing, StreamViewType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import type { Stage } from '../stage.ts';
-import { tableDefinition } from '../table-definition.ts';
+import { tableDefinition } from '../../shared/table/table-definition.ts';
 
 /**
  * The service's table. On demand, encrypted with the account's DynamoDB key, whose use CloudTrail records. Its stream is switched on

@@ -17,7 +17,7 @@ import {
 } from 'aws-cdk-lib/aws-cognito';
 import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
-import { canaryDomain, canaryUser } from '../canary/canary-settings.ts';
+import { canaryDomain, canaryUser } from '../../functions/operations/canary/canary-settings.ts';
 import type { Role } from '../../shared/access/roles.ts';
 import type { CanaryRow, ConsoleClient, Issuer, PublicClient, Stage } from '../stage.ts';
 import { accessTokensLiveInSeconds } from './lifetimes.ts';

@@ -1,10 +1,10 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { createHmac, createPublicKey } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { InvokeFunction } from '../../infra/local/functions/local-functions.ts';
-import { startHttpApi } from '../../infra/local/http-api/http-api.ts';
-import { startIssuer, type LocalIssuer } from '../../infra/local/sign-in/issuer.ts';
-import { startStack, type Stack } from '../../infra/local/stack.ts';
+import type { InvokeFunction } from '../../local/functions/local-functions.ts';
+import { startHttpApi } from '../../local/http-api/http-api.ts';
+import { startIssuer, type LocalIssuer } from '../../local/sign-in/issuer.ts';
+import { startStack, type Stack } from '../../local/stack.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Relation } from '../../shared/access/caller.ts';
 import { roles, type Role } from '../../shared/access/roles.ts';

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startStack, type Stack } from '../../infra/local/stack.ts';
+import { startStack, type Stack } from '../../local/stack.ts';
 import type { Role } from '../../shared/access/roles.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startStack, type Stack } from '../../infra/local/stack.ts';
+import { startStack, type Stack } from '../../local/stack.ts';
 import { callAs, readyComputation, type Call } from '../support/ready-computation.ts';
 import { untilTestEnds } from '../support/patience.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startStack, type Stack } from '../../infra/local/stack.ts';
+import { startStack, type Stack } from '../../local/stack.ts';
 import { keyedNames } from '../support/keyed-requests.ts';
 import { callAs } from '../support/ready-computation.ts';
 import { stepsOf, type Steps } from '../support/keyed-steps.ts';

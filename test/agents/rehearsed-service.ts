@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ensure } from '../../demo/ensure.ts';
-import { freePort } from '../../infra/local/free-port.ts';
+import { freePort } from '../../local/free-port.ts';
 import { type Call } from '../support/ready-computation.ts';
 import { startService, type ServiceProcess } from '../support/service-process.ts';
 import { until } from './until.ts';
@@ -14,7 +14,7 @@ export interface Journaled {
   originator: string;
 }
 
-const cvmCommand = join(import.meta.dirname, '../../infra/commands/cvm.ts');
+const cvmCommand = join(import.meta.dirname, '../../tools/commands/cvm.ts');
 
 /** The service of `npm start -- --data DIR` in a process of its own, with its gateway on a port that stays. */
 export class RehearsedService {

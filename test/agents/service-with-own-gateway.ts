@@ -8,9 +8,9 @@ import {
   issueCvmCertificate,
   issueServerCertificate,
   type Authority,
-} from '../../infra/certificates/authority.ts';
-import { freePort } from '../../infra/local/free-port.ts';
-import { startStack, type Stack } from '../../infra/local/stack.ts';
+} from '../../gateway/certificates/authority.ts';
+import { freePort } from '../../local/free-port.ts';
+import { startStack, type Stack } from '../../local/stack.ts';
 import { callAs, type Call } from '../support/ready-computation.ts';
 import { RehearsedService } from './rehearsed-service.ts';
 

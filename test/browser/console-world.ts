@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
-import { buildConsole, type ConsoleMode } from '../../infra/local/console/console-build.ts';
-import { startStack, type Stack } from '../../infra/local/stack.ts';
+import { buildConsole, type ConsoleMode } from '../../local/console/console-build.ts';
+import { startStack, type Stack } from '../../local/stack.ts';
 import { findChromium, launchChromium } from './chromium.ts';
 
 /** The service with its console, and a browser. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundleReference } from '../../infra/bundles/bundle-reference.ts';
-import type { handler as Handler } from '../../infra/reference/reference-handler.ts';
+import type { handler as Handler } from '../../functions/reference/reference-handler.ts';
 import { openapiDocument } from '../../shared/openapi/openapi-document.ts';
 import { findChromium, launchChromium } from './chromium.ts';
 

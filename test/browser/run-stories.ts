@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { waitForRun } from '../../client/index.ts';
-import { creatorsInRun } from '../../console/runs/creators-in-run.ts';
+import { waitForRun } from '../../packages/client/index.ts';
+import { creatorsInRun } from '../../packages/console/runs/creators-in-run.ts';
 import { amount } from '../support/amounts.ts';
 import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { nameOfFocus } from './focus.ts';

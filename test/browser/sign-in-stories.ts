@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { TokenSet } from '../../client/index.ts';
-import type { Terminal } from '../../client/cms/terminal.ts';
+import type { TokenSet } from '../../packages/client/index.ts';
+import type { Terminal } from '../../packages/cms/terminal.ts';
 import { amount } from '../support/amounts.ts';
-import { cmsIn } from '../cms/fake-terminal.ts';
+import { cmsIn } from '../packages/cms/fake-terminal.ts';
 import { type ConsoleWorld, signIn, violationsOn } from './console-world.ts';
 import { arrive, enter } from './party.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import ts from 'typescript';
-import { startStack } from '../../infra/local/stack.ts';
+import { startStack } from '../../local/stack.ts';
 import { openapiDocument } from '../../shared/openapi/openapi-document.ts';
 
 /**

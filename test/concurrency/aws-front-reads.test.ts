@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startDynamoDb, type LocalDynamoDb } from '../../infra/local/dynamodb/dynamodb.ts';
+import { startDynamoDb, type LocalDynamoDb } from '../../local/dynamodb/dynamodb.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';
 import { assetKey, readAsset } from '../../shared/assets/read-asset.ts';
 import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startDynamoDb, type LocalDynamoDb } from '../../infra/local/dynamodb/dynamodb.ts';
-import { startStack, type Stack } from '../../infra/local/stack.ts';
+import { startDynamoDb, type LocalDynamoDb } from '../../local/dynamodb/dynamodb.ts';
+import { startStack, type Stack } from '../../local/stack.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { callAs, type Call } from '../support/ready-computation.ts';
 import { startAwsDynamoDb, type AwsDynamoDb } from '../support/aws-dynamodb/aws-dynamodb.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startDynamoDb, type LocalDynamoDb } from '../../infra/local/dynamodb/dynamodb.ts';
+import { startDynamoDb, type LocalDynamoDb } from '../../local/dynamodb/dynamodb.ts';
 import { listComputations } from '../../shared/computations/list-computations.ts';
 import { readStatistics } from '../../shared/computations/statistics.ts';
 import { foldDueLists } from '../../shared/lists/fold-due.ts';

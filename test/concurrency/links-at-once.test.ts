@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startStack, type Stack } from '../../infra/local/stack.ts';
+import { startStack, type Stack } from '../../local/stack.ts';
 import { callAs, type Call } from '../support/ready-computation.ts';
 import { slowClock } from '../support/slow-clock.ts';
 

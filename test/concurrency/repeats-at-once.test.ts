@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../shared/clock.ts';
-import { startStack, type Stack } from '../../infra/local/stack.ts';
+import { startStack, type Stack } from '../../local/stack.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { amount } from '../support/amounts.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';

@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
-const pages = globSync(['*.md', 'client/*.md', 'docs/**/*.md'], { cwd: root });
+const pages = globSync(['*.md', 'packages/client/*.md', 'docs/**/*.md'], { cwd: root });
 
 describe('the documents', () => {
   it.each(pages)('%s links to files and headings that exist', (page) => {

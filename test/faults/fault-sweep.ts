@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { fillWorld, type BenchWorld } from '../../bench/bench-world.ts';
 import { endpointCases } from '../../bench/endpoint-cases.ts';
 import { taskCases } from '../../bench/task-cases.ts';
-import { importHandler, type InvokeFunction } from '../../infra/local/functions/local-functions.ts';
+import { importHandler, type InvokeFunction } from '../../local/functions/local-functions.ts';
 import { collectContent } from '../../shared/deletion/collect-content.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';

@@ -1,6 +1,6 @@
 import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { aDataset, anAcceptedRun, aStartedRun, aStoppingRun, type BenchRun, type BenchWorld } from '../../bench/bench-world.ts';
-import { localCredentials } from '../../infra/local/local-credentials.ts';
+import { localCredentials } from '../../local/local-credentials.ts';
 import { removeAsset } from '../../shared/assets/change-asset.ts';
 import { markForDeletion } from '../../shared/assets/mark-for-deletion.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';

@@ -36,7 +36,9 @@ globalThis.fetch = () => {
 
 for (const stream of [process.stdout, process.stderr]) stream.write(''); // opens the streams, so that no import does
 const folder = join(import.meta.dirname, '../../functions');
-const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.endsWith('.ts') && !/^(operations|reference)\//.test(file), // these are no handlers of routes or tasks
+);
 const found: Record<string, string[]> = {};
 for (const file of files.sort()) {
   const resources = process.getActiveResourcesInfo().sort().join();

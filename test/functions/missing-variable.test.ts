@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { localFunctions } from '../../infra/local/functions/local-functions.ts';
+import { localFunctions } from '../../local/functions/local-functions.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
 import { httpEvent } from '../support/http-event.ts';
 

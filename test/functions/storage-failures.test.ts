@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { localFunctions } from '../../infra/local/functions/local-functions.ts';
+import { localFunctions } from '../../local/functions/local-functions.ts';
 import { startAnsweringServer, status, type AnsweringServer } from '../support/answering-server.ts';
 import { startStores, type Stores } from '../support/builders-store.ts';
 import { httpEvent } from '../support/http-event.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { localFunctions } from '../../infra/local/functions/local-functions.ts';
+import { localFunctions } from '../../local/functions/local-functions.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import type { RouteName } from '../../shared/endpoints/endpoints.ts';
 import { openKms } from '../../shared/kms.ts';

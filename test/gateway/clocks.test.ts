@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAuthority, issueCvmCertificate } from '../../infra/certificates/authority.ts';
+import { createAuthority, issueCvmCertificate } from '../../gateway/certificates/authority.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { openTable } from '../../shared/table/open-table.ts';

@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultTimings, type GatewayTimings } from '../../gateway/gateway-timings.ts';
 import { Connections } from '../../gateway/streams/connections.ts';
 import { cvmsService } from '../../gateway/wire/protocol.ts';
-import { createAuthority, issueCvmCertificate, issueServerCertificate } from '../../infra/certificates/authority.ts';
+import { createAuthority, issueCvmCertificate, issueServerCertificate } from '../../gateway/certificates/authority.ts';
 import { testTimings } from '../support/gateway-timings.ts';
 import { gatewayInProcess } from '../support/gateway-in-process.ts';
 import { shortly, startGatewayStack, type EnrolledCvm, type GatewayStack } from '../support/gateway-stack.ts';

@@ -8,7 +8,7 @@ import { Sessions } from '../../gateway/session/sessions.ts';
 import { startGateway } from '../../gateway/start-gateway.ts';
 import { AgentStream } from '../../gateway/streams/agent-stream.ts';
 import { limitOpenings } from '../../gateway/streams/limit-openings.ts';
-import { createAuthority, issueCvmCertificate } from '../../infra/certificates/authority.ts';
+import { createAuthority, issueCvmCertificate } from '../../gateway/certificates/authority.ts';
 import { shortly, startGatewayStack, type EnrolledCvm, type GatewayStack } from '../support/gateway-stack.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { AgentOptions, SimulatedAgent } from '../support/simulated-agent.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { emitGatewayMetrics } from '../../gateway/metrics/emit-gateway-metrics.ts';
 import { noCounts } from '../../gateway/metrics/gateway-counts.ts';
-import { createAuthority, issueServerCertificate } from '../../infra/certificates/authority.ts';
+import { createAuthority, issueServerCertificate } from '../../gateway/certificates/authority.ts';
 
 const minute = 60_000;
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseOptions, runCommand } from '../../infra/command-line/arguments.ts';
-import { UsageError } from '../../infra/command-line/usage-error.ts';
+import { parseOptions, runCommand } from '../../shared/command-line/arguments.ts';
+import { UsageError } from '../../shared/command-line/usage-error.ts';
 import { coreFiles, coreTests } from './core-files.ts';
 import { findNamed } from './find-named.ts';
 import { judgeAll } from './judge-all.ts';

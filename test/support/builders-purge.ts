@@ -1,5 +1,5 @@
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
-import { localCredentials } from '../../infra/local/local-credentials.ts';
+import { localCredentials } from '../../local/local-credentials.ts';
 import type { ContentStore } from '../../shared/assets/content-store.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';

@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
 import { Sha256 } from '@smithy/core/checksum';
-import { localCredentials } from '../../infra/local/local-credentials.ts';
-import type { Endpoints } from '../../infra/local/local-environment.ts';
-import { startLambdaApi } from '../../infra/local/functions/lambda-api.ts';
-import { startKms } from '../../infra/local/kms/kms.ts';
-import { startS3 } from '../../infra/local/s3/s3.ts';
+import { localCredentials } from '../../local/local-credentials.ts';
+import type { Endpoints } from '../../local/local-environment.ts';
+import { startLambdaApi } from '../../local/functions/lambda-api.ts';
+import { startKms } from '../../local/kms/kms.ts';
+import { startS3 } from '../../local/s3/s3.ts';
 import { requireAccess, type Permitted } from '../../shared/access/caller.ts';
 import type { AssetType } from '../../shared/asset-type.ts';
 import type { ContentStore } from '../../shared/assets/content-store.ts';

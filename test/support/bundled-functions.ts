@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { join } from 'node:path';
 import type { FunctionName } from '../../infra/bundles/function-names.ts';
-import type { LoadHandler } from '../../infra/local/functions/local-functions.ts';
+import type { LoadHandler } from '../../local/functions/local-functions.ts';
 import { variablesOf } from '../../infra/service/function-variables.ts';
 import { environment } from '../../shared/environment.ts';
 

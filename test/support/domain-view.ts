@@ -1,4 +1,4 @@
-import type { InvokeFunction } from '../../infra/local/functions/local-functions.ts';
+import type { InvokeFunction } from '../../local/functions/local-functions.ts';
 import type { RouteName } from '../../shared/endpoints/endpoints.ts';
 import { executionStatus } from '../../shared/runs/executions.ts';
 import { httpEvent } from './http-event.ts';

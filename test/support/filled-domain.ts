@@ -3,7 +3,7 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { fillWorld, aRegisteredCvm, aStartedRun, type BenchWorld } from '../../bench/bench-world.ts';
 import { endpointCases } from '../../bench/endpoint-cases.ts';
 import { taskCases } from '../../bench/task-cases.ts';
-import { localFunctions } from '../../infra/local/functions/local-functions.ts';
+import { localFunctions } from '../../local/functions/local-functions.ts';
 import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import { cvm as sampleCvm } from '../../shared/endpoints/samples.ts';
 import { markForDeletion } from '../../shared/assets/mark-for-deletion.ts';

@@ -1,5 +1,5 @@
 import { startGateway, type Gateway, type GatewayOptions } from '../../gateway/start-gateway.ts';
-import { issueServerCertificate, type Authority } from '../../infra/certificates/authority.ts';
+import { issueServerCertificate, type Authority } from '../../gateway/certificates/authority.ts';
 import { testTimings } from './gateway-timings.ts';
 
 /** Starts a gateway in this process, on a free port. It takes CVMs with certificates of the authority, and keeps no logs. */

@@ -8,10 +8,10 @@ import {
   issueCvmCertificate,
   issueServerCertificate,
   type Authority,
-} from '../../infra/certificates/authority.ts';
-import type { Enrolment } from '../../infra/local/cvms/cvm-gateway.ts';
+} from '../../gateway/certificates/authority.ts';
+import type { Enrolment } from '../../local/cvms/cvm-gateway.ts';
 import { ownPort } from './own-port.ts';
-import { startStack, type Stack, type StackOptions } from '../../infra/local/stack.ts';
+import { startStack, type Stack, type StackOptions } from '../../local/stack.ts';
 import { callAs, readyComputation, type Call } from './ready-computation.ts';
 import { testTimings } from './gateway-timings.ts';
 import { untilTestEnds } from './patience.ts';

@@ -1,7 +1,7 @@
 import { SFNClient } from '@aws-sdk/client-sfn';
-import { localCredentials } from '../../infra/local/local-credentials.ts';
-import { local } from '../../infra/local/local-environment.ts';
-import { startStepFunctions } from '../../infra/local/step-functions/step-functions.ts';
+import { localCredentials } from '../../local/local-credentials.ts';
+import { local } from '../../local/local-environment.ts';
+import { startStepFunctions } from '../../local/step-functions/step-functions.ts';
 import type { Executions } from '../../shared/runs/executions.ts';
 
 /** Starts a Step Functions API whose executions only wait for a day, so that tests measure or model the caller only. */

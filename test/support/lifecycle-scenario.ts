@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import type { Stack } from '../../infra/local/stack.ts';
+import type { Stack } from '../../local/stack.ts';
 import { callAs, readyComputation, type Call } from './ready-computation.ts';
 import { untilTestEnds } from './patience.ts';
 

@@ -1,7 +1,7 @@
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { ConfiguredRetryStrategy } from '@smithy/core/retry';
-import { localCredentials } from '../../infra/local/local-credentials.ts';
-import { startStack, type Stack } from '../../infra/local/stack.ts';
+import { localCredentials } from '../../local/local-credentials.ts';
+import { startStack, type Stack } from '../../local/stack.ts';
 import { timestampOf } from '../../shared/clock.ts';
 import type { Executions } from '../../shared/runs/executions.ts';
 import type { RunTimes } from '../../shared/runs/state-machine.ts';

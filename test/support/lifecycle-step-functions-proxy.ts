@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listen } from '../../infra/local/listen.ts';
+import { listen } from '../../local/listen.ts';
 import { post } from './post.ts';
 
 export interface StepFunctionsCall {

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listen } from '../../infra/local/listen.ts';
+import { listen } from '../../local/listen.ts';
 
 export interface LocalRequest {
   method: string;

@@ -1,6 +1,6 @@
 import { DescribeExecutionCommand, ExecutionDoesNotExist, SFNClient } from '@aws-sdk/client-sfn';
-import { localCredentials } from '../../infra/local/local-credentials.ts';
-import { local } from '../../infra/local/local-environment.ts';
+import { localCredentials } from '../../local/local-credentials.ts';
+import { local } from '../../local/local-environment.ts';
 import type { Executions } from '../../shared/runs/executions.ts';
 
 /** AWS's quota of DescribeExecution for an account and most regions. */

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Deadline } from '../../shared/deadline.ts';
-import { importHandler, type LoadHandler } from '../../infra/local/functions/local-functions.ts';
+import { importHandler, type LoadHandler } from '../../local/functions/local-functions.ts';
 import { openContentStore } from '../../shared/assets/content-store.ts';
 import { openKms } from '../../shared/kms.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';

@@ -5,7 +5,7 @@ import { ownPort } from './own-port.ts';
 import { childrenOf } from './processes.ts';
 import { callAs, type Call } from './ready-computation.ts';
 
-const command = join(import.meta.dirname, '../../infra/commands/start.ts');
+const command = join(import.meta.dirname, '../../local/start.ts');
 const running = new Set<ReturnType<typeof spawn>>();
 
 /** The program of `npm start`, in its own process. */

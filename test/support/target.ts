@@ -1,4 +1,4 @@
-import type { Stack } from '../../infra/local/stack.ts';
+import type { Stack } from '../../local/stack.ts';
 import { roles, type Role } from '../../shared/access/roles.ts';
 import { loadBundled } from './bundled-functions.ts';
 import { SuiteState } from './suite-state.ts';
@@ -69,7 +69,7 @@ const times = { acceptInSeconds: 3_600, silenceInSeconds: 3_600, runInSeconds: 3
 export const suiteState = process.env['TARGET_STATE'] === undefined ? undefined : new SuiteState(process.env['TARGET_STATE']);
 
 async function startService(): Promise<Stack> {
-  const { startStack } = await import('../../infra/local/stack.ts');
+  const { startStack } = await import('../../local/stack.ts');
   const bundles = process.env['TARGET_BUNDLES'];
   return await startStack({
     port: 0,

@@ -1,4 +1,4 @@
-import { setEnvironment, type Endpoints } from '../../infra/local/local-environment.ts';
+import { setEnvironment, type Endpoints } from '../../local/local-environment.ts';
 
 /** Sets the variables of the functions for tests that call them without a stack. */
 export function setTestEnvironment(endpoints: Endpoints, logLevel: 'SILENT' | 'ERROR' = 'SILENT'): void {

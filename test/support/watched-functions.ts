@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import { importHandler, type LoadHandler } from '../../infra/local/functions/local-functions.ts';
+import { importHandler, type LoadHandler } from '../../local/functions/local-functions.ts';
 import { untilTestEnds } from './patience.ts';
 
 /** The functions of a stack with counts of their invocations, for `startStack({ load })`. */

@@ -1,6 +1,6 @@
 import { KMSClient } from '@aws-sdk/client-kms';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { localCredentials } from '../../infra/local/local-credentials.ts';
+import { localCredentials } from '../../local/local-credentials.ts';
 import { type AgentConfig, defaultAgentConfig, type SealKey } from '../../shared/computations/agent-config.ts';
 import { createComputation } from '../../shared/computations/create-computation.ts';
 import { readComputation, readDefinition } from '../../shared/computations/read-computation.ts';

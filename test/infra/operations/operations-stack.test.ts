@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { functionNames } from '../../../infra/bundles/function-names.ts';
 import { MonthlyBudget } from '../../../infra/operations/monthly-budget.ts';
 import { reservedInAccount } from '../../../infra/service/reserved-concurrency.ts';
-import { schedules } from '../../../infra/schedules.ts';
+import { schedules } from '../../../shared/tasks/schedules.ts';
 import { nameIn, targetsOf, webhooksOf, type Stage } from '../../../infra/stage.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../../shared/http/route.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { functionNames, type FunctionName } from '../../../infra/bundles/function-names.ts';
 import { variablesOf } from '../../../infra/service/function-variables.ts';
-import { referenceFiles } from '../../../infra/reference/reference-files.ts';
+import { referenceFiles } from '../../../functions/reference/reference-files.ts';
 import { faultsOfReservations } from '../../../infra/service/reserved-concurrency.ts';
-import { schedules } from '../../../infra/schedules.ts';
+import { schedules } from '../../../shared/tasks/schedules.ts';
 import { nameIn } from '../../../infra/stage.ts';
 import { stages } from '../../../infra/stages.ts';
 import { environment } from '../../../shared/environment.ts';

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { functionNames, type FunctionName } from '../../../infra/bundles/function-names.ts';
-import { startStack, type Stack } from '../../../infra/local/stack.ts';
+import { startStack, type Stack } from '../../../local/stack.ts';
 import { canonicalDigest } from '../../../shared/canonical-json.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import { changesLists, type Uses } from '../../../shared/uses.ts';

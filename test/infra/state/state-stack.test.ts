@@ -1,6 +1,6 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
-import { tableDefinition } from '../../../infra/table-definition.ts';
+import { tableDefinition } from '../../../shared/table/table-definition.ts';
 import { flat, originsOf, synthesize } from '../../support/synthesized-stages.ts';
 
 describe.each(synthesize())('the state stack of $stage.name', ({ stage, stacks: { state } }) => {

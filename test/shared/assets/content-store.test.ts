@@ -1,7 +1,7 @@
 import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
 import { Sha256 } from '@smithy/core/checksum';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { localCredentials } from '../../../infra/local/local-credentials.ts';
+import { localCredentials } from '../../../local/local-credentials.ts';
 import {
   contentPrefixesOf,
   deleteContent,

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { KMSClient } from '@aws-sdk/client-kms';
-import { startKms, type LocalKms } from '../../../infra/local/kms/kms.ts';
-import { localCredentials } from '../../../infra/local/local-credentials.ts';
+import { startKms, type LocalKms } from '../../../local/kms/kms.ts';
+import { localCredentials } from '../../../local/local-credentials.ts';
 import { digestOfKey, storedInPlainText, type StoredKey } from '../../../shared/computations/agent-config.ts';
 import { openKey, sealKey } from '../../../shared/computations/sealed-key.ts';
 import type { Kms } from '../../../shared/kms.ts';

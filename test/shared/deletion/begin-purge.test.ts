@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { startLambdaApi } from '../../../infra/local/functions/lambda-api.ts';
-import type { Listening } from '../../../infra/local/listen.ts';
-import { localCredentials } from '../../../infra/local/local-credentials.ts';
-import { purgeUrlOn } from '../../../infra/local/local-environment.ts';
+import { startLambdaApi } from '../../../local/functions/lambda-api.ts';
+import type { Listening } from '../../../local/listen.ts';
+import { localCredentials } from '../../../local/local-credentials.ts';
+import { purgeUrlOn } from '../../../local/local-environment.ts';
 import { beginPurge } from '../../../shared/deletion/begin-purge.ts';
 import type { Deadline } from '../../../shared/deadline.ts';
 import { deadlineOf, type Table } from '../../../shared/table/table.ts';

@@ -15,7 +15,7 @@ import { getItem, queryPartition, type Table } from '../../../shared/table/table
 import { allowed, aReadyComputation, aRun, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
 import { setTestEnvironment } from '../../support/test-environment.ts';
-import { checkEvidence } from '../../../verify/check-evidence.ts';
+import { checkEvidence } from '../../../packages/verify/check-evidence.ts';
 import { patientDeadline } from '../../support/embedded-table.ts';
 
 const domain = 'd1';

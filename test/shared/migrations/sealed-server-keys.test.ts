@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { KMSClient } from '@aws-sdk/client-kms';
-import { localCredentials } from '../../../infra/local/local-credentials.ts';
+import { localCredentials } from '../../../local/local-credentials.ts';
 import { readDefinition } from '../../../shared/computations/read-computation.ts';
 import { openKey } from '../../../shared/computations/sealed-key.ts';
 import { runMigrations } from '../../../shared/migrations/run-migrations.ts';

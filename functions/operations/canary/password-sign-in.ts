@@ -1,0 +1,48 @@
+import * as v from 'valibot';
+import { keptToken } from '../../../packages/client/tokens/kept-token.ts';
+import type { Token } from '../../../packages/client/retrying-fetch.ts';
+
+export interface PasswordSignInOptions {
+  /** The address of a user pool, such as `https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_abc`. */
+  issuer: string;
+  /** A client of the pool without a secret that allows `USER_PASSWORD_AUTH`. */
+  clientId: string;
+  user: string;
+  password: string;
+}
+
+const answerSchema = v.object({
+  AuthenticationResult: v.optional(v.object({ AccessToken: v.string(), ExpiresIn: v.number() })),
+  ChallengeName: v.optional(v.string()),
+});
+const refusalSchema = v.object({ message: v.string() });
+
+const timeoutInMilliseconds = 20_000;
+
+/** Returns the access tokens of a user of a user pool, who signs in with a password. The request is public and needs no signature. */
+export function passwordSignIn({ issuer, clientId, user, password }: PasswordSignInOptions): Exclude<Token, string> {
+  return keptToken(async () => {
+    const response = await fetch(new URL('/', issuer), {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-amz-json-1.1',
+        'x-amz-target': 'AWSCognitoIdentityProviderService.InitiateAuth',
+      },
+      body: JSON.stringify({
+        AuthFlow: 'USER_PASSWORD_AUTH',
+        ClientId: clientId,
+        AuthParameters: { USERNAME: user, PASSWORD: password },
+      }),
+      signal: AbortSignal.timeout(timeoutInMilliseconds),
+    });
+    const answer: unknown = await response.json();
+    if (!response.ok) {
+      const refusal = v.safeParse(refusalSchema, answer);
+      const reason = refusal.success ? refusal.output.message : `status ${response.status}`;
+      throw new Error(`The user pool refused the user ${user}: ${reason}`);
+    }
+    const { AuthenticationResult: result, ChallengeName: challenge } = v.parse(answerSchema, answer);
+    if (!result) throw new Error(`The user pool asks the user ${user} for ${challenge ?? 'more'} before it gives a token.`);
+    return { access_token: result.AccessToken, expires_at: Math.floor(Date.now() / 1_000) + result.ExpiresIn };
+  });
+}

@@ -1,0 +1,188 @@
+import 'reflect-metadata'; // @peculiar/x509 needs it
+import { randomBytes, webcrypto } from 'node:crypto';
+import {
+  BasicConstraintsExtension,
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  type JsonGeneralNames,
+  PemConverter,
+  PublicKey,
+  type PublicKeyType,
+  SubjectAlternativeNameExtension,
+  X509Certificate,
+  type X509CertificateCreateCommonParams,
+  X509CertificateGenerator,
+} from '@peculiar/x509';
+import { isIP } from 'node:net';
+import { type CvmIdentity, identityUri } from '../identity/cvm-identity.ts';
+
+/** A certificate authority: its certificate and its private key, in PEM. Whoever has the key can be any CVM of the stage. */
+export interface Authority {
+  certificate: string;
+  key: string;
+}
+
+/** An authority whose private key is elsewhere. */
+export interface SigningAuthority {
+  /** PEM. */
+  certificate: string;
+  sign: Sign;
+}
+
+/** Signs the SHA-256 of some bytes on P-256. @returns r and s, 32 bytes each */
+export type Sign = (content: Uint8Array) => Promise<Uint8Array>;
+
+/** A certificate and its private key, in PEM. */
+export interface KeyPair {
+  certificate: string;
+  key: string;
+}
+
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+const day = 24 * 60 * 60 * 1000;
+
+/** Creates an authority for the CVMs of one stage, valid for ten years. */
+export async function createAuthority(stage: string, now = Date.now()): Promise<Authority> {
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const publicKey = new Uint8Array(await webcrypto.subtle.exportKey('spki', keys.publicKey));
+  const { certificate } = await selfSignedAuthority(stage, publicKey, signatureBy(keys.privateKey), now);
+  return { certificate, key: await exportKey(keys.privateKey) };
+}
+
+/** @param publicKey on P-256, in DER (SPKI) */
+export async function selfSignedAuthority(
+  stage: string,
+  publicKey: Uint8Array,
+  sign: Sign,
+  now = Date.now(),
+): Promise<SigningAuthority> {
+  const name = `CN=CVMs of ${stage}`;
+  const certificate = await signed(sign, {
+    subject: name,
+    issuer: name,
+    publicKey: new PublicKey(Uint8Array.from(publicKey)),
+    ...validity(now, 3_650),
+    extensions: [
+      new BasicConstraintsExtension(true, 0, true),
+      new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
+    ],
+  });
+  return { certificate, sign };
+}
+
+/** Issues the certificate of a gateway, with its host names and addresses. */
+export async function issueServerCertificate(
+  authority: Authority | SigningAuthority,
+  hosts: string[],
+  now = Date.now(),
+): Promise<KeyPair> {
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const names = hosts.map((host): JsonGeneralNames[number] => ({ type: isIP(host) ? 'ip' : 'dns', value: host }));
+  const certificate = await issue(authority, {
+    name: 'CN=gateway',
+    publicKey: keys.publicKey,
+    names,
+    usage: ExtendedKeyUsage.serverAuth,
+    days: 825,
+    now,
+  });
+  return { certificate, key: await exportKey(keys.privateKey) };
+}
+
+/**
+ * Issues the certificate of a CVM, valid for a year.
+ * @param publicKey PEM; RSA or EC. The private key stays with the CVM
+ */
+export async function issueCvmCertificate(
+  authority: Authority | SigningAuthority,
+  identity: CvmIdentity,
+  publicKey: string,
+  now = Date.now(),
+): Promise<string> {
+  return await issue(authority, {
+    name: 'CN=cvm',
+    publicKey: new PublicKey(publicKey),
+    names: [{ type: 'url', value: identityUri(identity) }],
+    usage: ExtendedKeyUsage.clientAuth,
+    days: 365,
+    now,
+  });
+}
+
+async function issue(
+  authority: Authority | SigningAuthority,
+  {
+    name,
+    publicKey,
+    names,
+    usage,
+    days,
+    now,
+  }: {
+    name: string;
+    publicKey: webcrypto.CryptoKey | PublicKey;
+    names: JsonGeneralNames;
+    usage: ExtendedKeyUsage;
+    days: number;
+    now: number;
+  },
+): Promise<string> {
+  return await signed('sign' in authority ? authority.sign : await signatureOf(authority), {
+    subject: name,
+    issuer: new X509Certificate(authority.certificate).subject,
+    publicKey,
+    ...validity(now, days),
+    extensions: [
+      new BasicConstraintsExtension(false, undefined, true),
+      new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+      new ExtendedKeyUsageExtension([usage]),
+      new SubjectAlternativeNameExtension(names),
+    ],
+  });
+}
+
+async function signatureOf(authority: Authority): Promise<Sign> {
+  const [key = new ArrayBuffer(0)] = PemConverter.decode(authority.key);
+  return signatureBy(await webcrypto.subtle.importKey('pkcs8', key, algorithm, false, ['sign']));
+}
+
+function signatureBy(key: webcrypto.CryptoKey): Sign {
+  return async (content) => new Uint8Array(await webcrypto.subtle.sign(algorithm, key, content));
+}
+
+/** @returns PEM */
+async function signed(
+  sign: Sign,
+  certificate: X509CertificateCreateCommonParams & { publicKey: PublicKeyType },
+): Promise<string> {
+  // The library signs by WebCrypto. A key in KMS has none, so it gets the one operation that it calls, and the key's algorithm.
+  const signing = {
+    getRandomValues: webcrypto.getRandomValues.bind(webcrypto),
+    subtle: {
+      sign: async (_algorithm: unknown, _key: unknown, content: ArrayBuffer) =>
+        Uint8Array.from(await sign(new Uint8Array(content))).buffer,
+      exportKey: webcrypto.subtle.exportKey.bind(webcrypto.subtle),
+    },
+  };
+  const issued = await X509CertificateGenerator.create(
+    {
+      ...certificate,
+      serialNumber: randomBytes(16).toString('hex'),
+      signingKey: { type: 'private', extractable: false, usages: ['sign'], algorithm },
+      signingAlgorithm: algorithm,
+    },
+    signing,
+  );
+  return issued.toString('pem');
+}
+
+/** The clock of a CVM may be a little behind. */
+function validity(now: number, days: number) {
+  return { notBefore: new Date(now - day), notAfter: new Date(now + days * day) };
+}
+
+async function exportKey(key: webcrypto.CryptoKey): Promise<string> {
+  return PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY');
+}

@@ -1,0 +1,65 @@
+import { KMSClient } from '@aws-sdk/client-kms';
+import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { environment } from '../../shared/environment.ts';
+import { log } from '../../shared/logger.ts';
+import { kmsAuthority } from './kms-authority.ts';
+import { issueServerCertificate } from './authority.ts';
+
+/** What CloudFormation sends to a custom resource, as far as it is used here. */
+interface ResourceEvent {
+  RequestType: 'Create' | 'Update' | 'Delete';
+  ResponseURL: string;
+  StackId: string;
+  RequestId: string;
+  LogicalResourceId: string;
+  PhysicalResourceId?: string;
+}
+
+interface Answer {
+  Status: 'SUCCESS' | 'FAILED';
+  Reason?: string;
+  Data?: { Version: string };
+}
+
+/**
+ * Issues a new certificate for the gateway and writes it into its secret. CloudFormation calls it during a deployment; an event
+ * without an answer address renews the certificate. CloudFormation waits for an hour if it gets no answer, so a failure is one too.
+ */
+export async function handler(event: Partial<ResourceEvent>): Promise<{ version: string } | undefined> {
+  if (event.ResponseURL === undefined) return { version: await issue() };
+  const answer = event.RequestType === 'Delete' ? ({ Status: 'SUCCESS' } as const) : await issued();
+  const body = JSON.stringify({
+    ...answer,
+    StackId: event.StackId,
+    RequestId: event.RequestId,
+    LogicalResourceId: event.LogicalResourceId,
+    PhysicalResourceId: event.PhysicalResourceId ?? 'gateway-certificate',
+  });
+  // The address is signed for a request without a content type.
+  const response = await fetch(event.ResponseURL, { method: 'PUT', body: Buffer.from(body), headers: { 'content-type': '' } });
+  if (!response.ok) throw new Error(`CloudFormation's address answered ${response.status}.`);
+  return undefined;
+}
+
+async function issued(): Promise<Answer> {
+  try {
+    return { Status: 'SUCCESS', Data: { Version: await issue() } };
+  } catch (error) {
+    log('ERROR', 'The certificate of the gateway could not be issued.', {}, error);
+    return { Status: 'FAILED', Reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** @returns the version of the secret */
+async function issue(): Promise<string> {
+  const { STAGE, AUTHORITY_KEY_ARN, TLS_SECRET_ARN, GATEWAY_HOSTS } = environment();
+  const authority = await kmsAuthority(new KMSClient(), AUTHORITY_KEY_ARN, STAGE);
+  const { certificate, key } = await issueServerCertificate(authority, GATEWAY_HOSTS.split(','));
+  const { VersionId = '' } = await new SecretsManagerClient().send(
+    new PutSecretValueCommand({
+      SecretId: TLS_SECRET_ARN,
+      SecretString: JSON.stringify({ ca: authority.certificate, certificate, key }),
+    }),
+  );
+  return VersionId;
+}

@@ -1,0 +1,127 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { constants, setPriority } from 'node:os';
+import { dirname, join } from 'node:path';
+
+const root = join(import.meta.dirname, '../..');
+const cache = join(root, 'node_modules/.cache/console');
+
+/** The console's own sources, and those that it imports. */
+const sourceFolders = ['packages/console', 'packages/client', 'shared'];
+const sourceNames = /\.(tsx?|css|html|svg|json)$/;
+const neverSources = ['node_modules', 'dist'];
+
+export type ConsoleFiles =
+  | { state: 'building' }
+  | { state: 'ready'; folder: string }
+  /** The message ends with what the build printed last. */
+  | { state: 'failed'; message: string };
+
+export interface ConsoleBuild {
+  files: () => ConsoleFiles;
+  /** Resolves when the build has ended, also if it failed. */
+  done: Promise<void>;
+  /** Ends the build. */
+  stop: () => Promise<void>;
+}
+
+/** `development`: with the checks of React, which print warnings to the browser's console, and readable scripts. */
+export type ConsoleMode = 'production' | 'development';
+
+interface BuildOptions {
+  mode?: ConsoleMode;
+  /** Whether somebody waits for it. Otherwise it yields to the service, which starts at the same time. */
+  isUrgent?: boolean;
+}
+
+/** Builds the console in a process of its own, at low priority unless it is urgent. Does nothing if these sources were built before. */
+export function buildConsole({ mode = 'production', isUrgent = false }: BuildOptions = {}): ConsoleBuild {
+  const folder = join(cache, `${mode}-${fingerprint()}`);
+  if (existsSync(join(folder, 'index.html'))) {
+    return { files: () => ({ state: 'ready', folder }), done: Promise.resolve(), stop: async () => undefined };
+  }
+  let files: ConsoleFiles = { state: 'building' };
+  mkdirSync(cache, { recursive: true });
+  const temporary = mkdtempSync(join(cache, 'building-'));
+  const vite = spawnVite(temporary, mode);
+  if (!isUrgent && vite.pid !== undefined) setPriority(vite.pid, constants.priority.PRIORITY_LOW);
+  let isStopping = false;
+  const ended = endOf(vite).then(({ code, output }) => {
+    if (code === 0) {
+      files = { state: 'ready', folder: keep(temporary, folder) };
+      return;
+    }
+    rmSync(temporary, { recursive: true, force: true });
+    if (!isStopping) files = { state: 'failed', message: output.slice(-1_000) };
+  });
+  return {
+    files: () => files,
+    done: ended,
+    stop: async () => {
+      isStopping = true;
+      vite.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** Identifies what the console is built from: its sources, and the versions of packages. It takes some 30 ms. */
+function fingerprint(): string {
+  const hash = createHash('sha256');
+  for (const file of ['package-lock.json', ...sourceFolders.flatMap(sourcesIn)].sort()) {
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(join(root, file)))
+      .update('\0');
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+function sourcesIn(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return neverSources.includes(entry.name) ? [] : sourcesIn(path);
+    return sourceNames.test(entry.name) ? [path] : [];
+  });
+}
+
+function spawnVite(outDir: string, mode: ConsoleMode): ChildProcess {
+  const vite = join(dirname(createRequire(import.meta.url).resolve('vite/package.json')), 'bin/vite.js');
+  const options = ['--mode', mode, '--outDir', outDir, '--emptyOutDir', '--logLevel', 'warn'];
+  const readable = mode === 'development' ? ['--minify', 'false'] : [];
+  return spawn(process.execPath, [vite, 'build', 'packages/console', ...options, ...readable], {
+    cwd: root,
+    env: { ...process.env, NODE_ENV: mode }, // React's checks follow it
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+async function endOf(child: ChildProcess): Promise<{ code: number | null; output: string }> {
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += String(chunk)));
+  try {
+    const [code] = (await once(child, 'close')) as [number | null];
+    return { code, output };
+  } catch (error) {
+    return { code: null, output: String(error) };
+  }
+}
+
+/** Gives the built files their place, unless another service on this machine was faster, and removes those of earlier sources. */
+function keep(temporary: string, folder: string): string {
+  try {
+    renameSync(temporary, folder);
+  } catch {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+  for (const name of readdirSync(cache)) {
+    const other = join(cache, name);
+    if (Date.now() - statSync(other).mtimeMs > aWeekInMilliseconds) rmSync(other, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+const aWeekInMilliseconds = 7 * 24 * 60 * 60 * 1_000;

@@ -1,0 +1,113 @@
+import { globSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join, sep } from 'node:path';
+import { pageHeaders } from '../../shared/http/page-headers.ts';
+import { apiGatewayMessage, send } from '../http-api/http-response.ts';
+import { ownOrigin } from '../pages/own-host.ts';
+import { issuerPath } from '../sign-in/browser-sign-in.ts';
+import type { ConsoleFiles } from './console-build.ts';
+import { sendFile } from './send-file.ts';
+import { waitingPages } from './waiting-page.ts';
+
+export interface ConsolePagesOptions {
+  files: () => ConsoleFiles;
+  clientId: string;
+  membershipClaim: string;
+  /** A CVM that answers without being registered, if there is one. */
+  exampleCvm: string | undefined;
+  /** Where presigned requests go. */
+  storage: string;
+}
+
+const base = '/console/';
+
+/** Built files have a hash of their content in their name. */
+const immutable = 'public, max-age=31536000, immutable';
+const alwaysChecked = 'no-cache';
+
+/** What the pages of this folder need, which are shown while there is no console. */
+const waiting: Record<string, string> = {
+  [`${base}waiting.css`]: 'waiting.css',
+  [`${base}waiting.js`]: 'waiting.js',
+};
+
+/** Serves the web console at /console/, and leads there from /. A path that is no file is one of the console's screens. */
+export function consolePages({ files, storage, ...names }: ConsolePagesOptions) {
+  const filesIn = listing();
+  return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
+    const [path = '', query] = (request.url ?? '').split('?');
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (isRead && (path === '/' || path === '/console')) {
+      response.writeHead(302, { location: query === undefined ? base : `${base}?${query}` }).end();
+      return true;
+    }
+    // Other requests call the API, whose paths start with a domain: it may be named console.
+    if (!path.startsWith(base) || !isRead || request.headers.authorization !== undefined) return false;
+    response.setHeaders(pageHeaders({ connectTo: [storage] }));
+    if (path === `${base}config.json`) {
+      sendConfiguration(request, response, names);
+      return true;
+    }
+    await sendPage(response, path, files(), filesIn);
+    return true;
+  };
+}
+
+function sendConfiguration(
+  request: IncomingMessage,
+  response: ServerResponse,
+  names: Pick<ConsolePagesOptions, 'clientId' | 'membershipClaim' | 'exampleCvm'>,
+): void {
+  const origin = ownOrigin(request);
+  if (origin === undefined) {
+    send(response, apiGatewayMessage(403, 'The console is served under localhost.'));
+    return;
+  }
+  const configuration = { api: origin, issuer: `${origin}${issuerPath}`, scopes: 'openid', ...names };
+  send(response, {
+    statusCode: 200,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+    body: Buffer.from(JSON.stringify(configuration)),
+  });
+}
+
+async function sendPage(
+  response: ServerResponse,
+  path: string,
+  built: ConsoleFiles,
+  filesIn: (folder: string) => ReadonlySet<string>,
+): Promise<void> {
+  const own = waiting[path];
+  if (own !== undefined) {
+    await sendFile(response, join(import.meta.dirname, own), alwaysChecked);
+    return;
+  }
+  const name = path.slice(base.length);
+  if (built.state === 'ready') {
+    const isFile = filesIn(built.folder).has(name);
+    if (!isFile && name.startsWith('assets/')) send(response, apiGatewayMessage(404, 'Not Found'));
+    else if (isFile && name.startsWith('assets/')) await sendFile(response, join(built.folder, name), immutable);
+    else await sendFile(response, join(built.folder, isFile ? name : 'index.html'), alwaysChecked);
+    return;
+  }
+  const isBuilding = built.state === 'building';
+  send(response, {
+    statusCode: isBuilding ? 503 : 500,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      ...(isBuilding ? { 'retry-after': '2' } : {}),
+    },
+    body: Buffer.from(waitingPages[built.state]),
+  });
+}
+
+/** Lists a folder's files once. */
+function listing(): (folder: string) => ReadonlySet<string> {
+  const known = new Map<string, ReadonlySet<string>>();
+  return (folder) => {
+    const listed = known.get(folder) ?? new Set(globSync('**/*.*', { cwd: folder }).map((name) => name.replaceAll(sep, '/')));
+    known.set(folder, listed);
+    return listed;
+  };
+}

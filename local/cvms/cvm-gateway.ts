@@ -1,0 +1,114 @@
+import { rm } from 'node:fs/promises';
+import { hostname, networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { fileRunLogs } from '../../gateway/logs/file-run-logs.ts';
+import type { GatewayTimings } from '../../gateway/gateway-timings.ts';
+import { startGateway, type Gateway } from '../../gateway/start-gateway.ts';
+import type { Clock } from '../../shared/clock.ts';
+import {
+  createAuthority,
+  issueCvmCertificate,
+  issueServerCertificate,
+  type Authority,
+} from '../../gateway/certificates/authority.ts';
+import { BrokenFilesError } from '../data/broken-files-error.ts';
+import { readKeptJson } from '../data/read-kept-json.ts';
+import { writeKeptFile } from '../data/write-kept-file.ts';
+
+export interface CvmGatewayOptions {
+  /** 0 selects a free port. */
+  port: number;
+  /** Whether a free port will do if this one is taken. Default false. */
+  orAnyPort?: boolean;
+  /** The interface to listen on. Default: the loopback interface. */
+  host?: string;
+  timings?: Partial<GatewayTimings>;
+}
+
+/** What a CVM needs besides its private key. */
+export interface Enrolment {
+  certificate: string;
+  /** The certificate with which the CVM verifies the gateway. */
+  ca: string;
+  /** Such as `localhost:7001`. */
+  address: string;
+}
+
+/** The gateway for the agents of real CVMs on this machine, with an authority for their certificates. */
+export interface CvmGateway {
+  gateway: Gateway;
+  address: string;
+  /** The authority's certificate, PEM. */
+  ca: string;
+  /** The directory of the runs' logs. */
+  logs: string;
+  /** Issues a certificate for the public key of a CVM. The CVM still has to be registered with it. */
+  enrol: (cvm: { domain: string; cvmId: string; publicKey: string }) => Promise<Enrolment>;
+  stop: () => Promise<void>;
+}
+
+const keptAuthority = v.object({ certificate: v.string(), key: v.string() });
+
+/** Starts the gateway. Keeps its authority under `dataDirectory`, so that certificates stay valid. Without it, deletes the logs at the end. */
+export async function startCvmGateway(
+  { port, orAnyPort = false, host = '127.0.0.1', timings }: CvmGatewayOptions,
+  { dataDirectory, logs, clock }: { dataDirectory?: string | undefined; logs: string; clock?: Clock },
+): Promise<CvmGateway> {
+  const authority = await authorityOf(dataDirectory);
+  const hosts = hostsOf(host);
+  const { certificate, key } = await issueServerCertificate(authority, hosts);
+  const startOn = (chosen: number) =>
+    startGateway({
+      port: chosen,
+      host,
+      tls: { ca: authority.certificate, certificate, key },
+      logs: fileRunLogs(logs),
+      name: 'local',
+      ...(timings ? { timings } : {}),
+      ...(clock ? { clock } : {}),
+    });
+  const gateway = await startOn(port).catch((error: unknown) => {
+    if (orAnyPort && String(error).includes('EADDRINUSE')) return startOn(0);
+    throw error;
+  });
+  const address = `${hosts[0] ?? 'localhost'}:${gateway.port}`;
+  return {
+    gateway,
+    address,
+    ca: authority.certificate,
+    logs,
+    enrol: async ({ domain, cvmId, publicKey }) => ({
+      certificate: await issueCvmCertificate(authority, { domain, cvmId }, publicKey),
+      ca: authority.certificate,
+      address,
+    }),
+    stop: async () => {
+      await gateway.stop();
+      if (dataDirectory === undefined) await rm(logs, { recursive: true, force: true });
+    },
+  };
+}
+
+async function authorityOf(dataDirectory: string | undefined): Promise<Authority> {
+  if (dataDirectory === undefined) return await createAuthority('local');
+  const file = join(dataDirectory, 'cvm-authority.json');
+  const kept = readKeptJson(file, keptAuthority);
+  if (kept && 'problem' in kept) {
+    const withoutIt = 'Without it, every CVM has to be enrolled again.';
+    throw new BrokenFilesError([{ file, problem: kept.problem, withoutIt }]);
+  }
+  if (kept) return kept.content;
+  const created = await createAuthority('local');
+  writeKeptFile(file, JSON.stringify(created));
+  return created;
+}
+
+/** The names under which CVMs reach the gateway. The first one is the one to tell them. */
+function hostsOf(host: string): string[] {
+  if (host === '127.0.0.1') return ['localhost', '127.0.0.1'];
+  if (host !== '0.0.0.0') return [host, 'localhost', '127.0.0.1'];
+  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  const own = addresses.filter(({ family, internal }) => family === 'IPv4' && !internal).map(({ address }) => address);
+  return [hostname(), ...own, 'localhost', '127.0.0.1'];
+}

@@ -1,0 +1,76 @@
+import { mkdtempSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Deadline } from '../../shared/deadline.ts';
+import { runIdsOf } from '../../shared/deletion/remove-domain.ts';
+import { openTable } from '../../shared/table/open-table.ts';
+import type { Table } from '../../shared/table/table.ts';
+import type { InvokeFunction } from '../functions/local-functions.ts';
+
+/** Returns the directory of the logs of runs on real CVMs: `<domain>/<runID>.log`. Without a directory of the state, a new one. */
+export function runLogDirectory(dataDirectory: string | undefined): string {
+  return dataDirectory === undefined ? mkdtempSync(join(tmpdir(), 'run-logs-')) : join(dataDirectory, 'run-logs');
+}
+
+const nameOf = (runId: string) => `${runId}.log`;
+
+/**
+ * Deletes the logs of a domain, also those of computations that were deleted before.
+ * @param runIds the runs of the domain. Before logs had a folder for each domain, they were beside each other
+ * @returns how many there were
+ */
+export async function removeLogsOfDomain(directory: string, domain: string, runIds: string[]): Promise<number> {
+  const folder = join(directory, domain);
+  const logs = await namesIn(folder);
+  const beside = new Set(await namesIn(directory));
+  const earlier = runIds.map(nameOf).filter((name) => beside.has(name));
+  await Promise.all([folder, ...earlier.map((name) => join(directory, name))].map(remove));
+  return logs.length + earlier.length;
+}
+
+/**
+ * Lets the purge of deleted computations delete the logs of their runs as well: at the first purge after each start, and after each that
+ * purged something or failed.
+ */
+export function withRunLogs(invoke: InvokeFunction, directory: string): InvokeFunction {
+  let isDue = true;
+  return async (name, event) => {
+    if (name !== 'maintenance/purge') return await invoke(name, event);
+    const purge = invoke(name, event);
+    const hasPurged = await purge.then(
+      (result) => ((result as { purged?: number } | undefined)?.purged ?? 0) > 0,
+      () => true,
+    );
+    isDue ||= hasPurged;
+    if (isDue) {
+      const table = openTable(() => new Deadline());
+      await removeLogsOfDeletedRuns(directory, table);
+      isDue = false;
+    }
+    return await purge;
+  };
+}
+
+/** Deletes the logs of runs that do not exist any more. */
+async function removeLogsOfDeletedRuns(directory: string, table: Table): Promise<void> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(unlessMissing);
+  for (const { name: domain } of entries.filter((entry) => entry.isDirectory())) {
+    const logs = await namesIn(join(directory, domain)); // before the runs: each run is there before its log
+    const kept = new Set((await runIdsOf(table, domain)).map(nameOf));
+    await Promise.all(logs.filter((name) => !kept.has(name)).map((name) => remove(join(directory, domain, name))));
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return await readdir(folder).catch(unlessMissing);
+}
+
+async function remove(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true });
+}
+
+function unlessMissing(error: unknown): [] {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+  throw error;
+}

@@ -1,0 +1,107 @@
+import { S3Client } from '@aws-sdk/client-s3';
+import { systemClock } from '../../shared/clock.ts';
+import { Deadline } from '../../shared/deadline.ts';
+import { openExecutions } from '../../shared/runs/executions.ts';
+import { openTable } from '../../shared/table/open-table.ts';
+import { changeRoles, createDomain, inviteUser, type ManagedUser } from '../../shared/domains/manage-users.ts';
+import {
+  contentsOf,
+  removeFromStorage,
+  type DomainStorage,
+  type DomainContents,
+  type Removed,
+} from '../../shared/domains/remove-from-storage.ts';
+import { UsageError } from '../../shared/command-line/usage-error.ts';
+import { isNameFor, reservedName } from '../sign-in/local-user.ts';
+import type { DomainGate } from './domain-gate.ts';
+import { localCredentials } from '../local-credentials.ts';
+import { local } from '../local-environment.ts';
+import type { LocalUsers } from './local-users.ts';
+import { removeLogsOfDomain } from '../cvms/run-log-files.ts';
+
+/** What `npm run domain` asks the service of this machine. */
+export type DomainRequest =
+  | { action: 'create'; domain: string; user: string }
+  | { action: 'invite' | 'role'; domain: string; user: string; roles: string[] }
+  | { action: 'memberships'; user: string }
+  | { action: 'look'; domain: string }
+  | { action: 'remove'; domain: string; stop: boolean };
+
+export type DomainAnswer = ManagedUser | DomainContents | Removed;
+
+export interface LocalDomainsOptions {
+  users: LocalUsers;
+  gate: DomainGate;
+  /** The endpoint of object storage. */
+  s3: string;
+  /** The directory of the logs of runs. Undefined: the service has no gateway for real CVMs. */
+  runLogs: string | undefined;
+}
+
+const longestOperationInMilliseconds = 60_000;
+
+/** Makes, changes and removes the domains of the service on this machine. The environment of the functions must be set. */
+export function localDomains({ users, gate, s3: endpoint, runLogs }: LocalDomainsOptions) {
+  const removing = new Set<string>();
+  const work = async (request: DomainRequest): Promise<DomainAnswer> => {
+    switch (request.action) {
+      case 'memberships':
+        return { memberships: (await users.membershipsOf(request.user)) ?? [] };
+      case 'create':
+        demandName(request, ['administrator']);
+        return await createDomain(users, request);
+      case 'invite':
+        demandName(request, request.roles);
+        return await inviteUser(users, request);
+      case 'role':
+        demandName(request, request.roles);
+        return await changeRoles(users, request);
+      case 'look':
+        return await withStorage((storage) => contentsOf(storage, request.domain));
+      case 'remove':
+        return await withStorage((storage) => removeFromStorage(storage, { ...request, wait: false, say: () => undefined }));
+    }
+  };
+  const withStorage = async <T>(use: (storage: DomainStorage) => Promise<T>): Promise<T> => {
+    const s3 = new S3Client({ endpoint, region: local.region, credentials: localCredentials, forcePathStyle: true });
+    const deadline = () => new Deadline(longestOperationInMilliseconds);
+    try {
+      return await use({
+        clock: systemClock,
+        table: openTable(deadline),
+        s3,
+        bucket: local.bucketName,
+        executions: openExecutions(deadline),
+        users,
+        close: async (domain) => {
+          await gate.close(domain);
+          return { changesEndAt: 0, isOverAt: 0 };
+        },
+        open: async (domain) => gate.open(domain),
+        closesDomain: () => false,
+        readsEndInMilliseconds: 100,
+        ...(runLogs === undefined ? {} : { removeRunLogs: (domain, runIds) => removeLogsOfDomain(runLogs, domain, runIds) }),
+      });
+    } finally {
+      s3.destroy();
+    }
+  };
+  return async (request: DomainRequest): Promise<DomainAnswer> => {
+    if ('domain' in request && removing.has(request.domain)) throw new Error(`The domain ${request.domain} is being removed.`);
+    if (request.action !== 'remove') return await work(request);
+    const { domain } = request;
+    removing.add(domain);
+    try {
+      return await work(request);
+    } finally {
+      removing.delete(domain);
+      gate.open(domain); // a removal that failed is repeated
+    }
+  };
+}
+
+/** @throws UsageError if the service would refuse the tokens of the user */
+function demandName({ domain, user }: { domain: string; user: string }, roles: readonly string[]): void {
+  const memberships = roles.map((role) => `${domain}:${role}`);
+  if (!isNameFor(user, memberships)) throw new UsageError(`${user}: ${reservedName}`);
+}

@@ -1,0 +1,213 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  CreateTableCommand,
+  DeleteTableCommand,
+  DescribeTimeToLiveCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  ResourceInUseException,
+  UpdateTimeToLiveCommand,
+} from '@aws-sdk/client-dynamodb';
+import { tableDefinition } from '../../shared/table/table-definition.ts';
+import { spawnDynamoDbEngine, type DynamoDbEngine } from './dynamodb-engine.ts';
+import { freePort } from '../free-port.ts';
+import { localCredentials } from '../local-credentials.ts';
+
+/** A running DynamoDB engine. */
+export interface LocalDynamoDb {
+  endpoint: string;
+  /** Whether the engine listens there. Between its end and its restart, another program may. */
+  isListening: () => boolean;
+  stop: () => Promise<void>;
+}
+
+export interface LocalDynamoDbOptions {
+  dataDirectory?: string;
+  /** Called once if the engine ends and is not restarted. The message is for the user. */
+  onLost?: (error: Error) => void;
+  /** The pause before the first restart. It doubles with each further one. Default: 100. */
+  firstPauseInMilliseconds?: number;
+  /** Finds a TCP port for the engine. Another process may take it meanwhile. Default: freePort. */
+  findPort?: () => Promise<number>;
+}
+
+const mostPorts = 10;
+/** The engine says so when it finds another listener, and when it cannot bind the port. */
+const isPortTaken = /(?:port|bind).*\bin use\b/;
+const mostRestartsInARow = 5;
+const steadyAfterInMilliseconds = 60_000;
+const firstPauseByDefault = 100;
+
+/**
+ * Starts the embedded DynamoDB engine, in memory or on a file under `dataDirectory`. An engine on a file is restarted when it ends, on
+ * the same port, because its clients know no other address. If another program has taken the port by then, the engine is lost. If
+ * `DYNAMODB_ENDPOINT` names an engine that is already running (such as DynamoDB Local in Docker), uses that one and never stops it.
+ * @throws Error with instructions if there is no engine for this platform and none is named, or if the engine fails to start
+ */
+export async function startDynamoDb({
+  dataDirectory,
+  onLost,
+  firstPauseInMilliseconds = firstPauseByDefault,
+  findPort = freePort,
+}: LocalDynamoDbOptions = {}): Promise<LocalDynamoDb> {
+  const given = process.env['DYNAMODB_ENDPOINT'];
+  if (given) return { endpoint: given, isListening: () => true, stop: () => Promise.resolve() };
+
+  const file = dataDirectory === undefined ? undefined : join(dataDirectory, 'dynamodb.sqlite');
+  if (dataDirectory !== undefined) mkdirSync(dataDirectory, { recursive: true });
+  const { port, engine: first } = await startEngine(findPort, file);
+  let engine = first;
+  let isListening = true;
+
+  const stopping = new AbortController();
+  const isStopping = () => stopping.signal.aborted;
+  const watch = async () => {
+    for (let restarts = 0; ;) {
+      const startedAt = performance.now();
+      const reason = await engine.ended;
+      isListening = false;
+      if (isStopping()) return;
+      if (performance.now() - startedAt > steadyAfterInMilliseconds) restarts = 0;
+      if (file === undefined) {
+        onLost?.(new Error(`The embedded DynamoDB engine ended (${reason}). The state was in memory and is lost.`));
+        return;
+      }
+      if (restarts === mostRestartsInARow) {
+        onLost?.(new Error(`The embedded DynamoDB engine keeps ending: ${reason}${adviceOn(file)}`));
+        return;
+      }
+      process.stderr.write(`The embedded DynamoDB engine ended (${reason}). Restarting it.\n`);
+      const pause = firstPauseInMilliseconds * 2 ** restarts;
+      const continues = await delay(pause, true, { signal: stopping.signal }).catch(() => false);
+      if (!continues) return;
+      restarts += 1;
+      engine = spawnDynamoDbEngine(port, file);
+      const failure = await failureToListen(engine);
+      if (failure === undefined) {
+        isListening = true;
+        continue;
+      }
+      await engine.stop();
+      if (!isStopping() && isPortTaken.test(failure)) {
+        onLost?.(new Error(portIsLost(port, file)));
+        return;
+      }
+    }
+  };
+  const watching = watch();
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    isListening: () => isListening,
+    stop: async () => {
+      stopping.abort();
+      await engine.stop();
+      await watching;
+    },
+  };
+}
+
+/** Starts the engine, on another port if the one that was found is taken by then. @throws Error if it fails to start */
+async function startEngine(
+  findPort: () => Promise<number>,
+  file: string | undefined,
+): Promise<{ port: number; engine: DynamoDbEngine }> {
+  for (let attempt = 1; ; attempt++) {
+    const port = await findPort();
+    const engine = spawnDynamoDbEngine(port, file);
+    const failure = await failureToListen(engine);
+    if (failure === undefined) return { port, engine };
+    await engine.stop();
+    if (attempt < mostPorts && isPortTaken.test(failure)) continue;
+    throw new Error(`The embedded DynamoDB engine failed to start: ${failure}${file === undefined ? '' : adviceOn(file)}`);
+  }
+}
+
+function portIsLost(port: number, file: string): string {
+  return (
+    `The embedded DynamoDB engine ended, and another program took its port ${port} before the restart.` +
+    `\nThe state is kept in ${file}. Start the service again: its engine gets another port.`
+  );
+}
+
+function adviceOn(file: string): string {
+  return `\nIts state is in ${file}. If the disk is full, free some space and start again; otherwise restore the file from a backup.`;
+}
+
+/** Creates the service's table if it does not exist, and enables the expiry of its items. */
+export async function createTable(endpoint: string, tableName: string): Promise<void> {
+  const client = new DynamoDBClient({ endpoint, region: 'local', credentials: localCredentials });
+  try {
+    await createMissingTable(client, tableName);
+    await enableTimeToLive(client, tableName);
+  } finally {
+    client.destroy();
+  }
+}
+
+async function createMissingTable(client: DynamoDBClient, tableName: string): Promise<void> {
+  await createUnlessThere(client, tableName);
+  if (await isThere(client, tableName)) return;
+  // The disk became full while the engine created the table: the engine lists it, but it does not exist.
+  await client.send(new DeleteTableCommand({ TableName: tableName }));
+  await createUnlessThere(client, tableName);
+  if (await isThere(client, tableName)) return;
+  throw new Error('Cannot create the table. If the disk is full, free some space and start again.');
+}
+
+async function isThere(client: DynamoDBClient, tableName: string): Promise<boolean> {
+  const Key = { [tableDefinition.partitionKey]: { S: 'none' }, [tableDefinition.sortKey]: { S: 'none' } };
+  try {
+    await client.send(new GetItemCommand({ TableName: tableName, Key }));
+    return true;
+  } catch (error) {
+    if (error instanceof Error && error.message.includes('no such table')) return false;
+    throw error;
+  }
+}
+
+async function createUnlessThere(client: DynamoDBClient, tableName: string): Promise<void> {
+  try {
+    await client.send(
+      new CreateTableCommand({
+        TableName: tableName,
+        BillingMode: 'PAY_PER_REQUEST',
+        AttributeDefinitions: [
+          { AttributeName: tableDefinition.partitionKey, AttributeType: 'S' },
+          { AttributeName: tableDefinition.sortKey, AttributeType: 'S' },
+        ],
+        KeySchema: [
+          { AttributeName: tableDefinition.partitionKey, KeyType: 'HASH' },
+          { AttributeName: tableDefinition.sortKey, KeyType: 'RANGE' },
+        ],
+      }),
+    );
+  } catch (error) {
+    if (error instanceof ResourceInUseException) return;
+    throw new Error(`Cannot create the table: ${String(error)}`, { cause: error });
+  }
+}
+
+/** Also updates a table of an earlier version. Checks first, because DynamoDB Local refuses to enable it twice. */
+async function enableTimeToLive(client: DynamoDBClient, tableName: string): Promise<void> {
+  const { TimeToLiveDescription: found } = await client.send(new DescribeTimeToLiveCommand({ TableName: tableName }));
+  if (found?.TimeToLiveStatus === 'ENABLED') return;
+  const specification = { AttributeName: tableDefinition.timeToLive, Enabled: true };
+  await client.send(new UpdateTimeToLiveCommand({ TableName: tableName, TimeToLiveSpecification: specification }));
+}
+
+/** A start takes 0.1 s, or many seconds on a busy machine. */
+const startTimeoutInMilliseconds = 60_000;
+
+/** Waits until the engine listens. @returns the problem if it ends instead, or needs too long */
+async function failureToListen(engine: DynamoDbEngine): Promise<string | undefined> {
+  const over = new AbortController();
+  const { signal } = over;
+  const tooLate = delay(startTimeoutInMilliseconds, 'it does not listen on its port after a minute', { signal }).catch(
+    () => undefined,
+  );
+  const failure = await Promise.race([engine.listening, engine.ended, tooLate]);
+  over.abort();
+  return failure;
+}

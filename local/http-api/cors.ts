@@ -1,0 +1,40 @@
+import type { IncomingMessage } from 'node:http';
+import type { Cors } from '../../shared/http/cors.ts';
+import type { ApiResponse } from './http-response.ts';
+
+/** Which web pages may call this server. */
+export type AllowsOrigin = (origin: string) => boolean;
+
+/**
+ * Returns the headers that an HTTP API with CORS adds to the answer of a request: none without an allowed origin. It adds them
+ * to its own answers too, and replaces those of a function.
+ */
+export function corsHeaders(message: IncomingMessage, cors: Cors, allowsOrigin: AllowsOrigin): Record<string, string> {
+  const { origin } = message.headers;
+  if (origin === undefined || !allowsOrigin(origin)) return {};
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': cors.exposeHeaders.join(','),
+    vary: 'origin',
+  };
+}
+
+/** Leaves out the CORS headers of a function, which an HTTP API with CORS replaces. */
+export function withoutCorsHeaders({ headers, ...rest }: ApiResponse): ApiResponse {
+  const kept = Object.entries(headers).filter(([name]) => !name.startsWith('access-control-'));
+  return { headers: Object.fromEntries(kept), ...rest };
+}
+
+/** The answer of an HTTP API with CORS to every OPTIONS request, whatever its path. It calls no authorizer and no function. */
+export function preflightAnswer(message: IncomingMessage, cors: Cors, allowsOrigin: AllowsOrigin): ApiResponse {
+  const { origin } = message.headers;
+  const headers: Record<string, string> =
+    origin !== undefined && allowsOrigin(origin)
+      ? {
+          'access-control-allow-methods': cors.methods.join(','),
+          'access-control-allow-headers': cors.allowHeaders.join(','),
+          'access-control-max-age': String(cors.maxAgeInSeconds),
+        }
+      : {};
+  return { statusCode: 204, headers, body: Buffer.alloc(0) };
+}

@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Clock } from '../../shared/clock.ts';
+import { domainIsClosed } from '../../shared/http/domain-limit.ts';
+import { problemResponse } from '../../shared/http/problem.ts';
+import { isLimited } from '../../shared/http/route.ts';
+import { FunctionTimeoutError, RequestTooLargeError, type InvokeFunction } from '../functions/local-functions.ts';
+import { listen, type Listening } from '../listen.ts';
+import type { DomainGate } from '../domains/domain-gate.ts';
+import { apiCors } from '../../shared/http/cors.ts';
+import { authorize, type AuthorizerOptions } from './authorize.ts';
+import { type AllowsOrigin, corsHeaders, preflightAnswer, withoutCorsHeaders } from './cors.ts';
+import { httpEvent } from './http-event.ts';
+import { functionResponse, type ApiResponse, apiGatewayMessage, send } from './http-response.ts';
+import { type ApiRoute, matchRoute } from './match-route.ts';
+import { readBody } from './read-body.ts';
+
+export interface HttpApiOptions {
+  routes: readonly ApiRoute[];
+  authorizer: AuthorizerOptions;
+  invoke: InvokeFunction;
+  /** The time of the events. Tokens are checked in real time. */
+  clock: Clock;
+  port: number;
+  /** Refuses the changes of domains that are being removed. Default: none is. */
+  gate?: DomainGate;
+  /** The origins of web pages that may call the API. Without it, the API has no CORS. */
+  allowsOrigin?: AllowsOrigin;
+  /** Serves pages that only this machine has. Returns true if it handled the request. */
+  localPages?: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
+  onResponse?: (done: { method: string; url: string; statusCode: number; milliseconds: number; route?: string }) => void;
+}
+
+const largestBodyInBytes = 10 * 1024 * 1024;
+
+/** Serves HTTP as an HTTP API of API Gateway does, and calls the functions of the route table. */
+export async function startHttpApi(options: HttpApiOptions): Promise<Listening> {
+  const server = createServer((request, response) => {
+    const startedAt = performance.now();
+    serve(request, response, options)
+      .then((route) => {
+        const { method = '', url = '' } = request;
+        const milliseconds = performance.now() - startedAt;
+        options.onResponse?.({
+          method,
+          url,
+          statusCode: response.statusCode,
+          milliseconds,
+          ...(route === undefined ? {} : { route }),
+        });
+      })
+      .catch((error: unknown) => {
+        if (request.destroyed && !request.complete) return; // the client disconnected
+        process.stderr.write(`${String(error instanceof Error ? error.stack : error)}\n`);
+        if (response.headersSent) response.destroy();
+        else send(response, apiGatewayMessage(500, 'Internal Server Error'));
+      });
+  });
+  return await listen(server, options.port);
+}
+
+async function serve(request: IncomingMessage, response: ServerResponse, options: HttpApiOptions): Promise<string | undefined> {
+  if (await options.localPages?.(request, response)) return undefined;
+  const requestId = randomBytes(11).toString('base64');
+  response.setHeader('apigw-requestid', requestId);
+  response.setHeader('x-request-id', requestId); // on AWS, only the answers of functions have it
+  const { allowsOrigin } = options;
+  if (allowsOrigin) {
+    response.setHeaders(new Map(Object.entries(corsHeaders(request, apiCors, allowsOrigin))));
+    if (request.method === 'OPTIONS') {
+      send(response, preflightAnswer(request, apiCors, allowsOrigin));
+      return undefined;
+    }
+  }
+  const { answer, route } = await answerTo(request, requestId, options);
+  send(response, allowsOrigin ? withoutCorsHeaders(answer) : answer);
+  return route;
+}
+
+interface Answer {
+  answer: ApiResponse;
+  route?: string;
+}
+
+async function answerTo(message: IncomingMessage, requestId: string, options: HttpApiOptions): Promise<Answer> {
+  const [rawPath = '', ...rest] = (message.url ?? '').split('?');
+  const match = matchOrMalformed(options.routes, message.method ?? '', rawPath);
+  if (match === 'malformed') return { answer: apiGatewayMessage(400, 'Bad Request') };
+  if (!match) return { answer: apiGatewayMessage(404, 'Not Found') };
+  const route = match.route.name;
+
+  const isPublic = match.route.access === undefined;
+  const authorization = isPublic ? undefined : await authorize(message.headers.authorization, options.authorizer);
+  if (authorization && 'challenge' in authorization) {
+    return { route, answer: apiGatewayMessage(401, 'Unauthorized', { 'www-authenticate': authorization.challenge }) };
+  }
+
+  const body = await readBody(message, largestBodyInBytes);
+  if (!body) return { route, answer: apiGatewayMessage(413, 'Request Entity Too Large') };
+  const event = httpEvent({
+    message,
+    requestId,
+    time: new Date(options.clock.now()),
+    rawPath,
+    rawQueryString: rest.join('?'),
+    match,
+    body,
+    ...authorization,
+  });
+  const { domainID } = match.pathParameters;
+  if (domainID === undefined || !options.gate || !isLimited(route, options.routes)) {
+    return { route, answer: await integrate(options.invoke, route, event) };
+  }
+  const leave = options.gate.enter(domainID);
+  if (!leave) return { route, answer: refusalOf(domainID, requestId) };
+  try {
+    return { route, answer: await integrate(options.invoke, route, event) };
+  } finally {
+    leave();
+  }
+}
+
+/** What the function of a change answers on AWS while its domain is removed. */
+function refusalOf(domain: string, requestId: string): ApiResponse {
+  const { statusCode, headers, body } = problemResponse(domainIsClosed(domain), requestId);
+  return { statusCode, headers, body: Buffer.from(body) };
+}
+
+function matchOrMalformed(routes: readonly ApiRoute[], method: string, rawPath: string) {
+  try {
+    return matchRoute(routes, method, rawPath);
+  } catch (error) {
+    if (error instanceof URIError) return 'malformed';
+    throw error;
+  }
+}
+
+async function integrate(invoke: InvokeFunction, name: string, event: unknown): Promise<ApiResponse> {
+  try {
+    return functionResponse(await invoke(name, event)) ?? apiGatewayMessage(500, 'Internal Server Error');
+  } catch (error) {
+    if (error instanceof RequestTooLargeError) return apiGatewayMessage(413, 'Request Entity Too Large');
+    if (error instanceof FunctionTimeoutError) return apiGatewayMessage(503, 'Service Unavailable');
+    process.stderr.write(`${name}: ${String(error instanceof Error ? error.stack : error)}\n`);
+    return apiGatewayMessage(500, 'Internal Server Error');
+  }
+}

@@ -1,0 +1,67 @@
+import type { RunTimes } from '../shared/runs/state-machine.ts';
+import { serviceVersion } from '../shared/service-version.ts';
+import { localCredentials } from './local-credentials.ts';
+
+/** The names of a stage's resources on one machine. */
+export const local = {
+  tableName: 'computation-management',
+  bucketName: 'content',
+  stateMachineArn: 'arn:aws:states:local:000000000000:stateMachine:run-lifecycle',
+  membershipClaim: 'cognito:groups',
+  region: 'local',
+} as const;
+
+/** The caps of waits on one machine, for each endpoint that waits. A wait costs a read of the engine each second. */
+export const localWaits = { perStage: 200, perDomain: 200 } as const;
+
+export interface Endpoints {
+  dynamoDb: string;
+  s3: string;
+  stepFunctions: string;
+  kms: KeyService;
+  lambda: string;
+}
+
+/** The service with the keys that sign evidence, and the key that seals private keys. */
+export interface KeyService {
+  endpoint: string;
+  signingKeyArn: string;
+  sealingKeyArn: string;
+  /** The signing key and those that signed before it. */
+  publishedKeyArns: string[];
+}
+
+/** Sets the environment variables of the functions, as a deployment does. */
+export function setEnvironment(endpoints: Endpoints, times: RunTimes, logLevel: string): void {
+  for (const other of ['AWS_PROFILE', 'AWS_SESSION_TOKEN']) Reflect.deleteProperty(process.env, other);
+  Object.assign(process.env, {
+    STAGE: 'local',
+    SERVICE_VERSION: serviceVersion(),
+    TABLE_NAME: local.tableName,
+    BUCKET_URL: `${endpoints.s3}/${local.bucketName}`,
+    STATE_MACHINE_ARN: local.stateMachineArn,
+    SIGNING_KEY_ARN: endpoints.kms.signingKeyArn,
+    SEALING_KEY_ARN: endpoints.kms.sealingKeyArn,
+    PUBLISHED_KEY_ARNS: endpoints.kms.publishedKeyArns.join(','),
+    PURGE_URL: purgeUrlOn(endpoints.lambda),
+    MEMBERSHIP_CLAIM: local.membershipClaim,
+    ACCEPT_TIMEOUT_SECONDS: String(times.acceptInSeconds),
+    STOP_TIMEOUT_SECONDS: String(times.stopInSeconds),
+    WAITS_PER_STAGE: String(localWaits.perStage),
+    WAITS_PER_DOMAIN: String(localWaits.perDomain),
+    LOG_LEVEL: logLevel,
+    METRICS_NAMESPACE: '', // nobody collects metrics here
+    DOMAIN_CHANGES_PER_SECOND: '', // one machine has no others to protect
+    DOMAIN_BURST: '',
+    AWS_REGION: local.region,
+    AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
+    AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamoDb,
+    AWS_ENDPOINT_URL_SFN: endpoints.stepFunctions,
+    AWS_ENDPOINT_URL_KMS: endpoints.kms.endpoint,
+  });
+}
+
+export function purgeUrlOn(lambda: string): string {
+  return `${lambda}/2015-03-31/functions/${encodeURIComponent('maintenance/purge')}/invocations`;
+}

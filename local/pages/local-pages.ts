@@ -1,0 +1,137 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import * as v from 'valibot';
+import { cvmId, domainId } from '../../shared/identifier-schemas.ts';
+import { UsageError } from '../../shared/command-line/usage-error.ts';
+import { pageHeaders } from '../../shared/http/page-headers.ts';
+import { apiGatewayMessage, send } from '../http-api/http-response.ts';
+import { readBody } from '../http-api/read-body.ts';
+import type { CvmGateway } from '../cvms/cvm-gateway.ts';
+import type { LocalIssuer } from '../sign-in/issuer.ts';
+import { isNameFor, localUser, reservedName } from '../sign-in/local-user.ts';
+import type { DomainAnswer, DomainRequest } from '../domains/local-domains.ts';
+import { sendReference } from './local-reference.ts';
+import { ownOrigin } from './own-host.ts';
+import { membership } from '../../shared/domains/membership.ts';
+
+const tokenRequest = v.pipe(
+  v.strictObject({
+    sub: localUser,
+    groups: v.array(membership),
+    expires_in: v.optional(v.pipe(v.number(), v.integer()), 12 * 60 * 60),
+  }),
+  v.forward(
+    v.check(({ sub, groups }) => isNameFor(sub, groups), reservedName),
+    ['sub'],
+  ),
+);
+
+const enrolment = v.strictObject({ domain: domainId, cvm_id: cvmId, public_key: v.pipe(v.string(), v.maxLength(10_000)) });
+
+const roles = v.array(v.pipe(v.string(), v.nonEmpty('Expected a role.')));
+const domainRequest = v.variant('action', [
+  v.strictObject({ action: v.literal('create'), domain: domainId, user: localUser }),
+  v.strictObject({ action: v.picklist(['invite', 'role']), domain: domainId, user: localUser, roles }),
+  v.strictObject({ action: v.literal('memberships'), user: localUser }),
+  v.strictObject({ action: v.literal('look'), domain: domainId }),
+  v.strictObject({ action: v.literal('remove'), domain: domainId, stop: v.boolean() }),
+]);
+
+export interface LocalPagesOptions {
+  mintToken: LocalIssuer['mintToken'];
+  /** Undefined without a gateway for real CVMs. */
+  enrol: CvmGateway['enrol'] | undefined;
+  manageDomain: (request: DomainRequest) => Promise<DomainAnswer>;
+}
+
+/**
+ * Serves the API reference at /docs with a field for tokens of this machine, and what exists on one machine only: tokens, certificates
+ * of CVMs and domains for requests from this machine.
+ */
+export function localPages({ mintToken, enrol, manageDomain }: LocalPagesOptions) {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
+    const [path = ''] = (request.url ?? '').split('?');
+    if (path === '/local/token') {
+      response.setHeaders(pageHeaders());
+      await sendToken(request, response, mintToken);
+      return true;
+    }
+    if (request.method === 'POST' && path === '/local/cvm' && enrol) {
+      await sendCertificate(request, response, enrol);
+      return true;
+    }
+    if (path === '/local/domain') {
+      await sendDomain(request, response, manageDomain);
+      return true;
+    }
+    return await sendReference(request, response);
+  };
+}
+
+/**
+ * Reads a request from this machine. Answers requests of web pages of other origins: they cannot send JSON here, because
+ * preflights are refused like every request but POST, and a foreign host name is refused.
+ * @returns undefined if the request was answered
+ */
+async function readOwn<S extends v.GenericSchema>(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { schema, what }: { schema: S; what: string },
+): Promise<v.InferOutput<S> | undefined> {
+  const body = await readBody(request, 64 * 1024);
+  if (request.method !== 'POST') {
+    send(response, apiGatewayMessage(404, 'Not Found'));
+    return undefined;
+  }
+  const isJson = request.headers['content-type']?.startsWith('application/json') ?? false;
+  if (ownOrigin(request) === undefined || !isJson || !body) {
+    send(response, apiGatewayMessage(403, `${what} only for JSON requests from this machine.`));
+    return undefined;
+  }
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), body.toString());
+  if (parsed.success) return parsed.output;
+  const problems = parsed.issues.map((issue) => `${v.getDotPath(issue) ?? 'The body'}: ${issue.message}`);
+  send(response, apiGatewayMessage(400, problems.join(' ')));
+  return undefined;
+}
+
+function sendJson(response: ServerResponse, answer: unknown): void {
+  send(response, {
+    statusCode: 200,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+    body: Buffer.from(JSON.stringify(answer)),
+  });
+}
+
+async function sendToken(request: IncomingMessage, response: ServerResponse, mintToken: LocalIssuer['mintToken']): Promise<void> {
+  const asked = await readOwn(request, response, { schema: tokenRequest, what: 'Tokens are issued' });
+  if (!asked) return;
+  const { sub, groups, expires_in } = asked;
+  const access_token = await mintToken({ sub, groups, expiresInSeconds: expires_in });
+  sendJson(response, { access_token, token_type: 'Bearer', expires_in });
+}
+
+async function sendDomain(
+  request: IncomingMessage,
+  response: ServerResponse,
+  manageDomain: LocalPagesOptions['manageDomain'],
+): Promise<void> {
+  const asked = await readOwn(request, response, { schema: domainRequest, what: 'Domains are managed' });
+  if (!asked) return;
+  try {
+    sendJson(response, await manageDomain(asked));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    send(response, apiGatewayMessage(error instanceof UsageError ? 400 : 409, message));
+  }
+}
+
+async function sendCertificate(request: IncomingMessage, response: ServerResponse, enrol: CvmGateway['enrol']): Promise<void> {
+  const asked = await readOwn(request, response, { schema: enrolment, what: 'Certificates are issued' });
+  if (!asked) return;
+  const { domain, cvm_id, public_key } = asked;
+  try {
+    sendJson(response, await enrol({ domain, cvmId: cvm_id, publicKey: public_key }));
+  } catch {
+    send(response, apiGatewayMessage(400, 'public_key: Expected an RSA or EC public key in PEM.'));
+  }
+}

@@ -1,0 +1,143 @@
+import { resolve } from 'node:path';
+import { parseOrigins } from './http-api/allowed-origins.ts';
+import {
+  gatewayPortFromEnvironment,
+  isMain,
+  parseOptions,
+  portFromEnvironment,
+  runCommand,
+} from '../shared/command-line/arguments.ts';
+import { buildConsole, type ConsoleBuild, type ConsoleFiles } from './console/console-build.ts';
+import { serviceVersion } from '../shared/service-version.ts';
+import { isFree } from './free-port.ts';
+import { requestLine } from './http-api/request-line.ts';
+import { type Stack, type StackOptions, startStack } from './stack.ts';
+import { welcome } from './start-message.ts';
+
+const usage = `Usage: npm start -- [--data DIR] [--no-simulator] [--no-console] [--cors-origin ORIGIN]...
+
+Runs the whole service on this machine. Set PORT to choose its port (default 3000), and GATEWAY_PORT to choose the port for the
+agents of real CVMs (default 7001, or a free one). Set GATEWAY_HOST to 0.0.0.0 if CVMs are on other machines.
+
+  --data DIR            keep the state in DIR (default: in memory, lost at exit)
+  --no-simulator        do not simulate CVMs, so that your own need not be registered
+  --no-console          do not build and serve the web console
+  --cors-origin ORIGIN  let web pages of this origin call the API, such as
+                        https://app.example.com (pages of this machine always can)
+  --help                print this help`;
+
+/** The port that agents call without any configuration. */
+const usualGatewayPort = 7001;
+
+/** `npm start`. @throws UsageError for a mistake in the arguments */
+export async function startCommand(args: string[]): Promise<void> {
+  const options = parseOptions(args, {
+    data: { type: 'string' },
+    'no-simulator': { type: 'boolean', default: false },
+    'no-console': { type: 'boolean', default: false },
+    'cors-origin': { type: 'string', multiple: true, default: [] },
+    help: { type: 'boolean', short: 'h' },
+  });
+  if (options.help) {
+    process.stdout.write(`${usage}\n`);
+    return;
+  }
+  const port = portFromEnvironment();
+  const cvmGateway = await gatewayFromEnvironment();
+  const dataDirectory = options.data === undefined ? undefined : resolve(options.data);
+  const simulator = !options['no-simulator'];
+  const corsOrigins = parseOrigins(options['cors-origin']);
+  const stops: (() => Promise<void>)[] = [];
+  endOnSignal(async () => {
+    for (const stop of stops) await stop();
+  });
+  const onLost = (error: Error) => {
+    process.stderr.write(`${error.message}\nStopping the service.\n`);
+    const exit = () => process.exit(1);
+    setTimeout(exit, 5_000);
+    void Promise.all(stops.map((stop) => stop())).then(exit, exit);
+  };
+  let build: ConsoleBuild | undefined;
+  const withConsole = !options['no-console'];
+  const stack = await startOn(port, {
+    simulator,
+    ...(withConsole ? { consoleFiles: () => build?.files() ?? { state: 'building' as const } } : {}),
+    corsOrigins,
+    cvmGateway,
+    onLost,
+    ...(dataDirectory === undefined ? {} : { dataDirectory }),
+  });
+  stops.push(stack.stop);
+  const token = await stack.token('alice', ['d1:administrator']);
+  if (withConsole) {
+    build = buildConsole();
+    stops.unshift(build.stop);
+    void build.done.then(() => reportFailure(build?.files()));
+  }
+  process.stdout.write(
+    welcome({
+      baseUrl: stack.baseUrl,
+      version: serviceVersion(),
+      token,
+      simulator,
+      withConsole,
+      dataDirectory,
+      gateway: stack.cvmGateway?.address,
+      isGatewayMoved: cvmGateway.orAnyPort && stack.cvmGateway?.gateway.port !== usualGatewayPort,
+    }),
+  );
+}
+
+if (isMain(import.meta)) await runCommand(usage, startCommand);
+
+function reportFailure(files: ConsoleFiles | undefined): void {
+  if (files?.state === 'failed') process.stderr.write(`The web console could not be built. ${files.message}\n`);
+}
+
+async function gatewayFromEnvironment() {
+  const host = process.env['GATEWAY_HOST'] || '127.0.0.1';
+  const given = gatewayPortFromEnvironment();
+  const port = given ?? ((await isFree(usualGatewayPort, host)) ? usualGatewayPort : 0);
+  return { host, port, orAnyPort: given === undefined }; // another service may take the usual port in this moment
+}
+
+async function startOn(
+  port: number,
+  options: Pick<StackOptions, 'simulator' | 'consoleFiles' | 'cvmGateway' | 'dataDirectory' | 'corsOrigins' | 'onLost'>,
+): Promise<Stack> {
+  try {
+    return await startStack({
+      port,
+      logLevel: process.env['LOG_LEVEL'] ?? 'ERROR',
+      onResponse: (done) => process.stdout.write(requestLine(done)),
+      ...options,
+    });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    throw new Error(`Port ${port} is taken. Choose another one: PORT=${port + 1} npm start`);
+  }
+}
+
+/**
+ * Stops the service in order on the first signal, and at once on a later one. A start in progress is abandoned. Signals within
+ * 0.5 s of the first count as the same one, because npm forwards what the terminal has already sent.
+ */
+function endOnSignal(end: () => Promise<void>): void {
+  let endingSince: number | undefined;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (endingSince !== undefined) {
+        if (performance.now() - endingSince > 500) process.exit(1);
+        return;
+      }
+      endingSince = performance.now();
+      void end().then(
+        () => process.exit(0),
+        (error: unknown) => {
+          process.stderr.write(`${String(error)}\n`);
+          process.exit(1);
+        },
+      );
+    });
+  }
+}

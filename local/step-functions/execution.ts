@@ -1,0 +1,105 @@
+import { ExecutionError, type RunOptions, type StateMachine } from 'aws-local-stepfunctions';
+import type { TimerClock } from '../../shared/timer-clock.ts';
+import type { Definition, TaskInput } from './definition.ts';
+import { type Invoke, runTask } from './task-handler.ts';
+import type { TaskTokens } from './task-tokens.ts';
+
+export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
+
+/** One execution, running or ended. Input and output are JSON texts, as in the API. */
+export interface Execution {
+  executionArn: string;
+  stateMachineArn: string;
+  name: string;
+  status: ExecutionStatus;
+  input: string;
+  startDate: Date;
+  stopDate?: Date;
+  output?: string;
+  error?: string;
+  cause?: string;
+}
+
+export interface RunningExecution {
+  execution: Execution;
+  /** Ends the execution as ABORTED, without any Catch. Does nothing once it has ended. */
+  abort: (error?: string, cause?: string) => void;
+}
+
+interface Start {
+  definition: Definition;
+  /** The interpreter of the definition. */
+  machine: StateMachine;
+  execution: Execution;
+  invoke: Invoke;
+  tokens: TaskTokens;
+  clock: TimerClock;
+  onEnd: (execution: Execution) => void;
+}
+
+type Input = Parameters<StateMachine['run']>[0];
+type Handlers = NonNullable<NonNullable<RunOptions['overrides']>['taskResourceLocalHandlers']>;
+
+/** Runs the definition, and updates the execution's record on the way. */
+export function startExecution({ definition, machine, execution, invoke, tokens, clock, onEnd }: Start): RunningExecution {
+  const over = new AbortController();
+  const end = (outcome: Partial<Execution>) => {
+    if (execution.status !== 'RUNNING') return;
+    Object.assign(execution, outcome, { stopDate: new Date(clock.now()) });
+    cancelLimit?.();
+    over.abort();
+    onEnd(execution);
+  };
+
+  let token = tokens.issue();
+  const task = {
+    get Token() {
+      return token;
+    },
+  };
+  const handlers = Object.entries(definition.States)
+    .filter(([, state]) => state.Type === 'Task')
+    .map(([name, state]) => {
+      const handler = (input: unknown) => {
+        token = tokens.issue();
+        return runTask(state, input as TaskInput, { invoke, tokens, clock, executionOver: over.signal });
+      };
+      return [name, handler] as const;
+    });
+
+  const run = machine.run(JSON.parse(execution.input) as Input, {
+    overrides: { taskResourceLocalHandlers: Object.fromEntries(handlers) as Handlers },
+    context: {
+      Execution: { Id: execution.executionArn, Name: execution.name },
+      StateMachine: { Id: execution.stateMachineArn, Name: execution.stateMachineArn.split(':').at(-1) },
+      Task: task,
+    },
+  });
+  const { TimeoutSeconds } = definition;
+  const cancelLimit =
+    TimeoutSeconds === undefined
+      ? undefined
+      : clock.setTimer(TimeoutSeconds * 1_000, () => {
+          end({ status: 'TIMED_OUT' });
+          run.abort();
+        });
+  run.result.then(
+    (output) => end({ status: 'SUCCEEDED', output: JSON.stringify(output) }),
+    (error: unknown) => end(failure(error)),
+  );
+
+  return {
+    execution,
+    abort: (error, cause) => {
+      if (execution.status !== 'RUNNING') return;
+      run.abort();
+      end({ status: 'ABORTED', ...(error === undefined ? {} : { error }), ...(cause === undefined ? {} : { cause }) });
+    },
+  };
+}
+
+function failure(error: unknown): Partial<Execution> {
+  const origin = error instanceof ExecutionError ? error.cause : error;
+  if (!(origin instanceof Error)) return { status: 'FAILED', error: 'States.Runtime', cause: String(origin) };
+  return { status: 'FAILED', error: origin.name, cause: origin.message };
+}

@@ -1,0 +1,110 @@
+import type { TimerClock } from '../../shared/timer-clock.ts';
+import type { TaskInput, TaskState } from './definition.ts';
+import type { TaskTokens } from './task-tokens.ts';
+
+/** Runs a Lambda function to its end. What it throws keeps its name. */
+export type Invoke = (functionName: string, payload: unknown) => Promise<unknown>;
+
+export interface TaskServices {
+  invoke: Invoke;
+  tokens: TaskTokens;
+  /** Measures the time limits. */
+  clock: TimerClock;
+  /** Aborted when the execution is over, even while a task is running. */
+  executionOver: AbortSignal;
+}
+
+const largestPayloadInBytes = 256 * 1024;
+
+/** Runs a task as AWS does: calls the function and, if the resource says so, waits for the token to come back. */
+export function runTask(state: TaskState, input: TaskInput, services: TaskServices): Promise<unknown> {
+  const { tokens, clock, executionOver } = services;
+  return new Promise((resolve, reject) => {
+    const timer = (seconds: number, error: () => Error) =>
+      seconds > 0 ? clock.setTimer(seconds * 1_000, () => end(() => reject(error()))) : undefined;
+    const expectHeartbeat = () => timer(input.heartbeatSeconds, () => taskError(heartbeatErrorName(state), ''));
+    const cancelTimeout = timer(input.timeoutSeconds, () => timeoutError(state));
+    let cancelHeartbeat = expectHeartbeat();
+    const over = () => end(() => reject(executionOverError()));
+    const end = (settle: () => void) => {
+      cancelTimeout?.();
+      cancelHeartbeat?.();
+      tokens.close(input.token);
+      executionOver.removeEventListener('abort', over);
+      settle();
+    };
+    const heartbeat = () => {
+      cancelHeartbeat?.();
+      cancelHeartbeat = expectHeartbeat();
+    };
+    const succeed = (output: unknown) => end(() => resolve(output));
+    const fail = (error: string, cause: string) => end(() => reject(taskError(error, cause)));
+
+    executionOver.addEventListener('abort', over);
+    const waits = String(state.Resource).endsWith('.waitForTaskToken');
+    if (waits) tokens.open(input.token, { succeed, fail, heartbeat });
+    invokeFunction(state, input.given, services.invoke).then(
+      (result) => {
+        if (!waits) succeed(result);
+      },
+      (error: unknown) => {
+        if (error instanceof Error) fail(error.name, lambdaErrorCause(error));
+        else fail('Error', JSON.stringify({ errorType: 'Error', errorMessage: String(error), trace: [] }));
+      },
+    );
+  });
+}
+
+async function invokeFunction(state: TaskState, given: unknown, invoke: Invoke): Promise<unknown> {
+  const resource = String(state.Resource);
+  if (!resource.startsWith('arn:aws:states:::lambda:invoke')) return await invoke(functionName(resource), asPayload(given));
+  const { FunctionName, Payload } = given as { FunctionName?: unknown; Payload?: unknown };
+  const result = await invoke(functionName(String(FunctionName)), asPayload(Payload ?? {}));
+  return { ExecutedVersion: '$LATEST', Payload: asPayload(result ?? null), StatusCode: 200 };
+}
+
+/** Extracts a function's name from its name or ARN. */
+function functionName(nameOrArn: string): string {
+  return nameOrArn.split(':function:').at(-1) ?? nameOrArn;
+}
+
+/** Passes a value through JSON, as happens between two states. @throws Error States.DataLimitExceeded */
+function asPayload(value: unknown): unknown {
+  const json = JSON.stringify(value);
+  if (Buffer.byteLength(json) <= largestPayloadInBytes) return JSON.parse(json);
+  throw taskError('States.DataLimitExceeded', 'The payload is larger than 262,144 bytes.');
+}
+
+/** AWS matches a missed heartbeat by either name, in the order of the state's own retriers and catchers. */
+function heartbeatErrorName(state: TaskState): string {
+  const named = [...(state.Retry ?? []), ...(state.Catch ?? [])].flatMap((matcher) => matcher.ErrorEquals);
+  return named.find((name) => name === 'States.HeartbeatTimeout' || name === 'States.Timeout') ?? 'States.HeartbeatTimeout';
+}
+
+/**
+ * The error of a task that exceeded its time limit. On AWS `States.TaskFailed` does not match it; in the interpreter it matches
+ * every error of a handler. So no retrier or catcher takes this error unless one names it. One that names `States.Timeout` must
+ * come before one for `States.TaskFailed`.
+ */
+function timeoutError(state: TaskState): Error {
+  const isNamedIn = (matchers: { ErrorEquals: string[] }[] = []) =>
+    matchers.some(({ ErrorEquals }) => ErrorEquals.includes('States.Timeout') || ErrorEquals.includes('States.ALL'));
+  return Object.assign(taskError('States.Timeout', ''), {
+    isRetryable: isNamedIn(state.Retry),
+    isCatchable: isNamedIn(state.Catch),
+  });
+}
+
+function taskError(name: string, cause: string): Error {
+  return Object.assign(new Error(cause), { name });
+}
+
+function lambdaErrorCause(error: Error): string {
+  if (error.name.startsWith('States.')) return error.message;
+  return JSON.stringify({ errorType: error.name, errorMessage: error.message, trace: [] });
+}
+
+/** Ends the interpretation of an execution: no retrier and no catcher takes it. */
+function executionOverError(): Error {
+  return Object.assign(new Error('The execution is over.'), { isRetryable: false, isCatchable: false });
+}

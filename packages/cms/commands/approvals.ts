@@ -1,0 +1,175 @@
+import type { Command } from 'commander';
+import { limitsOf } from '../../../shared/approvals/approval-signature.ts';
+import { ServiceProblem } from '../../client/service-problem.ts';
+import type { WrapAction } from '../wrap-action.ts';
+import { CmsError } from '../cms-error.ts';
+import { computationId, named } from '../computation-reference.ts';
+import { confirm } from '../confirm.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { publicKeyBeside } from '../keys/key-pair.ts';
+import { readPrivateKey } from '../keys/read-private-key.ts';
+import { signApproval } from '../keys/sign-approval.ts';
+import { digestOf, formatManifest } from '../manifest.ts';
+import { keyFile } from '../missing-items.ts';
+import { limitsText } from '../output/limits-text.ts';
+import { relativeTime } from '../output/relative-time.ts';
+import { shellWord } from '../output/shell-word.ts';
+import { table } from '../output/table.ts';
+import { wholeAnswer } from '../../client/whole-answer.ts';
+import { collect, laterMoment } from './options.ts';
+
+interface Options {
+  sign?: string;
+  cvm?: string[];
+  expires?: string;
+  digest?: string;
+  etag?: string;
+  yes?: boolean;
+}
+
+export function addApprovalCommands(program: Command, wrapAction: WrapAction): void {
+  program
+    .command('approve')
+    .description('approve the manifest of a computation, after showing it')
+    .argument('[COMPUTATION]', 'its identifier or name')
+    .option('--sign <FILE>', 'sign with this private key; you must have uploaded its public key')
+    .option('--cvm <CVM>', 'only for runs on this CVM (repeatable)', collect)
+    .option('--expires <WHEN>', 'only for runs that start before this time, such as 7d or 2026-12-31T12:00:00Z', laterMoment)
+    .option('--digest <DIGEST>', 'approve only a manifest with this digest, without asking')
+    .option('--etag <ETAG>', 'approve only while the computation has this ETag, as the console shows it')
+    .option('--yes', 'do not ask')
+    .action(
+      wrapAction(async (context, reference: string | undefined, options: Options) => {
+        const connection = await context.connect();
+        const { client, domain } = connection;
+        const id = await computationId(context, connection, reference);
+        if (context.isJson && options.digest === undefined && options.yes !== true) {
+          throw new CmsError(
+            'With --json, the manifest is not shown. Read it, then add --digest DIGEST. To approve it unread, add --yes.',
+            {
+              next: context.command(`manifest ${id}`),
+              exitCode: exitCodes.usage,
+            },
+          );
+        }
+        // Read before the manifest, so that the answer is 412 or 409 if anything of what is shown changes.
+        const { data: computation, etag } = wholeAnswer(await client.call('getComputation', { id }));
+        const manifest = await client.getManifest({ id });
+        const digest = digestOf(manifest);
+        if (options.digest !== undefined && options.digest.toLowerCase() !== digest) {
+          throw new CmsError(`--digest is not the digest of the current manifest, which is ${digest}.`, {
+            next: context.command(`manifest${named(context, connection, id)}`),
+            exitCode: exitCodes.conflict,
+          });
+        }
+        if (options.etag !== undefined && etag !== `"${options.etag}"`) {
+          throw new CmsError('--etag is not the current ETag of the computation: something of it has changed.', {
+            next: context.command(`manifest${named(context, connection, id)}`),
+            exitCode: exitCodes.conflict,
+          });
+        }
+        const limits = limitsOf({ cvm_ids: options.cvm, expires_at: options.expires });
+        const key = options.sign === undefined ? undefined : await readPrivateKey(options.sign, context.terminal);
+        if (options.digest === undefined) context.note(`${formatManifest(manifest, computation.agent_config)}\n`);
+        if (options.digest === undefined && options.yes !== true) {
+          await confirm(context, `Approve runs with this manifest${limitsText(limits)}?`);
+        }
+        const noKey = (cause: unknown) =>
+          new CmsError('You have uploaded no key to this computation. Upload the public key that belongs to your signing key.', {
+            next: context.command(`key upload ${uploadedWith(options.sign)}${named(context, connection, id)}`),
+            cause,
+          });
+        const signature = key && signApproval(key, { domain, computationId: id, digest, limits });
+        const body = { digest, ...limits, ...(signature ? { signature } : {}) };
+        const approval = await client.approve({ id, ifMatch: etag, body }).catch(async (error: unknown) => {
+          throw isOfSignature(error) && !(await client.checkKey({ id })).uploaded ? noKey(error) : error;
+        });
+        context.print(
+          approval,
+          () =>
+            `${approval.user} has approved the manifest ${digest.slice(0, 12)}…${approval.signed ? ', signed' : ''}${limitsText(limitsOf(approval))}.\n`,
+        );
+        if (!approval.stale) context.note(`Next: ${context.command(`check${named(context, connection, id)}`)}\n`);
+        else if (key === undefined && computation.approval === 'all_signed') {
+          context.note(
+            `The approval does not count yet: only signed approvals count.\nNext: ${context.typed} --sign ${keyFile}\n`,
+          );
+        } else {
+          const why =
+            options.expires === undefined
+              ? 'the key or the configuration has changed since'
+              : 'perhaps it has expired, by the clock of the service';
+          context.note(
+            `The approval does not count: ${why}.\nNext: ${context.command(`approvals${named(context, connection, id)}`)}\n`,
+          );
+        }
+      }),
+    );
+
+  program
+    .command('approvals')
+    .description('list whose approval a run needs, and who has given it')
+    .argument('[COMPUTATION]', 'its identifier or name')
+    .action(
+      wrapAction(async (context, reference: string | undefined) => {
+        const connection = await context.connect();
+        const id = await computationId(context, connection, reference);
+        const answer = await connection.client.listApprovals({ id });
+        const needed = new Map(answer.needed.map(({ user, because }) => [user, because]));
+        const given = new Map(answer.approvals.map((approval) => [approval.user, approval]));
+        const users = [...new Set([...needed.keys(), ...given.keys()])];
+        const { now } = context.terminal;
+        context.print(answer, () =>
+          users.length === 0
+            ? 'No run needs an approval, and nobody has given one.\n'
+            : table(
+                users,
+                [
+                  { title: 'user', value: (user) => user },
+                  { title: 'needed for', value: (user) => needed.get(user)?.join(', ') ?? '', cuts: true },
+                  {
+                    title: 'approval',
+                    value: (user) => {
+                      const approval = given.get(user);
+                      if (!approval) return 'missing';
+                      return approval.stale ? 'stale' : approval.signed ? 'signed' : 'given';
+                    },
+                  },
+                  {
+                    title: 'approved',
+                    value: (user) => {
+                      const at = given.get(user)?.approved_at;
+                      return at === undefined ? '' : relativeTime(at, now());
+                    },
+                  },
+                  { title: 'only on', value: (user) => given.get(user)?.cvm_ids?.join(', ') ?? '', cuts: true },
+                ],
+                context.terminal,
+              ),
+        );
+      }),
+    );
+
+  program
+    .command('withdraw')
+    .description('withdraw your approval; active runs continue')
+    .argument('[COMPUTATION]', 'its identifier or name')
+    .action(
+      wrapAction(async (context, reference: string | undefined) => {
+        const connection = await context.connect();
+        const id = await computationId(context, connection, reference);
+        await connection.client.withdrawApproval({ id });
+        context.print({ withdrawn: id }, () => 'You have no approval on this computation now.\n');
+      }),
+    );
+}
+
+/** Returns the file of the public key to upload for signatures by a private key. */
+function uploadedWith(privateKey: string | undefined): string {
+  const file = privateKey === undefined ? undefined : publicKeyBeside(privateKey);
+  return file === undefined ? `${keyFile}.pub` : shellWord(file);
+}
+
+function isOfSignature(error: unknown): boolean {
+  return error instanceof ServiceProblem && error.errors.some(({ pointer }) => pointer === '/signature');
+}

@@ -1,0 +1,101 @@
+import { type Command, Option } from 'commander';
+import type { Schemas } from '../../client/api-types.ts';
+import { sizeText } from '../../client/size-text.ts';
+import type { WrapAction } from '../wrap-action.ts';
+import { CmsError } from '../cms-error.ts';
+import { computationId, defaultComputation } from '../computation-reference.ts';
+import type { Connection } from '../connection.ts';
+import type { Context } from '../context.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { upload, uploadInto } from '../transfers.ts';
+import { assetTypeOption, contentAccessOption, useOption } from './options.ts';
+
+type Fields = Schemas['AssetInputFields'];
+
+interface Options extends Pick<Fields, 'description' | 'use'> {
+  type?: Fields['asset_type'];
+  name?: string;
+  mimeType?: string;
+  contentAccess?: Fields['content_access'];
+  computation?: string;
+  asset?: string;
+}
+
+/** An asset has its fields already. */
+const assetOption = () =>
+  new Option('--asset <ASSET>', 'the asset to fill: one of yours that has no content yet').conflicts([
+    'type',
+    'name',
+    'description',
+    'mimeType',
+    'use',
+    'contentAccess',
+  ]);
+
+export function addUploadCommand(asset: Command, wrapAction: WrapAction): void {
+  asset
+    .command('upload')
+    .description('upload files as assets; run it again if it was interrupted')
+    .argument('<FILE...>', 'the files')
+    .addOption(assetTypeOption().default('dataset'))
+    .option('--computation <COMPUTATION>', 'link the assets to this computation')
+    .option('--name <NAME>', 'the name in the manifest (default: that of the file)')
+    .option('--description <TEXT>', 'what it contains')
+    .option('--mime-type <TYPE>', 'such as text/csv')
+    .addOption(useOption())
+    .addOption(contentAccessOption())
+    .addOption(assetOption())
+    .action(
+      wrapAction(async (context, files: string[], options: Options) => {
+        for (const option of ['name', 'asset'] as const) {
+          if (options[option] !== undefined && files.length > 1) {
+            throw new CmsError(`--${option} goes with one file.`, { next: context.help, exitCode: exitCodes.usage });
+          }
+        }
+        const connection = await context.connect();
+        const id = options.computation === undefined ? undefined : await computationId(context, connection, options.computation);
+        const uploaded: Uploaded[] = [];
+        try {
+          for (const file of files) {
+            const found = await uploadOne(context, connection, file, options);
+            const { asset: _content, upload: _upload, download: _download, ...shown } = found;
+            uploaded.push(shown);
+            if (!context.isJson) context.terminal.out(uploadedText(file, shown));
+            if (id !== undefined) await connection.client.linkAsset({ id: found.id, computationID: id });
+          }
+        } finally {
+          // Also before an error: these are uploaded.
+          if (context.isJson && uploaded.length > 0) context.print(uploaded, () => '');
+        }
+        const links = () => uploaded.map((each) => `asset link ${each.id}${chosen(context, connection)}`);
+        const next = options.asset !== undefined ? ['todo'] : id === undefined ? links() : [];
+        if (next.length > 0) context.note(`Next: ${next.map((each) => context.command(each)).join('\n      ')}\n`);
+      }),
+    );
+}
+
+/** An asset without its content. */
+type Uploaded = Omit<Schemas['Asset'], 'asset' | 'upload' | 'download'>;
+
+function uploadedText(file: string, { id, size, checksum }: Uploaded): string {
+  return `Uploaded ${file} (${sizeText(size)}) as ${id}\n  SHA3-256 ${checksum ?? ''}\n`;
+}
+
+async function uploadOne(context: Context, connection: Connection, file: string, options: Options): Promise<Schemas['Asset']> {
+  const { type = 'dataset', name, description, mimeType, use, contentAccess, asset } = options;
+  if (asset !== undefined) return await uploadInto(context, connection, asset, file);
+  return await upload(context, connection, {
+    file,
+    asset_type: type,
+    ...(name === undefined ? {} : { file_name: name }),
+    ...(description === undefined ? {} : { description }),
+    ...(mimeType === undefined ? {} : { mime_type: mimeType }),
+    ...(use === undefined ? {} : { use }),
+    ...(contentAccess === undefined ? {} : { content_access: contentAccess }),
+  });
+}
+
+/** Returns how a command names the default computation: not at all. Without one, a placeholder. */
+function chosen(context: Context, connection: Connection): string {
+  return defaultComputation(context, connection) === undefined ? ' COMPUTATION' : '';
+}

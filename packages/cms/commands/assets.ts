@@ -1,0 +1,166 @@
+import { lstat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import type { Command } from 'commander';
+import type { Client } from '../../client/create-client.ts';
+import type { Item } from '../../client/pages.ts';
+import type { WrapAction } from '../wrap-action.ts';
+import { assetWithoutReading, type KnownAsset } from '../../client/asset-without-reading.ts';
+import { sizeText } from '../../client/size-text.ts';
+import { CmsError } from '../cms-error.ts';
+import { computationId, named } from '../computation-reference.ts';
+import { confirm } from '../confirm.ts';
+import type { Context } from '../context.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { assetDetails } from '../output/asset-details.ts';
+import { download } from '../transfers.ts';
+import { relativeTime } from '../output/relative-time.ts';
+import { statusColour } from '../output/status-colour.ts';
+import type { Column } from '../output/table.ts';
+import { printable } from '../../../shared/printable.ts';
+import { addUploadCommand } from './asset-upload.ts';
+import { addListOptions, listOf, type ListOptions } from './list.ts';
+import { assetTypeOption } from './options.ts';
+
+export function addAssetCommands(program: Command, wrapAction: WrapAction): void {
+  const asset = program.command('asset').description('upload algorithms and datasets, and link them to computations');
+
+  addUploadCommand(asset, wrapAction);
+
+  addListOptions(asset.command('list').description('list assets, newest first'))
+    .addOption(assetTypeOption())
+    .action(
+      wrapAction(async (context, options: ListOptions & { type?: string }) => {
+        const filter = options.type ? { asset_type: options.type } : {};
+        const columns: Column<Item<'listAssets'>>[] = [
+          { title: 'id', value: ({ id }) => id },
+          { title: 'file', value: ({ file_name }) => file_name, cuts: true },
+          { title: 'type', value: ({ asset_type }) => asset_type },
+          { title: 'size', value: ({ size }) => sizeText(size) },
+          { title: 'state', value: ({ state }) => state, colour: statusColour },
+          { title: 'creator', value: ({ created_by }) => created_by, cuts: true },
+          { title: 'changed', value: ({ updated_at }) => relativeTime(updated_at, context.terminal.now()) },
+        ];
+        await listOf(context, 'listAssets', { filter, options, columns, first: 'asset upload FILE' });
+      }),
+    );
+
+  asset
+    .command('show')
+    .description('show an asset, without its content')
+    .argument('<ASSET>', 'its identifier')
+    .action(
+      wrapAction(async (context, id: string) => {
+        const { client, user } = await context.connect();
+        const { asset: found } = await assetWithoutReading(client, { id, user });
+        const { asset: _content, download: _download, ...shown } = found;
+        context.print(shown, () => assetDetails(shown, context.terminal));
+      }),
+    );
+
+  asset
+    .command('download')
+    .description('download the content of an asset and check its hash; run it again if it was interrupted')
+    .argument('<ASSET>', 'its identifier')
+    .option('--output <FILE>', 'the file to write or replace (default: the name of the asset, if no file has that name yet)')
+    .action(
+      wrapAction(async (context, id: string, options: { output?: string }) => {
+        const connection = await context.connect();
+        const { client, user } = connection;
+        const file = options.output ?? (await newFile(context, (await assetWithoutReading(client, { id, user })).asset));
+        const mustBeNew = options.output === undefined;
+        const { size, checksum } = await download(context, connection, { id, file, mustBeNew }).catch((error: unknown) => {
+          if (hasCode(error, 'EEXIST')) throw notNew(context, `There is a file ${file} here already.`); // made since it was looked for
+          if (hasCode(error, 'EISDIR'))
+            throw noFile(context, { id, message: `${JSON.stringify(file)} is not the name of a file.` });
+          if (!hasCode(error, 'ENOENT') && !hasCode(error, 'ENOTDIR')) throw error;
+          throw noFile(context, { id, message: `There is no directory ${JSON.stringify(dirname(file))}.` });
+        });
+        context.print({ id, file, size, checksum }, () => `Saved ${file} (${sizeText(size)})\n  SHA3-256 ${checksum ?? ''}\n`);
+      }),
+    );
+
+  for (const change of linkChanges) addLinkCommand(asset, wrapAction, change);
+  addDeleteCommand(asset, wrapAction);
+}
+
+/**
+ * Returns the name of an asset as that of a file. The creator of the asset chose it, perhaps as another file that is here, or as one
+ * that a shell reads.
+ * @throws CmsError if there is such a file already, or it would be a hidden one
+ */
+async function newFile(context: Context, { file_name }: KnownAsset['asset']): Promise<string> {
+  const file = basename(file_name);
+  const found = await lstat(file).catch(() => undefined);
+  if (!found && !file.startsWith('.')) return file;
+  throw notNew(context, found ? `There is a file ${file} here already.` : `${file} would be a hidden file.`);
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
+function notNew({ typed }: Context, message: string): CmsError {
+  return new CmsError(message, { next: `${typed} --output FILE`, exitCode: exitCodes.usage });
+}
+
+function noFile({ command }: Context, { id, message }: { id: string; message: string }): CmsError {
+  return new CmsError(message, { next: command(`asset download ${id} --output FILE`), exitCode: exitCodes.usage });
+}
+
+interface LinkChange {
+  name: string;
+  description: string;
+  change: (client: Client, link: { id: string; computationID: string }) => Promise<unknown>;
+  /** What has happened, such as `Linked a1 to c1.` */
+  outcome: (asset: string, computation: string) => string;
+}
+
+const linkChanges: readonly LinkChange[] = [
+  {
+    name: 'link',
+    description: 'link an asset to a computation',
+    change: (client, link) => client.linkAsset(link),
+    outcome: (asset, computation) => `Linked ${asset} to ${computation}.`,
+  },
+  {
+    name: 'unlink',
+    description: 'unlink an asset from a computation',
+    change: (client, link) => client.unlinkAsset(link),
+    outcome: (asset, computation) => `Unlinked ${asset} from ${computation}.`,
+  },
+];
+
+function addLinkCommand(asset: Command, wrapAction: WrapAction, { name, description, change, outcome }: LinkChange): void {
+  asset
+    .command(name)
+    .description(description)
+    .argument('<ASSET>', 'its identifier')
+    .argument('[COMPUTATION]', 'its identifier or name')
+    .action(
+      wrapAction(async (context, id: string, reference: string | undefined) => {
+        const connection = await context.connect();
+        const computationID = await computationId(context, connection, reference);
+        const answer = await change(connection.client, { id, computationID });
+        context.print(answer, () => `${outcome(id, computationID)}\n`);
+        context.note(`Next: ${context.command(`check${named(context, connection, computationID)}`)}\n`);
+      }),
+    );
+}
+
+function addDeleteCommand(asset: Command, wrapAction: WrapAction): void {
+  asset
+    .command('delete')
+    .description('delete an asset with its content and links')
+    .argument('<ASSET>', 'its identifier')
+    .option('--yes', 'do not ask')
+    .action(
+      wrapAction(async (context, id: string, options: { yes?: boolean }) => {
+        const { client, user } = await context.connect();
+        const { asset: found, etag } = await assetWithoutReading(client, { id, user });
+        const name = printable(found.file_name);
+        if (options.yes !== true) await confirm(context, `Delete the asset ${JSON.stringify(name)} (${id}) and its content?`);
+        await client.deleteAsset({ id, ifMatch: etag });
+        context.print({ deleted: id }, () => `Deleted ${name} (${id}).\n`);
+      }),
+    );
+}

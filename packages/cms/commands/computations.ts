@@ -1,0 +1,167 @@
+import { Option, type Command } from 'commander';
+import { computationStatuses } from '../../../shared/computations/computation.ts';
+import type { Schemas } from '../../client/api-types.ts';
+import type { Arguments } from '../../client/operation.ts';
+import type { Item } from '../../client/pages.ts';
+import type { WrapAction } from '../wrap-action.ts';
+import { CmsError } from '../cms-error.ts';
+import { computationId, computationVariable, named, thenUse, useComputation } from '../computation-reference.ts';
+import { confirm } from '../confirm.ts';
+import type { Context } from '../context.ts';
+import { computationDetails } from '../output/computation-details.ts';
+import { relativeTime } from '../output/relative-time.ts';
+import { statusColour } from '../output/status-colour.ts';
+import type { Column } from '../output/table.ts';
+import { printable } from '../../../shared/printable.ts';
+import { wholeAnswer } from '../../client/whole-answer.ts';
+import { addListOptions, listOf, type ListOptions } from './list.ts';
+import { approvalOption, collect, logLevelOption, statusOption } from './options.ts';
+
+interface Fields {
+  name?: string;
+  description?: string;
+  owner?: string;
+  approval?: 'none' | 'all' | 'all_signed';
+  consumer?: string[];
+  /** False for --no-consumers, else true. */
+  consumers?: boolean;
+  logLevel?: 'debug' | 'info' | 'warn' | 'error';
+}
+
+type Body = Arguments<'updateComputation'>['body'];
+
+const addFields = (command: Command) =>
+  command
+    .option('--description <TEXT>', 'what it computes')
+    .option('--owner <USER>', 'the owner; only administrators can name another user')
+    .addOption(approvalOption())
+    .option('--consumer <USER>', 'a result consumer; only these and the owner get the results (repeatable)', collect)
+    .addOption(logLevelOption());
+
+/** Returns the fields of a body that the options give. */
+function bodyOf({ name, description, owner, approval, consumer, consumers, logLevel }: Fields, before: Partial<Body> = {}) {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(owner === undefined ? {} : { owner }),
+    ...(approval === undefined ? {} : { approval }),
+    ...(consumer === undefined ? {} : { consumers: consumer }),
+    ...(consumers === false ? { consumers: [] } : {}),
+    ...(logLevel === undefined ? {} : { agent_config: { ...before.agent_config, log_level: logLevel } }),
+  };
+}
+
+/** Prints a computation, without the private key of the agent: the service gives it to those who may change the computation. */
+function printComputation({ print, terminal }: Context, computation: Schemas['Computation']): void {
+  const { server_key: _key, ...agent_config } = computation.agent_config;
+  print({ ...computation, agent_config }, () => computationDetails(computation, terminal));
+}
+
+export function addComputationCommands(program: Command, wrapAction: WrapAction): void {
+  const computation = program.command('computation').description('create, find and change computations');
+
+  addListOptions(computation.command('list').description('list computations, newest first'))
+    .addOption(statusOption(computationStatuses))
+    .option('--owner <USER>', 'only those of this owner')
+    .action(
+      wrapAction(async (context, options: ListOptions & Pick<Arguments<'listComputations'>, 'status' | 'owner'>) => {
+        const { status, owner } = options;
+        const filter = { ...(status ? { status } : {}), ...(owner ? { owner } : {}) };
+        const columns: Column<Item<'listComputations'>>[] = [
+          { title: 'id', value: ({ id }) => id },
+          { title: 'name', value: ({ name }) => name, cuts: true },
+          { title: 'owner', value: ({ owner }) => owner, cuts: true },
+          { title: 'status', value: ({ status }) => status, colour: statusColour },
+          { title: 'changed', value: (row) => relativeTime(row.updated_at, context.terminal.now()) },
+        ];
+        await listOf(context, 'listComputations', { filter, options, columns, first: 'computation create NAME' });
+      }),
+    );
+
+  addFields(computation.command('create').description('create a computation').argument('<NAME>', 'its name')).action(
+    wrapAction(async (context, name: string, options: Fields) => {
+      const connection = await context.connect();
+      const created = await connection.client.createComputation({ body: { ...bodyOf(options), name } });
+      await thenUse(context, connection, created.id);
+      printComputation(context, created);
+      context.note(`Next: ${context.command(`asset upload FILE --type algorithm --computation ${created.id}`)}\n`);
+    }),
+  );
+
+  computation
+    .command('show')
+    .description('show a computation: its settings, inputs and latest run')
+    .argument('[COMPUTATION]', 'its identifier or name')
+    .action(
+      wrapAction(async (context, reference: string | undefined) => {
+        const connection = await context.connect();
+        const found = await connection.client.getComputation({ id: await computationId(context, connection, reference) });
+        printComputation(context, found);
+      }),
+    );
+
+  addFields(
+    computation
+      .command('update')
+      .description('change fields of a computation')
+      .argument('[COMPUTATION]', 'its identifier or name')
+      .option('--name <NAME>', 'its name')
+      .addOption(
+        new Option(
+          '--no-consumers',
+          'remove the limit of --consumer: each result_consumer with a key gets the results',
+        ).conflicts('consumer'),
+      ),
+  ).action(
+    wrapAction(async (context, reference: string | undefined, options: Fields) => {
+      const connection = await context.connect();
+      const id = await computationId(context, connection, reference);
+      const { data: before, etag: ifMatch } = wholeAnswer(await connection.client.call('getComputation', { id }));
+      const body = { ...before, ...bodyOf(options, before) };
+      const changed = await connection.client.updateComputation({ id, body, ifMatch });
+      printComputation(context, changed);
+    }),
+  );
+
+  computation
+    .command('delete')
+    .description('delete a computation with its events, runs, keys and links')
+    .argument('<COMPUTATION>', 'its identifier or name')
+    .option('--yes', 'do not ask')
+    .action(
+      wrapAction(async (context, reference: string, options: { yes?: boolean }) => {
+        const connection = await context.connect();
+        const id = await computationId(context, connection, reference);
+        const { name } = await connection.client.getComputation({ id, peek: 'true' });
+        if (options.yes !== true)
+          await confirm(context, `Delete the computation ${JSON.stringify(printable(name))} and all its events?`);
+        await connection.client.deleteComputation({ id });
+        context.print({ deleted: id }, () => `Deleted ${printable(name)} (${id}).\n`);
+      }),
+    );
+
+  computation
+    .command('use')
+    .description('make this computation the default of later commands')
+    .argument('<COMPUTATION>', 'its identifier or name')
+    .action(
+      wrapAction(async (context, reference: string) => {
+        const connection = await context.connect();
+        const id = await computationId(context, connection, reference);
+        const { name } = await connection.client.getComputation({ id, peek: 'true' });
+        const variable = context.terminal.env[computationVariable];
+        if (!(await useComputation(context, connection, id))) {
+          const { server, domain } = connection;
+          throw new CmsError(
+            `The default computation is stored with a login, and you have none for the domain ${domain} at ${server}. Set ${computationVariable} instead.`,
+            { next: `export ${computationVariable}=${id}` },
+          );
+        }
+        context.print({ computation: id }, () => `Using ${printable(name)} (${id}).\n`);
+        if (variable && named(context, connection, id) !== '') {
+          const note = `${computationVariable} is set: commands use that computation, and not this one.`;
+          context.note(`${note}\nNext: unset ${computationVariable}\n`);
+        }
+      }),
+    );
+}

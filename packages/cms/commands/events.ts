@@ -1,0 +1,81 @@
+import { Option, type Command } from 'commander';
+import type { Item } from '../../client/pages.ts';
+import { watchEvents } from '../../client/watch-events.ts';
+import type { WrapAction } from '../wrap-action.ts';
+import { computationId } from '../computation-reference.ts';
+import { detailsOf } from '../output/event-line.ts';
+import { relativeTime } from '../output/relative-time.ts';
+import { table, type Column } from '../output/table.ts';
+import { printable } from '../../../shared/printable.ts';
+import { addListOptions, noteMore, readList, type ListOptions } from './list.ts';
+
+interface Options extends ListOptions {
+  run?: string;
+  type?: string;
+  follow?: boolean;
+}
+
+export function addEventsCommand(program: Command, wrapAction: WrapAction): void {
+  addListOptions(
+    program
+      .command('events')
+      .description('list the events of a computation, newest first, or follow them')
+      .argument('[COMPUTATION]', 'its identifier or name'),
+  )
+    .option('--run <RUN>', 'only those of this run')
+    .option('--type <TYPE>', 'only those of this type, such as started')
+    .addOption(
+      new Option('--follow', 'print each event as it is recorded, from the first one on, until Ctrl-C').conflicts([
+        'limit',
+        'offset',
+        'all',
+      ]),
+    )
+    .action(
+      wrapAction(async (context, reference: string | undefined, { run, type, follow, ...options }: Options) => {
+        const connection = await context.connect();
+        const { client } = connection;
+        const { terminal } = context;
+        const id = await computationId(context, connection, reference);
+        if (run !== undefined) await client.getRun({ id, run });
+        const filter = { id, ...(run === undefined ? {} : { run_id: run }), ...(type === undefined ? {} : { event_type: type }) };
+        if (follow !== true) {
+          const { listed, total } = await readList(client, 'listEvents', filter, options);
+          const columns: Column<Item<'listEvents'>>[] = [
+            { title: 'time', value: ({ timestamp }) => relativeTime(timestamp, terminal.now()) },
+            { title: 'who', value: ({ originator }) => originator, cuts: true },
+            { title: 'event', value: ({ event_type }) => event_type },
+            { title: 'status', value: ({ status }) => status },
+            { title: 'details', value: (event) => shortDetails(event), cuts: true },
+          ];
+          context.print({ events: listed, total }, () =>
+            listed.length === 0 ? 'Nothing found.\n' : table(listed, columns, terminal),
+          );
+          noteMore(context, { listed: listed.length, total }, options);
+          return;
+        }
+        for await (const event of watchEvents(client, {
+          ...filter,
+          signal: terminal.signal,
+          onInterruption: context.outages.began,
+        })) {
+          const { timestamp, originator, event_type, status } = event;
+          terminal.out(
+            context.isJson
+              ? `${JSON.stringify(event)}\n`
+              : `${printable([timestamp, originator, event_type, status, shortDetails(event)].join('  ').trimEnd())}\n`,
+          );
+        }
+      }),
+    );
+}
+
+/** What people want of the details, in one line. */
+function shortDetails(event: Parameters<typeof detailsOf>[0]): string {
+  return Object.entries(detailsOf(event))
+    .filter(([name]) => !['asset_id', 'occurred_at'].includes(name))
+    .map(([name, value]) =>
+      name === 'reason' ? String(value) : `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    )
+    .join(', ');
+}

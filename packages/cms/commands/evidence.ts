@@ -1,0 +1,119 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { checkEvidence } from '../../verify/check-evidence.ts';
+import { UnreadableError } from '../../verify/unreadable-error.ts';
+import { items } from '../../client/pages.ts';
+import type { WrapAction } from '../wrap-action.ts';
+import { CmsError } from '../cms-error.ts';
+import { computationId } from '../computation-reference.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { filesBeside } from '../output/files-beside.ts';
+import { shellWord } from '../output/shell-word.ts';
+import { whyUnreadable } from '../output/why-unreadable.ts';
+import { note } from '../../verify/finding.ts';
+import { formatFindings } from '../../verify/format-findings.ts';
+import { evidenceFiles, savedRun, saveEvidence } from '../saved-evidence.ts';
+import { collect } from './options.ts';
+
+/** Where `cms evidence` saves, and `cms verify` looks. */
+const defaultDirectory = 'evidence';
+
+export function addEvidenceCommands(program: Command, wrapAction: WrapAction): void {
+  program
+    .command('evidence')
+    .description('save the signed statement about a run, the keys, and the events')
+    .argument('[COMPUTATION]', 'its identifier or name')
+    .option('--run <RUN>', 'the run (default: the latest)')
+    .option('--output <DIR>', 'where to save the files', defaultDirectory)
+    .action(
+      wrapAction(async (context, reference: string | undefined, options: { run?: string; output: string }) => {
+        const connection = await context.connect();
+        const { client } = connection;
+        const id = await computationId(context, connection, reference);
+        const run = options.run ?? (await client.getRun({ id })).id;
+        const before = await savedRun(options.output);
+        if (before !== undefined && before !== run) {
+          const next = `evidence ${id} --run ${run} --output evidence-${run}`;
+          const found = before === '' ? `an ${evidenceFiles.evidence} that cannot be read` : `the evidence of the run ${before}`;
+          throw new CmsError(`${options.output} already contains ${found}.`, {
+            next: context.command(next),
+            exitCode: exitCodes.usage,
+          });
+        }
+        const evidence = await client.getEvidence({ id, run });
+        const keys = await client.jwks();
+        const events = [];
+        for await (const event of items(client, 'listEvents', { id })) events.push(event);
+        await saveEvidence(options.output, { evidence, keys, events: { events } });
+        const files = Object.values(evidenceFiles);
+        context.print({ run, directory: options.output, files }, () => `Saved ${files.join(', ')} in ${options.output}.\n`);
+        context.note(`Next: cms verify ${shellWord(options.output)}\n`);
+      }),
+    );
+
+  program
+    .command('verify')
+    .description('check saved evidence, without the service')
+    .argument('[PATH]', 'the directory of cms evidence, or the file of a statement', defaultDirectory)
+    .option('--keys <FILE>', 'the public keys that you trust (default: keys.json in the directory)')
+    .option('--events <FILE>', 'a page of events (repeatable; default: events.json in the directory)', collect)
+    .action(
+      wrapAction(async (context, path: string, options: { keys?: string; events?: string[] }) => {
+        const given = await readEvidence(path, options);
+        const findings = [
+          ...findingsOf(given),
+          ...(options.keys === undefined
+            ? [note('The keys were saved with the evidence. Compare the key with other parties.')]
+            : []),
+        ];
+        context.print({ findings, holds: findings.every(({ verdict }) => verdict !== 'does not hold') }, () =>
+          formatFindings(findings),
+        );
+        if (findings.some(({ verdict }) => verdict === 'does not hold')) context.exitWith(exitCodes.failure);
+      }),
+    );
+}
+
+function findingsOf(given: Parameters<typeof checkEvidence>[0]) {
+  try {
+    return checkEvidence(given);
+  } catch (error) {
+    if (!(error instanceof UnreadableError)) throw error;
+    throw new CmsError(error.message, { exitCode: exitCodes.usage });
+  }
+}
+
+/** Reads the files of `cms evidence`, or those that the options name. */
+async function readEvidence(path: string, options: { keys?: string; events?: string[] }) {
+  const found = await stat(path).catch(() => undefined);
+  if (!found) {
+    throw new CmsError(`There is no ${JSON.stringify(path)} here.`, {
+      next: path === defaultDirectory ? 'cms evidence' : filesBeside(path),
+      exitCode: exitCodes.usage,
+    });
+  }
+  const isDirectory = found.isDirectory();
+  const there = isDirectory ? await readdir(path) : [];
+  const inDirectory = (name: keyof typeof evidenceFiles) =>
+    there.includes(evidenceFiles[name]) ? join(path, evidenceFiles[name]) : undefined;
+  const keys = options.keys ?? inDirectory('keys');
+  if (keys === undefined) {
+    throw new CmsError('The public keys are missing.', {
+      next: `cms verify ${shellWord(path)} --keys FILE`,
+      exitCode: exitCodes.usage,
+    });
+  }
+  const events = options.events ?? [inDirectory('events')].filter((file) => file !== undefined);
+  return {
+    evidence: await content(isDirectory ? join(path, evidenceFiles.evidence) : path),
+    keys: await content(keys),
+    ...(events.length > 0 ? { events: await Promise.all(events.map(content)) } : {}),
+  };
+}
+
+async function content(file: string): Promise<string> {
+  return await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new CmsError(whyUnreadable(file, error), { next: filesBeside(file), exitCode: exitCodes.usage });
+  });
+}

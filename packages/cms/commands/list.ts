@@ -1,0 +1,75 @@
+import type { Command } from 'commander';
+import type { Client } from '../../client/create-client.ts';
+import { page, pages, type Item, type ListOperation } from '../../client/pages.ts';
+import type { OptionalIfEmpty, Arguments } from '../../client/operation.ts';
+import type { Context } from '../context.ts';
+import { table, type Column } from '../output/table.ts';
+import { wholeNumber } from './options.ts';
+
+const largestPage = 100;
+
+export interface ListOptions {
+  limit: number;
+  offset?: number;
+  all?: boolean;
+}
+
+export function addListOptions(command: Command): Command {
+  return command
+    .option('--limit <COUNT>', 'how many to list', wholeNumber(1), 20)
+    .option('--offset <COUNT>', 'how many to skip', wholeNumber(0))
+    .option('--all', 'list all');
+}
+
+interface Listing<O extends ListOperation> {
+  filter: object;
+  options: ListOptions;
+  columns: readonly Column<Item<O>>[];
+  /** The command, without `cms`, that adds the first entry, for a list that has none at all. */
+  first?: string;
+}
+
+/** Prints a list as a table, with a note if there are more. With `--json`, as `{items, total}`. */
+export async function listOf<O extends ListOperation>(
+  context: Context,
+  operation: O,
+  { filter, options, columns, first }: Listing<O>,
+): Promise<void> {
+  const { client } = await context.connect();
+  const { listed, total } = await readList(client, operation, filter, options);
+  context.print({ items: listed, total }, () =>
+    listed.length === 0 ? 'Nothing found.\n' : table(listed, columns, context.terminal),
+  );
+  if (total === 0 && Object.keys(filter).length === 0 && first !== undefined) context.note(`Next: ${context.command(first)}\n`);
+  noteMore(context, { listed: listed.length, total }, options);
+}
+
+/** Reads the entries of a list that the options choose, in as many requests as they take. `total` is that of the whole list. */
+export async function readList<O extends ListOperation>(
+  client: Client,
+  operation: O,
+  filter: object,
+  { limit, offset = 0, all = false }: ListOptions,
+): Promise<{ listed: Item<O>[]; total: number }> {
+  const at = (given: object) => [{ ...filter, ...given }] as unknown as OptionalIfEmpty<Arguments<O>>;
+  if (!all && limit <= largestPage) {
+    const { items, total } = await page(client, operation, ...at({ limit, offset }));
+    return { listed: items, total };
+  }
+  const listed: Item<O>[] = [];
+  for await (const each of pages(client, operation, ...at({ offset }))) {
+    listed.push(...each.items);
+    if (!all && listed.length >= limit) return { listed: listed.slice(0, limit), total: each.total };
+  }
+  return { listed, total: offset + listed.length };
+}
+
+/** Notes how many entries are left after those listed, and the options that list them. */
+export function noteMore(
+  context: Pick<Context, 'note'>,
+  { listed, total }: { listed: number; total: number },
+  { offset = 0 }: ListOptions,
+): void {
+  const left = total - offset - listed;
+  if (left > 0) context.note(`${left} more. List them with --offset ${offset + listed}, or all with --all.\n`);
+}

@@ -1,0 +1,87 @@
+import * as v from 'valibot';
+import { domainId } from '../../../shared/identifier-schemas.ts';
+import { loopbackSignIn } from '../../client/node/loopback-sign-in.ts';
+import { ServiceProblem } from '../../client/service-problem.ts';
+import { deviceSignIn } from '../../client/tokens/device-sign-in.ts';
+import type { TokenSet } from '../../client/tokens/token-set.ts';
+import { CmsError } from '../cms-error.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Terminal } from '../terminal.ts';
+import type { Credentials, Profile } from './profile.ts';
+import { issuerOf, tokenOfLocal, tokenOfProgram, withToken } from './token.ts';
+
+type Issuer = Extract<Credentials, { kind: 'issuer' }>;
+
+/** Logs in at the service of `npm start`. @throws CmsError if it is another service; ServiceProblem */
+export async function logInLocally(
+  target: Profile,
+  { user, roles }: { user: string; roles: string[] },
+  { signal }: Terminal,
+): Promise<Profile> {
+  const { server, domain } = target;
+  const token = await tokenOfLocal(server, domain, { user, roles }, signal).catch((error: unknown) => {
+    if (!(error instanceof ServiceProblem)) throw error;
+    if (error.code === 'invalid_request') throw wrongMember(error, { user, domain });
+    if (error.code !== 'unexpected') throw error;
+    throw new CmsError(`${server} is not a service of npm start, so it does not support --local. Log in with its issuer.`, {
+      next: `cms login --server ${server} --domain ${domain} --issuer URL --client-id ID`,
+      exitCode: exitCodes.notLoggedIn,
+      cause: error,
+    });
+  });
+  return { ...withToken(target, token), credentials: { kind: 'local', user, roles } };
+}
+
+/** Of what a local login sends, only the user and the domain may be wrong. The service knows the domain as a part of a membership. */
+function wrongMember(problem: ServiceProblem, { user, domain }: { user: string; domain: string }): CmsError {
+  const ofDomain = v.safeParse(domainId, domain);
+  const message = ofDomain.success
+    ? `No login as the user ${JSON.stringify(user)}: ${problem.detail.replace(/^[\w./]+: /, '')}`
+    : `No login in the domain ${JSON.stringify(domain)}: ${ofDomain.issues[0].message}`;
+  return new CmsError(message, { exitCode: exitCodes.usage, cause: problem });
+}
+
+/** Logs a user in with a browser on this machine, or with a code on another device. @throws ServiceProblem */
+export async function logInWithIssuer(target: Profile, issuer: Issuer, terminal: Terminal): Promise<Profile> {
+  const signIn = issuer.device === true ? withDevice : withBrowser;
+  const { refresh_token, access_token } = await signIn(issuer, terminal);
+  const { refresh_token: _, ...others } = issuer;
+  return {
+    ...withToken(target, access_token),
+    credentials: { ...others, ...(refresh_token === undefined ? {} : { refresh_token }) },
+  };
+}
+
+/** Logs a program in as itself, with the secret in CMS_CLIENT_SECRET. @throws ServiceProblem */
+export async function logInProgram(
+  target: Profile,
+  program: Extract<Credentials, { kind: 'program' }>,
+  terminal: Terminal,
+): Promise<Profile> {
+  return { ...withToken(target, await tokenOfProgram(program, terminal)), credentials: program };
+}
+
+function withDevice(issuer: Issuer, { err, signal }: Terminal): Promise<TokenSet> {
+  return deviceSignIn({
+    ...issuerOf(issuer),
+    signal,
+    show: ({ user_code, verification_uri, verification_uri_complete: complete }) =>
+      err(
+        complete === undefined
+          ? `Open ${verification_uri} and type the code ${user_code}\n`
+          : `Open ${complete}\nCheck that it shows the code ${user_code}\n`,
+      ),
+  });
+}
+
+function withBrowser(issuer: Issuer, { err, openPage, signal }: Terminal): Promise<TokenSet> {
+  return loopbackSignIn({
+    ...issuerOf(issuer),
+    port: issuer.port,
+    signal,
+    open: (url) => {
+      err(`Opening your browser. If it does not open, go to\n  ${url}\n`);
+      openPage(url);
+    },
+  });
+}

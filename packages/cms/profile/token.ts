@@ -1,0 +1,120 @@
+import type { IssuerOptions } from '../../client/tokens/issuer.ts';
+import { issueLocalToken } from '../../client/tokens/local-token.ts';
+import { clientCredentials } from '../../client/tokens/client-credentials.ts';
+import { refreshTokens } from '../../client/tokens/refresh-tokens.ts';
+import { CmsError } from '../cms-error.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Terminal } from '../terminal.ts';
+import { claimsOf } from './claims.ts';
+import { loginAgain } from './login-command.ts';
+import type { Credentials, Profile } from './profile.ts';
+import type { Profiles } from './profiles.ts';
+
+/** A token is renewed this long before it expires. */
+const reserveInSeconds = 30;
+const graceInMilliseconds = 2_000;
+const secretVariable = 'CMS_CLIENT_SECRET';
+
+/** Returns the source of a profile's tokens, which renews and stores them. */
+export function tokenOf(
+  profiles: Profiles,
+  name: string,
+  terminal: Pick<Terminal, 'env' | 'signal'>,
+): (options: { refused?: string }) => Promise<string> {
+  let renewing: Promise<Profile> | undefined;
+  return async ({ refused }) => {
+    const profile = await profiles.read(name);
+    if (!profile) throw notLoggedIn('You are not logged in.', loginAgain(name, undefined));
+    if (isFresh(profile) && profile.access_token !== refused) return profile.access_token;
+    renewing ??= renewAndStore(profile).finally(() => (renewing = undefined));
+    return (await renewing).access_token;
+  };
+
+  /** Another command may have renewed the token meanwhile, with a refresh token that works once: then its token counts. */
+  async function renewAndStore(profile: Profile): Promise<Profile> {
+    try {
+      const renewed = await renew(profile, name, terminal);
+      await profiles.write(name, renewed);
+      return renewed;
+    } catch (error) {
+      const stored = await profiles.read(name);
+      if (stored && stored.access_token !== profile.access_token && isFresh(stored)) return stored;
+      throw error;
+    }
+  }
+}
+
+/** Of a token that cannot be renewed, only the service says that it has expired. */
+function isFresh({ credentials, expires_at }: Profile): boolean {
+  return credentials.kind === 'token' || expires_at - reserveInSeconds > Date.now() / 1_000;
+}
+
+/** @throws CmsError if the user must log in again; ServiceProblem; the terminal's reason */
+async function renew(profile: Profile, name: string, terminal: Pick<Terminal, 'env' | 'signal'>): Promise<Profile> {
+  const { credentials, server, domain, access_token, expires_at } = profile;
+  switch (credentials.kind) {
+    case 'local':
+      return withToken(profile, await tokenOfLocal(server, domain, credentials, terminal.signal));
+    case 'program':
+      return withToken(profile, await tokenOfProgram(credentials, terminal));
+    case 'issuer': {
+      const { refresh_token } = credentials;
+      const before = { access_token, expires_at, ...(refresh_token === undefined ? {} : { refresh_token }) };
+      const tokens = await refreshTokens(issuerOf(credentials), before, later(terminal.signal));
+      const kept = tokens.refresh_token === undefined ? {} : { refresh_token: tokens.refresh_token };
+      return withToken({ ...profile, credentials: { ...credentials, ...kept } }, tokens.access_token);
+    }
+    case 'token':
+      throw notLoggedIn('Your token has expired or is not accepted.', loginAgain(name, 'token'));
+  }
+}
+
+/** Returns a profile with a token that was just issued. It expires by the clock of this machine, which may be wrong. */
+export function withToken(profile: Profile, access_token: string): Profile {
+  const now = Math.floor(Date.now() / 1_000);
+  const { exp = Number.MAX_SAFE_INTEGER, iat = now, sub } = claimsOf(access_token);
+  return { ...profile, user: sub, access_token, expires_at: exp - iat + now };
+}
+
+export function tokenOfLocal(
+  server: string,
+  domain: string,
+  { user, roles }: Pick<Extract<Credentials, { kind: 'local' }>, 'user' | 'roles'>,
+  signal?: AbortSignal,
+): Promise<string> {
+  return issueLocalToken({ baseUrl: server, sub: user, groups: roles.map((role) => `${domain}:${role}`), signal });
+}
+
+/** @throws CmsError without the secret in the environment; ServiceProblem; an error if the terminal is interrupted */
+export async function tokenOfProgram(
+  credentials: Extract<Credentials, { kind: 'program' }>,
+  { env, signal }: Pick<Terminal, 'env' | 'signal'>,
+): Promise<string> {
+  const clientSecret = env[secretVariable];
+  if (!clientSecret) {
+    throw notLoggedIn(`Set ${secretVariable} to the secret of ${credentials.client_id}.`, `export ${secretVariable}=SECRET`);
+  }
+  const untilInterrupted = (url: string, init: RequestInit = {}) =>
+    fetch(url, { ...init, signal: AbortSignal.any([signal, ...(init.signal ? [init.signal] : [])]) });
+  return await clientCredentials({ ...issuerOf(credentials), clientSecret, fetch: untilInterrupted })({ signal });
+}
+
+/**
+ * Returns a signal that aborts a moment after another one. An issuer that gets a refresh token answers with the next one, and takes the
+ * first no more: an answer that comes soon must be stored.
+ */
+function later(signal: AbortSignal): AbortSignal {
+  if (signal.aborted) return signal;
+  const ending = new AbortController();
+  const end = () => ending.abort(signal.reason);
+  signal.addEventListener('abort', () => setTimeout(end, graceInMilliseconds).unref(), { once: true });
+  return ending.signal;
+}
+
+export function issuerOf({ issuer, client_id, scope }: { issuer: string; client_id: string; scope?: string }): IssuerOptions {
+  return { issuer, clientId: client_id, scope };
+}
+
+function notLoggedIn(message: string, next: string): CmsError {
+  return new CmsError(message, { next, exitCode: exitCodes.notLoggedIn });
+}

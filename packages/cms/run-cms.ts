@@ -1,0 +1,125 @@
+import { Command, CommanderError } from 'commander';
+import { causeOf } from '../client/cause-of.ts';
+import type { WrapAction } from './wrap-action.ts';
+import { CmsError } from './cms-error.ts';
+import { contextOf, type GlobalOptions } from './context.ts';
+import { exitCodes, type ExitCode } from './exit-codes.ts';
+import { commandLine } from './output/shell-word.ts';
+import { printable } from '../../shared/printable.ts';
+import { createProgram } from './program.ts';
+import type { Terminal } from './terminal.ts';
+import { interrupted } from './watch/interrupted.ts';
+
+/** Runs one command line. Prints errors on standard error. @returns the exit code */
+export async function runCms(args: readonly string[], terminal: Terminal, version: string): Promise<ExitCode> {
+  let exitCode: ExitCode = exitCodes.success;
+  const wrapAction: WrapAction =
+    (action) =>
+    async (...given) => {
+      const command = given.at(-1);
+      const [options, help] =
+        command instanceof Command ? [command.optsWithGlobals<GlobalOptions>(), helpOf(command)] : [{}, 'cms --help'];
+      const typed = commandLine(args);
+      const context = contextOf(options, terminal, { typed, help, exitWith: (code) => (exitCode = code) });
+      try {
+        await action(context, ...given);
+      } catch (error) {
+        throw withNext(await context.explain(interrupted(error, terminal)), { help, typed });
+      }
+    };
+  const isJson = args.includes('--json');
+  const program = createProgram(version, wrapAction);
+  const usageErrors: string[] = [];
+  let help = '';
+  let mistaken = program;
+  const prepare = (command: Command) => {
+    command.exitOverride((error) => {
+      mistaken = command;
+      throw error;
+    });
+    command.configureOutput({
+      writeOut: (text) => (help += text),
+      writeErr: (text) => usageErrors.push(text),
+      getOutHelpWidth: () => terminal.columns ?? 100,
+    });
+    command.commands.forEach(prepare);
+  };
+  prepare(program);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) {
+      const result = error.code === 'commander.version' ? { version } : { help };
+      terminal.out(isJson ? `${JSON.stringify(result)}\n` : help);
+      return exitCodes.success;
+    }
+    const described = error instanceof CommanderError ? usageError(mistaken, args, usageErrors) : errorOf(error);
+    terminal.err(isJson ? asJson(described) : asText(described));
+    return described.exitCode;
+  }
+}
+
+/** What commander says about a mistake in the line of a command, and where to read more. */
+function usageError(command: Command, args: readonly string[], printed: string[]): CmsError {
+  const text = printed.join('').trim();
+  const isHelp = text.startsWith('Usage:');
+  const message = isHelp
+    ? withoutCommand(text, args)
+    : text.replace(/^error: /, '').replace(/^./, (first) => first.toUpperCase());
+  const next = message === text ? undefined : helpOf(command); // the text is that help already
+  return new CmsError(message, { next, exitCode: exitCodes.usage });
+}
+
+/** A command line without a command shows the help. After `cms help`, the command that is to be explained does not exist. */
+function withoutCommand(help: string, args: readonly string[]): string {
+  const words = args.filter((arg) => !arg.startsWith('-'));
+  if (words[0] === 'help') return `Unknown command '${words.slice(1).join(' ')}'`;
+  return args.includes('--json') ? 'Missing command' : help;
+}
+
+/**
+ * Names the help of the command as the next one after a mistake on the command line or in a file, and after an error of this machine,
+ * unless the error names a command itself. A connection that fails, such as one without a valid certificate, may succeed later.
+ */
+function withNext(error: unknown, { help, typed }: { help: string; typed: string }): unknown {
+  if (isOfNetwork(error)) {
+    return new CmsError(`No connection: ${causeOf(error)}`, { next: typed, exitCode: exitCodes.unavailable, cause: error });
+  }
+  if (!(error instanceof CmsError)) return new CmsError(messageOf(error), { next: help, cause: error });
+  if (error.next !== undefined || error.exitCode !== exitCodes.usage) return error;
+  const { message, exitCode, problem, cause } = error;
+  return new CmsError(message, { next: help, exitCode, problem, cause });
+}
+
+/** Whether `fetch` or a request of Node failed to connect. The errors of TLS have no code of their own kind. */
+function isOfNetwork(error: unknown): boolean {
+  if (!(error instanceof Error) || error instanceof CmsError) return false;
+  const code = 'code' in error ? String(error.code) : '';
+  return (error instanceof TypeError && error.message === 'fetch failed') || /CERT|TLS|SSL|^UNABLE_TO_|^EPROTO$/.test(code);
+}
+
+/** Returns the command that explains a command. */
+function helpOf(command: Command): string {
+  const path = [];
+  for (let each: Command | null = command; each; each = each.parent) path.unshift(each.name());
+  return `${path.join(' ')} --help`;
+}
+
+function errorOf(error: unknown): CmsError {
+  if (error instanceof CmsError) return error;
+  return new CmsError(messageOf(error), { cause: error });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function asText({ message, next }: CmsError): string {
+  const lines = message.split('\n').map(printable).join('\n');
+  return `${lines}\n${next === undefined ? '' : `Next: ${printable(next)}\n`}`;
+}
+
+function asJson({ message, next, exitCode, problem }: CmsError): string {
+  return `${JSON.stringify({ error: message, next, exit_code: exitCode, ...problem })}\n`;
+}

@@ -1,0 +1,45 @@
+import { type AccessAction, type Role, roles as actionsOf } from '../../../shared/access/roles.ts';
+
+/** The signed-in user, seen from one domain. */
+export interface Me {
+  user: string;
+  may: (action: AccessAction) => boolean;
+}
+
+export function meIn(user: string, roles: readonly Role[]): Me {
+  const actions = new Set<AccessAction>(roles.flatMap((role) => actionsOf[role]));
+  return { user, may: (action) => actions.has(action) };
+}
+
+/** Returns the domains in which the user may view anything, by name. */
+export function visibleDomains(roles: Record<string, Role[]>): string[] {
+  const domains = Object.keys(roles).filter((domain) => meIn('', roles[domain] ?? []).may('view'));
+  return domains.sort((one, other) => one.localeCompare(other));
+}
+
+interface Owned {
+  owner: string;
+}
+interface Created {
+  created_by: string;
+}
+
+/** What the API would let the user do (docs/contract.md, section 2). The console offers nothing else. */
+export const permissions = {
+  createComputation: (me: Me) => me.may('create_computation'),
+  editComputation: (me: Me, { owner }: Owned) => me.may('edit') || owner === me.user,
+  changeOwner: (me: Me) => me.may('administer'),
+  deleteComputation: (me: Me, { owner }: Owned) => me.may('administer') || owner === me.user,
+  startRun: (me: Me, { owner }: Owned) => me.may('run') || owner === me.user,
+  /** `creators` are the users whose assets the run uses. */
+  stopRun: (me: Me, { owner }: Owned, creators: readonly string[]) =>
+    me.may('run') || owner === me.user || creators.includes(me.user),
+  createAsset: (me: Me, type: 'algorithm' | 'dataset') => me.may(`provide_${type}`),
+  createAnyAsset: (me: Me) => me.may('provide_algorithm') || me.may('provide_dataset'),
+  changeAsset: (me: Me, { created_by }: Created) => me.may('administer') || created_by === me.user,
+  linkAsset: (me: Me, asset: Created, { owner }: Owned) =>
+    me.may('administer') || asset.created_by === me.user || owner === me.user,
+  readContent: (me: Me, asset: Created & { content_access: 'creator' | 'domain' }) =>
+    asset.created_by === me.user || asset.content_access === 'domain',
+  registerCvm: (me: Me) => me.may('administer'),
+};

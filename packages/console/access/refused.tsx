@@ -1,0 +1,24 @@
+import Alert from '@cloudscape-design/components/alert';
+import { type AccessAction, rolesWith } from '../../../shared/access/roles.ts';
+import { askForRole } from '../loading/problem-text.ts';
+
+interface Props {
+  /** What the screen is for, such as `create computations`. */
+  what: string;
+  /** Each of them allows it. */
+  actions: AccessAction[];
+  /** Who else may, such as `being the owner`. */
+  or?: string;
+}
+
+const alternatives = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+
+/** Stands in place of a form that the user may not use. */
+export function Refused({ what, actions, or }: Props) {
+  return (
+    <Alert type="warning" header={`You may not ${what}`}>
+      Requires the role {alternatives.format(rolesWith(...actions))}
+      {or !== undefined && `, or ${or}`}. {askForRole}
+    </Alert>
+  );
+}

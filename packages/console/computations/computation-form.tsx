@@ -1,0 +1,220 @@
+import Button from '@cloudscape-design/components/button';
+import Container from '@cloudscape-design/components/container';
+import ExpandableSection from '@cloudscape-design/components/expandable-section';
+import Form from '@cloudscape-design/components/form';
+import FormField from '@cloudscape-design/components/form-field';
+import Header from '@cloudscape-design/components/header';
+import Input from '@cloudscape-design/components/input';
+import Select from '@cloudscape-design/components/select';
+import SpaceBetween from '@cloudscape-design/components/space-between';
+import Textarea from '@cloudscape-design/components/textarea';
+import Toggle from '@cloudscape-design/components/toggle';
+import { type ReactNode, useState } from 'react';
+import { holdsPrivateKey } from '../../../shared/holds-private-key.ts';
+import { permissions } from '../access/permissions.ts';
+import { fieldErrors, type FieldErrors } from '../loading/field-errors.ts';
+import { ProblemAlert } from '../loading/problem-alert.tsx';
+import type { Action } from '../loading/use-action.ts';
+import { alreadySent } from '../shell/already-sent.ts';
+import { useDomain } from '../shell/console-context.ts';
+import { useUnsavedWork } from '../shell/use-unsaved-work.ts';
+import { approvalPolicies, approvalTexts } from './approval-texts.ts';
+import { type ComputationFields, usersOf } from './computation-fields.ts';
+
+interface Props {
+  initial: ComputationFields;
+  /** What the button says. */
+  submit: string;
+  save: Action<[ComputationFields]>;
+  cancelAddress: string;
+  /** Shown above the buttons, such as a way out of a conflict. */
+  conflict?: ReactNode;
+  isNew: boolean;
+}
+
+/** The form of a new computation, or of one that is changed. */
+export function ComputationForm({ initial, submit, save, cancelAddress, conflict, isNew }: Props) {
+  const { me } = useDomain();
+  const [fields, setFields] = useState(initial);
+  const [consumers, setConsumers] = useState(initial.consumers.join('\n'));
+  const [isDirty, setDirty] = useState(false);
+  useUnsavedWork(isDirty ? 'form' : undefined);
+  const change = (changed: Partial<ComputationFields>) => {
+    setDirty(true);
+    setFields((before) => ({ ...before, ...changed }));
+  };
+  const policies = approvalPolicies.slice(isNew ? 0 : approvalPolicies.indexOf(initial.approval));
+  const errors = fieldErrors(save.problem, shownFields);
+  const publishesKey = publishedKeys(fields.agent_config).length > 0;
+
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save.run({ ...fields, consumers: usersOf(consumers) });
+      }}
+    >
+      <Form
+        actions={
+          <SpaceBetween direction="horizontal" size="xs">
+            <Button variant="link" formAction="none" href={cancelAddress} disabled={save.isRunning} disabledReason={alreadySent}>
+              Cancel
+            </Button>
+            <Button
+              variant="primary"
+              formAction="submit"
+              loading={save.isRunning}
+              disabled={fields.name.trim() === '' || publishesKey}
+            >
+              {submit}
+            </Button>
+          </SpaceBetween>
+        }
+      >
+        <SpaceBetween size="l">
+          <Container header={<Header variant="h2">Computation</Header>}>
+            <SpaceBetween size="l">
+              <FormField label="Name" errorText={errors.at('/name')}>
+                <Input value={fields.name} ariaRequired onChange={({ detail }) => change({ name: detail.value })} />
+              </FormField>
+              <FormField label="Description (optional)" errorText={errors.at('/description')}>
+                <Textarea value={fields.description} rows={3} onChange={({ detail }) => change({ description: detail.value })} />
+              </FormField>
+              <FormField
+                label="Owner"
+                description="The owner may start and stop runs, and always gets the results."
+                constraintText={!permissions.changeOwner(me) && 'Only an administrator may name another owner.'}
+                errorText={errors.at('/owner')}
+              >
+                <Input
+                  value={fields.owner}
+                  disabled={!permissions.changeOwner(me)}
+                  onChange={({ detail }) => change({ owner: detail.value })}
+                />
+              </FormField>
+            </SpaceBetween>
+          </Container>
+          <Container header={<Header variant="h2">Approval and results</Header>}>
+            <SpaceBetween size="l">
+              <FormField
+                label="Approval before a run"
+                description="The parties approve one manifest. You can raise this level later, but not lower it."
+                errorText={errors.at('/approval')}
+              >
+                <Select
+                  selectedOption={{ value: fields.approval, label: approvalTexts[fields.approval] }}
+                  options={policies.map((value) => ({ value, label: approvalTexts[value] }))}
+                  onChange={({ detail }) =>
+                    change({ approval: policies.find((policy) => policy === detail.selectedOption.value) ?? fields.approval })
+                  }
+                />
+              </FormField>
+              <FormField
+                label="Result consumers (optional)"
+                description="Only these users and the owner get the results. One user on each line. Empty: everyone with the role result_consumer who uploads a key."
+                errorText={errors.at('/consumers')}
+              >
+                <Textarea
+                  value={consumers}
+                  rows={3}
+                  onChange={({ detail }) => {
+                    setDirty(true);
+                    setConsumers(detail.value);
+                  }}
+                />
+              </FormField>
+            </SpaceBetween>
+          </Container>
+          <AgentFields fields={fields} change={change} errors={errors} />
+          <ProblemAlert problem={save.problem} fields={errors.fields} />
+          {conflict}
+        </SpaceBetween>
+      </Form>
+    </form>
+  );
+}
+
+interface AgentProps {
+  fields: ComputationFields;
+  change: (changed: Partial<ComputationFields>) => void;
+  errors: FieldErrors<(typeof shownFields)[number]>;
+}
+
+const logLevels = ['', 'debug', 'info', 'warn', 'error'] as const;
+
+const pemFields = [
+  ['cert_file', 'Certificate'],
+  ['server_key', 'Private key of the certificate'],
+  ['server_ca_file', 'CA of the server'],
+  ['client_ca_file', 'CA of the clients'],
+] as const;
+
+/** The places in the request that have a field in the form. */
+const shownFields = [
+  '/name',
+  '/description',
+  '/owner',
+  '/approval',
+  '/consumers',
+  '/agent_config/log_level',
+  ...pemFields.map(([name]) => `/agent_config/${name}` as const),
+] as const;
+
+/** Returns the fields with a private key that every viewer would read, such as a PEM file that has the certificate and its key. */
+function publishedKeys(config: ComputationFields['agent_config']): string[] {
+  return pemFields.map(([name]) => name).filter((name) => name !== 'server_key' && holdsPrivateKey(config[name]));
+}
+
+function AgentFields({ fields: { agent_config }, change, errors }: AgentProps) {
+  const published = publishedKeys(agent_config);
+  const [isOpen, setOpen] = useState(published.length > 0);
+  const hasError = shownFields.some((field) => field.startsWith('/agent_config/') && errors.at(field) !== undefined);
+  const [hadError, setHadError] = useState(hasError);
+  if (hasError !== hadError) {
+    setHadError(hasError);
+    if (hasError) setOpen(true); // once: the user may close it again
+  }
+  const set = (changed: Partial<ComputationFields['agent_config']>) => change({ agent_config: { ...agent_config, ...changed } });
+  return (
+    <ExpandableSection
+      variant="container"
+      headerText="Agent"
+      headerDescription="How the agent in the CVM is started."
+      expanded={isOpen}
+      onChange={({ detail }) => setOpen(detail.expanded)}
+    >
+      <SpaceBetween size="l">
+        <FormField label="Log level" errorText={errors.at('/agent_config/log_level')}>
+          <Select
+            selectedOption={{ value: agent_config.log_level, label: agent_config.log_level || 'Default' }}
+            options={logLevels.map((value) => ({ value, label: value || 'Default' }))}
+            onChange={({ detail }) => set({ log_level: logLevels.find((level) => level === detail.selectedOption.value) ?? '' })}
+          />
+        </FormField>
+        <Toggle checked={agent_config.attested_tls} onChange={({ detail }) => set({ attested_tls: detail.checked })}>
+          Attested TLS
+        </Toggle>
+        {pemFields.map(([name, label]) => (
+          <FormField
+            key={name}
+            label={`${label} (optional)`}
+            description="PEM, or a path inside the CVM."
+            errorText={
+              published.includes(name)
+                ? 'This contains a private key, which every viewer would see. Put the key in its own field only.'
+                : errors.at(`/agent_config/${name}`)
+            }
+          >
+            <Textarea
+              value={agent_config[name]}
+              rows={3}
+              spellcheck={false}
+              autoComplete={false}
+              onChange={({ detail }) => set({ [name]: detail.value })}
+            />
+          </FormField>
+        ))}
+      </SpaceBetween>
+    </ExpandableSection>
+  );
+}

@@ -1,0 +1,105 @@
+import Alert from '@cloudscape-design/components/alert';
+import Button from '@cloudscape-design/components/button';
+import FormField from '@cloudscape-design/components/form-field';
+import Input from '@cloudscape-design/components/input';
+import Textarea from '@cloudscape-design/components/textarea';
+import { useState } from 'react';
+import { type Client, type Schemas, ServiceProblem } from '../../client/index.ts';
+import { holdsPrivateKey } from '../../../shared/holds-private-key.ts';
+import { fieldErrors } from '../loading/field-errors.ts';
+import { ReadAgain } from '../loading/read-again.tsx';
+import { useAction } from '../loading/use-action.ts';
+import { addressOf } from '../routing/places.ts';
+import { ConfirmModal } from '../shell/confirm-modal.tsx';
+import { useDomain, useFrame } from '../shell/console-context.ts';
+
+interface Props {
+  /** The registered CVM that is changed. Default: a new one. */
+  registered?: { cvm: Schemas['Cvm']; etag: string | undefined; readAgain: () => void };
+  onClose: () => void;
+  onSaved: (cvm: string) => void;
+}
+
+/** Registers a CVM, or changes what is registered of it. */
+export function RegisterCvm({ registered, onClose, onSaved }: Props) {
+  const { client, domain } = useDomain();
+  const { notify } = useFrame();
+  // The page behind the dialog loads again: the version to change is the one that the user sees in these fields.
+  const [etag] = useState(registered?.etag);
+  const [cvm, setCvm] = useState(registered?.cvm.id ?? '');
+  const [description, setDescription] = useState(registered?.cvm.description ?? '');
+  const [certificate, setCertificate] = useState('');
+  const isPrivate = holdsPrivateKey(certificate);
+  const [existing, setExisting] = useState<string>();
+  const save = useAction(async () => {
+    setExisting(undefined);
+    if (!registered && (await isRegistered(client, cvm.trim()))) {
+      setExisting(cvm.trim());
+      return;
+    }
+    const body = { description, ...(certificate.trim() === '' ? {} : { certificate: `${certificate.trim()}\n` }) };
+    await client.registerCvm({ cvmID: cvm.trim(), body, ifMatch: etag });
+    notify(`${cvm.trim()} is registered.`);
+    onSaved(cvm.trim());
+  });
+  const errors = fieldErrors(save.problem, [...(registered ? [] : ['path/cvmID' as const]), '/description', '/certificate']);
+  return (
+    <ConfirmModal
+      title={registered ? `Edit ${cvm}` : 'Register a CVM'}
+      confirm={registered ? 'Save changes' : 'Register'}
+      isRunning={save.isRunning}
+      problem={save.problem}
+      fields={errors.fields}
+      conflict={
+        registered ? (
+          <ReadAgain problem={save.problem} readAgain={registered.readAgain}>
+            Nothing was saved. Reading {cvm} again shows the changes of others, and drops yours.
+          </ReadAgain>
+        ) : (
+          existing !== undefined && (
+            <Alert type="warning" action={<Button href={addressOf({ screen: 'cvm', domain, cvm: existing })}>Open it</Button>}>
+              {existing} is registered already.
+            </Alert>
+          )
+        )
+      }
+      isDisabled={cvm.trim() === '' || isPrivate}
+      onConfirm={() => void save.run()}
+      onClose={onClose}
+    >
+      {!registered && (
+        <FormField
+          label="Identifier"
+          description="1 to 64 of the characters A-Z a-z 0-9 _ - . :"
+          errorText={errors.at('path/cvmID')}
+        >
+          <Input value={cvm} ariaRequired onChange={({ detail }) => setCvm(detail.value)} />
+        </FormField>
+      )}
+      <FormField label="Description (optional)" errorText={errors.at('/description')}>
+        <Input value={description} onChange={({ detail }) => setDescription(detail.value)} />
+      </FormField>
+      <FormField
+        label="Certificate (optional)"
+        description={
+          registered
+            ? 'One X.509 certificate in PEM. Empty: the fingerprint stays.'
+            : 'One X.509 certificate in PEM. The service keeps its fingerprint.'
+        }
+        errorText={isPrivate ? 'This is a private key. Paste the certificate.' : errors.at('/certificate')}
+      >
+        <Textarea value={certificate} rows={4} spellcheck={false} onChange={({ detail }) => setCertificate(detail.value)} />
+      </FormField>
+    </ConfirmModal>
+  );
+}
+
+async function isRegistered(client: Client, cvmID: string): Promise<boolean> {
+  try {
+    await client.getCvm({ cvmID });
+    return true;
+  } catch (error) {
+    if (error instanceof ServiceProblem && error.code === 'not_found') return false;
+    throw error;
+  }
+}

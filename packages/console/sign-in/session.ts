@@ -1,0 +1,181 @@
+import {
+  beginSignIn,
+  completeSignIn,
+  type PendingSignIn,
+  ServiceProblem,
+  signedIn,
+  type SignInOptions,
+  signOutPage,
+  type TokenSet,
+  type TokenSource,
+} from '../../client/index.ts';
+import type { Role } from '../../../shared/access/roles.ts';
+import { abandonWork, hasWork, mayEndUpload, mayLeave } from '../shell/unsaved-work.ts';
+import { identityOf } from './claims.ts';
+import { type Configuration, configuration } from './configuration.ts';
+import { type ExpiryFlag, expiryFlag } from './expiry-flag.ts';
+import { type Notice, showNotice } from './notice.ts';
+import { hasTexts, stored } from './stored.ts';
+import { tokenSource } from './token-source.ts';
+import { storedTokens } from './tokens.ts';
+
+/** The user who is signed in. */
+export interface Session {
+  /** The user's identifier in the API: the claim `sub`. */
+  user: string;
+  /** The user's roles by domain, such as `{ d1: ['viewer'] }`. For display: only the API decides what is allowed. */
+  roles: Record<string, Role[]>;
+  /** The base URL of the API, without a slash at its end. */
+  api: string;
+  /** A CVM that answers without being registered. Only where CVMs are simulated. */
+  exampleCvm: string | undefined;
+  /**
+   * Returns a token for the API. Renews it if it is about to expire, or if the API has refused it. If the issuer does not renew it,
+   * or the API refuses the renewed one too, it leaves for the sign-in page, which comes back to this address. If the API refuses a token
+   * again within a minute, signing in again does not help: it shows a page that says so instead. While the user has unsaved work, it does
+   * neither, but sets `expiry`.
+   * @throws ServiceProblem if the issuer does not answer; `unauthenticated` if it did not leave because of unsaved work
+   */
+  token: TokenSource;
+  /** Whether the user has to sign in again, and has unsaved work. */
+  expiry: Pick<ExpiryFlag, 'isSet' | 'subscribe'>;
+  /** Leaves for the sign-in page, which comes back to this address. Changes nothing if the user chooses to finish an upload. */
+  signInAgain: () => Promise<void>;
+  /** Changes nothing if the user chooses to stay with unsaved work. */
+  signOut: () => Promise<void>;
+}
+
+/** A sign-in that waits for the issuer's answer, and where the user was when it began. */
+const pending = stored<PendingSignIn & { returnTo: string }>('sign-in', (content) =>
+  hasTexts(content, ['url', 'verifier', 'state', 'nonce', 'returnTo']) ? content : undefined,
+);
+
+/** When the API last refused a token, in milliseconds since 1970. It tells whether signing in again has helped. */
+const refusal = stored<number>('refused', (content) => (typeof content === 'number' ? content : undefined));
+
+/** The address after signing out. Without the parameter, the console would sign in again at once. */
+const signedOut = '/console/?signed-out';
+
+/**
+ * Returns the session of this tab's user. Signs the user in if there is none: leaves for the issuer, and comes back to the same
+ * address. Call it once, before the router reads the address. If nobody is signed in, it shows a page that says why, and does not
+ * return.
+ */
+export async function currentSession(): Promise<Session> {
+  const address = new URL(location.href);
+  if (address.searchParams.has('signed-out')) {
+    storedTokens.remove();
+    const text = 'Your tokens are removed from this tab.';
+    return await stay({ title: 'You are signed out', text, link: 'Sign in', address: '/console/' });
+  }
+  neverShowAgainWithoutTokens();
+  try {
+    const { api, membershipClaim, exampleCvm, ...issuer } = await configuration();
+    const application = applicationOf(issuer);
+    const tokens = await tokensFor(address, application);
+    const expiry = expiryFlag();
+    const token = tokenSource({
+      renewed: signedIn(application, tokens, (renewed) => storedTokens.write(renewed)),
+      leave: () => leave(application),
+      stayOutside: (text) => {
+        storedTokens.remove();
+        return stayOutside(text);
+      },
+      refusal,
+      hasWork,
+      onExpired: expiry.set,
+    });
+    const { user, roles } = identityOf(await token({ signal: new AbortController().signal }), membershipClaim);
+    return {
+      user,
+      roles,
+      api,
+      exampleCvm,
+      token,
+      expiry,
+      signInAgain: async () => {
+        // The console has told the user that signing in again loses what is typed.
+        if (mayEndUpload(ask)) await leave(application);
+      },
+      signOut: async () => {
+        if (mayLeave(ask)) await signOut(application);
+      },
+    };
+  } catch (error) {
+    const isSignedIn = mayStillBeSignedIn(error) && storedTokens.read() !== undefined;
+    if (!isSignedIn) storedTokens.remove();
+    const title = isSignedIn ? 'Your sign-in could not be checked' : notSignedIn;
+    return await stayOutside(error instanceof Error ? error.message : String(error), title);
+  }
+}
+
+/** Whether the tokens may still be valid, because the issuer could not be asked. */
+function mayStillBeSignedIn(error: unknown): boolean {
+  return error instanceof ServiceProblem && ['unreachable', 'unavailable', 'too_many_requests'].includes(error.code);
+}
+
+/** After signing out, Back may show the page as the browser has kept it, with its tokens in memory. */
+function neverShowAgainWithoutTokens(): void {
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted && storedTokens.read() === undefined) location.reload();
+  });
+}
+
+function applicationOf({ issuer, clientId, scopes }: Pick<Configuration, 'issuer' | 'clientId' | 'scopes'>): SignInOptions {
+  return { issuer, clientId, scope: scopes, redirectUri: new URL('/console/', location.origin).href };
+}
+
+/** Returns the tokens for the issuer's answer, or those of this tab. */
+async function tokensFor(address: URL, application: SignInOptions): Promise<TokenSet> {
+  const isAnswer = address.searchParams.has('state') && (address.searchParams.has('code') || address.searchParams.has('error'));
+  const asked = pending.read();
+  if (isAnswer && asked) {
+    pending.remove();
+    history.replaceState(null, '', asked.returnTo); // also if the sign-in fails: trying again then leads there
+    const tokens = await completeSignIn(application, asked, address);
+    storedTokens.write(tokens);
+    return tokens;
+  }
+  if (isAnswer) history.replaceState(null, '', '/console/'); // an answer that was used before, reached by Back or a bookmark
+  return storedTokens.read() ?? (await leave(application));
+}
+
+function ask(question: string): boolean {
+  return window.confirm(question);
+}
+
+/** Leaves for the issuer's page. Never returns, because the page is about to be replaced. */
+async function leave(application: SignInOptions): Promise<never> {
+  const asked = await beginSignIn(application);
+  storedTokens.remove();
+  pending.write({ ...asked, returnTo: `${location.pathname}${location.search}${location.hash}` });
+  abandonWork();
+  location.replace(asked.url); // so that Back does not lead to an address that only signs in again
+  return await never();
+}
+
+async function signOut(application: SignInOptions): Promise<void> {
+  const tokens = storedTokens.read();
+  storedTokens.remove();
+  const returnTo = new URL(signedOut, location.origin).href;
+  // Whether the issuer answers or not, this tab has no token any more.
+  const page = tokens && (await signOutPage({ ...application, returnTo }, tokens).catch(() => undefined));
+  abandonWork();
+  location.assign(page ?? signedOut);
+}
+
+const notSignedIn = 'You are not signed in';
+
+/** Says why nobody is signed in. Trying again comes back to this address. */
+function stayOutside(text: string, title = notSignedIn): Promise<never> {
+  return stay({ title, text, link: 'Try again', address: `${location.pathname}${location.search}` });
+}
+
+async function stay(notice: Notice): Promise<never> {
+  showNotice(notice);
+  return await never();
+}
+
+function never(): Promise<never> {
+  return new Promise(() => undefined);
+}

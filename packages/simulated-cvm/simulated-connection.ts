@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import type { Schemas } from '../client/api-types.ts';
+import { createClient } from '../client/create-client.ts';
+import { retryUntilAborted } from '../client/retry-until-aborted.ts';
+
+type WithoutId<Each> = Each extends unknown ? Omit<Each, 'id'> : never;
+export type NewReport = WithoutId<Schemas['Report']>;
+export type ArrivingCommand = Pick<Schemas['Command'], 'id' | 'type' | 'run_id' | 'manifest'>;
+
+/** The same for the same fact, so a CVM that reports again what it reported before a restart of this machine adds nothing. */
+function identifierOf(report: NewReport): string {
+  switch (report.type) {
+    case 'event':
+      return `event:${report.event_type}/${report.status}`;
+    case 'accepted':
+    case 'rejected':
+      return `${report.type}:${report.command_id}`;
+    case 'heartbeat':
+      return randomUUID();
+  }
+}
+
+export interface CvmConnection {
+  /** The commands for the CVM, and the run that holds it. */
+  work: () => Promise<{ commands: ArrivingCommand[]; run: Pick<Schemas['HeldRun'], 'id' | 'accepted_at'> | null }>;
+  /**
+   * Returns when the service has the reports. A report that is sent again keeps its identifier.
+   * @returns the status of the run after the last report
+   */
+  report: (...reports: NewReport[]) => Promise<string | null>;
+}
+
+export interface ConnectionOptions {
+  baseUrl: string;
+  domain: string;
+  cvmId: string;
+  /** A token with the role `cvm` in the domain. */
+  token: (domain: string) => Promise<string>;
+  /** Aborts every request and every wait. */
+  closing: AbortSignal;
+}
+
+const retry = {
+  attempts: Infinity,
+  firstPauseInMilliseconds: 100,
+  longestPauseInMilliseconds: 2_000,
+  timeoutInMilliseconds: 10_000,
+};
+
+/** Calls the two endpoints of CVMs. Repeats the same request until the service accepts or refuses it. @throws ServiceProblem */
+export function connectCvm({ baseUrl, domain, cvmId: cvmID, token, closing: signal }: ConnectionOptions): CvmConnection {
+  let bearer: string | undefined;
+  const keptToken = async ({ refused }: { refused?: string }) => {
+    if (bearer === undefined || bearer === refused) bearer = await token(domain);
+    return bearer;
+  };
+  const client = createClient({ baseUrl, domain, token: keptToken, retry });
+  return {
+    work: () => retryUntilAborted(() => client.listCommands({ cvmID, signal }), { signal }),
+    report: async (...given) => {
+      const reports = given.map((report) => ({ id: identifierOf(report), ...report })) as Schemas['Report'][];
+      const { results } = await retryUntilAborted(() => client.report({ cvmID, body: { reports }, signal }), { signal });
+      return results.at(-1)?.run_status ?? null;
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import { timestampOf } from '../../shared/clock.ts';
+import { type AgentEvent, behaviourOf, stoppedEvents } from './simulated-behaviour.ts';
+import type { ArrivingCommand, CvmConnection, NewReport } from './simulated-connection.ts';
+import { datasetsIn, manifestFlaw } from './simulated-manifest-check.ts';
+import { pause, type TimerClock } from '../../shared/timer-clock.ts';
+
+export interface Pace {
+  /** The pause between two events of an agent. */
+  eventsInMilliseconds: number;
+  /** The pause between two heartbeats while no event is sent. */
+  heartbeatInMilliseconds: number;
+  /** The pause between two requests for commands. */
+  pollInMilliseconds: number;
+}
+
+export interface SimulatedCvm {
+  cvmId: string;
+  runId: string;
+  connection: CvmConnection;
+  pace: Pace;
+  clock: TimerClock;
+  /** Aborted when the simulator stops. */
+  closing: AbortSignal;
+}
+
+/**
+ * Simulates one CVM for one run, as an agent serves one computation: asks for commands, takes the run, reports, obeys a stop.
+ * Stops its work when the service says that the run has failed or was cancelled. Takes up a run that the CVM accepted before a
+ * restart of this machine: without the manifest, which is not sent again, it takes up the run at the algorithm's start.
+ * @throws AbortError when closing; ServiceProblem
+ */
+export async function simulateCvm(cvm: SimulatedCvm): Promise<void> {
+  const { cvmId, runId, connection, pace, clock, closing } = cvm;
+  const behaviour = behaviourOf(cvmId);
+  const stopped = new AbortController();
+  /** Aborted when the run is over without this CVM. */
+  const over = new AbortController();
+  const answered = new Set<string>();
+  let work: Promise<void> | undefined;
+  let latestEvent: AgentEvent | undefined;
+
+  const send = async (...reports: NewReport[]) => {
+    const status = await connection.report(...reports);
+    if (status === null || ['failed', 'cancelled'].includes(status)) over.abort();
+  };
+  const report = async (event: AgentEvent, ...before: NewReport[]) => {
+    const occurred_at = timestampOf(clock);
+    await send(...before, { type: 'event', run_id: runId, ...event, details: '', occurred_at });
+    latestEvent = event;
+  };
+  const waitBeating = async (milliseconds: number, signal: AbortSignal) => {
+    const endsAt = clock.now() + milliseconds;
+    for (let left = milliseconds; left > 0; left = endsAt - clock.now()) {
+      await pause(clock, Math.min(left, pace.heartbeatInMilliseconds), signal);
+      if (left > pace.heartbeatInMilliseconds) await send({ type: 'heartbeat', run_id: runId });
+    }
+  };
+
+  const takeRun = async ({ id: command_id, manifest }: ArrivingCommand) => {
+    const flaw = manifestFlaw(manifest);
+    if (flaw !== undefined) process.stderr.write(`Simulated CVM ${cvmId}: this manifest would crash an agent: ${flaw}\n`);
+    const reason = flaw === undefined ? behaviour.refusal : `The manifest would crash an agent: ${flaw}`;
+    if (reason !== undefined) {
+      await send({ type: 'rejected', run_id: runId, command_id, reason });
+      return;
+    }
+    await send({ type: 'accepted', run_id: runId, command_id, reason: '' });
+    await workThrough(behaviour.before(datasetsIn(manifest)));
+  };
+
+  const workThrough = async (before: AgentEvent[]) => {
+    const untilStopped = AbortSignal.any([closing, stopped.signal, over.signal]);
+    const tell = async (events: AgentEvent[]) => {
+      for (const event of events) {
+        await waitBeating(pace.eventsInMilliseconds, untilStopped);
+        await report(event);
+      }
+    };
+    await tell(before);
+    if (behaviour.fallsSilent) return;
+    await waitBeating(behaviour.worksInMilliseconds, untilStopped);
+    await tell(behaviour.after);
+  };
+
+  const obeyStop = async ({ id: command_id }: ArrivingCommand) => {
+    stopped.abort();
+    await work;
+    const wasAtWork = latestEvent?.event_type === 'Running';
+    await report(stoppedEvents.stopped, { type: 'accepted', run_id: runId, command_id, reason: '' });
+    if (!wasAtWork) return;
+    await waitBeating(pace.eventsInMilliseconds, closing);
+    await report(stoppedEvents.failedAfterwards);
+  };
+
+  const obey = async (command: ArrivingCommand) => {
+    answered.add(command.id);
+    if (command.type === 'run') {
+      work = untilAborted(takeRun(command), closing);
+      work.catch(() => undefined); // rethrown where it is awaited
+    } else if (!behaviour.ignoresStops) await obeyStop(command);
+    if (behaviour.fallsSilent) await work;
+  };
+
+  while (!(behaviour.fallsSilent && work)) {
+    const { commands, run } = await connection.work();
+    if (run?.id !== runId) break;
+    if (!work && run.accepted_at !== null && !commands.some(({ type }) => type === 'run')) {
+      work = untilAborted(behaviour.fallsSilent ? Promise.resolve() : workThrough(behaviour.before(0).slice(1)), closing);
+      work.catch(() => undefined); // rethrown where it is awaited
+    }
+    for (const command of commands) {
+      if (command.run_id === runId && !answered.has(command.id)) await obey(command);
+    }
+    await pause(clock, pace.pollInMilliseconds, closing);
+  }
+  await work;
+}
+
+/** Waits for an activity and ignores its AbortError, unless the simulator stops. */
+async function untilAborted(activity: Promise<unknown>, closing: AbortSignal): Promise<void> {
+  try {
+    await activity;
+  } catch (error) {
+    closing.throwIfAborted();
+    if (!(error instanceof Error && error.name === 'AbortError')) throw error;
+  }
+}

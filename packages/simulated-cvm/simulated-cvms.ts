@@ -1,0 +1,80 @@
+import { behaviourOf } from './simulated-behaviour.ts';
+import { connectCvm } from './simulated-connection.ts';
+import { type Pace, simulateCvm } from './simulated-cvm.ts';
+import { pause, systemTimerClock, type TimerClock } from '../../shared/timer-clock.ts';
+
+/** A run that is offered to a CVM or active on it. */
+export interface ClaimedCvm {
+  domain: string;
+  cvm_id: string;
+  run_id: string;
+}
+
+export interface SimulatedCvmsOptions {
+  baseUrl: string;
+  /** A token with the role `cvm` in the domain. */
+  token: (domain: string) => Promise<string>;
+  listClaimedCvms: () => Promise<ClaimedCvm[]>;
+  pace?: Partial<Pace>;
+  /** Measures the pace. Default: the system clock. Requests and their retries use real time. */
+  clock?: TimerClock;
+}
+
+const usualPace: Pace = { eventsInMilliseconds: 300, heartbeatInMilliseconds: 1_000, pollInMilliseconds: 250 };
+
+/**
+ * Simulates the CVM of every run, by the two endpoints of CVMs over HTTP. Whatever CVM a run names, a simulated one answers,
+ * and its identifier selects its behaviour (`behaviourOf`). Each run gets a new one, as each agent process serves one
+ * computation. `listClaimedCvms` lists the CVMs that have work. It is the only thing that a real CVM does not need, because
+ * that knows its own name.
+ */
+export function startSimulatedCvms(options: SimulatedCvmsOptions): { stop: () => Promise<void> } {
+  const pace = { ...usualPace, ...options.pace };
+  const clock = options.clock ?? systemTimerClock;
+  const ending = new AbortController();
+  const booted = new Set<string>();
+  const lives = new Set<Promise<void>>();
+
+  const boot = (claim: ClaimedCvm) => {
+    booted.add(claim.run_id);
+    if (behaviourOf(claim.cvm_id).isAbsent) return;
+    const life = live(claim, options, { pace, clock, closing: ending.signal });
+    lives.add(life);
+    void life.finally(() => lives.delete(life));
+  };
+  const discover = async () => {
+    const claims = await options.listClaimedCvms();
+    const claimed = new Set(claims.map((claim) => claim.run_id));
+    for (const runId of booted) if (!claimed.has(runId)) booted.delete(runId);
+    for (const claim of claims) if (!booted.has(claim.run_id)) boot(claim);
+  };
+  const watch = async () => {
+    while (!ending.signal.aborted) {
+      await discover().catch(() => undefined); // retried after the pause
+      await pause(clock, pace.pollInMilliseconds, ending.signal).catch(() => undefined);
+    }
+  };
+
+  const watching = watch();
+  return {
+    stop: async () => {
+      ending.abort();
+      await watching;
+      await Promise.all(lives);
+    },
+  };
+}
+
+async function live(
+  { domain, cvm_id, run_id }: ClaimedCvm,
+  { baseUrl, token }: SimulatedCvmsOptions,
+  machine: { pace: Pace; clock: TimerClock; closing: AbortSignal },
+): Promise<void> {
+  const connection = connectCvm({ baseUrl, domain, cvmId: cvm_id, token, closing: machine.closing });
+  try {
+    await simulateCvm({ cvmId: cvm_id, runId: run_id, connection, ...machine });
+  } catch (error) {
+    if (machine.closing.aborted) return;
+    process.stderr.write(`Simulated CVM ${cvm_id}: ${String(error)}\n`);
+  }
+}

@@ -1,0 +1,113 @@
+import { approvalText, isSignatureOf, limitsOf } from '../../shared/approvals/approval-signature.ts';
+import { parsePublicKey } from '../../shared/keys/public-key.ts';
+import { timeOf } from '../../shared/timestamp.ts';
+import { check, fails, holds, note, type Finding } from './finding.ts';
+import type { Approval, Statement } from './statement.ts';
+
+/** Checks the assets against the manifest, and the approvals of those who had to give one. */
+export function checkApprovals(statement: Statement): Finding[] {
+  const { assets, approvals } = statement;
+  if (assets === null || approvals === null) {
+    return [note('An earlier version of the service started the run. It recorded neither assets nor approvals.')];
+  }
+  return [
+    ...checkAssets(statement, assets),
+    ...approvals.map((approval) => checkApproval(statement, approval)),
+    ...checkLevel(statement, assets, approvals),
+  ];
+}
+
+type Asset = NonNullable<Statement['assets']>[number];
+
+function checkAssets({ manifest, approvals }: Statement, assets: Asset[]): Finding[] {
+  const inManifest = [manifest.algorithm, ...manifest.datasets].map(({ hash }) => Buffer.from(hash).toString('hex'));
+  const approvers = new Set(approvals?.map(({ user }) => user));
+  const withoutWord = assets.filter(({ use, creator }) => use !== 'open' && !approvers.has(creator));
+  return [
+    check(
+      inManifest.join() === assets.map(({ checksum }) => checksum).join(),
+      `The assets are those of the manifest (${assets.length}).`,
+      'The assets are not those of the manifest: their checksums differ.',
+    ),
+    ...withoutWord.map(({ id, creator }) => fails(`The asset ${id} needs the approval of ${creator}, who gave none.`)),
+  ];
+}
+
+/** Checks that everyone approved, and signed, whose approval the computation demands. */
+function checkLevel({ approval, result_consumers, manifest }: Statement, assets: Asset[], approvals: Approval[]): Finding[] {
+  if (approval == null || result_consumers == null) {
+    return [note('An earlier version of the service made this statement. It does not say which approvals the run required.')];
+  }
+  const ofConsumers = manifest.result_consumers.map(({ user_key }, index) => ({ user_key, user: result_consumers[index] ?? '' }));
+  if (result_consumers.length !== ofConsumers.length) {
+    return [fails('The result consumers are not those of the manifest: their numbers differ.')];
+  }
+  if (approval === 'none') return checkUses(assets, approvals);
+  if (approval !== 'all' && approval !== 'all_signed')
+    return [fails(`The approval that the computation demands is unknown: ${approval}.`)];
+
+  const given = new Map(approvals.map((each) => [each.user, each]));
+  const needed = [...new Set([...assets.map(({ creator }) => creator), ...result_consumers])];
+  const missing = needed.filter((user) => !given.has(user));
+  const isSigned = approval === 'all_signed';
+  const unsigned = isSigned ? needed.filter((user) => isUnsigned(given.get(user))) : [];
+  const byOtherKey = ofConsumers.filter(({ user, user_key }) => (given.get(user)?.key ?? user_key) !== user_key);
+  const problems = [
+    ...missing.map((user) => fails(`The computation demands the approval of all, and ${user} gave none.`)),
+    ...unsigned.map((user) => fails(`The computation demands signed approvals, and that of ${user} has no signature.`)),
+    ...byOtherKey.map(({ user }) => fails(`${user} signed with a key other than that of this result consumer in the manifest.`)),
+  ];
+  const how = isSigned ? 'approved with a signature' : 'approved';
+  return problems.length > 0
+    ? problems
+    : [holds(`The creators of all assets and all result consumers ${how}, as the computation demands: ${needed.join(', ')}.`)];
+}
+
+/** Whether there is an approval, and it lacks its signature or the key of that. */
+function isUnsigned(approval: Approval | undefined): boolean {
+  return approval !== undefined && (approval.signature === null || approval.key === null);
+}
+
+/** Reports who approved where only assets demand it. checkAssets reports missing approvals. */
+function checkUses(assets: Asset[], approvals: Approval[]): Finding[] {
+  const needed = [...new Set(assets.flatMap(({ use, creator }) => (use === 'open' ? [] : [creator])))];
+  if (needed.length === 0) return [holds('The run needed no approval: neither the computation nor an asset demanded one.')];
+  if (!needed.every((creator) => approvals.some(({ user }) => user === creator))) return [];
+  return [holds(`The creators of the assets that demanded it approved: ${needed.join(', ')}. The computation demanded no more.`)];
+}
+
+function checkApproval({ domain, computation, run, events, manifest_digest }: Statement, approval: Approval): Finding {
+  const { user, digest, cvm_ids, expires_at, signature, key } = approval;
+  if (digest !== manifest_digest) return fails(`${user} approved another manifest, ${digest}.`);
+  if (cvm_ids !== null && cvm_ids.length > 0 && !cvm_ids.includes(run.cvm_id)) {
+    return fails(`${user} did not approve the CVM ${run.cvm_id}.`);
+  }
+  if (expires_at !== null && !isBefore(events.started.timestamp, expires_at)) {
+    return fails(`The approval of ${user} expired before the run.`);
+  }
+  if (signature === null && key === null) {
+    return note(`${user} approved this manifest without a signature. The service alone says so.`);
+  }
+  if (signature === null) return fails(`The approval of ${user} has a key, but no signature.`);
+  if (key === null) return fails(`The signature of ${user} has no key, so nobody can check it.`);
+  const text = approvalText({ domain, computationId: computation, digest, limits: limitsOf(approval) });
+  const fingerprint = fingerprintOf(key);
+  if (fingerprint === undefined || !isSignatureOf({ text, key, signature })) {
+    return fails(`The signature of ${user} does not fit the approval and its key.`);
+  }
+  return holds(`${user} approved this manifest, signed by the key ${fingerprint}.`);
+}
+
+/** Compares times of any zone and precision. False if one of them is no time. */
+function isBefore(time: string, other: string): boolean {
+  return timeOf(time) < timeOf(other);
+}
+
+/** Returns undefined for a key that the service would not take. */
+export function fingerprintOf(key: string): string | undefined {
+  try {
+    return parsePublicKey(key).fingerprint;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,117 @@
+import * as v from 'valibot';
+import { canonicalJson } from '../../shared/canonical-json.ts';
+import { hashOfEvent } from '../../shared/events/event.ts';
+import { checkApprovalsInJournal } from './check-approvals-in-journal.ts';
+import { checkBeginning, checkCounts, type Page } from './check-pages.ts';
+import { check, fails, holds, note, type Finding } from './finding.ts';
+import { inOrder } from './journal-order.ts';
+import { chainedEvent, detailsOf, nameOf, type ChainedEvent, type Statement } from './statement.ts';
+
+/** Checks the hashes of the two events in a statement. */
+export function checkOwnEvents({ events }: Statement): Finding[] {
+  return [events.started, events.last].map((event) => {
+    const what = `The event ${nameOf(event)} in the statement`;
+    if (event.hash === undefined) return fails(`${what} has no hash: an earlier version of the service recorded it.`);
+    return check(
+      hasOwnHash(event),
+      `${what} has the hash of its content.`,
+      `${what} was changed: its hash is not that of its content.`,
+    );
+  });
+}
+
+/**
+ * Checks that events of the journal are unchanged, and that from the run's first event to its last none is missing, added or out
+ * of order. The hash of each event covers the hash of the one before it, so the last one commits to all before it.
+ * @param given pages of events that are newest first, as the API lists events, or oldest first
+ */
+export function checkJournal(statement: Statement, given: Page[]): Finding[] {
+  const malformed = given.flatMap((page) => page.events).findIndex((event) => !v.is(chainedEvent, event));
+  if (malformed >= 0) return [fails(`The event at place ${malformed + 1} does not have the form of an event.`)];
+  const { started, last } = statement.events;
+  const { pages, events, isNewestFirst } = inOrder(given as (Page & { events: ChainedEvent[] })[]);
+  const problems = [
+    ...checkCounts(pages, isNewestFirst),
+    ...events.flatMap((event) =>
+      event.hash !== undefined && !hasOwnHash(event)
+        ? [fails(`The event ${nameOf(event)} was changed: its hash is not that of its content.`)]
+        : [],
+    ),
+    ...events.flatMap((event, index) => checkLink(event, events[index - 1], events)),
+  ];
+  const first = events.findIndex((event) => isSame(event, started));
+  const end = events.findIndex((event) => isSame(event, last));
+  if (first < 0) problems.push(fails(`The event ${nameOf(started)}, with which the run began, is missing or was changed.`));
+  if (end < 0) problems.push(fails(`The event ${nameOf(last)}, with which the run ended, is missing or was changed.`));
+  if (first >= 0 && end >= 0) problems.push(...checkRange(events.slice(first, end + 1)));
+  const count = end - first + 1;
+  return [
+    ...(problems.length === 0
+      ? [holds(`The ${count} events from the beginning of the run to its end are complete, unchanged and in order.`)]
+      : problems),
+    ...checkBeginning(events, pages, isNewestFirst),
+    ...checkApprovalsInJournal(statement, events.slice(0, Math.max(0, first))),
+    ...notCovered(events, end),
+    ...otherAttestations(statement, events),
+  ];
+}
+
+/** A process that attests itself late is given its run under the hash of the attestation before, perhaps of another process. */
+function otherAttestations({ run, attestation_hash }: Statement, events: ChainedEvent[]): Finding[] {
+  return events.flatMap((event) => {
+    if (event.event_type !== 'Attestation' || event.run_id !== run.id) return [];
+    const hash = detailsOf(event)['attestation_hash'];
+    if (typeof hash !== 'string' || hash === attestation_hash) return [];
+    return [
+      note(
+        `During the run, the CVM reported another attestation token than that of the statement, with the SHA-256 ${hash}: ${nameOf(event)}. Compare both.`,
+      ),
+    ];
+  });
+}
+
+function checkLink(event: ChainedEvent, before: ChainedEvent | undefined, all: ChainedEvent[]): Finding[] {
+  if (!before || event.hash === undefined) return [];
+  if (event.previous_hash === (before.hash ?? '')) return [];
+  const isElsewhere = all.some((other) => other.hash !== undefined && other.hash === event.previous_hash);
+  return [
+    fails(
+      isElsewhere
+        ? `The event ${nameOf(event)} is out of order, or the event ${nameOf(before)} before it was added.`
+        : `The event ${nameOf(event)} does not follow the event ${nameOf(before)}: an event between them is missing, or one of them was added or changed.`,
+    ),
+  ];
+}
+
+function checkRange(events: ChainedEvent[]): Finding[] {
+  if (events.length < 2) return [fails('The event with which the run ended comes before the one with which it began.')];
+  const unchained = events.find((event) => event.hash === undefined);
+  return unchained
+    ? [fails(`The event ${nameOf(unchained)} of the run has no hash, so nothing commits to the events before it.`)]
+    : [];
+}
+
+function notCovered(events: ChainedEvent[], end: number): Finding[] {
+  const later = end < 0 ? [] : events.slice(end + 1);
+  const unchained = events.filter((event) => event.hash === undefined);
+  return [
+    ...(later.length > 0
+      ? [note(`The statement does not cover ${counted(later)} after the end of the run: ${listed(later)}.`)]
+      : []),
+    ...(unchained.length > 0
+      ? [note(`${capital(counted(unchained))} without a hash may have been changed: ${listed(unchained)}.`)]
+      : []),
+  ];
+}
+
+function hasOwnHash(event: ChainedEvent): boolean {
+  return event.previous_hash !== undefined && hashOfEvent(event) === event.hash;
+}
+
+function isSame(one: ChainedEvent, other: ChainedEvent): boolean {
+  return canonicalJson(one) === canonicalJson(other);
+}
+
+const counted = ({ length }: ChainedEvent[]) => (length === 1 ? 'one event' : `${length} events`);
+const listed = (events: ChainedEvent[]) => events.map(nameOf).join(', ');
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,22 @@
+import { printable } from '../../shared/printable.ts';
+import type { Finding } from './finding.ts';
+
+const labels: Record<Finding['verdict'], string> = {
+  holds: 'HOLDS         ',
+  'does not hold': 'DOES NOT HOLD ',
+  note: 'NOTE          ',
+};
+
+/**
+ * Formats what a check found: a line for each fact, then whether everything that was checked holds. The sentences quote the evidence,
+ * which may be forged: no text in it begins a line of its own.
+ */
+export function formatFindings(findings: readonly Finding[]): string {
+  const failed = findings.filter(({ verdict }) => verdict === 'does not hold').length;
+  const lines = findings.map(({ verdict, sentence }) => `${labels[verdict]} ${printable(sentence)}\n`);
+  const notes = findings.filter(({ verdict }) => verdict === 'note').length;
+  const everything =
+    notes === 0 ? 'Everything holds.' : `Everything that was checked holds (${notes} ${notes === 1 ? 'note' : 'notes'}).`;
+  const sum = failed === 0 ? everything : `${failed} of ${findings.length} facts ${failed === 1 ? 'does' : 'do'} not hold.`;
+  return `${lines.join('')}\n${sum}\n`;
+}

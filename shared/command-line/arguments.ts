@@ -1,0 +1,57 @@
+import { realpathSync } from 'node:fs';
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { neverProxyLoopback } from '../../packages/client/node/never-proxy-loopback.ts';
+import { UsageError } from './usage-error.ts';
+
+/** Parses a command's options. @throws UsageError for an unknown option, a missing value or an extra argument */
+export function parseOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(args: string[], options: Options) {
+  try {
+    return parseArgs({ args, options, allowPositionals: false, strict: true }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** @throws UsageError if an option is given that the command does not take. @param command how the message names it */
+export function refuseOptions(command: string, given: Readonly<Record<string, unknown>>, taken: readonly string[]): void {
+  const other = Object.keys(given).find((name) => given[name] !== undefined && !taken.includes(name));
+  if (other !== undefined) throw new UsageError(`${command} takes no --${other}.`);
+}
+
+/** Reads the port from PORT. Default 3000. @throws UsageError if PORT is not a port number */
+export function portFromEnvironment(): number {
+  return parsePort('PORT', process.env['PORT'] || '3000');
+}
+
+function parsePort(name: string, text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new UsageError(`${name} is ${JSON.stringify(text)}; expected a number from 0 to 65535.`);
+}
+
+/**
+ * Reads the port of the gateway for CVMs from GATEWAY_PORT. Undefined if it is not set.
+ * @throws UsageError if it is not a port number
+ */
+export function gatewayPortFromEnvironment(): number | undefined {
+  const text = process.env['GATEWAY_PORT'];
+  return text ? parsePort('GATEWAY_PORT', text) : undefined;
+}
+
+/** Whether this process was started to run a module. Node 22, which starts the service too, has no `import.meta.main`. */
+export function isMain({ filename }: ImportMeta): boolean {
+  const [, started] = process.argv;
+  return started !== undefined && realpathSync(started) === filename;
+}
+
+/** Runs a command with the arguments of this process. A UsageError prints the usage and exits with 2, any other error exits with 1. */
+export async function runCommand(usage: string, command: (args: string[]) => Promise<void>): Promise<void> {
+  try {
+    Object.assign(process.env, neverProxyLoopback(process.env));
+    await command(process.argv.slice(2));
+  } catch (error) {
+    const isUsage = error instanceof UsageError;
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${isUsage ? `\n${usage}\n` : ''}`);
+    process.exit(isUsage ? 2 : 1);
+  }
+}

@@ -1,0 +1,86 @@
+import * as v from 'valibot';
+import { roles as allRoles } from '../access/roles.ts';
+import { UsageError } from '../command-line/usage-error.ts';
+import { membership as knownMembership } from './membership.ts';
+import type { NewUser, UserDirectory } from './user-directory.ts';
+
+export interface RolesOfUser {
+  domain: string;
+  user: string;
+  /** Such as `viewer`, or `cvm:my-cvm`. */
+  roles: readonly string[];
+  /** The address of a new user. */
+  email?: string | undefined;
+}
+
+export interface ManagedUser {
+  /** Undefined if the user existed. */
+  created?: NewUser;
+  /** The memberships in all domains. */
+  memberships: string[];
+}
+
+const administrator = 'administrator';
+
+/** Makes a domain with its first administrator. @throws UsageError if the domain has an administrator already */
+export async function createDomain(directory: UserDirectory, given: Omit<RolesOfUser, 'roles'>): Promise<ManagedUser> {
+  const { domain } = given;
+  const [known] = await administratorsOf(directory, domain);
+  if (known !== undefined) throw new UsageError(`The domain ${domain} exists: ${known} is its administrator. Invite others.`);
+  return await giveRoles(directory, { ...given, roles: [administrator] });
+}
+
+/** Gives a user roles in a domain, beside those that the user has. @throws UsageError if there is no such domain */
+export async function inviteUser(directory: UserDirectory, given: RolesOfUser): Promise<ManagedUser> {
+  await demandDomain(directory, given.domain);
+  return await giveRoles(directory, given);
+}
+
+/**
+ * Gives a user these roles in a domain in place of those that the user has there; none removes the user from the domain.
+ * @throws UsageError if there is no such user, or if the domain would have no administrator
+ */
+export async function changeRoles(directory: UserDirectory, { domain, user, roles }: RolesOfUser): Promise<ManagedUser> {
+  await demandDomain(directory, domain);
+  const after = membershipsFor(domain, roles);
+  const before = await directory.membershipsOf(user);
+  if (!before) throw new UsageError(`There is no user ${user}.`);
+  const administrators = await administratorsOf(directory, domain);
+  // The user may be given by an alias such as an e-mail address, so the names are not compared.
+  const isLast = before.includes(`${domain}:${administrator}`) && administrators.length === 1;
+  if (isLast && !roles.includes(administrator)) {
+    throw new UsageError(`${user} is the last administrator of ${domain}. Make another user administrator first.`);
+  }
+  for (const membership of after) if (!before.includes(membership)) await directory.add(user, membership);
+  for (const membership of before) {
+    if (membership.startsWith(`${domain}:`) && !after.includes(membership)) await directory.remove(user, membership);
+  }
+  return { memberships: (await directory.membershipsOf(user)) ?? [] };
+}
+
+async function giveRoles(directory: UserDirectory, { domain, user, roles, email }: RolesOfUser): Promise<ManagedUser> {
+  const given = membershipsFor(domain, roles);
+  const before = await directory.membershipsOf(user);
+  const created = before ? undefined : await directory.addUser(user, email);
+  for (const membership of given) if (!before?.includes(membership)) await directory.add(user, membership);
+  const memberships = (await directory.membershipsOf(user)) ?? [];
+  return { memberships, ...(created ? { created } : {}) };
+}
+
+/** @throws UsageError for a role that the service does not know */
+function membershipsFor(domain: string, roles: readonly string[]): string[] {
+  return roles.map((role) => {
+    const membership = `${domain}:${role}`;
+    if (v.is(knownMembership, membership)) return membership;
+    throw new UsageError(`There is no role ${role}. Roles: ${Object.keys(allRoles).join(' ')} cvm:<cvmID>.`);
+  });
+}
+
+async function demandDomain(directory: UserDirectory, domain: string): Promise<void> {
+  if ((await administratorsOf(directory, domain)).length > 0) return;
+  throw new UsageError(`The domain ${domain} has no administrator. Create it first.`);
+}
+
+async function administratorsOf(directory: UserDirectory, domain: string): Promise<string[]> {
+  return await directory.usersWith(`${domain}:${administrator}`);
+}

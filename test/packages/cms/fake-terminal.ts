@@ -1,0 +1,33 @@
+import type { ExitCode } from '../../../packages/cms/exit-codes.ts';
+import { runCms } from '../../../packages/cms/run-cms.ts';
+import type { Terminal } from '../../../packages/cms/terminal.ts';
+
+/** What a command printed, and its exit code. */
+export interface Ran {
+  exitCode: ExitCode;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs command lines in this process, as a user with the home `home`. */
+export function cmsIn(home: string, given: Partial<Terminal> = {}): (...args: string[]) => Promise<Ran> {
+  return async (...args) => {
+    let [stdout, stderr] = ['', ''];
+    const terminal: Terminal = {
+      env: {},
+      home,
+      userName: 'alice',
+      out: (text) => (stdout += text),
+      err: (text) => (stderr += text),
+      columns: undefined,
+      colours: false,
+      showsProgress: false,
+      ask: undefined,
+      openPage: () => undefined,
+      now: Date.now,
+      signal: new AbortController().signal,
+      ...given,
+    };
+    return { exitCode: await runCms(args, terminal, '1.0.0'), stdout, stderr };
+  };
+}

@@ -1,0 +1,281 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { OAuth2Server } from 'oauth2-mock-server';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Profile } from '../../../packages/cms/profile/profile.ts';
+import type { Profiles } from '../../../packages/cms/profile/profiles.ts';
+import { tokenOf, withToken } from '../../../packages/cms/profile/token.ts';
+import { ownPort } from '../../support/own-port.ts';
+import { startAnsweringServer } from '../../support/answering-server.ts';
+import { cmsIn } from './fake-terminal.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'cms-'));
+const server = new OAuth2Server();
+let issuer: string;
+const place = ['--server', 'https://api.example.com', '--domain', 'd1'];
+
+beforeAll(async () => {
+  await server.issuer.keys.generate('RS256');
+  await server.start(0, '127.0.0.1');
+  issuer = `http://127.0.0.1:${server.address().port}`;
+  server.issuer.url = issuer;
+  server.service.on('beforeTokenSigning', ({ payload }: { payload: object }) => {
+    Object.assign(payload, { sub: 'alice', 'cognito:groups': ['d1:creator', 'd2:viewer'] });
+  });
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true });
+});
+
+function kept(): { credentials: Record<string, string>; user: string } {
+  const content = JSON.parse(readFileSync(join(folder, '.config/cms/config.json'), 'utf8')) as {
+    profiles: { default: { credentials: Record<string, string>; user: string } };
+  };
+  return content.profiles.default;
+}
+
+describe('the token of a profile', () => {
+  const profile = (access_token: string, expires_at: number): Profile => ({
+    server: 'https://api.example.com',
+    domain: 'd1',
+    user: 'alice',
+    access_token,
+    expires_at,
+    credentials: { kind: 'issuer', issuer, client_id: 'cms', refresh_token: 'works once' },
+  });
+
+  const terminal = { env: {}, signal: new AbortController().signal };
+
+  it('is that of another command which renewed it at the same time', async () => {
+    server.service.once('beforeResponse', (answer: { statusCode: number; body: object }) => {
+      Object.assign(answer, { statusCode: 400, body: { error: 'invalid_grant' } });
+    });
+    const stored = [profile('old', 0), profile('of the other', Number.MAX_SAFE_INTEGER)];
+    const profiles = { read: async () => stored.shift() } as unknown as Profiles;
+    expect(await tokenOf(profiles, 'default', terminal)({})).toBe('of the other');
+  });
+
+  it('that arrives soon after Ctrl-C is stored, with the refresh token that takes the place of the one before', async () => {
+    const ending = new AbortController();
+    server.service.once('beforeResponse', () => ending.abort());
+    const written: Profile[] = [];
+    const profiles = {
+      read: async () => profile('old', 0),
+      write: async (_: string, next: Profile) => void written.push(next),
+    } as unknown as Profiles;
+    await tokenOf(profiles, 'default', { env: {}, signal: ending.signal })({});
+    expect(ending.signal.aborted).toBe(true);
+    expect(written).toMatchObject([{ credentials: { refresh_token: expect.not.stringMatching('works once') } }]);
+  });
+
+  it.each([
+    ['a program', { kind: 'program', issuer: '', client_id: 'cms' }],
+    ['npm start', { kind: 'local', user: 'alice', roles: [] }],
+  ] as const)('of %s is not waited for after Ctrl-C', async (_, credentials) => {
+    const silent = await startAnsweringServer();
+    const ending = new AbortController();
+    silent.answerWith(() => ending.abort(new Error('Ctrl-C')));
+    const expired = { ...profile('old', 0), server: silent.endpoint, credentials: { ...credentials, issuer: silent.endpoint } };
+    const profiles = { read: async () => expired } as unknown as Profiles;
+    const source = tokenOf(profiles, 'default', { env: { CMS_CLIENT_SECRET: 's' }, signal: ending.signal });
+    await expect(source({})).rejects.toThrow('Ctrl-C');
+    await silent.stop();
+  });
+
+  it('expires by the clock of this machine, although that is an hour ahead', () => {
+    const now = Math.floor(Date.now() / 1_000);
+    const claims = { sub: 'alice', iat: now - 3_600, exp: now };
+    const token = `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`;
+    expect(withToken(profile('old', 0), token).expires_at).toBeGreaterThanOrEqual(now + 3_600);
+  });
+});
+
+describe('cms login', () => {
+  it('opens the browser at the issuer, and stores who came back; without options it does so again', async () => {
+    const opened: string[] = [];
+    const cms = cmsIn(folder, {
+      openPage: (url) => {
+        opened.push(url);
+        void fetch(url); // the issuer signs in without a question, and redirects
+      },
+    });
+    expect(await cms('login', ...place, '--issuer', issuer, '--client-id', 'cms')).toMatchObject({
+      exitCode: 0,
+      stdout: 'Logged in to https://api.example.com as alice, creator in the domain d1.\n',
+    });
+    expect(kept()).toMatchObject({ user: 'alice', credentials: { kind: 'issuer', issuer, client_id: 'cms' } });
+    expect(await cms('login')).toMatchObject({ exitCode: 0 });
+    expect(opened).toHaveLength(2);
+    expect((await cms('whoami')).stdout).toMatch(/Memberships +d1:creator\n +d2:viewer/);
+  });
+
+  it('takes the secret of a program from CMS_CLIENT_SECRET, and does not store it', async () => {
+    const cms = cmsIn(folder, { env: { CMS_CLIENT_SECRET: 'very secret' } });
+    expect(await cms('login', ...place, '--issuer', issuer, '--client-id', 'robot')).toMatchObject({ exitCode: 0 });
+    expect(kept().credentials).toEqual({ kind: 'program', issuer, client_id: 'robot' });
+  });
+
+  it('without options and CMS_CLIENT_SECRET asks for the secret of a program again, and opens no browser', async () => {
+    const home = join(folder, 'program');
+    await cmsIn(home, { env: { CMS_CLIENT_SECRET: 's' } })('login', ...place, '--issuer', issuer, '--client-id', 'robot');
+    const opened: string[] = [];
+    const ending = new AbortController();
+    const openPage = (url: string) => {
+      opened.push(url);
+      ending.abort();
+    };
+    const cms = cmsIn(home, { openPage, signal: ending.signal });
+    expect(await cms('login')).toMatchObject({
+      exitCode: 3,
+      stderr: 'Set CMS_CLIENT_SECRET to the secret of robot.\nNext: export CMS_CLIENT_SECRET=SECRET\n',
+    });
+    expect(opened).toEqual([]);
+  });
+
+  it('without options comes back to the same port, until the issuer is named again', async () => {
+    const redirects: (string | null)[] = [];
+    const openPage = (url: string) => {
+      redirects.push(new URL(url).searchParams.get('redirect_uri'));
+      void fetch(url);
+    };
+    const cms = cmsIn(join(folder, 'port'), { openPage });
+    const port = await ownPort();
+    const login = ['login', ...place, '--issuer', issuer, '--client-id', 'cms'];
+    expect(await cms(...login, '--port', String(port))).toMatchObject({ exitCode: 0 });
+    expect(await cms('login')).toMatchObject({ exitCode: 0 });
+    expect(await cms(...login)).toMatchObject({ exitCode: 0 });
+    const known = `http://127.0.0.1:${port}/callback`;
+    expect(redirects).toEqual([known, known, expect.not.stringContaining(`:${port}/`)]);
+  });
+
+  it('without options shows a code for another device again, if the first login did', async () => {
+    const device = await startAnsweringServer();
+    const { endpoint } = device;
+    const access_token = `e30.${Buffer.from(JSON.stringify({ sub: 'alice' })).toString('base64url')}.c2ln`;
+    const answers: Record<string, object> = {
+      '/device': { device_code: 'd', user_code: 'ABCD', verification_uri: `${endpoint}/go`, expires_in: 60, interval: 0.01 },
+      '/token': { access_token, token_type: 'bearer', expires_in: 60 },
+    };
+    const discovered = {
+      issuer: endpoint,
+      authorization_endpoint: `${endpoint}/sign-in`,
+      token_endpoint: `${endpoint}/token`,
+      device_authorization_endpoint: `${endpoint}/device`,
+    };
+    device.answerWith(({ url = '' }, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answers[url] ?? discovered));
+    });
+    const ending = new AbortController();
+    const cms = cmsIn(join(folder, 'device'), { openPage: () => ending.abort(), signal: ending.signal });
+    const shown = { exitCode: 0, stderr: `Open ${endpoint}/go and type the code ABCD\n` };
+    const login = ['login', ...place, '--issuer', endpoint, '--client-id', 'cms', '--scope', 'api', '--device'];
+    expect(await cms(...login)).toMatchObject(shown);
+    expect(await cms('login')).toMatchObject(shown);
+    await device.stop();
+  });
+
+  it('says that an issuer refuses the secret of a program, and exits with 3; that it takes no more requests, with 8', async () => {
+    const cms = cmsIn(folder, { env: { CMS_CLIENT_SECRET: 'wrong' } });
+    const strict = await startAnsweringServer();
+    const answers = [
+      { status: 401, headers: { 'www-authenticate': 'Basic' }, body: { error: 'invalid_client' } },
+      { status: 429, headers: {}, body: { error: 'too_many_requests' } },
+    ];
+    strict.answerWith(({ method }, response) => {
+      const discovered = {
+        status: 200,
+        headers: {},
+        body: { issuer: strict.endpoint, token_endpoint: `${strict.endpoint}/token` },
+      };
+      const { status, headers, body } = (method === 'POST' ? answers.shift() : undefined) ?? discovered;
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+    });
+    const login = ['login', ...place, '--issuer', strict.endpoint, '--client-id', 'robot'];
+    const next = `\nNext: cms ${login.join(' ')}\n`;
+    expect(await cms(...login)).toMatchObject({ exitCode: 3, stderr: `The issuer refused: invalid_client${next}` });
+    expect(await cms(...login)).toMatchObject({
+      exitCode: 8,
+      stderr: `The issuer refused: too_many_requests. Try again in a minute.${next}`,
+    });
+    await strict.stop();
+  });
+
+  it('says why an issuer cannot be used', async () => {
+    const cms = cmsIn(folder);
+    const given = [...place, '--client-id', 'cms', '--issuer'];
+    expect(await cms('login', ...given, issuer, '--device')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('does not support sign-in with a code'),
+    });
+    expect(await cms('login', ...given, 'http://127.0.0.1:9')).toMatchObject({
+      exitCode: 8,
+      stderr: expect.stringContaining('No answer from the issuer'),
+    });
+  });
+
+  it('ends at Ctrl-C with 130, in the browser as on another device', async () => {
+    const ending = new AbortController();
+    const cms = cmsIn(folder, { signal: ending.signal, openPage: () => ending.abort() });
+    const login = ['login', ...place, '--issuer', issuer, '--client-id', 'cms'];
+    expect(await cms(...login)).toMatchObject({ exitCode: 130, stderr: expect.stringMatching(/\nInterrupted\.\n$/) });
+    expect(await cms(...login, '--device')).toMatchObject({ exitCode: 130, stderr: 'Interrupted.\n' });
+  });
+
+  it('says that CMS_TOKEN goes before the login', async () => {
+    const cms = cmsIn(folder, { env: { CMS_CLIENT_SECRET: 'very secret', CMS_TOKEN: 'T' } });
+    expect((await cms('login', ...place, '--issuer', issuer, '--client-id', 'robot')).stderr).toContain(
+      'Next: env -u CMS_TOKEN cms whoami\n',
+    );
+  });
+
+  it('asks for missing settings', async () => {
+    const cms = cmsIn(join(folder, 'new'));
+    expect(await cms('login', '--server', 'https://api.example.com')).toMatchObject({
+      exitCode: 2,
+      stderr: 'Choose a domain.\nNext: cms login --server https://api.example.com --domain DOMAIN --issuer URL --client-id ID\n',
+    });
+    expect((await cms('login', '--token', 'T', '--server', 'https://api.example.com')).stderr).toContain(
+      'Next: cms login --token TOKEN --server https://api.example.com --domain DOMAIN\n',
+    );
+    expect(await cms('login')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('Next: cms login --local\n') });
+    expect(await cms('login', '--domain', 'd1')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('Next: cms login --domain d1 --local'),
+    });
+  });
+
+  it('is removed by cms logout', async () => {
+    const cms = cmsIn(folder);
+    expect(await cms('logout')).toMatchObject({ stdout: 'Logged out.\n' });
+    expect(await cms('whoami')).toMatchObject({ exitCode: 3 });
+  });
+});
+
+describe('a user whom this machine does not know by name, as in a container,', () => {
+  const nameless = `
+    import os from 'node:os';
+    import { syncBuiltinESMExports } from 'node:module';
+    os.userInfo = () => { throw new Error('ENOENT: no such file or directory, uv_os_get_passwd'); };
+    syncBuiltinESMExports();
+  `;
+  const cms = (env: Record<string, string>, ...args: string[]) => {
+    const preload = `data:text/javascript,${encodeURIComponent(nameless)}`;
+    const program = join(import.meta.dirname, '../../../packages/cms/bin/cms.js');
+    const options = { encoding: 'utf8', env: { HOME: join(folder, 'nameless'), ...env } } as const;
+    const { status, stderr } = spawnSync(process.execPath, ['--import', preload, program, ...args], options);
+    return { status, stderr };
+  };
+
+  it('types every command, and needs --user or USER for cms login --local alone', () => {
+    const login = ['login', '--local', '--server', 'http://127.0.0.1:9'];
+    expect(cms({}, '--version')).toEqual({ status: 0, stderr: '' });
+    expect(cms({}, ...login)).toEqual({
+      status: 2,
+      stderr: `You have no user name on this machine.\nNext: cms ${login.join(' ')} --user USER\n`,
+    });
+    expect(cms({ USER: 'alice' }, ...login)).toMatchObject({ status: 8, stderr: expect.stringContaining('No service answers') });
+  });
+});

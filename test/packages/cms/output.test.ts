@@ -1,0 +1,302 @@
+import { describe, expect, it } from 'vitest';
+import { type Client, createClient } from '../../../packages/client/create-client.ts';
+import { computationId, named, thenUse } from '../../../packages/cms/computation-reference.ts';
+import type { Context } from '../../../packages/cms/context.ts';
+import { formatManifest } from '../../../packages/cms/manifest.ts';
+import type { Collaboration } from '../../../packages/cms/collaboration/collaboration.ts';
+import { findComputation } from '../../../packages/cms/collaboration/find-computation.ts';
+import { explainProblem } from '../../../packages/cms/explain-problem.ts';
+import { missingItems } from '../../../packages/cms/missing-items.ts';
+import { eventLine } from '../../../packages/cms/output/event-line.ts';
+import { relativeTime } from '../../../packages/cms/output/relative-time.ts';
+import { commandLine } from '../../../packages/cms/output/shell-word.ts';
+import { table, type Column } from '../../../packages/cms/output/table.ts';
+import { printableLines } from '../../../packages/cms/output/text-width.ts';
+import type { Profile } from '../../../packages/cms/profile/profile.ts';
+import type { Terminal } from '../../../packages/cms/terminal.ts';
+import { liveLine } from '../../../packages/cms/watch/live-line.ts';
+import { watchOutages } from '../../../packages/cms/watch/outages.ts';
+import { type ProblemFields, ServiceProblem } from '../../../packages/client/service-problem.ts';
+import { sizeText } from '../../../packages/client/size-text.ts';
+
+interface Row {
+  id: string;
+  name: string;
+}
+const columns: Column<Row>[] = [
+  { title: 'id', value: ({ id }) => id },
+  { title: 'name', value: ({ name }) => name, cuts: true },
+];
+
+describe('a table', () => {
+  it('fits the width of the terminal: it cuts the columns that may be cut', () => {
+    const printed = table([{ id: '12345678', name: 'A name that is too long' }], columns, { columns: 20, colours: false });
+    expect(printed).toBe('ID        NAME\n12345678  A name th…\n');
+  });
+
+  it('is whole where the output is not a terminal', () => {
+    const printed = table([{ id: '1', name: 'A name that is too long' }], columns);
+    expect(printed).toContain('A name that is too long');
+  });
+
+  it('never prints control characters, with which a name could rewrite the terminal', () => {
+    expect(table([{ id: '1', name: 'a\u001b[2Jb\u202ec\rd' }], columns)).toBe('ID  NAME\n1   a [2Jb c d\n');
+  });
+
+  it('aligns wide characters', () => {
+    const both: Column<Row>[] = [...columns].reverse();
+    const lines = table(
+      [
+        { id: '1', name: '数据' },
+        { id: '2', name: 'data' },
+      ],
+      both,
+    ).split('\n');
+    expect(lines.slice(0, 3)).toEqual(['NAME  ID', '数据  1', 'data  2']);
+  });
+});
+
+describe('the text of a command', () => {
+  it('keeps its lines and its colours, and no other control characters', () => {
+    expect(printableLines('a\n\u001b[32mb\u001b[39m\u001b[2Jc\rd\u009b1m\n')).toBe('a\n\u001b[32mb\u001b[39m [2Jc d 1m\n');
+  });
+});
+
+describe('a manifest', () => {
+  it('is shown with the configuration that an approval covers', () => {
+    const config = { attested_tls: true, cert_file: '/etc/agent.pem', server_ca_file: '-----BEGIN CERTIFICATE-----\nMA==\n' };
+    const manifest = {
+      id: 'c',
+      name: 'n',
+      description: '',
+      algorithm: { hash: [], user_key: '' },
+      datasets: [],
+      result_consumers: [],
+    };
+    const shown = formatManifest(manifest, config);
+    expect(shown).toMatch(
+      /TLS +attested\nCertificate +\/etc\/agent.pem\nServer CA +given as text, SHA-256 [0-9a-f]{64}\nClient CA +none\n/,
+    );
+  });
+});
+
+describe('a line of the timeline', () => {
+  const event = {
+    event_type: 'failed',
+    status: 'failure',
+    originator: 'system',
+    timestamp: '2026-01-01T00:00:02.500Z',
+    details: Buffer.from('{"reason": "The CVM \\u001b[1mfailed."}').toString('base64'),
+  } as Parameters<typeof eventLine>[0];
+
+  it('has the seconds since the start, the mark of an end, and the reason', () => {
+    const line = eventLine(event, Date.parse('2026-01-01T00:00:00Z'), { colours: false });
+    expect(line).toBe('✗    +2.5 s  system              failed              failure  The CVM  [1mfailed.');
+  });
+});
+
+describe('the line at the bottom of a watched run', () => {
+  it('has the notes of an outage above it', () => {
+    const written: string[] = [];
+    const write = (text: string) => void written.push(text);
+    const live = liveLine({ out: write, err: write, showsProgress: true, now: () => 0 } as unknown as Terminal, 0);
+    const outages = watchOutages(write);
+    outages.noteWith(live.note);
+    for (const detail of ['Busy', 'Busy']) outages.began({ detail });
+    live.stop();
+    expect(written).toEqual(['\r\u001b[K', 'Busy. Trying again.\n', '\r\u001b[K⠋ 0 s', '\r\u001b[K']);
+  });
+});
+
+describe('a name among many computations', () => {
+  it('is searched for with a note that its identifier is faster', async () => {
+    const client = createClient({
+      baseUrl: 'http://service.test',
+      domain: 'd1',
+      fetch: async () => Response.json({ computations: [{ id: 'c1', name: 'A b' }], limit: 100, offset: 0, total: 1_000 }),
+    });
+    const notes: string[] = [];
+    const context = {
+      terminal: { env: {} } as Terminal,
+      command: (text: string) => `cms ${text}`,
+      note: (text: string) => void notes.push(text),
+      typed: 'cms check',
+    };
+    const place = { server: '', domain: 'd1', user: 'alice' };
+    const profile: Profile = { ...place, credentials: { kind: 'token' }, access_token: '', expires_at: 0 };
+    const connection = { client, ...place, profile };
+    expect(await computationId(context, connection, 'A b')).toBe('c1');
+    expect(notes.join('')).toBe(
+      'Searching 1000 computations for "A b". To be faster, use its identifier, or type this first:\n  cms computation use \'A b\'\n',
+    );
+    notes.length = 0;
+    await computationId(context, { ...connection, profile: undefined }, 'A b');
+    expect(notes.join('')).toBe('Searching 1000 computations for "A b". To be faster, use its identifier.\n');
+    notes.length = 0;
+    await computationId({ ...context, typed: "cms computation use 'A b'" }, connection, 'A b');
+    const planned = { name: 'A b', owner: 'alice' } as Collaboration['computation'];
+    expect(await findComputation(context, connection, planned)).toMatchObject({ id: 'c1' });
+    expect(notes).toEqual([
+      'Searching 1000 computations for "A b". To be faster, use its identifier.\n',
+      'Searching 1000 computations of alice for "A b". To be faster, add its id to the file.\n',
+    ]);
+  });
+});
+
+describe('a computation that cannot be stored as the default', () => {
+  it('is noted, and the commands to type next name it', async () => {
+    const place = { server: '', domain: 'd1', user: 'alice' };
+    const profile: Profile = { ...place, credentials: { kind: 'token' }, access_token: '', expires_at: 0 };
+    const notes: string[] = [];
+    const context = {
+      terminal: { env: {} },
+      note: (text: string) => void notes.push(text),
+      profiles: {
+        read: async () => profile,
+        write: () => Promise.reject(new Error('EROFS: read-only file system')),
+      },
+    } as unknown as Context;
+    const connection = { client: {} as Client, ...place, profile };
+    await thenUse(context, connection, 'c1');
+    expect(notes).toEqual(['The computation c1 could not become the default: EROFS: read-only file system\n']);
+    expect(named(context, connection, 'c1')).toBe(' c1');
+  });
+});
+
+describe('sizes and times', () => {
+  it.each([
+    [0, '0 bytes'],
+    [1, '1 byte'],
+    [1_023, '1023 bytes'],
+    [15_241, '14.9 KiB'],
+    [1_048_575, '1.0 MiB'],
+    [4_194_304, '4.0 MiB'],
+    [157_286_400, '150 MiB'],
+    [5_368_709_120, '5.0 GiB'],
+    [5e15, '4547 TiB'],
+  ])('%i bytes are %s', (bytes, text) => expect(sizeText(bytes)).toBe(text));
+
+  it.each([
+    [0, 'now'],
+    [42, '42 seconds ago'],
+    [60, '1 minute ago'],
+    [7_300, '2 hours ago'],
+    [86_400 * 3, '3 days ago'],
+    [-7_300, 'in 2 hours'],
+  ])('%i seconds back is %s', (seconds, text) => {
+    expect(relativeTime('2026-01-01T00:00:00Z', Date.parse('2026-01-01T00:00:00Z') + seconds * 1_000)).toBe(text);
+  });
+});
+
+describe('the command to type next', () => {
+  const typed = 'cms computation update --name B';
+  const explain = (fields: Partial<ProblemFields>, where: Partial<Parameters<typeof explainProblem>[1]> = {}) => {
+    const problem = new ServiceProblem({
+      status: 500,
+      code: 'internal',
+      detail: 'x',
+      request: 'PUT /d1/computations/c',
+      ...fields,
+    });
+    return explainProblem(problem, {
+      server: 'https://api.example.com',
+      domain: 'd1',
+      user: 'alice',
+      isLocal: false,
+      profileName: 'default',
+      login: 'issuer',
+      typed,
+      help: 'cms computation update --help',
+      command: (text) => `cms ${text}`,
+      ...where,
+    });
+  };
+  const next = (...given: Parameters<typeof explain>) => explain(...given).next;
+
+  it('is the command that was typed, if a repeat may succeed', () => {
+    expect(next({ code: 'unavailable' })).toBe(typed);
+    expect(next({ code: 'too_many_requests' })).toBe(typed);
+    expect(next({ code: 'precondition_failed' })).toBe(typed);
+    expect(next({ code: 'internal' })).toBe(typed);
+    expect(next({ code: 'internal', request: 'POST /d1/assets/a/c' })).toBe(typed);
+    expect(next({ code: 'unexpected', request: 'PUT to storage' })).toBe(typed);
+    expect(next({ code: 'unreachable', request: 'POST https://login.example.com' })).toBe(typed);
+  });
+
+  it('shows what was made, if the service failed while it may have made something that a repeat would make twice', () => {
+    for (const code of ['internal', 'unavailable'] as const) {
+      expect(next({ code, request: 'POST /d1/computations' })).toBe('cms computation list');
+      expect(next({ code, request: 'POST /d1/computations/c/run' }, { computation: 'c' })).toBe('cms runs c');
+    }
+    expect(next({ code: 'too_many_requests', request: 'POST /d1/computations' })).toBe(typed);
+  });
+
+  it('comes with what the service says, or with when to try again after what the API gateway says', () => {
+    const message = (fields: Partial<ProblemFields>) => explain(fields).message;
+    const limit = 'The domain d1 makes more than 40 changes per second. Try again later.';
+    expect(message({ code: 'too_many_requests', detail: limit })).toBe(limit);
+    expect(message({ code: 'too_many_requests', detail: 'Too Many Requests' })).toBe(
+      'The service takes no more requests now (Too Many Requests). Try again in a minute.',
+    );
+    const busy = 'The service is busy. Try again in a moment.';
+    expect(message({ code: 'unavailable', detail: busy })).toBe(busy);
+    expect(message({ code: 'unavailable', detail: 'Service Unavailable' })).toBe(
+      'The service cannot answer now (Service Unavailable). Try again in a minute.',
+    );
+  });
+
+  it('comes with every invalid place that the detail does not name, also one with the same words', () => {
+    const errors = ['/a', '/b', ''].map((pointer) => ({ pointer, detail: 'Unknown field.' }));
+    expect(explain({ code: 'invalid_request', detail: '/a: Unknown field.', errors }).message).toBe(
+      '/a: Unknown field.\n  /b: Unknown field.\n  The body: Unknown field.',
+    );
+  });
+
+  it('is the login that the profile has', () => {
+    expect(next({ code: 'unauthenticated' })).toBe('cms login');
+    expect(next({ code: 'unauthenticated' }, { profileName: 'two words' })).toBe("cms login --profile 'two words'");
+    expect(next({ code: 'unauthenticated' }, { login: 'token' })).toBe('cms login --token TOKEN');
+    expect(next({ code: 'unauthenticated' }, { isLocal: true, login: 'local' })).toBe('cms login');
+  });
+
+  it('is the list of what was not found, and the help of a command that was wrong', () => {
+    expect(next({ code: 'not_found', request: 'GET /d1/assets/a' })).toBe('cms asset list');
+    expect(next({ code: 'not_found', request: 'GET /d1/cvms/a' })).toBe('cms cvm list');
+    const run = { code: 'not_found', request: 'GET /d1/computations/c/run' } as const;
+    expect(next({ ...run, detail: 'No such run of this computation.' }, { computation: 'c' })).toBe('cms runs c');
+    expect(next({ ...run, detail: 'No such computation in this domain.' }, { computation: 'c' })).toBe('cms computation list');
+    expect(next({ code: 'not_found' })).toBe('cms computation list');
+    const start = { code: 'not_found', request: 'POST /d1/computations/c/run' } as const;
+    expect(next(start, { computation: 'c' })).toBe('cms computation list');
+    const link = { code: 'not_found', request: 'POST /d1/assets/a/c' } as const;
+    expect(next({ ...link, detail: 'No such computation in this domain.' })).toBe('cms computation list');
+    expect(next({ ...link, detail: 'No such asset in this domain.' })).toBe('cms asset list');
+    expect(next({ code: 'invalid_request' })).toBe('cms computation update --help');
+    expect(next({ code: 'conflict', reason: 'linked_too_widely' })).toBe('cms computation update --help');
+  });
+
+  it('shows what answers in place of the service, or the asset whose content has another hash', () => {
+    expect(next({ code: 'unexpected', request: 'download of the asset a1' })).toBe('cms asset show a1');
+    expect(next({ code: 'unexpected' })).toBe('curl -i https://api.example.com/health');
+  });
+
+  it('is the help, for a code or a reason of a newer service', () => {
+    expect(next({ code: 'teapot' as 'conflict' })).toBe('cms computation update --help');
+    expect(next({ code: 'conflict', reason: 'too_hot' as 'cvm_busy' })).toBe('cms computation update --help');
+  });
+
+  it('can be pasted into a shell, and has no token', () => {
+    expect(commandLine(['asset', 'upload', "it's here.csv", '--token', 'secret'])).toBe(
+      "cms asset upload 'it'\\''s here.csv' --token TOKEN",
+    );
+    expect(commandLine(['login', '--token=secret'])).toBe('cms login --token=TOKEN');
+  });
+
+  it('uploads the content of the asset that lacks it', () => {
+    const [item] = missingItems(
+      { keys: [], hashes: ['a b.csv'], info: [] },
+      { id: 'c', assets: [{ id: 'a1', file_name: 'a b.csv' }] },
+    );
+    expect(item?.command).toBe("asset upload 'a b.csv' --asset a1");
+  });
+});

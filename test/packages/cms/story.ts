@@ -1,0 +1,95 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openTerminal, type Typed } from './open-terminal.ts';
+import { writeSshKeys } from './ssh-keys.ts';
+
+const repository = join(import.meta.dirname, '../../..');
+
+type Party = 'alice' | 'bob';
+
+/** The commands of two parties, each in a terminal of their own, from nothing to a checked run. */
+export const story: readonly (readonly [Party, string])[] = [
+  ['alice', 'cms login --local --user alice --role creator'],
+  ['bob', 'cms login --local --user bob --role dataset_provider'],
+  ['alice', 'cms init collaboration.yaml'],
+  ['bob', 'cms init collaboration.yaml'],
+  ['bob', 'cms approve --sign ~/.ssh/id_ed25519 --yes'],
+  ['alice', 'cms check'],
+  ['alice', 'cms approve --sign ~/.ssh/id_ed25519 --yes'],
+  ['alice', 'cms run --cvm sim-1 --watch'],
+  ['bob', 'cms evidence'],
+  ['bob', 'cms verify'],
+];
+
+/** A command of the story with what came of it. */
+export interface Scene extends Typed {
+  who: Party;
+  line: string;
+}
+
+/** Returns what docs/command-line.md tells a party to type before the story. */
+function preparationOf(party: Party): string {
+  const [guide = ''] = readFileSync(join(repository, 'docs/command-line.md'), 'utf8').split('<!-- transcript:begin -->');
+  const blocks = [...guide.matchAll(/^```sh\n(.*?)^```/gms)].map(([, lines = '']) => lines);
+  const [lines, ...others] = blocks.filter((block) => block.includes(`CMS_PROFILE=${party}\n`));
+  if (lines === undefined || others.length > 0) throw new Error(`The guide has not one block for ${party}.`);
+  return lines;
+}
+
+/**
+ * Plays the story at a service with simulated CVMs: two terminals of one user, as someone has who tries it.
+ * @param folder where the user has a home and the repository
+ * @param program the file of `cms`. Default: that of the repository
+ */
+export async function playStory(
+  server: string,
+  folder: string,
+  program = join(repository, 'packages/cms/bin/cms.js'),
+): Promise<Scene[]> {
+  const [home, clone, programs] = ['home', 'clone', 'bin'].map((name) => join(folder, name)) as [string, string, string];
+  for (const each of [home, clone, programs]) mkdirSync(each, { recursive: true });
+  symlinkSync(join(repository, 'demo'), join(clone, 'demo'));
+  writeFileSync(join(programs, 'cms'), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 });
+  writeFileSync(join(programs, 'npx'), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 });
+  writeSshKeys(home);
+  const open = () => openTerminal({ folder: clone, programs, home, server });
+  const terminals = { alice: open(), bob: open() };
+  try {
+    for (const party of ['alice', 'bob'] as const) {
+      const { exitCode, output } = await terminals[party].type(preparationOf(party));
+      if (exitCode !== 0) throw new Error(output);
+    }
+    const scenes: Scene[] = [];
+    for (const [who, line] of story) scenes.push({ who, line, ...(await terminals[who].type(line)) });
+    return scenes;
+  } finally {
+    for (const { close } of Object.values(terminals)) close();
+  }
+}
+
+/** The scenes that ended with another exit code than they should. */
+export function failedScenes(scenes: readonly Scene[]): Scene[] {
+  return scenes.filter(({ line, exitCode }) => exitCode !== (line === 'cms check' ? 7 : 0));
+}
+
+/** Formats the story as its two terminals show it. @param server replaced by the usual address of `npm start` */
+export function transcriptOf(scenes: readonly Scene[], server: string): string {
+  return scenes
+    .map(({ who, line, output }) => `${who}$ ${line}\n${output}`)
+    .join('\n')
+    .replaceAll(server, 'http://localhost:3000');
+}
+
+/** Replaces what is another in each play: identifiers, hashes, keys and times. */
+export function withoutChance(transcript: string): string {
+  return transcript
+    .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')
+    .replace(/\b[0-9a-f]{12,64}\b/g, 'HASH')
+    .replace(/SHA256:[\w+/]+/g, 'FINGERPRINT')
+    .replace(/by the key [\w-]{43}/g, 'by the key KEY')
+    .replace(/ +\+\d+\.\d s/g, ' +N s')
+    .replace(/^.* agent +Complete .*\n|^NOTE .* after the end of the run: .*\n/gm, '') // comes at its own time
+    .replace(/\(\d+ notes?\)/g, '(N notes)')
+    .replace(/The \d+ events/g, 'The N events')
+    .replace(/after \d+\.\d s/g, 'after N s');
+}

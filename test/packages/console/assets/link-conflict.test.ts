@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { type ProblemFields, ServiceProblem } from '../../../../packages/client/service-problem.ts';
+import { hasNoPlace, linkConflict } from '../../../../packages/console/assets/link-conflict.ts';
+
+describe('a new asset that cannot be linked', () => {
+  const problem = (fields: Pick<ProblemFields, 'status' | 'code' | 'reason'>) =>
+    new ServiceProblem({ detail: 'No.', request: 'POST /d1/assets/a1/c1', ...fields });
+
+  it('may fit with another name or type, and the field to change says so', () => {
+    const second = problem({ status: 409, code: 'conflict', reason: 'second_algorithm' });
+    expect(hasNoPlace(second)).toBe(true);
+    expect(linkConflict(second, 'second_algorithm')).toContain('Choose another type');
+    expect(linkConflict(second, 'file_name_taken')).toBeUndefined();
+    expect(hasNoPlace(problem({ status: 413, code: 'too_large' }))).toBe(true);
+  });
+
+  it('is kept for the next attempt if the service was away, or the link lacks something else', () => {
+    for (const code of ['unavailable', 'not_found', 'forbidden'] as const) {
+      expect(hasNoPlace(problem({ status: 400, code }))).toBe(false);
+    }
+    expect(hasNoPlace(new TypeError('No connection'))).toBe(false);
+  });
+});

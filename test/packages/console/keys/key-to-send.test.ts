@@ -1,0 +1,13 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { keyToSend } from '../../../../packages/console/keys/key-to-send.ts';
+import { parsePublicKey } from '../../../../shared/keys/public-key.ts';
+
+it('a public key in PEM is sent in a form that the service takes, and a line of OpenSSH as it is', () => {
+  const { publicKey } = generateKeyPairSync('ed25519');
+  const spki = publicKey.export({ format: 'der', type: 'spki' });
+  const pem = String(publicKey.export({ format: 'pem', type: 'spki' }));
+  expect(parsePublicKey(keyToSend(`\n${pem}`)).spki).toEqual(spki);
+  expect(keyToSend(' ssh-ed25519 AAAA alice@example.com\n')).toBe('ssh-ed25519 AAAA alice@example.com');
+  expect(parsePublicKey(keyToSend(spki.toString('base64'))).spki).toEqual(spki);
+});

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { ServiceProblem } from '../../../../packages/client/index.ts';
+import { fieldErrors } from '../../../../packages/console/loading/field-errors.ts';
+import { problemText } from '../../../../packages/console/loading/problem-text.ts';
+
+const invalid = new ServiceProblem({
+  status: 400,
+  code: 'invalid_request',
+  detail: 'The body does not fit.',
+  requestId: 'r-1',
+  request: 'POST /d1/computations',
+  errors: [
+    { pointer: '/name', detail: 'Required' },
+    { pointer: '/consumers/3', detail: 'Too long' },
+    { pointer: '', detail: 'Expected an object' },
+  ],
+});
+
+function problemAt(errors: ServiceProblem['errors'], detail: string): ServiceProblem {
+  return new ServiceProblem({ status: 400, code: 'invalid_request', detail, request: '', errors });
+}
+
+describe('what a user reads about a problem', () => {
+  it('has a title, the detail, each place and the request', () => {
+    expect(problemText(invalid)).toEqual({
+      title: 'The request is not valid',
+      detail: 'The body does not fit.',
+      points: ['/name: Required', '/consumers/3: Too long', 'The body: Expected an object'],
+      requestId: 'r-1',
+    });
+  });
+
+  it('does not repeat the detail for its only place', () => {
+    const errors = [{ pointer: '/signature', detail: 'Expected a signature.' }];
+    const problem = problemAt(errors, 'Expected a signature.');
+    expect(problemText(problem).points).toEqual([]);
+    const withPlace = problemAt(errors, '/signature: Expected a signature.');
+    expect(problemText(withPlace).points).toEqual([]);
+    const alike = problemAt([...errors, { pointer: '/key', detail: 'Expected a signature.' }], withPlace.detail);
+    expect(problemText(alike).points).toEqual(['/key: Expected a signature.']);
+  });
+
+  it('has no place whose error is shown at a field', () => {
+    const problem = problemAt(invalid.errors, '/name: Required');
+    expect(problemText(problem, ['/name', '/consumers'])).toMatchObject({
+      detail: 'Correct the fields that are marked.',
+      points: ['The body: Expected an object'],
+    });
+    expect(problemText(problem, ['/consumers'])).toMatchObject({
+      detail: '/name: Required.',
+      points: ['The body: Expected an object'],
+    });
+  });
+
+  it.each([
+    ['No answer from https://api.example.com: Failed to fetch', 'No answer from https://api.example.com: Failed to fetch.'],
+    ['Try again.', 'Try again.'],
+  ])('ends with a full stop: %s', (given, detail) => {
+    expect(problemText(new ServiceProblem({ status: 0, code: 'unreachable', detail: given, request: '' }))).toMatchObject({
+      detail,
+    });
+  });
+
+  it('has every missing item', () => {
+    const missing_items = { keys: ['alice'], hashes: ['penguins.csv'], info: ['Missing algorithm'] };
+    const problem = new ServiceProblem({ status: 422, code: 'incomplete', detail: 'Not yet.', request: '', missing_items });
+    expect(problemText(problem).points).toEqual(['Public key of alice', 'Content of penguins.csv', 'Missing algorithm']);
+  });
+
+  it('says that the service does not answer', () => {
+    const problem = new ServiceProblem({ status: 0, code: 'unreachable', detail: 'fetch failed', request: '' });
+    expect(problemText(problem)).toMatchObject({
+      title: 'The service does not answer',
+      advice: 'Check your connection, then try again.',
+    });
+  });
+
+  it('warns of what signing in again loses if the sign-in has expired', () => {
+    const problem = new ServiceProblem({ status: 401, code: 'unauthenticated', detail: 'It has expired.', request: '' });
+    expect(problemText(problem).advice).toBe('Keep a copy of what you have typed: signing in again loses it.');
+  });
+
+  it.each([
+    ['r-1', 'Try again. If it happens again, send the request identifier below to the operator of the service.'],
+    [undefined, 'Try again. If it happens again, tell the operator of the service.'],
+  ])('speaks of the request only if it is shown (%s)', (requestId, advice) => {
+    const problem = new ServiceProblem({ status: 500, code: 'internal', detail: 'It broke.', request: '', requestId });
+    expect(problemText(problem)).toMatchObject({ advice, requestId });
+  });
+
+  it.each([new TypeError('broken'), 'broken'])('is the message of any other error', (error) => {
+    expect(problemText(error)).toMatchObject({ title: 'Something went wrong', detail: 'broken.', points: [] });
+  });
+});
+
+describe('the error of a field', () => {
+  it('is found by its pointer, also that of an entry of a list, which it numbers', () => {
+    const errors = fieldErrors(invalid, ['/name', '/consumers']);
+    expect(errors.at('/name')).toBe('Required');
+    expect(errors.at('/consumers')).toBe('Entry 4: Too long');
+    // @ts-expect-error a place that is not among the fields would be shown twice
+    errors.at('/description');
+  });
+
+  it('is none where the service named none', () => {
+    expect(fieldErrors(invalid, ['/owner']).at('/owner')).toBeUndefined();
+    expect(fieldErrors(new Error('x'), ['/name']).at('/name')).toBeUndefined();
+    expect(fieldErrors(undefined, ['/name']).at('/name')).toBeUndefined();
+  });
+});

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { agoText, durationText, offsetText } from '../../../../packages/console/show/moment.ts';
+import { sizeText } from '../../../../packages/console/show/size-text.ts';
+
+describe('a size', () => {
+  it.each([
+    [0, '0 bytes'],
+    [1, '1 byte'],
+    [1_023, '1023 bytes'],
+    [1_024, '1.0 KiB'],
+    [1_536, '1.5 KiB'],
+    [4_194_304, '4.0 MiB'],
+    [157_286_400, '150 MiB'],
+    [5_368_709_120, '5.0 GiB'],
+  ])('of %i bytes reads as %s', (bytes, text) => {
+    expect(sizeText(bytes)).toBe(text.replace(' ', '\u00a0'));
+  });
+});
+
+describe('a duration', () => {
+  it.each([
+    [-5, '0 s'],
+    [1_499, '1 s'],
+    [200_000, '3 min 20 s'],
+    [7_260_000, '2 h 1 min'],
+    [90_000_000, '1 d 1 h'],
+  ])('of %i ms reads as %s', (milliseconds, text) => {
+    expect(durationText(milliseconds)).toBe(text);
+  });
+
+  it.each([
+    [0, '+0.0 s'],
+    [1_234, '+1.2 s'],
+    [200_000, '+3 min 20 s'],
+  ])('%i ms after the start reads as %s', (milliseconds, text) => {
+    expect(offsetText(milliseconds)).toBe(text);
+  });
+});
+
+describe('a point in time', () => {
+  const now = Date.parse('2026-11-22T12:00:00Z');
+  it.each([
+    ['2026-11-22T11:59:30Z', 'just now'],
+    ['2026-11-22T12:00:20Z', 'just now'],
+    ['2026-11-22T11:58:01Z', '1 minute ago'],
+    ['2026-11-22T09:10:00Z', '2 hours ago'],
+    ['2026-11-15T12:00:00Z', '7 days ago'],
+    ['2026-08-01T12:00:00Z', '3 months ago'],
+    ['2024-11-01T12:00:00Z', '2 years ago'],
+    ['2026-11-24T13:00:00Z', 'in 2 days'],
+  ])('of %s is %s', (timestamp, text) => {
+    expect(agoText(timestamp, now)).toBe(text);
+  });
+});

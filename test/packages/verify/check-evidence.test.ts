@@ -1,0 +1,508 @@
+import { constants, generateKeyPairSync, sign } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { checkEvidence, type EvidenceFiles } from '../../../packages/verify/check-evidence.ts';
+import { UnreadableError } from '../../../packages/verify/unreadable-error.ts';
+import { canonicalDigest } from '../../../shared/canonical-json.ts';
+import type { NewEvent } from '../../../shared/events/event.ts';
+import { anEvent } from '../../support/append-to-journal.ts';
+import { filesOf, genuineEvidence, type Genuine } from './genuine-evidence.ts';
+
+const genuine = genuineEvidence();
+const files = filesOf(genuine);
+
+function sentences(given: EvidenceFiles, verdict: string): string[] {
+  return checkEvidence(given).flatMap((finding) => (finding.verdict === verdict ? [finding.sentence] : []));
+}
+
+const objections = (given: EvidenceFiles) => sentences(given, 'does not hold');
+
+type Statement = ReturnType<typeof structuredClone<Genuine['statement']>>;
+
+/** Changes the statement and signs it again, as only a service that lies could. */
+function signedAnew(change: (statement: Statement) => void): EvidenceFiles {
+  const statement = structuredClone(genuine.statement);
+  change(statement);
+  return { ...files, evidence: JSON.stringify({ statement, signature: genuine.signed(statement), key_id: genuine.key_id }) };
+}
+
+/** The genuine evidence of a run that was started with something else. */
+const startedWith = (change: (start: Statement) => void) => filesOf(genuineEvidence(8, { change }));
+
+type Approval = Record<string, unknown> & { signature: string };
+const approvalsOf = (statement: Statement) => statement['approvals'] as [Approval, Approval, Approval, Approval];
+
+describe('the check of genuine evidence', () => {
+  it('finds that everything holds, and names who approved with which key', () => {
+    expect(objections(files)).toEqual([]);
+    const holding = sentences(files, 'holds');
+    for (const user of ['alice', 'bob', 'carol']) {
+      expect(holding).toContainEqual(
+        expect.stringMatching(new RegExp(`^${user} approved this manifest, signed by the key SHA256:`)),
+      );
+    }
+    expect(holding).toContainEqual(expect.stringMatching(/^The 10 events .* are complete, unchanged and in order\.$/));
+  });
+
+  it('names what it cannot verify: approvals without signature, the attestation, and missing events', () => {
+    const { evidence, keys } = files;
+    expect(sentences({ evidence, keys }, 'note')).toEqual([
+      expect.stringContaining('attestation token'),
+      expect.stringContaining('dave approved this manifest without a signature'),
+      expect.stringContaining('were not given'),
+    ]);
+  });
+
+  it('says that no approval was needed, or whose the assets demanded', () => {
+    expect(sentences(files, 'holds')).toContain(
+      'The creators of the assets that demanded it approved: alice, bob. The computation demanded no more.',
+    );
+    const open = startedWith((start) => {
+      for (const asset of start['assets'] as { use: string }[]) asset.use = 'open';
+    });
+    expect(sentences(open, 'holds')).toContain('The run needed no approval: neither the computation nor an asset demanded one.');
+  });
+
+  it('notes an attestation that the CVM reported during the run, and that is not the one of the statement', () => {
+    const reported = (digits: string) =>
+      genuineEvidence(1, { duringRun: { event_type: 'Attestation', details: { attestation_hash: digits.repeat(32) } } });
+    const another = sentences(filesOf(reported('cd')), 'note').filter((sentence) =>
+      sentence.includes('another attestation token'),
+    );
+    expect(another).toEqual([expect.stringContaining('cd'.repeat(32))]);
+    expect(sentences(filesOf(reported('ab')), 'note').join()).not.toContain('another attestation token');
+  });
+
+  it('accepts events in both orders, in pages, and with those of the journal before and after the run', () => {
+    const { before, events, after } = genuine;
+    const journal = [...before, ...events, ...after];
+    const newestFirst = journal.toReversed();
+    const asPage = (part: unknown[], offset = 0) =>
+      JSON.stringify({ events: part, limit: part.length, offset, total: journal.length });
+    for (const pages of [
+      [JSON.stringify(journal)],
+      [asPage(newestFirst)],
+      [asPage(newestFirst.slice(0, 5)), asPage(newestFirst.slice(5), 5)],
+    ]) {
+      expect(objections({ ...files, events: pages })).toEqual([]);
+      expect(sentences({ ...files, events: pages }, 'note').join()).not.toContain('are missing');
+      expect(sentences({ ...files, events: pages }, 'note')).toContainEqual(
+        expect.stringContaining(`does not cover one event after the end of the run: updated (${after[0]?.id ?? ''})`),
+      );
+    }
+  });
+
+  it('is indifferent to white space and to the order of members', () => {
+    const { statement, signature, key_id } = genuine;
+    const reversed = Object.fromEntries(Object.entries(statement).reverse());
+    expect(objections({ ...files, evidence: JSON.stringify({ key_id, signature, statement: reversed }, null, 4) })).toEqual([]);
+  });
+});
+
+describe('the check of a statement that a lying service has signed', () => {
+  it.each<[string, (statement: Statement) => void, RegExp]>([
+    [
+      'another manifest',
+      (statement) => Object.assign(statement['manifest'] as object, { name: 'X' }),
+      /manifest does not have the digest/,
+    ],
+    [
+      'a word for another manifest',
+      (statement) => (approvalsOf(statement)[0]['digest'] = 'ab'.repeat(32)),
+      /^alice approved another manifest/,
+    ],
+    [
+      'a word for another CVM',
+      (statement) => (approvalsOf(statement)[1]['cvm_ids'] = ['cvm-9']),
+      /^bob did not approve the CVM cvm-1/,
+    ],
+    [
+      'a word with other limits',
+      (statement) => (approvalsOf(statement)[1]['cvm_ids'] = ['cvm-1']),
+      /^The signature of bob does not fit/,
+    ],
+    [
+      'a word that expired',
+      (statement) => (approvalsOf(statement)[2]['expires_at'] = '2025-07-17T08:00:02.000Z'),
+      /^The approval of carol expired/,
+    ],
+    [
+      'a word that expired, with the time of another zone',
+      (statement) => (approvalsOf(statement)[2]['expires_at'] = '2025-07-17T10:00:02+02:00'),
+      /^The approval of carol expired/,
+    ],
+    [
+      'a word that expired within the second in which the run began',
+      (statement) => {
+        approvalsOf(statement)[2]['expires_at'] = '2025-07-17T08:00:02Z';
+        (statement['events'] as { started: Genuine['events'][number] }).started.timestamp = '2025-07-17T08:00:02.500Z';
+      },
+      /^The approval of carol expired/,
+    ],
+    [
+      'a word that expires at no time that exists',
+      (statement) => (approvalsOf(statement)[2]['expires_at'] = 'never'),
+      /^The approval of carol expired/,
+    ],
+    [
+      'the signature of another user',
+      (statement) => (approvalsOf(statement)[0].signature = approvalsOf(statement)[1].signature),
+      /^The signature of alice does not fit/,
+    ],
+    [
+      'a signature without its key',
+      (statement) => (approvalsOf(statement)[0]['key'] = null),
+      /^The signature of alice has no key/,
+    ],
+    [
+      'a key without its signature',
+      (statement) => Object.assign(approvalsOf(statement)[0], { signature: null }),
+      /^The approval of alice has a key, but no signature\.$/,
+    ],
+    ['a key that is no key', (statement) => (approvalsOf(statement)[0]['key'] = 'AAAA'), /^The signature of alice does not fit/],
+    [
+      'a key that is too short',
+      (statement) => {
+        const approval = approvalsOf(statement)[0];
+        const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+        const text = `computation-approval:v1:d1:${statement['computation'] as string}:${approval['digest'] as string}`;
+        const key = { key: privateKey, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 };
+        approval.signature = sign('sha256', Buffer.from(text), key).toString('base64');
+        approval['key'] = publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
+      },
+      /^The signature of alice does not fit/,
+    ],
+    ['a missing word', (statement) => approvalsOf(statement).splice(1, 1), /needs the approval of bob, who gave none/],
+    [
+      'another asset',
+      (statement) => Object.assign((statement['assets'] as object[])[1] ?? {}, { checksum: 'ab'.repeat(32) }),
+      /checksums differ/,
+    ],
+    [
+      'another outcome',
+      (statement) => Object.assign(statement['run'] as object, { status: 'failed' }),
+      /do not belong to the run .*: events\.last/,
+    ],
+    [
+      'the first event of another run',
+      (statement) => Object.assign((statement['events'] as { started: object }).started, { run_id: 'x' }),
+      /events\.started/,
+    ],
+    [
+      'another digest in the run',
+      (statement) => Object.assign(statement['run'] as object, { manifest_digest: 'ab' }),
+      /run\.manifest_digest/,
+    ],
+    [
+      'a private key',
+      (statement) => Object.assign(statement['agent_config'] as object, { server_key: 'k' }),
+      /contains a private key/,
+    ],
+    [
+      'another configuration of the agent than that of the start',
+      (statement) => Object.assign(statement['agent_config'] as object, { attested_tls: false }),
+      /^The run was started with another manifest, configuration, assets or approvals: started/,
+    ],
+    [
+      'another configuration of the agent than the approved one',
+      (statement) => Object.assign(statement['agent_config'] as object, { attested_tls: false }),
+      /^alice approved another configuration of the agent: approved/,
+    ],
+    [
+      'another manifest than that of the start, with its digest made to fit',
+      (statement) => {
+        const manifest = { ...(statement['manifest'] as object), name: 'X' };
+        Object.assign(statement, { manifest, manifest_digest: canonicalDigest(manifest), approvals: [], approval: 'none' });
+      },
+      /^The run was started with another manifest/,
+    ],
+    [
+      'another creator of an asset than at the start',
+      (statement) => Object.assign((statement['assets'] as object[])[2] ?? {}, { creator: 'mallory' }),
+      /^The run was started with another manifest/,
+    ],
+    ['another form', (statement) => (statement['approvals'] = 'none'), /does not have the form .* approvals/],
+    ['another type', (statement) => (statement['type'] = 'computation-evidence:v2'), /does not have the form .* type/],
+  ])('names %s', (_what, change, named) => {
+    expect(
+      objections({ ...signedAnew(change), events: [JSON.stringify([...genuine.before, ...genuine.events])] }),
+    ).toContainEqual(expect.stringMatching(named));
+  });
+
+  const inJournal = (changeBefore: (events: NewEvent[]) => void) => {
+    const made = genuineEvidence(2, { changeBefore });
+    return { made, given: filesOf({ ...made, events: [...made.before, ...made.events] }) };
+  };
+  const byBob = { originator: 'bob', lifecycle: false };
+  const approvalIn = (events: NewEvent[], user: string) =>
+    events.findIndex(({ event_type, originator }) => event_type === 'approved' && originator === user);
+  const keyOf = (events: NewEvent[], user: string) =>
+    events.findIndex(({ event_type, originator }) => event_type === 'key_uploaded' && originator === user);
+  const approveAgain = (events: NewEvent[], change: object) => {
+    const details = { ...(events[approvalIn(events, 'bob')]?.details as object), ...change };
+    events.push(anEvent({ ...byBob, event_type: 'approved', details }));
+  };
+
+  it.each<[string, (events: NewEvent[]) => void, RegExp]>([
+    [
+      'was withdrawn',
+      (events) => events.push(anEvent({ ...byBob, event_type: 'approval_withdrawn' })),
+      /^bob took the approval back before the run: approval_withdrawn \(/,
+    ],
+    [
+      'was replaced by one without a signature',
+      (events) => approveAgain(events, { signed: false }),
+      /^The last approval of bob before the run was another one: approved \(/,
+    ],
+    [
+      'has limits that the user did not give',
+      (events) => approveAgain(events, { cvm_ids: ['cvm-2'] }),
+      /^The last approval of bob before the run was another one/,
+    ],
+    [
+      'nobody gave',
+      (events) => events.splice(approvalIn(events, 'dave'), 1),
+      /^The journal has no approval of dave before the run\.$/,
+    ],
+    [
+      'was signed with a key that the user had replaced',
+      (events) => events.push(anEvent({ ...byBob, event_type: 'key_uploaded', details: { fingerprint: 'SHA256:other' } })),
+      /^bob signed with another key than the last one uploaded before the run: key_uploaded \(/,
+    ],
+    [
+      'was signed with a key that the user had never uploaded',
+      (events) => events.splice(keyOf(events, 'bob'), 1),
+      /^bob signed with a key, but the journal has no upload of one before the run\.$/,
+    ],
+  ])('names whose approval %s, by the journal before the run', (_what, change, named) => {
+    const { given } = inJournal(change);
+    expect(objections(given)).toEqual([expect.stringMatching(named)]);
+  });
+
+  it('accepts a signed approval where the upload of its key is among the oldest events, which are missing', () => {
+    const { made } = inJournal(() => undefined);
+    const withoutKeys = made.before.slice(made.before.findIndex(({ event_type }) => event_type === 'approved'));
+    expect(objections(filesOf({ ...made, events: [...withoutKeys, ...made.events] }))).toEqual([]);
+  });
+
+  it('finds that approvals hold that were withdrawn and given again, as the journal says', () => {
+    const { given } = inJournal((events) => {
+      const again = events.filter(({ event_type }) => event_type === 'approved');
+      events.push(anEvent({ ...byBob, event_type: 'approval_withdrawn' }), ...again);
+    });
+    expect(objections(given)).toEqual([]);
+    expect(sentences(given, 'holds')).toContain(
+      'The journal has the same approvals as the last ones before the run: alice, bob, carol, dave.',
+    );
+  });
+
+  it('finds an approval that was withdrawn in a journal whose oldest events are missing', () => {
+    const { made } = inJournal((events) => events.push(anEvent({ ...byBob, event_type: 'approval_withdrawn' })));
+    expect(objections(filesOf({ ...made, events: [...made.before.slice(-1), ...made.events] }))).toEqual([
+      expect.stringMatching(/^bob took the approval back/),
+    ]);
+    expect(objections(filesOf(made))).toEqual([]);
+  });
+});
+
+describe('the check of a statement of a computation that takes the approval of all', () => {
+  const creators = (statement: Statement, names: string[]) =>
+    (statement['assets'] as { creator: string }[]).forEach((asset, index) => (asset.creator = names[index] ?? ''));
+  const taken = (approval: string, change: (statement: Statement) => void = () => undefined) =>
+    startedWith((start) => {
+      creators(start, ['alice', 'bob', 'carol']);
+      start['approval'] = approval;
+      change(start);
+    });
+
+  it.each([
+    ['all', 'approved, as'],
+    ['all_signed', 'approved with a signature, as'],
+  ])('holds if all creators and result consumers gave it: %s', (level, how) => {
+    expect(objections(taken(level))).toEqual([]);
+    expect(sentences(taken(level), 'holds')).toContainEqual(
+      expect.stringMatching(new RegExp(`${how} .*: alice, bob, carol\\.$`)),
+    );
+  });
+
+  it.each<[string, EvidenceFiles, RegExp]>([
+    ['a creator who gave none', taken('all', (statement) => approvalsOf(statement).splice(2, 1)), /of all, and carol gave none/],
+    [
+      'a result consumer who gave none',
+      taken('all', (statement) => (statement['result_consumers'] = ['erin'])),
+      /of all, and erin gave none/,
+    ],
+    [
+      'one without a signature',
+      taken('all_signed', (statement) => creators(statement, ['alice', 'bob', 'dave'])),
+      /that of dave has no signature/,
+    ],
+    [
+      'one whose signature has no key',
+      signedAnew((statement) => {
+        creators(statement, ['alice', 'bob', 'carol']);
+        statement['approval'] = 'all_signed';
+        approvalsOf(statement)[2]['key'] = null;
+      }),
+      /that of carol has no signature/,
+    ],
+    [
+      'a result consumer whose key is another one',
+      taken('all_signed', (statement) => (statement['result_consumers'] = ['bob'])),
+      /^bob signed with a key other than that of this result consumer/,
+    ],
+    [
+      'more consumers than keys',
+      taken('all', (statement) => (statement['result_consumers'] = ['alice', 'bob'])),
+      /numbers differ/,
+    ],
+    ['an unknown level', signedAnew((statement) => (statement['approval'] = 'most')), /is unknown: most/],
+  ])('names who did not give it as it is demanded, or what does not fit: %s', (_what, given, named) => {
+    expect(objections(given)).toContainEqual(expect.stringMatching(named));
+  });
+
+  it('notes that evidence of an earlier version says neither which approvals the run required nor what it was started with', () => {
+    const { statement: made, signed, key_id, ...rest } = genuineEvidence(8, { isEarlier: true });
+    const { approval: _, result_consumers: __, ...statement } = made;
+    const given = filesOf({ ...rest, statement, signature: signed(statement), key_id });
+    expect(objections(given)).toEqual([]);
+    expect(sentences(given, 'note')).toContainEqual(expect.stringContaining('does not say which approvals the run required'));
+    expect(sentences(given, 'note')).toContainEqual(expect.stringContaining('no event says what the run was started with'));
+  });
+});
+
+describe('the check of an approval that expires after the run began', () => {
+  it('holds if the time is that of another zone', () => {
+    const given = startedWith((start) => (approvalsOf(start)[3]['expires_at'] = '2025-07-17T06:00:00-03:00'));
+    expect(objections(given)).toEqual([]);
+    const another = startedWith((start) => (approvalsOf(start)[3]['expires_at'] = '2025-07-17 08:59:60z'));
+    expect(objections(another)).toEqual([]);
+  });
+});
+
+describe('the check of a journal', () => {
+  const withEvents = (events: unknown[]) => ({ ...files, events: [JSON.stringify(events)] });
+  const strip = ({ hash: _, previous_hash: __, ...event }: Genuine['events'][number]) => event;
+
+  it('notes events before the chain began, and finds that a run after it holds', () => {
+    const [first, ...later] = genuineEvidence(2).before;
+    expect(later).not.toEqual([]);
+    expect(objections(withEvents([...genuine.before, ...genuine.events]))).toEqual([]);
+    expect(objections(withEvents([first && strip(first), ...genuine.events]))).not.toEqual([]);
+  });
+
+  it('notes that the oldest events are missing, whatever is left before the run', () => {
+    const journal = [...genuine.before, ...genuine.events];
+    for (let dropped = 1; dropped <= genuine.before.length; dropped++) {
+      const given = withEvents(journal.slice(dropped));
+      expect(objections(given)).toEqual([]);
+      const { event_type, id } = journal[dropped] ?? genuine.after[0] ?? { event_type: '', id: '' };
+      expect(sentences(given, 'note')).toContain(
+        `The events before ${event_type} (${id}) are missing, so they were not checked.`,
+      );
+    }
+  });
+
+  it('finds that events are missing from pages that say how many they have', () => {
+    const newestFirst = [...genuine.before, ...genuine.events, ...genuine.after].toReversed();
+    const { length } = newestFirst;
+    const page = (events: unknown[], counts: object) =>
+      objections({ ...files, events: [JSON.stringify({ events, limit: 100, offset: 0, ...counts })] });
+    expect(page(newestFirst, { total: length })).toEqual([]);
+    const missing = `The page at offset 0 has ${length - 1} events, but says that it has ${length}: an event is missing.`;
+    expect(page(newestFirst.slice(0, -1), { total: length })).toContain(missing);
+    expect(page(newestFirst.slice(1), { total: length })).toEqual([missing]);
+    expect(page(newestFirst, { total: length - 1 })).toContainEqual(expect.stringMatching(/an event was added\.$/));
+    const pretended =
+      /^The events before key_uploaded .* are missing, .* although the pages say that they reach the beginning .*, or the events were read with a filter/;
+    expect(page(newestFirst.slice(0, -1), { total: length - 1 })).toContainEqual(expect.stringMatching(pretended));
+    const oldestFirst = newestFirst.toReversed().slice(1);
+    expect(page(oldestFirst, { total: length - 1 })).toContainEqual(expect.stringMatching(pretended));
+    expect(page(oldestFirst, { total: length })).toEqual([]); // a page of `after` does not say that it is whole
+  });
+
+  it('accepts pages of `after`, oldest first, between which the journal has grown', () => {
+    const journal = [...genuine.before, ...genuine.events, ...genuine.after];
+    const page = (from: number, to: number) =>
+      JSON.stringify({ events: journal.slice(from, to), limit: 4, offset: 0, total: Math.max(to, 9) });
+    const pages = [page(0, 4), page(4, 8), page(8, 12), page(12, journal.length)];
+    expect(objections({ ...files, events: pages })).toEqual([]);
+    expect(sentences({ ...files, events: pages }, 'note').join()).not.toContain('are missing');
+    expect(objections({ ...files, events: pages.toSpliced(1, 1) })).not.toEqual([]);
+  });
+
+  it('accepts pages in any order, newest or oldest first, and still finds that one is missing', () => {
+    const oldestFirst = genuineEvidence(250);
+    const journal = [...oldestFirst.before, ...oldestFirst.events];
+    for (const events of [journal, journal.toReversed()]) {
+      const pages = Array.from({ length: Math.ceil(journal.length / 20) }, (_, index) =>
+        events.slice(index * 20, index * 20 + 20),
+      );
+      const files = pages.map((page) => JSON.stringify(page));
+      const byName = files
+        .map((file, index) => [`events-${index + 1}.json`, file] as const)
+        .sort(([one], [other]) => (one < other ? -1 : 1));
+      const given = byName.map(([, file]) => file);
+      expect(given).not.toEqual(files);
+      expect(objections({ ...filesOf(oldestFirst), events: given })).toEqual([]);
+      expect(objections({ ...filesOf(oldestFirst), events: given.toSpliced(6, 1) })).toContainEqual(
+        expect.stringMatching(/does not follow the event .*: an event between them is missing/),
+      );
+    }
+  });
+
+  it('finds a run whose events a function of an earlier version has recorded in part', () => {
+    const at = 4;
+    const given = genuine.events.map((event, index) => (index === at ? strip(event) : event));
+    const id = genuine.events[at]?.id ?? '';
+    expect(objections(withEvents(given))).toContainEqual(expect.stringMatching(new RegExp(`${id}.* has no hash`)));
+  });
+
+  it('finds that nothing holds of a run whose events have no hashes at all', () => {
+    const change = (statement: Statement) => {
+      const { started, last } = statement['events'] as Record<'started' | 'last', Genuine['events'][number]>;
+      statement['events'] = { started: strip(started), last: strip(last) };
+    };
+    const given = { ...signedAnew(change), events: [JSON.stringify(genuine.events.map(strip))] };
+    expect(objections(given)).toContainEqual(
+      expect.stringContaining('has no hash: an earlier version of the service recorded it'),
+    );
+  });
+
+  it('names the place of an entry that is no event', () => {
+    expect(objections(withEvents([...genuine.events, 7]))).toEqual(['The event at place 11 does not have the form of an event.']);
+  });
+});
+
+describe('an unreadable file', () => {
+  const cases: [string, Partial<EvidenceFiles>, RegExp][] = [
+    ['text', { evidence: 'no' }, /^The evidence is not JSON/],
+    ['an empty file of keys', { keys: '' }, /^The file of keys is not JSON/],
+    ['another object', { evidence: '{}' }, /^The evidence has another form than expected: statement/],
+    ['keys without a list', { keys: '{"keys": 1}' }, /^The file of keys has another form than expected: keys/],
+    ['events without a list', { events: ['{"total": 1}'] }, /^The file of events has another form/],
+    [
+      'a member that occurs twice',
+      { evidence: '{"key_id":"a","statement":{"a":{"b":1,"\\u0062":2}},"signature":""}' },
+      /two values named "b"/,
+    ],
+    [
+      'a text without a UTF-8 form',
+      { evidence: '{"statement":{"a":"\\ud800"},"signature":"","key_id":""}' },
+      /has no canonical form/,
+    ],
+  ];
+  it.each(cases)('is named: %s', (_what, given, message) => {
+    expect(() => checkEvidence({ ...files, ...given })).toThrow(
+      expect.objectContaining({ message: expect.stringMatching(message) }),
+    );
+    expect(() => checkEvidence({ ...files, ...given })).toThrow(UnreadableError);
+  });
+
+  it('is not one with a string that looks like repeated members, or with the same member in two objects', () => {
+    const { statement, key_id } = genuine;
+    const description = '"a": 1, "a": {"b": [{"c"';
+    const changed = { ...statement, note: [description, { a: 1 }, { a: 2 }], a: description };
+    const evidence = JSON.stringify({ statement: changed, signature: genuine.signed(changed), key_id });
+    expect(objections({ ...files, evidence })).toEqual([]);
+  });
+});

@@ -1,0 +1,26 @@
+import { checkEvidence } from '../../../packages/verify/check-evidence.ts';
+import { UnreadableError } from '../../../packages/verify/unreadable-error.ts';
+import type { Tampering } from './tamperings.ts';
+
+/**
+ * Returns what the verifier says against the evidence. A note counts if it names what was added, or what is missing, and is not said
+ * of the genuine files.
+ */
+export function objectionsTo({ files, genuine, named }: Tampering): string[] {
+  const saidAnyway = checkEvidence(genuine).map(({ sentence }) => sentence);
+  const isObjection = (sentence: string) =>
+    /does not cover|without a hash|are missing/.test(sentence) && named.test(sentence) && !saidAnyway.includes(sentence);
+  try {
+    return checkEvidence(files).flatMap(({ verdict, sentence }) =>
+      verdict === 'does not hold' || (verdict === 'note' && isObjection(sentence)) ? [sentence] : [],
+    );
+  } catch (error) {
+    if (error instanceof UnreadableError) return [error.message];
+    throw error;
+  }
+}
+
+/** Returns whether the verifier objects, and names what was tampered with. */
+export function isFoundAndNamed(tampering: Tampering): boolean {
+  return objectionsTo(tampering).some((sentence) => tampering.named.test(sentence));
+}

@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { fails, holds } from '../../../packages/verify/finding.ts';
+import { formatFindings } from '../../../packages/verify/format-findings.ts';
+import { parseJson } from '../../../packages/verify/parse-json.ts';
+
+describe('the output of the check', () => {
+  it('has one line for each fact, and no control characters, whatever the evidence says', () => {
+    const forged = 'k1\nHOLDS          All is well.\u2028HOLDS\u001b[2J\u001b[32m\u009b1A\r\u202e';
+    expect(formatFindings([fails(`The key ${forged} is unknown.`), holds('It fits.')])).toBe(
+      'DOES NOT HOLD  The key k1 HOLDS          All is well. HOLDS [2J [32m 1A   is unknown.\n' +
+        'HOLDS          It fits.\n\n1 of 2 facts does not hold.\n',
+    );
+  });
+
+  it('has no control characters either where a file cannot be read', () => {
+    expect(() => parseJson('\u001b[2J\nHOLDS', 'The evidence')).toThrow(/^The evidence is not JSON: [^\p{Cc}]*$/u);
+  });
+});

@@ -1,0 +1,34 @@
+import { parseArgs } from 'node:util';
+import { checkEvidence } from '../../../packages/verify/check-evidence.ts';
+import { seededRandom } from '../../support/aws-dynamodb/seeded-random.ts';
+import { isFoundAndNamed, objectionsTo } from './find-tampering.ts';
+import { genuineEvidence } from './genuine-evidence.ts';
+import { genuineFiles, tamper } from './tamperings.ts';
+
+/** Tampers with evidence in random ways, and prints how many of each kind the verifier has found and named. */
+const { values } = parseArgs({
+  options: {
+    count: { type: 'string', default: '10000' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+  },
+});
+const random = seededRandom(Number(values.seed));
+const genuine = genuineEvidence();
+if (genuineFiles(genuine).some((files) => checkEvidence(files).some(({ verdict }) => verdict === 'does not hold')))
+  throw new Error('The genuine evidence does not hold.');
+
+const counts = new Map<string, { made: number; found: number }>();
+for (let made = 0; made < Number(values.count); made++) {
+  const tampering = tamper(genuine, random);
+  const count = counts.get(tampering.kind) ?? { made: 0, found: 0 };
+  counts.set(tampering.kind, count);
+  count.made += 1;
+  if (isFoundAndNamed(tampering)) count.found += 1;
+  else console.log(`NOT FOUND: ${tampering.kind}: ${tampering.what}; said: ${objectionsTo(tampering).join(' ') || 'nothing'}`);
+}
+for (const [kind, { made, found }] of [...counts].sort())
+  console.log(`${String(found).padStart(6)} of ${String(made).padStart(5)}  ${kind}`);
+const all = [...counts.values()];
+const [made, found] = [all.reduce((sum, each) => sum + each.made, 0), all.reduce((sum, each) => sum + each.found, 0)];
+console.log(`${found} of ${made} tamperings found and named (--seed ${values.seed}).`);
+process.exit(found === made ? 0 : 1);

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contentsOf, removeFromStorage, type DomainStorage } from '../../../shared/domains/remove-from-storage.ts';
+import { LocalUsers } from '../../../local/domains/local-users.ts';
+import { localCredentials } from '../../../local/local-credentials.ts';
+import { systemClock } from '../../../shared/clock.ts';
+import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
+import { readClaimsOfDomain } from '../../../shared/runs/claim.ts';
+import { endRun } from '../../../shared/runs/end-run.ts';
+import type { Table } from '../../../shared/table/table.ts';
+import { runMigrations } from '../../../shared/migrations/run-migrations.ts';
+import { writeSweepState } from '../../../shared/runs/sweep-state.ts';
+import { aReadyComputation, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { fillDomain, itemsOf } from '../../support/filled-domain.ts';
+import { tableThrough } from '../../support/table-through.ts';
+
+/** Their names begin like that of the removed domain d1, or it begins like theirs. */
+const others = ['d', 'd10', 'd1-x'];
+
+/** The first parts of the names of all partitions that a domain has. A new kind of item must be written by `fillDomain`. */
+const kindsOfKeys =
+  'agent answer assets claims closing commands computation computations content-checks content-reads counter cvm cvms due-folds gateway ' +
+  'index journal limit linked log nodes pending-commands purges runs runs-of statistics user uses';
+
+let stores: Stores;
+let s3: S3Client;
+let users: LocalUsers;
+let storage: DomainStorage;
+beforeAll(async () => {
+  stores = await startStores();
+  s3 = new S3Client({ endpoint: stores.endpoints.s3, region: 'local', credentials: localCredentials, forcePathStyle: true });
+  users = new LocalUsers(undefined);
+  storage = {
+    clock: systemClock,
+    table: stores.table,
+    s3,
+    bucket: 'content',
+    executions: stores.executions,
+    users,
+    close: () => Promise.resolve({ changesEndAt: 0, isOverAt: 0 }),
+    open: () => Promise.resolve(),
+    closesDomain: () => false,
+    readsEndInMilliseconds: 0,
+  };
+});
+afterAll(async () => {
+  s3.destroy();
+  await stores.stop();
+});
+
+async function keysOfContent(): Promise<string[]> {
+  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: 'content' }));
+  return Contents.map(({ Key = '' }) => Key);
+}
+
+/** A table whose process is killed at this call. */
+function mortal(table: Table, lastCall: number): Table {
+  let calls = 0;
+  return tableThrough(table, async (send) => {
+    if (++calls > lastCall) throw new Error('killed');
+    return await send();
+  });
+}
+
+const remove = (more: Partial<DomainStorage> = {}) =>
+  removeFromStorage({ ...storage, ...more }, { domain: 'd1', stop: false, wait: false, say: () => undefined });
+
+async function endRunsOf(domain: string): Promise<void> {
+  for (const claim of await readClaimsOfDomain(stores.table, domain)) {
+    await endRun(stores.table, claim, { status: 'failed', reason: 'The test ends it.' }, byAlice.now);
+  }
+}
+
+describe('the removal of a domain', () => {
+  it('leaves nothing of everything that the service writes, also when it is killed again and again, and nothing else changes', async () => {
+    const { table } = stores;
+    await runMigrations(table, { now: byAlice.now, graceInSeconds: 0 });
+    for (const domain of others) {
+      const { id } = await aReadyComputation(stores, domain);
+      await registerCvm(table, { domain, cvmId: 'cvm-1', given: { description: '' }, now: byAlice.now });
+      await aRun(stores, domain, id, `cvm-${randomUUID()}`);
+      await users.addUser(`user of ${domain}`);
+      await users.add(`user of ${domain}`, `${domain}:administrator`);
+    }
+    await writeSweepState(table, { other: { domain: 'd10', cvm_id: 'cvm-1' } });
+    const [before, contentBefore] = [await itemsOf(table), await keysOfContent()];
+
+    await fillDomain(stores);
+    const added = Object.keys(await itemsOf(table)).filter((key) => !(key in before));
+    expect([...new Set(added.map((key) => key.split('#')[0]))].sort().join(' ')).toBe(kindsOfKeys);
+    await users.addUser('ada');
+    await users.add('ada', 'd1:administrator');
+    await users.add('user of d', 'd1:viewer');
+    await expect(remove()).rejects.toThrow(/active\. Wait for the end, or stop active runs with --stop\.$/);
+    await endRunsOf('d1');
+    expect(await users.membershipsOf('ada')).toEqual(['d1:administrator']);
+
+    let kills = 0;
+    for (let lastCall = 1; ; lastCall *= 2) {
+      try {
+        await remove({ table: mortal(table, lastCall) });
+        break;
+      } catch (error) {
+        expect(String(error)).toContain('killed');
+        kills += 1;
+      }
+    }
+    expect(kills).toBeGreaterThan(5);
+    expect(await itemsOf(table)).toEqual(before);
+    expect(await keysOfContent()).toEqual(contentBefore);
+    expect(await users.membershipsOf('ada')).toBeUndefined();
+    expect(await users.membershipsOf('user of d')).toEqual(['d:administrator']);
+    expect(await users.membershipsIn('d1')).toEqual([]);
+    expect(await users.membershipsIn('d10')).toEqual(['d10:administrator']);
+  });
+
+  it('leaves the data, and says so, if earlier requests may still make changes for an hour', async () => {
+    await aReadyComputation(stores, 'd1');
+    const changesEndAt = Date.now() + 3_600_000;
+    const removed = await remove({ close: () => Promise.resolve({ changesEndAt, isOverAt: changesEndAt }) });
+    expect(removed).toMatchObject({
+      isDataLeft: true,
+      repeatAfter: new Date(changesEndAt).toISOString(),
+      items: { computations: 0 },
+    });
+    expect(await remove()).toMatchObject({ items: { computations: 1 } });
+  });
+
+  it('reports as removed the numbers that were counted before', async () => {
+    await aReadyComputation(stores, 'd1');
+    const { items, content, activeRuns } = await contentsOf(storage, 'd1');
+    expect({ ...items, content: content.objects, activeRuns }).toMatchObject({
+      computations: 1,
+      assets: 1,
+      runs: 0,
+      content: 1,
+      activeRuns: 0,
+    });
+    expect(items.events).toBeGreaterThan(1);
+    expect(await remove()).toEqual({ items, content, users: { users: 0, roles: 0 } });
+    expect((await remove()).items).toMatchObject({ computations: 0, events: 0, 'other items': 0 });
+  });
+});

@@ -1,0 +1,30 @@
+import { KMSClient } from '@aws-sdk/client-kms';
+import { issueCvmCertificate } from '../../gateway/certificates/authority.ts';
+import { kmsAuthority } from '../../gateway/certificates/kms-authority.ts';
+import { outputsOf } from '../domains/stage-resources.ts';
+import { stageNamed } from '../../infra/stage-named.ts';
+import { cvmAuthorityAlias } from '../../infra/state/cvm-authority-key.ts';
+import { UsageError } from '../../shared/command-line/usage-error.ts';
+import type { EnrolmentTarget } from './enrolment-target.ts';
+
+/**
+ * A stage on AWS. The caller's credentials must be allowed to describe its gateway's stack, and, to enrol, to sign with the key of
+ * its authority.
+ * @param token of an administrator of the domain
+ * @throws UsageError if there is no such stage or token
+ */
+export async function cvmsOfStage(name: string, token: string | undefined): Promise<EnrolmentTarget> {
+  const stage = stageNamed(name);
+  if (!token) throw new UsageError(`Set TOKEN to a token of an administrator of the domain at ${name}.`);
+  const output = await outputsOf(stage, 'gateway');
+  const address = output('GatewayAddress');
+  return {
+    service: output('ApiUrl'),
+    token: () => Promise.resolve(token),
+    enrol: async ({ domain, cvmId, publicKey }) => {
+      const authority = await kmsAuthority(new KMSClient({ region: stage.region }), cvmAuthorityAlias(stage), stage.name);
+      const certificate = await issueCvmCertificate(authority, { domain, cvmId }, publicKey);
+      return { certificate, ca: authority.certificate, address };
+    },
+  };
+}

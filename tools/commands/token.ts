@@ -1,0 +1,62 @@
+import { ServiceProblem } from '../../packages/client/service-problem.ts';
+import { issueLocalToken, type LocalTokenOptions } from '../../packages/client/tokens/local-token.ts';
+import { isMain, parseOptions, portFromEnvironment, runCommand } from '../../shared/command-line/arguments.ts';
+import { UsageError } from '../../shared/command-line/usage-error.ts';
+import { serviceHere } from './ask-this-machine.ts';
+import { membershipsHere } from './domains-here.ts';
+import { parseDuration } from '../../shared/command-line/parse-duration.ts';
+
+const usage = `Usage: npm run --silent token -- --sub USER [--groups DOMAIN:ROLE[,DOMAIN:ROLE...]] [--expires-in 1h]
+
+Prints a bearer token for the service that runs on this machine. Set PORT to its port (default 3000).
+
+  --sub         the identifier of the user, such as alice
+  --groups      the user's memberships, such as d1:viewer,d2:administrator;
+                d1:cvm is for every CVM of the domain d1, d1:cvm:cvm-1 for the CVM cvm-1 alone.
+                Default: those that \`npm run domain\` gave the user
+  --expires-in  the lifetime of the token: 90s, 30m, 12h (default) or 7d
+
+Roles: administrator creator editor runner viewer algo_provider dataset_provider result_consumer cvm`;
+
+/** `npm run token`. @throws UsageError for a mistake in the arguments */
+export async function tokenCommand(args: string[]): Promise<void> {
+  const options = parseOptions(args, {
+    sub: { type: 'string' },
+    groups: { type: 'string' },
+    'expires-in': { type: 'string', default: '12h' },
+    help: { type: 'boolean', short: 'h' },
+  });
+  if (options.help) {
+    process.stdout.write(`${usage}\n`);
+    return;
+  }
+  const { sub } = options;
+  if (!sub) throw new UsageError('--sub is required.');
+  const expiresInSeconds = parseDuration('--expires-in', options['expires-in']);
+  const port = portFromEnvironment();
+  const groups = options.groups?.split(',').filter((group) => group !== '') ?? (await groupsOf(port, sub));
+  process.stdout.write(`${await askForToken(port, { sub, groups, expiresInSeconds })}\n`);
+}
+
+if (isMain(import.meta)) await runCommand(usage, tokenCommand);
+
+async function groupsOf(port: number, user: string): Promise<string[]> {
+  const memberships = await membershipsHere(port, user);
+  if (memberships.length > 0) return memberships;
+  throw new UsageError(`--groups is required: \`npm run domain\` has given ${user} no role.`);
+}
+
+async function askForToken(port: number, request: Omit<LocalTokenOptions, 'baseUrl'>): Promise<string> {
+  try {
+    return await issueLocalToken({ baseUrl: serviceHere(port), ...request });
+  } catch (error) {
+    if (!(error instanceof ServiceProblem)) throw error;
+    if (error.code === 'invalid_request') throw new UsageError(error.detail);
+    const server = `http://localhost:${port}`;
+    throw new Error(
+      error.code === 'unreachable'
+        ? `No service answers at ${server}. Start the service with \`npm start\`, or set PORT to its port.`
+        : `The server at ${server} issues no tokens (status ${error.status}). Set PORT to the port of the service.`,
+    );
+  }
+}

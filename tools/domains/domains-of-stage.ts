@@ -1,0 +1,71 @@
+import { systemClock, type Clock } from '../../shared/clock.ts';
+import { closedAt } from '../../shared/deletion/closed-domain.ts';
+import { UsageError } from '../../shared/command-line/usage-error.ts';
+import type { Stage } from '../../infra/stage.ts';
+import { stageNamed } from '../../infra/stage-named.ts';
+import { accessTokensLiveInSeconds, recoverableInDays, undeliveredStaysInDays } from '../../infra/state/lifetimes.ts';
+import type { DomainManager } from '../../shared/domains/domain-manager.ts';
+import { changeRoles, createDomain, inviteUser } from '../../shared/domains/manage-users.ts';
+import { contentsOf, removeFromStorage } from '../../shared/domains/remove-from-storage.ts';
+import { openStageData } from './stage-data.ts';
+import { resourcesOf } from './stage-resources.ts';
+import type { UserDirectory } from '../../shared/domains/user-directory.ts';
+
+export interface DomainsOfStageOptions {
+  /** Default: as long as those of the stage's own user pool. */
+  tokensLiveInSeconds?: number | undefined;
+  say: (line: string) => void;
+  /** Default: the system clock. */
+  clock?: Clock;
+}
+
+/**
+ * The domains of a stage on AWS, with the credentials of the environment.
+ * @throws UsageError if there is no such stage, or if nobody knows how long its tokens live
+ */
+export async function domainsOfStage(
+  name: string,
+  { tokensLiveInSeconds, say, clock = systemClock }: DomainsOfStageOptions,
+): Promise<DomainManager> {
+  const stage = stageNamed(name);
+  const data = openStageData(stage, await resourcesOf(stage), {
+    tokensLiveInSeconds: tokensLiveInSeconds ?? accessTokensLiveInSeconds,
+    clock,
+  });
+  const users = (): UserDirectory => {
+    if (data.users) return data.users;
+    throw new UsageError(`The stage ${name} has an issuer of its own. Make users there, with memberships <domain>:<role>.`);
+  };
+  return {
+    create: async (given) => {
+      const closed = await closedAt(data.table, given.domain, clock.now());
+      if (closed !== undefined) throw new Error(`The domain ${given.domain} is being removed. Complete that first.`);
+      return await createDomain(users(), given);
+    },
+    invite: (given) => inviteUser(users(), given),
+    changeRoles: (given) => changeRoles(users(), given),
+    look: (domain) => contentsOf(data, domain),
+    remove: async (domain, options) => {
+      if ((stage.issuer ?? stage.existing?.userPool) && tokensLiveInSeconds === undefined) {
+        const advice = data.users ? '' : ' First remove the memberships of the domain from all users at the issuer.';
+        throw new UsageError(`Missing option --tokens-live: how long the tokens of the stage's issuer are valid.${advice}`);
+      }
+      return await removeFromStorage(data, { domain, ...options, say });
+    },
+    leaves: leftIn(stage),
+  };
+}
+
+/** What cannot be removed for one domain alone. docs/domains.md has the same. */
+function leftIn({ logRetention, pointInTimeRecovery, issuer }: Stage): string[] {
+  return [
+    `Logs in CloudWatch and the bucket's access logs, which all domains share, for ${logRetention} days.`,
+    `Deleted content as noncurrent versions, for ${recoverableInDays} days.`,
+    ...(pointInTimeRecovery
+      ? [`The table's point-in-time recovery, for ${recoverableInDays} days: a restored table has the domain again.`]
+      : []),
+    'The history of ended executions in Step Functions, for 90 days: identifiers of runs, and no content.',
+    `Messages in the queue of undelivered events, for up to ${undeliveredStaysInDays} days.`,
+    ...(issuer ? ["The users and their memberships at the stage's issuer."] : []),
+  ];
+}

@@ -1,0 +1,74 @@
+import { CognitoIdentityProviderClient } from '@aws-sdk/client-cognito-identity-provider';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { S3Client } from '@aws-sdk/client-s3';
+import { SFNClient } from '@aws-sdk/client-sfn';
+import type { Clock } from '../../shared/clock.ts';
+import { linkLifetimeInSeconds } from '../../shared/assets/content-store.ts';
+import { Deadline } from '../../shared/deadline.ts';
+import { changesEndInMilliseconds, closeDomain, isClosingOf, openDomain } from '../../shared/deletion/closed-domain.ts';
+import { documentClient } from '../../shared/table/document-client.ts';
+import type { Stage } from '../../infra/stage.ts';
+import { PoolUsers } from './pool-users.ts';
+import type { Closing, DomainStorage } from '../../shared/domains/remove-from-storage.ts';
+import type { StageResources } from './stage-resources.ts';
+
+/** Reading all rows of a large domain is one operation. */
+const longestOperationInMilliseconds = 15 * 60_000;
+
+/** Throttling is waited for: a removal competes with the service for the capacity of the table. */
+const maxAttempts = 12;
+
+/** A request has 5 seconds. A fold of a list takes about as long. */
+const readsEndInMilliseconds = 10_000;
+
+export interface StageData extends DomainStorage {
+  destroy: () => void;
+}
+
+/**
+ * The data of a deployed stage, with the credentials of the environment.
+ * @param tokensLiveInSeconds how long a token is valid that was issued to a user of the domain
+ */
+export function openStageData(
+  stage: Stage,
+  resources: StageResources,
+  { tokensLiveInSeconds, clock }: { tokensLiveInSeconds: number; clock: Clock },
+): StageData {
+  const at = { region: stage.region, maxAttempts };
+  const document = documentClient(new DynamoDBClient(at));
+  const table = { name: resources.tableName, document, deadline: () => new Deadline(longestOperationInMilliseconds) };
+  const [s3, sfn, cognito] = [pathStyle(at), new SFNClient(at), new CognitoIdentityProviderClient({ region: stage.region })];
+  return {
+    clock,
+    table,
+    s3,
+    bucket: resources.bucketName,
+    executions: { client: sfn, stateMachineArn: resources.stateMachineArn },
+    users: resources.userPool && new PoolUsers(cognito, resources.userPool.id),
+    close: async (domain, fromNow) => {
+      const closedAt = await closeDomain(table, domain, { now: clock.now(), fromNow, tokensLiveInSeconds });
+      return closingOf(closedAt, { hasLimit: stage.domainLimit !== undefined, tokensLiveInSeconds });
+    },
+    open: async (domain) => await openDomain(table, domain),
+    closesDomain: (key, domain) => isClosingOf(domain, key),
+    readsEndInMilliseconds,
+    destroy: () => {
+      for (const client of [document, s3, sfn, cognito]) client.destroy();
+    },
+  };
+}
+
+/** The address of an emulator is an IP address or localhost, which takes no bucket in front. */
+function pathStyle(at: { region: string; maxAttempts: number }): S3Client {
+  return new S3Client({ ...at, forcePathStyle: true });
+}
+
+/** Without a limit of the domain, its tokens can make changes until they expire. An upload may begin as late, and take an hour. */
+export function closingOf(
+  closedAt: number,
+  { hasLimit, tokensLiveInSeconds }: { hasLimit: boolean; tokensLiveInSeconds: number },
+): Closing {
+  const tokensEndAt = closedAt + tokensLiveInSeconds * 1_000;
+  const changesEndAt = changesEndInMilliseconds + (hasLimit ? closedAt : tokensEndAt);
+  return { changesEndAt, isOverAt: Math.max(tokensEndAt, changesEndAt + linkLifetimeInSeconds * 1_000) };
+}

@@ -1,0 +1,48 @@
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { nameIn, type Stage } from '../../infra/stage.ts';
+
+/** What the commands of operators need of a deployed stage. */
+export interface StageResources {
+  apiUrl: string;
+  tableName: string;
+  bucketName: string;
+  stateMachineArn: string;
+  /** Undefined if the stage has an issuer of its own. */
+  userPool: { id: string; clientId: string } | undefined;
+}
+
+/** Reads the outputs of a stage's stacks. The caller's credentials must be allowed to describe them. */
+export async function resourcesOf(stage: Stage): Promise<StageResources> {
+  const [state, service] = await Promise.all([outputsOf(stage, 'state'), outputsOf(stage, 'service')]);
+  const own = () => ({ id: state('UsersPoolId'), clientId: state('UsersClientId') });
+  return {
+    apiUrl: service('ApiUrl'),
+    tableName: state('TableName'),
+    bucketName: state('ContentBucketName'),
+    stateMachineArn: service('StateMachineArn'),
+    userPool: stage.issuer ? undefined : (stage.existing?.userPool ?? own()),
+  };
+}
+
+/**
+ * Reads the outputs of one stack. The CDK adds a hash to the names of some.
+ * @returns a function that returns the output whose name begins with a prefix, and throws an Error if there is none
+ */
+export async function outputsOf(stage: Stage, stack: 'state' | 'service' | 'gateway'): Promise<(prefix: string) => string> {
+  const StackName = nameIn(stage, stack);
+  const client = new CloudFormationClient({ region: stage.region });
+  try {
+    const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName }));
+    const outputs = Stacks.flatMap(({ Outputs = [] }) => Outputs);
+    return (prefix) => {
+      const found = outputs.find(({ OutputKey = '' }) => OutputKey.startsWith(prefix))?.OutputValue;
+      if (found) return found;
+      throw new Error(`The stack ${StackName} lacks the output ${prefix}. Deploy it again.`);
+    };
+  } catch (cause) {
+    const message = `The stack ${StackName} cannot be read. Is it deployed, and do you have its account's credentials?`;
+    throw new Error(message, { cause });
+  } finally {
+    client.destroy();
+  }
+}
