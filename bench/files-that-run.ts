@@ -2,7 +2,7 @@ import { Session } from 'node:inspector/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { localFunctions } from '../infra/local/functions/local-functions.ts';
+import { localFunctions } from '../local/functions/local-functions.ts';
 import type { RouteName } from '../shared/endpoints/endpoints.ts';
 import { aReadyComputation, startStores } from '../test/support/builders-store.ts';
 import { httpEvent } from '../test/support/http-event.ts';

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ESLint, Linter } from 'eslint';
 import { parser } from 'typescript-eslint';
@@ -109,18 +108,5 @@ describe('lint accepts', () => {
     ['the verifier in the command line', 'packages/cms/any.ts', "import '../../verify/verify.ts';"],
   ])('%s', async (_what, file, code) => {
     expect(await errorsFor(file, code)).toEqual([]);
-  });
-});
-
-describe('the table of folders in CONTRIBUTING.md', () => {
-  it('names what lint lets each folder import', async () => {
-    const [, mayImport] = (await configOf('docs/any.ts')).rules['folders/imports'] as [string, Record<string, string[]>];
-    const rows = [...readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8').matchAll(/^\| `([a-z/-]+)\/` +\|.*\|([^|]*)\|$/gm)];
-    const inDocument = rows.flatMap(([, folder = '', last = '']): [string, string[]][] =>
-      last.includes('everything')
-        ? []
-        : [[folder, [...last.matchAll(/`([a-z/-]+?|client\/index\.ts)\/?`/g)].map(([, name = '']) => name)]],
-    );
-    expect(Object.fromEntries(inDocument)).toMatchObject(mayImport);
   });
 });
