@@ -2,7 +2,7 @@ import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
 import { builtFiles } from './built-files.ts';
 import { ServiceStage } from './service-stage.ts';
-import { stages } from './stages.ts';
+import { stages } from './stages/stages.ts';
 
 const app = new App();
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));

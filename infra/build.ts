@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { build } from 'vite';
 import { consoleFolder, consoleSources } from './console/console-folder.ts';
-import { stages } from './stages.ts';
+import { stages } from './stages/stages.ts';
 import { bundleCanary, canaryFolder } from './bundles/bundle-canary.ts';
 import { bundleFunctions, bundleLimitInBytes, bundlesFolder } from './bundles/bundle-functions.ts';
 import { bundleGateway, gatewayFolder } from './bundles/bundle-gateway.ts';

@@ -6,7 +6,7 @@ import { GatewayStack } from './gateway/gateway-stack.ts';
 import { OperationsStack } from './operations/operations-stack.ts';
 import { ServiceStack } from './service/service-stack.ts';
 import type { CodeOf } from './service/service-function.ts';
-import { originsOf, type Stage } from './stage.ts';
+import { originsOf, type Stage } from './stages/stage.ts';
 import { StateStack } from './state/state-stack.ts';
 
 /** What `npm run build` has written. */

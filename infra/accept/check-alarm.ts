@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { CloudWatchClient, DescribeAlarmsCommand, SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
 import { SNSClient, SubscribeCommand, UnsubscribeCommand } from '@aws-sdk/client-sns';
 import { CreateQueueCommand, DeleteQueueCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { nameIn, type Stage } from '../stage.ts';
+import { nameIn, type Stage } from '../stages/stage.ts';
 import { facts } from './facts.ts';
 import type { Finding } from './finding.ts';
 

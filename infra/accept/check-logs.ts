@@ -1,6 +1,6 @@
 import { CloudWatchLogsClient, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import * as v from 'valibot';
-import { nameIn, type Stage } from '../stage.ts';
+import { nameIn, type Stage } from '../stages/stage.ts';
 import { facts, mostMedianColdStartInMilliseconds } from './facts.ts';
 import { notMeasured, percentile, type Finding } from './finding.ts';
 

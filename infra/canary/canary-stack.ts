@@ -4,12 +4,12 @@ import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets
 import { Code, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
-import { acknowledge } from '../acknowledge.ts';
-import { allow } from '../allow.ts';
-import { loggedFunction } from '../logged-function.ts';
+import { acknowledge } from '../house/acknowledge.ts';
+import { allow } from '../house/allow.ts';
+import { loggedFunction } from '../house/logged-function.ts';
 import type { ServiceStack } from '../service/service-stack.ts';
-import { StageStack } from '../stage-stack.ts';
-import { nameIn, type CanaryCredentials, type CanaryRow, type Stage } from '../stage.ts';
+import { StageStack } from '../house/stage-stack.ts';
+import { nameIn, type CanaryCredentials, type CanaryRow, type Stage } from '../stages/stage.ts';
 import type { StateStack } from '../state/state-stack.ts';
 import { canaryUser, type CanarySettings } from '../../functions/operations/canary/canary-settings.ts';
 
@@ -113,7 +113,7 @@ function faultsOf({ name, issuer, existing }: Stage, { everyMinutes, credentials
     );
   }
   if (issuer && !credentials) {
-    faults.push(`The canary of ${name} needs credentials of the stage's issuer: add them to its row in infra/stages.ts.`);
+    faults.push(`The canary of ${name} needs credentials of the stage's issuer: add them to its row in infra/stages/stages.ts.`);
   }
   if (!issuer && credentials) {
     faults.push(`The canary of ${name} has credentials of an issuer, but the stage has a user pool: remove them from its row.`);
@@ -121,7 +121,7 @@ function faultsOf({ name, issuer, existing }: Stage, { everyMinutes, credentials
   if (existing?.userPool && poolClientId === undefined) {
     faults.push(
       `The canary of ${name} needs a client of the existing user pool: make one for it alone, and add it to its row in ` +
-        'infra/stages.ts as poolClientId (docs/deploy.md#the-canary).',
+        'infra/stages/stages.ts as poolClientId (docs/deploy.md#the-canary).',
     );
   }
   if (!existing?.userPool && poolClientId !== undefined) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseOptions, runCommand } from '../../shared/command-line/arguments.ts';
 import { UsageError } from '../../shared/command-line/usage-error.ts';
-import { stageNamed } from '../stage-named.ts';
+import { stageNamed } from '../stages/stage-named.ts';
 import { versionOfEmulator } from '../rehearse/emulator.ts';
 import { drillRestore } from '../rehearse/restore-drill.ts';
 import { rehearseStage } from '../rehearse/rehearse-stage.ts';
@@ -16,7 +16,7 @@ its API Gateway, and removes the stage. With --restore, a drill of docs/restore.
 runs the document's commands, and checks what came back. Needs no AWS account and no Docker. docs/rehearsal.md lists what it cannot show.
 
   --python  a Python 3.10 or newer with the packages ministack and cryptography (default python3)
-  --stage   a stage of infra/stages.ts that has its own user pool (default dev)
+  --stage   a stage of infra/stages/stages.ts that has its own user pool (default dev)
   --bus     with an event bus in the row of the stage
   --canary  with a canary in the row of the stage
   --restore drill the restoration; PYTHON also needs the package awscli

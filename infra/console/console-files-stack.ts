@@ -5,9 +5,9 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { BucketDeployment, CacheControl, Source } from 'aws-cdk-lib/aws-s3-deployment';
 import type { Construct } from 'constructs';
-import { acknowledge } from '../acknowledge.ts';
-import { StageStack } from '../stage-stack.ts';
-import { nameIn, type ConsoleClient, type Issuer, type Stage } from '../stage.ts';
+import { acknowledge } from '../house/acknowledge.ts';
+import { StageStack } from '../house/stage-stack.ts';
+import { nameIn, type ConsoleClient, type Issuer, type Stage } from '../stages/stage.ts';
 import { bucketExport, type ConsoleStack } from './console-stack.ts';
 
 export interface ConsoleFilesStackProps {

@@ -20,9 +20,9 @@ import {
 import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership, type IBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import { acknowledge } from '../acknowledge.ts';
-import { StageStack } from '../stage-stack.ts';
-import { nameIn, type Console, type Stage } from '../stage.ts';
+import { acknowledge } from '../house/acknowledge.ts';
+import { StageStack } from '../house/stage-stack.ts';
+import { nameIn, type Console, type Stage } from '../stages/stage.ts';
 import { contentSecurityPolicy } from '../../shared/http/page-headers.ts';
 
 /** The name of the output with the bucket's ARN. Findings of cdk-nag contain it. */

@@ -2,10 +2,10 @@ import { type CfnResource, CustomResource, Duration, RemovalPolicy } from 'aws-c
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
-import { acknowledge } from '../acknowledge.ts';
-import { allow } from '../allow.ts';
-import { loggedFunction } from '../logged-function.ts';
-import type { Stage } from '../stage.ts';
+import { acknowledge } from '../house/acknowledge.ts';
+import { allow } from '../house/allow.ts';
+import { loggedFunction } from '../house/logged-function.ts';
+import type { Stage } from '../stages/stage.ts';
 
 export interface GatewayCertificateProps {
   stage: Stage;

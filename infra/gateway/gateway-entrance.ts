@@ -7,8 +7,8 @@ import {
   TargetType,
 } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
 import { Construct } from 'constructs';
-import { acknowledge } from '../acknowledge.ts';
-import { nameIn, type GatewayRow, type Stage } from '../stage.ts';
+import { acknowledge } from '../house/acknowledge.ts';
+import { nameIn, type GatewayRow, type Stage } from '../stages/stage.ts';
 import type { GatewayNetwork } from './gateway-network.ts';
 
 export interface GatewayEntranceProps {

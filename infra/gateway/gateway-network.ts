@@ -12,8 +12,8 @@ import {
 import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { gatewayUses } from '../../gateway/uses.ts';
-import { acknowledge } from '../acknowledge.ts';
-import { nameIn, type GatewayRow, type Stage } from '../stage.ts';
+import { acknowledge } from '../house/acknowledge.ts';
+import { nameIn, type GatewayRow, type Stage } from '../stages/stage.ts';
 
 export interface GatewayNetworkProps {
   stage: Stage;

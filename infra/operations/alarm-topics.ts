@@ -2,8 +2,8 @@ import type { Stack } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic, type ITopic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
-import { acknowledge } from '../acknowledge.ts';
-import { nameIn, type AlarmTarget, type Stage } from '../stage.ts';
+import { acknowledge } from '../house/acknowledge.ts';
+import { nameIn, type AlarmTarget, type Stage } from '../stages/stage.ts';
 
 export interface AlarmTopics {
   /** The stage's own topic. The addresses of the stage are subscribed to it. */

@@ -12,7 +12,7 @@ import {
 import { ApiDestination as ApiDestinationTarget } from 'aws-cdk-lib/aws-events-targets';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { nameIn, webhookRuleName, type Stage, type Webhook } from '../stage.ts';
+import { nameIn, webhookRuleName, type Stage, type Webhook } from '../stages/stage.ts';
 
 export interface AlarmWebhookProps {
   stage: Stage;

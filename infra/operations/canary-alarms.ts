@@ -1,4 +1,4 @@
-import type { CanaryRow } from '../stage.ts';
+import type { CanaryRow } from '../stages/stage.ts';
 import { functionMetric, type Watched } from './metrics.ts';
 import { periodOfCalls, type ServiceAlarmProps } from './service-alarm.ts';
 

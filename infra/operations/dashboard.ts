@@ -14,7 +14,7 @@ import type { Construct } from 'constructs';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { functionNames, type FunctionName } from '../bundles/function-names.ts';
 import { gatewayLogName } from '../gateway/gateway-service.ts';
-import { nameIn } from '../stage.ts';
+import { nameIn } from '../stages/stage.ts';
 import type { Alarms } from './alarms.ts';
 import {
   apiMetric,

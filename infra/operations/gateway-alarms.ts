@@ -1,5 +1,5 @@
 import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import type { GatewayRow } from '../stage.ts';
+import type { GatewayRow } from '../stages/stage.ts';
 import { gatewayTaskMetric, serviceMetric, type Watched } from './metrics.ts';
 import type { ServiceAlarmProps } from './service-alarm.ts';
 

@@ -4,9 +4,9 @@ import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
-import { metricsNamespace } from '../metrics-namespace.ts';
+import { metricsNamespace } from '../house/metrics-namespace.ts';
 import { pipeName } from '../bus/stage-bus.ts';
-import { nameIn, type Stage } from '../stage.ts';
+import { nameIn, type Stage } from '../stages/stage.ts';
 import { period } from './service-alarm.ts';
 
 /** The monitored resources. Functions are referred to by name, so that this stack never blocks the removal of one. */

@@ -3,7 +3,7 @@ import { Annotations } from 'aws-cdk-lib';
 import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
-import { nameIn, targetsOf, type Stage } from '../stage.ts';
+import { nameIn, targetsOf, type Stage } from '../stages/stage.ts';
 
 export interface MonthlyBudgetProps {
   stage: Stage;
@@ -44,7 +44,7 @@ export class MonthlyBudget extends CfnBudget {
     Annotations.of(this).addWarningV2(
       'computations:silent-budget',
       `The budget of the stage ${name} notifies nobody: AWS Budgets cannot call a webhook. Add an e-mail address or a topic to ` +
-        'alarmTargets of the stage in infra/stages.ts.',
+        'alarmTargets of the stage in infra/stages/stages.ts.',
     );
   }
 }

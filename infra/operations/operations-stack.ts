@@ -1,8 +1,8 @@
 import { Annotations } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { ServiceStack } from '../service/service-stack.ts';
-import { StageStack } from '../stage-stack.ts';
-import { targetsOf, webhooksOf, type Stage } from '../stage.ts';
+import { StageStack } from '../house/stage-stack.ts';
+import { targetsOf, webhooksOf, type Stage } from '../stages/stage.ts';
 import type { StateStack } from '../state/state-stack.ts';
 import { addAlarmTopics } from './alarm-topics.ts';
 import { AlarmWebhook } from './alarm-webhook.ts';
@@ -41,7 +41,7 @@ export class OperationsStack extends StageStack {
     }
     if (targetsOf(stage).length > 0) return;
     Annotations.of(this).addError(
-      `The alarms of the stage ${stage.name} notify nobody. Add a target to its alarmTargets in infra/stages.ts, or set them to 'none'.`,
+      `The alarms of the stage ${stage.name} notify nobody. Add a target to its alarmTargets in infra/stages/stages.ts, or set them to 'none'.`,
     );
   }
 

@@ -3,7 +3,7 @@ import { Alarm, ComparisonOperator, TreatMissingData, type IMetric } from 'aws-c
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
-import { nameIn, type Stage } from '../stage.ts';
+import { nameIn, type Stage } from '../stages/stage.ts';
 
 /** The headings of docs/runbook.md for alarms, in the form of link anchors. */
 export type RunbookHeading =

@@ -1,8 +1,8 @@
 import { App } from 'aws-cdk-lib';
 import { builtFiles } from '../built-files.ts';
 import { ServiceStage } from '../service-stage.ts';
-import type { Stage } from '../stage.ts';
-import { stages } from '../stages.ts';
+import type { Stage } from '../stages/stage.ts';
+import { stages } from '../stages/stages.ts';
 
 const { REHEARSED_STAGE: name, REHEARSED_CHANGES: changes = '{}' } = process.env;
 

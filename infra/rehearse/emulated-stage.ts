@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { nameIn } from '../stage.ts';
+import { nameIn } from '../stages/stage.ts';
 import { adaptAssembly } from './emulated-assembly.ts';
 import { tokensByPerson } from './emulated-users.ts';
 import { startEmulator, type Emulator } from './emulator.ts';

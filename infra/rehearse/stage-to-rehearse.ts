@@ -1,6 +1,6 @@
-import type { Stage } from '../stage.ts';
+import type { Stage } from '../stages/stage.ts';
 
-/** A stage of infra/stages.ts, and the changes of its row that a rehearsal makes. */
+/** A stage of infra/stages/stages.ts, and the changes of its row that a rehearsal makes. */
 export interface StageToRehearse {
   name: string;
   region: string;

@@ -3,11 +3,11 @@ import { HttpMethod, HttpNoneAuthorizer, type HttpRoute } from 'aws-cdk-lib/aws-
 import { Construct } from 'constructs';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { methodsOf, type Route } from '../../shared/http/route.ts';
-import { acknowledge } from '../acknowledge.ts';
+import { acknowledge } from '../house/acknowledge.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
-import type { Issuer, Stage } from '../stage.ts';
+import type { Issuer, Stage } from '../stages/stage.ts';
 import { PathIntegration } from './path-integration.ts';
-import type { Resources } from './permissions.ts';
+import type { Resources } from '../house/permissions.ts';
 import { reservedFor } from './reserved-concurrency.ts';
 import type { ServiceApi } from './service-api.ts';
 import { ServiceFunction, type CodeOf } from './service-function.ts';

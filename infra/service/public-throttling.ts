@@ -1,5 +1,5 @@
 import type { Route } from '../../shared/http/route.ts';
-import type { Throttling } from '../stage.ts';
+import type { Throttling } from '../stages/stage.ts';
 
 /**
  * What API Gateway admits to a route that needs no token. Anyone may call it, so more would let anyone run up a bill and use up the

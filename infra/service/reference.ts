@@ -3,11 +3,11 @@ import { HttpMethod, HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { acknowledge } from '../acknowledge.ts';
-import { loggedFunction } from '../logged-function.ts';
+import { acknowledge } from '../house/acknowledge.ts';
+import { loggedFunction } from '../house/logged-function.ts';
 import { referenceFiles } from '../../functions/reference/reference-files.ts';
 import { referenceThrottling } from './reference-throttling.ts';
-import type { Stage } from '../stage.ts';
+import type { Stage } from '../stages/stage.ts';
 import type { ServiceApi } from './service-api.ts';
 
 export interface ReferenceProps {

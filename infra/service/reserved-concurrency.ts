@@ -1,7 +1,7 @@
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { isLimited, type Route } from '../../shared/http/route.ts';
 import { tasks, type Task } from '../../shared/tasks/tasks.ts';
-import type { Stage } from '../stage.ts';
+import type { Stage } from '../stages/stage.ts';
 
 /** Two calls of a scheduled task would do the same work twice. */
 const ofScheduledTask = 1;
@@ -33,7 +33,7 @@ function tooFewForWaits({ name, waits: { perStage, concurrency } }: Stage): stri
   if (concurrency === undefined || concurrency > perStage) return undefined;
   return (
     `The stage ${name} reserves ${concurrency} concurrent executions for each function that holds requests, but these may hold ` +
-    `${perStage}. Make waits.concurrency of the stage in infra/stages.ts more than waits.perStage.`
+    `${perStage}. Make waits.concurrency of the stage in infra/stages/stages.ts more than waits.perStage.`
   );
 }
 
@@ -57,7 +57,7 @@ function tooManyReserved(stage: Stage, rows: readonly Stage[]): string | undefin
   return (
     `${who} ${reserved} concurrent executions and must leave ${leastUnreserved} to other functions, but ` +
     `${isAlone ? 'its' : 'the'} account has ${stage.accountConcurrency}. Request a higher quota (Service Quotas, Lambda, Concurrent ` +
-    `executions) and set accountConcurrency to it, lower reservedConcurrency and waits.concurrency in infra/stages.ts, or set ` +
+    `executions) and set accountConcurrency to it, lower reservedConcurrency and waits.concurrency in infra/stages/stages.ts, or set ` +
     `reservedConcurrency to 'none'.${isAlone ? '' : ' If the stages have accounts of their own, give their rows different names of accounts.'}`
   );
 }

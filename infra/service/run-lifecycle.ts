@@ -5,8 +5,8 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { DefinitionBody, LogLevel, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
 import { lifecycleSteps, stateMachineDefinition, type LifecycleStep } from '../../shared/runs/state-machine.ts';
-import { acknowledge } from '../acknowledge.ts';
-import { nameIn, type Stage } from '../stage.ts';
+import { acknowledge } from '../house/acknowledge.ts';
+import { nameIn, type Stage } from '../stages/stage.ts';
 
 export interface RunLifecycleProps {
   stage: Stage;

@@ -18,7 +18,7 @@ import { apiCors } from '../../shared/http/cors.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { methodsOf, type Route } from '../../shared/http/route.ts';
 import { publicThrottlingOf } from './public-throttling.ts';
-import { nameIn, type Issuer, type Stage, type Throttling } from '../stage.ts';
+import { nameIn, type Issuer, type Stage, type Throttling } from '../stages/stage.ts';
 
 /** One entry per request, including requests that reach no function. */
 const accessLogFormat = {

@@ -3,14 +3,14 @@ import { ApplicationLogLevel, SystemLogLevel, type Code, type Function as Lambda
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { Uses } from '../../shared/uses.ts';
-import { acknowledge } from '../acknowledge.ts';
+import { acknowledge } from '../house/acknowledge.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
-import { loggedFunction } from '../logged-function.ts';
-import { metricsNamespace } from '../metrics-namespace.ts';
+import { loggedFunction } from '../house/logged-function.ts';
+import { metricsNamespace } from '../house/metrics-namespace.ts';
 import { serviceVersion } from '../../shared/service-version.ts';
-import { nameIn, type Issuer, type Stage } from '../stage.ts';
+import { nameIn, type Issuer, type Stage } from '../stages/stage.ts';
 import { variablesOf, type DeployedVariable } from './function-variables.ts';
-import { permissionsFor, type Resources } from './permissions.ts';
+import { permissionsFor, type Resources } from '../house/permissions.ts';
 
 /** Returns a function's code: its bundle, or a placeholder if only the template matters. */
 export type CodeOf = (name: FunctionName) => Code;

@@ -1,13 +1,13 @@
 import { Annotations, ArnFormat, CfnOutput } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { StageStack } from '../stage-stack.ts';
-import { nameIn, type Stage } from '../stage.ts';
+import { StageStack } from '../house/stage-stack.ts';
+import { nameIn, type Stage } from '../stages/stage.ts';
 import type { StateStack } from '../state/state-stack.ts';
 import { Endpoints } from './endpoints.ts';
 import { faultsOfReservations, reservedInAccount } from './reserved-concurrency.ts';
 import { Reference } from './reference.ts';
 import { RunLifecycle, stateMachineName } from './run-lifecycle.ts';
-import type { Resources } from './permissions.ts';
+import type { Resources } from '../house/permissions.ts';
 import { ServiceApi } from './service-api.ts';
 import type { CodeOf } from './service-function.ts';
 import { Tasks } from './tasks.ts';

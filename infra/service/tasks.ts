@@ -3,8 +3,8 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { tasks, type Task, type TaskName } from '../../shared/tasks/tasks.ts';
-import type { Issuer, Stage } from '../stage.ts';
-import type { Resources } from './permissions.ts';
+import type { Issuer, Stage } from '../stages/stage.ts';
+import type { Resources } from '../house/permissions.ts';
 import { reservedFor } from './reserved-concurrency.ts';
 import { ServiceFunction, type CodeOf } from './service-function.ts';
 

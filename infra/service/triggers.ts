@@ -4,7 +4,7 @@ import { LambdaFunction as FunctionTarget, type LambdaFunctionProps } from 'aws-
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { uploadPrefix } from '../../shared/assets/content-store.ts';
-import { acknowledge } from '../acknowledge.ts';
+import { acknowledge } from '../house/acknowledge.ts';
 import { schedules } from '../../shared/tasks/schedules.ts';
 import type { Tasks } from './tasks.ts';
 

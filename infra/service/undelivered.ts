@@ -1,8 +1,8 @@
 import { Stack } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
-import { DeadLetterQueue } from '../dead-letter-queue.ts';
-import { nameIn, webhookRuleName, webhooksOf, type Stage } from '../stage.ts';
+import { DeadLetterQueue } from '../house/dead-letter-queue.ts';
+import { nameIn, webhookRuleName, webhooksOf, type Stage } from '../stages/stage.ts';
 
 /** The dead-letter queue of events whose function could not be called or failed in all attempts, and of alarms that no webhook took. */
 export class Undelivered extends DeadLetterQueue {

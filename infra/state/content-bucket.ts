@@ -10,10 +10,10 @@ import {
   type IBucket,
 } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import { acknowledge } from '../acknowledge.ts';
+import { acknowledge } from '../house/acknowledge.ts';
 import { contentCors } from '../../shared/http/cors.ts';
-import type { Stage } from '../stage.ts';
-import { recoverableInDays } from './lifetimes.ts';
+import type { Stage } from '../stages/stage.ts';
+import { recoverableInDays } from '../house/lifetimes.ts';
 
 const closed = {
   blockPublicAccess: BlockPublicAccess.BLOCK_ALL,

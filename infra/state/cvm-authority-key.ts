@@ -1,6 +1,6 @@
 import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
-import { nameIn, type Stage } from '../stage.ts';
+import { nameIn, type Stage } from '../stages/stage.ts';
 
 /**
  * The key of the authority that signs the certificates of CVMs and of their gateway, on P-256. The private key never leaves KMS.

@@ -1,6 +1,6 @@
 import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
-import type { Stage } from '../stage.ts';
+import type { Stage } from '../stages/stage.ts';
 
 /**
  * The keys that sign evidence: one for each name of the stage, on P-256. KMS does not rotate such keys. A new name adds a key that

@@ -1,6 +1,6 @@
 import { AttributeType, Billing, StreamViewType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
-import type { Stage } from '../stage.ts';
+import type { Stage } from '../stages/stage.ts';
 import { tableDefinition } from '../../shared/table/table-definition.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { Annotations, CfnOutput, CfnResource, CfnWaitConditionHandle, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { StageBus } from '../bus/stage-bus.ts';
-import { StageStack } from '../stage-stack.ts';
-import type { Resources } from '../service/permissions.ts';
-import { nameIn, originsOf, type ConsoleClient, type Issuer, type Stage } from '../stage.ts';
+import { StageStack } from '../house/stage-stack.ts';
+import type { Resources } from '../house/permissions.ts';
+import { nameIn, originsOf, type ConsoleClient, type Issuer, type Stage } from '../stages/stage.ts';
 import { CvmAuthorityKey } from './cvm-authority-key.ts';
 import { ContentBucket } from './content-bucket.ts';
 import { EvidenceKeys } from './evidence-keys.ts';
@@ -75,7 +75,7 @@ export class StateStack extends StageStack {
         : `names ${streamArn}, which is no stream of it (existing.tableStreamArn)`;
     Annotations.of(this).addError(
       `The stage ${name} has an event bus and the existing table ${tableName}, but ${problem}. Switch its stream on with new images, ` +
-        'and write its ARN into existing.tableStreamArn of the stage in infra/stages.ts (docs/events.md#an-existing-table).',
+        'and write its ARN into existing.tableStreamArn of the stage in infra/stages/stages.ts (docs/events.md#an-existing-table).',
     );
     return undefined;
   }

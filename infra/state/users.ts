@@ -16,11 +16,11 @@ import {
   type UserPoolDomain,
 } from 'aws-cdk-lib/aws-cognito';
 import { Construct } from 'constructs';
-import { acknowledge } from '../acknowledge.ts';
+import { acknowledge } from '../house/acknowledge.ts';
 import { canaryDomain, canaryUser } from '../../functions/operations/canary/canary-settings.ts';
 import type { Role } from '../../shared/access/roles.ts';
-import type { CanaryRow, ConsoleClient, Issuer, PublicClient, Stage } from '../stage.ts';
-import { accessTokensLiveInSeconds } from './lifetimes.ts';
+import type { CanaryRow, ConsoleClient, Issuer, PublicClient, Stage } from '../stages/stage.ts';
+import { accessTokensLiveInSeconds } from '../house/lifetimes.ts';
 
 const membershipClaim = 'cognito:groups';
 

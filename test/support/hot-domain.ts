@@ -1,4 +1,4 @@
-import { stages } from '../../infra/stages.ts';
+import { stages } from '../../infra/stages/stages.ts';
 import { virtualClock } from './aws-dynamodb/virtual-clock.ts';
 import { simulatedFunctions, type Answered, type SimulatedEndpoint } from './simulated-functions.ts';
 

@@ -2,7 +2,7 @@ import { Deadline, maxRetryTimeInMilliseconds, maxTimeInMilliseconds } from '../
 import { RateLimitError } from '../../shared/errors.ts';
 import { DomainLimit } from '../../shared/http/domain-limit.ts';
 import type { Bucket, Taken, Taking } from '../../shared/http/token-bucket.ts';
-import type { Throttling } from '../../infra/stage.ts';
+import type { Throttling } from '../../infra/stages/stage.ts';
 import type { Clock } from '../../shared/clock.ts';
 
 /** What the model assumes, in milliseconds. */

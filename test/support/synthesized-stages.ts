@@ -8,8 +8,8 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
 import { certificateFunctionFolder, gatewayFiles } from '../../infra/bundles/bundle-gateway.ts';
 import { ServiceStage, type BuiltFiles } from '../../infra/service-stage.ts';
-import type { Stage } from '../../infra/stage.ts';
-import { stages } from '../../infra/stages.ts';
+import type { Stage } from '../../infra/stages/stage.ts';
+import { stages } from '../../infra/stages/stages.ts';
 
 /** The part of a template's resource that tests read. */
 export interface Resource {

@@ -21,7 +21,7 @@ a stage on AWS: set TOKEN to a token of an administrator of the domain, and use 
 
   --out     with enrol: where to write the key and the certificates (default certificates/CVM)
   --key     with enrol: the kind of key (default ec)
-  --stage   a stage of infra/stages.ts with a gateway
+  --stage   a stage of infra/stages/stages.ts with a gateway
   --now     also while the CVM has a run, which then fails`;
 
 const hereAlone = `

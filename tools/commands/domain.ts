@@ -29,7 +29,7 @@ on AWS, with the credentials of the stage's account.
   --wait         with --stage: waits until the last tokens have expired: about an hour, two on a stage without a domainLimit.
                  Without it, repeat the command then
   --tokens-live  with --stage: how long a token of its issuer is valid (default 1h, the stage's own user pool)
-  --stage        a stage of infra/stages.ts
+  --stage        a stage of infra/stages/stages.ts
 
 The exit code is 0 if it is done, 1 if it failed, 2 for a mistake on the command line, 3 if a removal must be repeated later.`;
 

@@ -8,7 +8,7 @@ import { readHead } from '../../shared/lists/stored-head.ts';
 import { documentClient } from '../../shared/table/document-client.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { outputsOf } from '../domains/stage-resources.ts';
-import { stageNamed } from '../../infra/stage-named.ts';
+import { stageNamed } from '../../infra/stages/stage-named.ts';
 import { isMain, parseOptions, runCommand } from '../../shared/command-line/arguments.ts';
 import { UsageError } from '../../shared/command-line/usage-error.ts';
 import { lockDirectory } from '../../local/data/lock-directory.ts';

@@ -1,9 +1,9 @@
 import { systemClock, type Clock } from '../../shared/clock.ts';
 import { closedAt } from '../../shared/deletion/closed-domain.ts';
 import { UsageError } from '../../shared/command-line/usage-error.ts';
-import type { Stage } from '../../infra/stage.ts';
-import { stageNamed } from '../../infra/stage-named.ts';
-import { accessTokensLiveInSeconds, recoverableInDays, undeliveredStaysInDays } from '../../infra/state/lifetimes.ts';
+import type { Stage } from '../../infra/stages/stage.ts';
+import { stageNamed } from '../../infra/stages/stage-named.ts';
+import { accessTokensLiveInSeconds, recoverableInDays, undeliveredStaysInDays } from '../../infra/house/lifetimes.ts';
 import type { DomainManager } from '../../shared/domains/domain-manager.ts';
 import { changeRoles, createDomain, inviteUser } from '../../shared/domains/manage-users.ts';
 import { contentsOf, removeFromStorage } from '../../shared/domains/remove-from-storage.ts';

@@ -7,7 +7,7 @@ import { linkLifetimeInSeconds } from '../../shared/assets/content-store.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { changesEndInMilliseconds, closeDomain, isClosingOf, openDomain } from '../../shared/deletion/closed-domain.ts';
 import { documentClient } from '../../shared/table/document-client.ts';
-import type { Stage } from '../../infra/stage.ts';
+import type { Stage } from '../../infra/stages/stage.ts';
 import { PoolUsers } from './pool-users.ts';
 import type { Closing, DomainStorage } from '../../shared/domains/remove-from-storage.ts';
 import type { StageResources } from './stage-resources.ts';

@@ -1,5 +1,5 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
-import { nameIn, type Stage } from '../../infra/stage.ts';
+import { nameIn, type Stage } from '../../infra/stages/stage.ts';
 
 /** What the commands of operators need of a deployed stage. */
 export interface StageResources {

@@ -4,7 +4,7 @@ import { checkAlarm } from '../../../infra/accept/check-alarm.ts';
 import { facts } from '../../../infra/accept/facts.ts';
 import { findingsOf } from '../../../infra/accept/finding.ts';
 import { listen } from '../../../local/listen.ts';
-import { stageNamed } from '../../../infra/stage-named.ts';
+import { stageNamed } from '../../../infra/stages/stage-named.ts';
 
 /** What CloudWatch answers. */
 let answer: { status: number; body: object };

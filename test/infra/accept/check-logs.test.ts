@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { checkLogs } from '../../../infra/accept/check-logs.ts';
 import { facts } from '../../../infra/accept/facts.ts';
-import { stageNamed } from '../../../infra/stage-named.ts';
+import { stageNamed } from '../../../infra/stages/stage-named.ts';
 import { startAnswering } from '../../support/local-requests.ts';
 
 /** How long each function took to start, and what else they logged. */

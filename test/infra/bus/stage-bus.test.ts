@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { busEventTemplate } from '../../../infra/bus/bus-event.ts';
 import { journalFilter } from '../../../infra/bus/journal-filter.ts';
-import type { Stage } from '../../../infra/stage.ts';
+import type { Stage } from '../../../infra/stages/stage.ts';
 import { errorsOf, findingsOf, flat, ownStage, synthesize, type SynthesizedStage } from '../../support/synthesized-stages.ts';
 
 interface PipeProperties {
@@ -147,7 +147,7 @@ describe('a stage with an event bus and an existing table', () => {
     const stage = { ...ownStage, eventBus: true };
     expect(errorsOf({ ...stage, existing: { tableName } })).toEqual([
       'The stage dev has an event bus and the existing table computations-restored, but names no stream of it. Switch its stream on with ' +
-        'new images, and write its ARN into existing.tableStreamArn of the stage in infra/stages.ts (docs/events.md#an-existing-table).',
+        'new images, and write its ARN into existing.tableStreamArn of the stage in infra/stages/stages.ts (docs/events.md#an-existing-table).',
     ]);
     expect(errorsOf({ ...stage, existing: { tableName: 'another', tableStreamArn } })).toHaveLength(1);
     expect(errorsOf({ ...stage, existing: { tableName, tableStreamArn } })).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Stage } from '../../../infra/stage.ts';
+import type { Stage } from '../../../infra/stages/stage.ts';
 import {
   errorsOf,
   findingsOf,

@@ -7,7 +7,7 @@ import { taskSettings } from '../../../infra/gateway/task-settings.ts';
 import { defaultTimings } from '../../../gateway/gateway-timings.ts';
 import { gatewayUses } from '../../../gateway/uses.ts';
 import { gatewayAlarms } from '../../../infra/operations/gateway-alarms.ts';
-import { nameIn, type GatewayRow } from '../../../infra/stage.ts';
+import { nameIn, type GatewayRow } from '../../../infra/stages/stage.ts';
 import {
   errorsOf,
   flat,

@@ -6,7 +6,7 @@ import { functionNames } from '../../../infra/bundles/function-names.ts';
 import { MonthlyBudget } from '../../../infra/operations/monthly-budget.ts';
 import { reservedInAccount } from '../../../infra/service/reserved-concurrency.ts';
 import { schedules } from '../../../shared/tasks/schedules.ts';
-import { nameIn, targetsOf, webhooksOf, type Stage } from '../../../infra/stage.ts';
+import { nameIn, targetsOf, webhooksOf, type Stage } from '../../../infra/stages/stage.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../../shared/http/route.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';

@@ -4,8 +4,8 @@ import { variablesOf } from '../../../infra/service/function-variables.ts';
 import { referenceFiles } from '../../../functions/reference/reference-files.ts';
 import { faultsOfReservations } from '../../../infra/service/reserved-concurrency.ts';
 import { schedules } from '../../../shared/tasks/schedules.ts';
-import { nameIn } from '../../../infra/stage.ts';
-import { stages } from '../../../infra/stages.ts';
+import { nameIn } from '../../../infra/stages/stage.ts';
+import { stages } from '../../../infra/stages/stages.ts';
 import { environment } from '../../../shared/environment.ts';
 import { lifecycleSteps, stateMachineDefinition } from '../../../shared/runs/state-machine.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
@@ -574,7 +574,7 @@ describe('a stage that reserves no more executions for waits than it may hold', 
   it('fails at synth, unless waits share the executions of the account', () => {
     const { perStage, perDomain } = fullStage.waits;
     const errors = errorsOf({ ...fullStage, waits: { perStage, perDomain, concurrency: perStage } });
-    expect(errors).toEqual([expect.stringContaining('Make waits.concurrency of the stage in infra/stages.ts more than')]);
+    expect(errors).toEqual([expect.stringContaining('Make waits.concurrency of the stage in infra/stages/stages.ts more than')]);
     expect(errorsOf({ ...fullStage, waits: { perStage, perDomain } })).toEqual([]);
   });
 });

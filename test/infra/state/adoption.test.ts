@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Stage } from '../../../infra/stage.ts';
+import type { Stage } from '../../../infra/stages/stage.ts';
 import {
   findingsOf,
   ownStage,

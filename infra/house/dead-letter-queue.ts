@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
-import { undeliveredStaysInDays } from './state/lifetimes.ts';
+import { undeliveredStaysInDays } from './lifetimes.ts';
 
 /** A queue of what could not be delivered. An alarm must report every message. */
 export class DeadLetterQueue extends Queue {

@@ -1,4 +1,4 @@
-import { UsageError } from '../shared/command-line/usage-error.ts';
+import { UsageError } from '../../shared/command-line/usage-error.ts';
 import type { Stage } from './stage.ts';
 import { stages } from './stages.ts';
 

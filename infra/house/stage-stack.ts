@@ -1,6 +1,6 @@
 import { Stack, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { nameIn, type Stage } from './stage.ts';
+import { nameIn, type Stage } from '../stages/stage.ts';
 
 /** A stack of a stage, with the stage's name prefix, tags and termination protection. */
 export class StageStack extends Stack {

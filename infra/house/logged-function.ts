@@ -12,7 +12,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
 import { allow } from './allow.ts';
-import { nameIn, type Stage } from './stage.ts';
+import { nameIn, type Stage } from '../stages/stage.ts';
 
 type Given = 'functionName' | 'handler' | 'runtime' | 'architecture' | 'role' | 'tracing' | 'logGroup' | 'loggingFormat';
 

@@ -1,8 +1,8 @@
 import type { RemovalPolicy } from 'aws-cdk-lib';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { RunTimes } from '../shared/runs/state-machine.ts';
+import type { RunTimes } from '../../shared/runs/state-machine.ts';
 
-/** The configuration of a deployment: a row of infra/stages.ts. The account is that of the credentials used to deploy. */
+/** The configuration of a deployment: a row of infra/stages/stages.ts. The account is that of the credentials used to deploy. */
 export interface Stage {
   /** Part of all resource names. Lower-case letters and digits, up to 16 characters. */
   name: string;
