@@ -56,9 +56,8 @@ export class ServiceStage extends CdkStage {
     const { canary } = stage;
     if (canary)
       this.stacks.canary = new CanaryStack(this, 'Canary', { stage, row: canary, state, service, folder: canaryFolder });
-    const { issuer, consoleClient: client } = state;
+    const { issuer, consoleClient: client, contentUrl } = state;
     if (!site || !client) return;
-    const { contentUrl } = state.resources;
     const { apiUrl } = service;
     const files = new ConsoleFilesStack(this, 'ConsoleFiles', {
       stage,

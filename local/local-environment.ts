@@ -38,7 +38,7 @@ export function setEnvironment(endpoints: Endpoints, times: RunTimes, logLevel: 
     STAGE: 'local',
     SERVICE_VERSION: serviceVersion(),
     TABLE_NAME: local.tableName,
-    BUCKET_URL: `${endpoints.s3}/${local.bucketName}`,
+    BUCKET_NAME: local.bucketName,
     STATE_MACHINE_ARN: local.stateMachineArn,
     SIGNING_KEY_ARN: endpoints.kms.signingKeyArn,
     SEALING_KEY_ARN: endpoints.kms.sealingKeyArn,
@@ -57,6 +57,7 @@ export function setEnvironment(endpoints: Endpoints, times: RunTimes, logLevel: 
     AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
     AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamoDb,
+    AWS_ENDPOINT_URL_S3: endpoints.s3,
     AWS_ENDPOINT_URL_SFN: endpoints.stepFunctions,
     AWS_ENDPOINT_URL_KMS: endpoints.kms.endpoint,
   });

@@ -26,8 +26,8 @@ const variables = {
   get TABLE_NAME() {
     return text('TABLE_NAME');
   },
-  get BUCKET_URL() {
-    return text('BUCKET_URL');
+  get BUCKET_NAME() {
+    return text('BUCKET_NAME');
   },
   get STATE_MACHINE_ARN() {
     return text('STATE_MACHINE_ARN');

@@ -36,7 +36,7 @@ function describe(thrown: unknown, budget = { left: maxErrorsPerEntry }): unknow
   if (!(thrown instanceof Error)) return String(thrown);
   budget.left--;
   const { name, message, stack, cause } = thrown;
-  const { code, method, status, $metadata } = thrown as ErrorDetails;
+  const { code, status, $metadata } = thrown as ErrorDetails;
   const more = (each: unknown) => (budget.left > 0 ? [describe(each, budget)] : []);
   const [describedCause] = cause === undefined ? [] : more(cause);
   const parts = thrown instanceof AggregateError ? { errors: thrown.errors.flatMap(more) } : {};
@@ -44,7 +44,6 @@ function describe(thrown: unknown, budget = { left: maxErrorsPerEntry }): unknow
     name,
     message,
     code,
-    method,
     status: status ?? $metadata?.httpStatusCode,
     stack,
     ...parts,
@@ -52,10 +51,9 @@ function describe(thrown: unknown, budget = { left: maxErrorsPerEntry }): unknow
   };
 }
 
-/** Fields of errors of Node, the SDK and storage requests. Undefined fields are not written. */
+/** Fields of errors of Node and the SDK. Undefined fields are not written. */
 interface ErrorDetails {
   code?: string | number;
-  method?: string;
   status?: number;
   $metadata?: { httpStatusCode?: number };
 }

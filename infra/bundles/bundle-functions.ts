@@ -1,5 +1,8 @@
 import { join, relative } from 'node:path';
 import { build } from 'esbuild';
+import { routes } from '../../shared/endpoints/endpoints.ts';
+import { tasks } from '../../shared/tasks/tasks.ts';
+import type { Uses } from '../../shared/uses.ts';
 import { bundleOptions } from './bundle-options.ts';
 import { functionNames } from './function-names.ts';
 
@@ -9,10 +12,20 @@ const root = join(import.meta.dirname, '../..');
 export const bundlesFolder = join(root, 'dist/functions');
 
 /**
- * Every 100 KB more add about 7 ms to a cold start. The limit leaves room for functions to grow, but not for another client or
- * parser in addition to the table's client (docs/adr/0005-bundles.md).
+ * Every 100 KB more add about 7 ms to a cold start. The limits leave room for functions to grow, but not for another client or
+ * parser in addition to the client of the table, and that of storage in functions that read or write content
+ * (docs/adr/0005-bundles.md).
  */
-export const bundleLimitInBytes = 320_000;
+const limitInBytes = 320_000;
+const limitWithStorageInBytes = 470_000;
+
+const withStorage = new Set<string>(
+  ([...routes, ...tasks] as readonly { name: string; uses: Uses }[]).flatMap(({ name, uses }) => (uses.content ? name : [])),
+);
+
+export function bundleLimitOf(name: string): number {
+  return withStorage.has(name) ? limitWithStorageInBytes : limitInBytes;
+}
 
 export interface Bundle {
   name: string;

@@ -2,11 +2,10 @@ import type { BuildOptions } from 'esbuild';
 import { withoutTheUnreached } from './without-the-unreached.ts';
 import { withoutWebSockets } from './without-web-sockets.ts';
 
-/** The SDK imports these modules on demand, for event streams and for credentials that are not in the environment. */
+/** The SDK imports these modules on demand, for credentials that are not in the environment. */
 const neverLoaded = [
   ...['ini', 'sso', 'process', 'web-identity', 'http'].map((name) => `@aws-sdk/credential-provider-${name}`),
   '@smithy/credential-provider-imds',
-  '@smithy/core/event-streams',
 ];
 
 /** esbuild's options for a function. Source maps would add 16 ms to a cold start. The SDK only loads with `module` first. */

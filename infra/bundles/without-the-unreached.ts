@@ -5,7 +5,7 @@ import type { Plugin } from 'esbuild';
 const replacements: { file: RegExp; contents: (path: string) => string }[] = [
   // A client only reads its version, for the user agent.
   {
-    file: /@aws-sdk\/client-[a-z]+\/package\.json$/,
+    file: /@aws-sdk\/client-[a-z0-9]+\/package\.json$/,
     contents: (path) => `export default { version: ${JSON.stringify(versionIn(path))} };`,
   },
   // Used only by endpoint discovery, which is off by default.
@@ -18,10 +18,11 @@ const replacements: { file: RegExp; contents: (path: string) => string }[] = [
     file: /@smithy\/core\/dist-es\/submodules\/retry\/util-retry\/AdaptiveRetryStrategy\.js$/,
     contents: () => 'export class AdaptiveRetryStrategy {}',
   },
-  // Used only by the client of S3, which no function has.
+  // Used only by commands whose answers are event streams.
   {
-    file: /@smithy\/core\/dist-es\/submodules\/endpoints\/middleware-endpoint\/service-customizations\/index\.js$/,
-    contents: () => 'export const resolveParamsForS3 = () => undefined;',
+    file: /@smithy\/core\/dist-es\/submodules\/event-streams\/index\.js$/,
+    contents: () =>
+      'export const eventStreamSerdeProvider = () => undefined, resolveEventStreamSerdeConfig = (config) => config;',
   },
   // Used only on virtual machines without a configured region.
   {

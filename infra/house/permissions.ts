@@ -5,7 +5,7 @@ import type { Uses } from '../../shared/uses.ts';
 export interface Resources {
   tableName: string;
   tableArn: string;
-  contentUrl: string;
+  bucketName: string;
   contentArn: string;
   stateMachineArn: string;
   signingKeyArn: string;

@@ -28,7 +28,7 @@ export function variablesOf(name: FunctionName): DeployedVariable[] {
   const variables: DeployedVariable[] = ['STAGE', 'LOG_LEVEL', 'METRICS_NAMESPACE'];
   if (returningVersion.includes(name)) variables.push('SERVICE_VERSION');
   if (uses.table) variables.push('TABLE_NAME');
-  if (uses.content) variables.push('BUCKET_URL');
+  if (uses.content) variables.push('BUCKET_NAME');
   if (uses.stateMachine) variables.push('STATE_MACHINE_ARN');
   if (uses.signingKey) variables.push('SIGNING_KEY_ARN');
   if (uses.sealingKey) variables.push('SEALING_KEY_ARN');

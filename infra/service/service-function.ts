@@ -94,7 +94,7 @@ function environmentOf(name: FunctionName, { stage, issuer, resources }: Service
     LOG_LEVEL: stage.logLevel,
     METRICS_NAMESPACE: metricsNamespace,
     TABLE_NAME: resources.tableName,
-    BUCKET_URL: resources.contentUrl,
+    BUCKET_NAME: resources.bucketName,
     STATE_MACHINE_ARN: resources.stateMachineArn,
     SIGNING_KEY_ARN: resources.signingKeyArn,
     SEALING_KEY_ARN: resources.sealingKeyArn,

@@ -39,7 +39,10 @@ export class ServiceStack extends StageStack {
     super(scope, id, stage, 'Computation management: API, functions, run lifecycle');
     this.checkReservations(stage, rows);
     this.reservedExecutions = reservedInAccount(stage, rows);
-    const { issuer, contentBucketName } = state;
+    const {
+      issuer,
+      resources: { bucketName },
+    } = state;
     this.stateMachineArn = this.formatArn({
       service: 'states',
       resource: 'stateMachine',
@@ -61,7 +64,7 @@ export class ServiceStack extends StageStack {
     new RunLifecycle(this, 'RunLifecycle', { stage, stepFunction: (step) => tasks.named(`lifecycle/${step}`) });
     new CfnOutput(this, 'StateMachineArn', { value: stateMachineArn });
     new CfnOutput(this, 'UndeliveredUrl', { value: undelivered.queueUrl });
-    new Triggers(this, 'Triggers', { tasks, contentBucketName, stateMachineArn, undelivered });
+    new Triggers(this, 'Triggers', { tasks, contentBucketName: bucketName, stateMachineArn, undelivered });
   }
 
   private purgeOf(stage: Stage): Pick<Resources, 'purgeFunctionArn' | 'purgeUrl'> {

@@ -12,7 +12,7 @@ import { ServiceTable } from './service-table.ts';
 import { issuerOfPool, Users } from './users.ts';
 
 type TableResources = Pick<Resources, 'tableName' | 'tableArn'> & { streamArn: string | undefined };
-type ContentResources = Pick<Resources, 'contentUrl' | 'contentArn'> & { bucketName: string };
+type ContentResources = Pick<Resources, 'bucketName' | 'contentArn'>;
 
 export interface StateStackProps {
   stage: Stage;
@@ -27,7 +27,8 @@ export interface StateStackProps {
  */
 export class StateStack extends StageStack {
   readonly resources: Omit<Resources, 'stateMachineArn' | 'purgeFunctionArn' | 'purgeUrl'>;
-  readonly contentBucketName: string;
+  /** Where pages send presigned requests. */
+  readonly contentUrl: string;
   readonly issuer: Issuer;
   /** The key that signs the certificates of CVMs and of their gateway. Undefined for a stage without a gateway. */
   readonly cvmAuthorityKeyArn: string | undefined;
@@ -40,7 +41,7 @@ export class StateStack extends StageStack {
     super(scope, id, stage, 'Computation management: table, content, keys, users');
     const { streamArn, ...table } = this.tableOf(stage);
     if (stage.eventBus && streamArn !== undefined) new StageBus(this, 'EventBus', { stage, streamArn });
-    const { bucketName, ...content } = this.contentOf(stage, originsOf(stage, consoleUrl));
+    const content = this.contentOf(stage, originsOf(stage, consoleUrl));
     const { signingKeyArn, publishedKeyArns } = new EvidenceKeys(this, 'EvidenceKeys', stage);
     this.cvmAuthorityKeyArn = stage.gateway && new CvmAuthorityKey(this, 'CvmAuthorityKey', stage).keyArn;
     const { sealingKeyArn } = new SealingKey(this, 'SealingKey', stage);
@@ -48,11 +49,11 @@ export class StateStack extends StageStack {
     this.issuer = issuer;
     this.consoleClient = consoleClient;
     this.canaryClientId = canaryClientId;
-    this.contentBucketName = bucketName;
+    this.contentUrl = `https://${content.bucketName}.s3.${stage.region}.${Stack.of(this).urlSuffix}`;
     this.resources = { ...table, ...content, signingKeyArn, sealingKeyArn, publishedKeyArns };
     new CfnOutput(this, 'TableName', { value: table.tableName });
     new CfnOutput(this, 'TableArn', { value: table.tableArn });
-    new CfnOutput(this, 'ContentBucketName', { value: bucketName });
+    new CfnOutput(this, 'ContentBucketName', { value: content.bucketName });
     this.avoidEmptiness();
   }
 
@@ -87,13 +88,11 @@ export class StateStack extends StageStack {
       new CfnOutput(this, 'AccessLogBucketName', { value: content.accessLogBucketName });
       return {
         bucketName: content.bucketName,
-        contentUrl: `https://${content.bucketRegionalDomainName}`,
         contentArn: this.exportValue(content.bucketArn, { name: nameIn(stage, 'content-arn') }),
       };
     }
     return {
       bucketName: name,
-      contentUrl: `https://${name}.s3.${stage.region}.${Stack.of(this).urlSuffix}`,
       contentArn: `arn:aws:s3:::${name}`,
     };
   }

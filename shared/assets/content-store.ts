@@ -1,34 +1,33 @@
 import { randomUUID } from 'node:crypto';
-import { fromEnv } from '@aws-sdk/credential-provider-env';
-import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
-import { Sha256 } from '@smithy/core/checksum';
-import { HttpRequest } from '@smithy/core/transport';
+import { DeleteObjectCommand, GetObjectCommand, NoSuchKey, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import type { NodeJsClient } from '@smithy/types';
+import { clientLimits, clientOptions } from '../client-limits.ts';
 import { sharedClient } from '../clients.ts';
 import { Deadline, type DeadlineSource } from '../deadline.ts';
 import { environment } from '../environment.ts';
 import type { Asset } from './asset-schema.ts';
-import { requestStorage, type Method } from './storage-request.ts';
 
-/**
- * The bucket with the content of the assets. Every object has a unique key and is written once. The service presigns its own
- * requests too and sends them with `fetch`, because loading the S3 client would take longer (docs/adr/0005-bundles.md).
- */
+/** The bucket with the content of the assets. Every object has a unique key and is written once. */
 export interface ContentStore {
-  /** The address of the bucket, without a trailing slash. */
-  url: string;
-  presigner: S3RequestPresigner;
-  /** Limits the time until the response starts, and the time between two parts of its body. Default 3,000. */
-  timeLimitInMilliseconds?: number;
-  /** Default: a new deadline of 5 seconds for each request. It covers the time until the first byte of the response. */
+  bucket: string;
+  client: NodeJsClient<S3Client>;
+  /** Default: a new deadline of 5 seconds for each request. It covers the time until the first byte of the answer. */
   deadline?: DeadlineSource;
 }
 
-const createPresigner = () =>
-  new S3RequestPresigner({ region: environment().AWS_REGION, credentials: fromEnv(), sha256: Sha256 });
+/** Storage that stops sending a body is given up like storage that sends no answer. Bodies are sent and returned as they are. */
+const createClient = () =>
+  new S3Client({
+    ...clientOptions(),
+    requestHandler: { ...clientLimits, socketTimeout: clientLimits.requestTimeout },
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
 
-/** Opens the stage's bucket. The presigner is created at the first use. */
+/** Opens the stage's bucket. The client is created at the first use. */
 export function openContentStore(deadline: DeadlineSource): ContentStore {
-  return { url: environment().BUCKET_URL, presigner: sharedClient(createPresigner), deadline };
+  return { bucket: environment().BUCKET_NAME, client: sharedClient(createClient), deadline };
 }
 
 const inlinePrefix = 'content/inline/';
@@ -57,20 +56,46 @@ export function ownerOfContent(key: string): { domain: string; assetId: string }
   return root === 'content' && way && domain && assetId && name && more.length === 0 ? { domain, assetId } : undefined;
 }
 
-/** @throws StorageError, ServiceError `unavailable` */
+/** Writes an object. Its key is unique to the caller, so repeating the write changes nothing. */
 export async function putContent(store: ContentStore, key: string, content: Buffer): Promise<void> {
-  await request(store, 'PUT', key, { body: new Uint8Array(content), headers: { 'if-none-match': '*' } });
+  await untilAnswer(store, (signal) => store.client.send(new PutObjectCommand({ ...place(store, key), Body: content }), signal));
 }
 
-/** Returns a response with the content as its body, or undefined. @throws StorageError, ServiceError `unavailable` */
-export async function getContent(store: ContentStore, key: string): Promise<Response | undefined> {
-  const response = await request(store, 'GET', key);
-  return response.status === 404 ? undefined : response;
+/**
+ * Returns the content as a stream, or undefined if it is missing. Read it without pauses: a connection on which nothing arrives for
+ * two seconds is closed, and reading throws.
+ */
+export async function getContent(store: ContentStore, key: string) {
+  try {
+    const { Body } = await untilAnswer(store, (signal) => store.client.send(new GetObjectCommand(place(store, key)), signal));
+    return Body;
+  } catch (error) {
+    if (error instanceof NoSuchKey) return undefined;
+    throw error;
+  }
 }
 
-/** Deletes an object. A missing object is not an error. @throws StorageError, ServiceError `unavailable` */
+/** Deletes an object. A missing object is not an error. */
 export async function deleteContent(store: ContentStore, key: string): Promise<void> {
-  await request(store, 'DELETE', key);
+  await untilAnswer(store, (signal) => store.client.send(new DeleteObjectCommand(place(store, key)), signal));
+}
+
+function place({ bucket }: ContentStore, Key: string) {
+  return { Bucket: bucket, Key };
+}
+
+/** Sends a request that is aborted at the deadline, but not while its body is read afterwards. */
+async function untilAnswer<Output>(
+  { deadline }: ContentStore,
+  send: (options: { abortSignal: AbortSignal }) => Promise<Output>,
+): Promise<Output> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), (deadline?.() ?? new Deadline()).remaining);
+  try {
+    return await send({ abortSignal: late.signal });
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 export const linkLifetimeInSeconds = 3600;
@@ -85,7 +110,11 @@ function expiry(now: string): string {
  */
 export async function presignUpload(store: ContentStore, key: string, now: string): Promise<NonNullable<Asset['upload']>> {
   const headers = { 'if-none-match': '*' };
-  return { method: 'PUT', url: await presign(store, 'PUT', key, { headers }), headers, expires_at: expiry(now) };
+  const url = await getSignedUrl(store.client, new PutObjectCommand({ ...place(store, key), IfNoneMatch: '*' }), {
+    expiresIn: linkLifetimeInSeconds,
+    unhoistableHeaders: new Set(Object.keys(headers)),
+  });
+  return { method: 'PUT', url, headers, expires_at: expiry(now) };
 }
 
 /** Presigns a download with the asset's file name. It is valid for one hour. @param now RFC 3339, UTC, milliseconds */
@@ -95,43 +124,15 @@ export async function presignDownload(
   fileName: string,
   now: string,
 ): Promise<NonNullable<Asset['download']>> {
-  const query = {
-    'response-content-type': 'application/octet-stream',
-    'response-content-disposition': `attachment; filename*=UTF-8''${extendedValue(fileName)}`,
-  };
-  return { url: await presign(store, 'GET', key, { query }), expires_at: expiry(now) };
+  const command = new GetObjectCommand({
+    ...place(store, key),
+    ResponseContentType: 'application/octet-stream',
+    ResponseContentDisposition: `attachment; filename*=UTF-8''${extendedValue(fileName)}`,
+  });
+  return { url: await getSignedUrl(store.client, command, { expiresIn: linkLifetimeInSeconds }), expires_at: expiry(now) };
 }
 
 /** Encodes a file name for RFC 8187, which allows fewer characters than a URL. */
 function extendedValue(text: string): string {
   return encodeURIComponent(text).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
-}
-
-async function presign(
-  store: ContentStore,
-  method: Method,
-  key: string,
-  options: { headers?: Record<string, string>; query?: Record<string, string> } = {},
-): Promise<string> {
-  const { protocol, hostname, port, pathname } = new URL(`${store.url}/${key}`);
-  const place = { protocol, hostname, path: pathname, ...(port ? { port: Number(port) } : {}) };
-  const headers = { ...options.headers };
-  const toSign = new HttpRequest({ method, ...place, headers, ...(options.query ? { query: options.query } : {}) });
-  const unhoistableHeaders = new Set(Object.keys(headers));
-  const signed = await store.presigner.presign(toSign, { expiresIn: linkLifetimeInSeconds, unhoistableHeaders });
-  const query = Object.entries(signed.query ?? {}).map(
-    ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`,
-  );
-  return `${store.url}/${key}?${query.join('&')}`;
-}
-
-async function request(
-  store: ContentStore,
-  method: Method,
-  key: string,
-  options: { headers?: Record<string, string>; body?: Uint8Array<ArrayBuffer> } = {},
-): Promise<Response> {
-  const url = await presign(store, method, key, options);
-  const deadline = store.deadline?.() ?? new Deadline();
-  return await requestStorage(url, { method, ...options }, deadline, store.timeLimitInMilliseconds);
 }

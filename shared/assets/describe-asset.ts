@@ -64,10 +64,10 @@ async function contentOf(
   const { id, content_key, file_name } = asset;
   if (content_key === null) return undefined;
   if (isLarge(asset)) return { download: await presignDownload(store, content_key, file_name, now) };
-  const response = await getContent(store, content_key);
-  if (!response) {
+  const content = await getContent(store, content_key);
+  if (!content) {
     await readAsset(table, domain, id);
     throw new Error('The content of an asset is missing in storage.');
   }
-  return { asset: Buffer.from(await response.arrayBuffer()).toString('base64') };
+  return { asset: await content.transformToString('base64') };
 }

@@ -40,11 +40,11 @@ export async function receiveUpload(table: Table, store: ContentStore, key: stri
 }
 
 async function hashContent(store: ContentStore, key: string): Promise<{ checksum: string; size: number } | undefined> {
-  const response = await getContent(store, key);
-  if (!response) return undefined;
+  const content = await getContent(store, key);
+  if (!content) return undefined;
   const hash = createHash('sha3-256');
   let size = 0;
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+  for await (const chunk of content as AsyncIterable<Uint8Array>) {
     hash.update(chunk);
     size += chunk.length;
   }

@@ -55,6 +55,7 @@ const busyNames = new Set([
   'TransactionInProgressException',
   'TooManyRequestsException',
   'SlowDown',
+  'RequestTimeout',
   'ExecutionLimitExceeded',
   'ServiceUnavailable',
   'TimeoutError',
@@ -68,7 +69,8 @@ export function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown;
   if (thrown instanceof Error) {
     const { $metadata, code } = thrown as { $metadata?: { httpStatusCode?: number }; code?: unknown };
-    const isBusy = busyNames.has(thrown.name) || Number($metadata?.httpStatusCode) >= 500;
+    const status = Number($metadata?.httpStatusCode);
+    const isBusy = busyNames.has(thrown.name) || status >= 500 || status === 429;
     if (isBusy || (typeof code === 'string' && networkCodes.has(code))) {
       return new ServiceError('unavailable', 'A dependency of the service is busy or down. Try again in a moment.', {}, thrown);
     }

@@ -102,12 +102,6 @@ export const acceptedMutants: AcceptedMutant[] = [
     reason: 'The default of Step Functions is 1.',
   },
   {
-    file: 'shared/assets/storage-request.ts',
-    before: 'const defaultTimeLimitInMilliseconds = 3_000;',
-    after: 'const defaultTimeLimitInMilliseconds = 3001;',
-    reason: 'Tuning: how long storage may be silent.',
-  },
-  {
     file: 'shared/events/journal-head.ts',
     before: 'unsealed_bytes: 0,',
     after: 'unsealed_bytes: 1,',

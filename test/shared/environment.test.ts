@@ -18,8 +18,8 @@ describe('the environment of a function', () => {
   });
 
   it('throws an error with the name of an empty variable', () => {
-    vi.stubEnv('BUCKET_URL', '');
-    expect(() => environment().BUCKET_URL).toThrow('The environment variable BUCKET_URL is empty.');
+    vi.stubEnv('BUCKET_NAME', '');
+    expect(() => environment().BUCKET_NAME).toThrow('The environment variable BUCKET_NAME is empty.');
   });
 
   it('accepts an empty METRICS_NAMESPACE, which turns metrics off', () => {

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { StorageError } from '../../shared/assets/storage-request.ts';
 import { log } from '../../shared/logger.ts';
 
 interface Described {
@@ -36,20 +35,14 @@ describe('the log entry of an error', () => {
 
   it('has the chain of causes', () => {
     const socket = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-    const error = new StorageError('PUT', { cause: new TypeError('fetch failed', { cause: socket }) });
+    const error = new RangeError('It failed.', { cause: new TypeError('fetch failed', { cause: socket }) });
     expect(errorIn(error)).toMatchObject({
-      name: 'StorageError',
-      method: 'PUT',
+      name: 'RangeError',
       cause: { name: 'TypeError', message: 'fetch failed', cause: { name: 'Error', code: 'ECONNREFUSED' } },
     });
   });
 
-  it('has the status and code of a storage error, and the status of an SDK error', () => {
-    expect(errorIn(new StorageError('GET', { status: 403, code: 'AccessDenied' }))).toMatchObject({
-      method: 'GET',
-      status: 403,
-      code: 'AccessDenied',
-    });
+  it('has the status of an SDK error', () => {
     expect(errorIn(Object.assign(new Error('Slow.'), { $metadata: { httpStatusCode: 503 } }))).toMatchObject({ status: 503 });
   });
 

@@ -70,12 +70,12 @@ describe('a scheduled task', () => {
     );
     let milliseconds = 60_000;
     const table = { ...stores.table, deadline: () => new Deadline(milliseconds) };
-    const { presigner, url } = stores.content;
+    const { client, bucket } = stores.content;
     const slow = {
-      presigner,
-      get url() {
+      client,
+      get bucket() {
         milliseconds = 3_999; // the time is over while the first ten are deleted
-        return url;
+        return bucket;
       },
     };
     expect(await collectContent(table, slow, later, 15)).toBe(10);
@@ -94,12 +94,12 @@ describe('a scheduled task', () => {
       let now = 0;
       const clock = { ...systemClock, now: () => now };
       const deadline = () => new Deadline(5_000, clock, { functionTime: seconds * 1000 - now });
-      const { presigner, url } = stores.content;
+      const { client, bucket } = stores.content;
       const slow = {
-        presigner,
-        get url() {
-          now += 20_000; // read twice for a deletion
-          return url;
+        client,
+        get bucket() {
+          now += 40_000; // read once for a deletion
+          return bucket;
         },
       };
       return await purgeAll({ ...stores.table, deadline }, slow);

@@ -1,5 +1,4 @@
-import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
-import { localCredentials } from '../../local/local-credentials.ts';
+import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import type { ContentStore } from '../../shared/assets/content-store.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
@@ -19,11 +18,8 @@ export async function itemsNaming(table: Table, ids: string[]): Promise<string[]
 }
 
 /** Returns the keys of all objects in storage. */
-export async function contentKeys(content: ContentStore): Promise<string[]> {
-  const { origin } = new URL(content.url);
-  const client = new S3Client({ endpoint: origin, region: 'local', credentials: localCredentials, forcePathStyle: true });
-  const { Contents } = await client.send(new ListObjectsV2Command({ Bucket: 'content' }));
-  client.destroy();
+export async function contentKeys({ client, bucket }: ContentStore): Promise<string[]> {
+  const { Contents } = await client.send(new ListObjectsV2Command({ Bucket: bucket }));
   return (Contents ?? []).map(({ Key }) => String(Key));
 }
 

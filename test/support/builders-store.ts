@@ -1,7 +1,4 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
-import { Sha256 } from '@smithy/core/checksum';
-import { localCredentials } from '../../local/local-credentials.ts';
 import type { Endpoints } from '../../local/local-environment.ts';
 import { startLambdaApi } from '../../local/functions/lambda-api.ts';
 import { startKms } from '../../local/kms/kms.ts';
@@ -30,6 +27,7 @@ import { patientDeadline, startEmbeddedTable } from './embedded-table.ts';
 import { startIdleStepFunctions } from './lifecycle-idle-step-functions.ts';
 import { patientClock } from './patience.ts';
 import { documentAt } from './document-at.ts';
+import { s3At } from './s3-at.ts';
 
 /** The dependencies of the store functions: real engines, and executions that only wait. */
 export interface Stores {
@@ -49,7 +47,7 @@ export async function startStores(options: { latencyInMilliseconds?: number } = 
   const proxy = await startDynamoDbProxy(embedded.endpoint, { latencyInMilliseconds: 0, ...options });
   const document = documentAt(proxy.endpoint, { maxAttempts: 1 });
   const s3 = await startS3({ bucket: 'content', notifiedPrefix: 'content/upload/', onObjectCreated: () => undefined });
-  const presigner = new S3RequestPresigner({ region: 'local', credentials: localCredentials, sha256: Sha256 });
+  const client = s3At(s3.endpoint);
   const stepFunctions = await startIdleStepFunctions();
   const kms = await startKms({});
   const lambda = await startLambdaApi({ invoke: () => undefined });
@@ -57,7 +55,7 @@ export async function startStores(options: { latencyInMilliseconds?: number } = 
     table: embedded.table,
     mortal: { name: embedded.table.name, document, deadline: patientDeadline, clock: patientClock },
     proxy,
-    content: { url: `${s3.endpoint}/content`, presigner },
+    content: { bucket: 'content', client },
     executions: stepFunctions.executions,
     endpoints: {
       dynamoDb: proxy.endpoint,
@@ -68,6 +66,7 @@ export async function startStores(options: { latencyInMilliseconds?: number } = 
     },
     stop: async () => {
       document.destroy();
+      client.destroy();
       await Promise.all([stepFunctions.stop(), kms.stop(), lambda.stop(), s3.stop(), proxy.stop()]);
       await embedded.stop();
     },

@@ -1,9 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { HttpRequest } from '@smithy/core/transport';
+import { openContentStore } from '../../shared/assets/content-store.ts';
 import { openKms } from '../../shared/kms.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { Deadline } from '../../shared/deadline.ts';
-import { environment } from '../../shared/environment.ts';
 
 /** What happens at a call: it fails without an effect, it fails although it took effect, or the process dies after its effect. */
 export const faultKinds = ['fails', 'fails after its effect', 'is the last of its process'] as const;
@@ -81,13 +82,14 @@ export function disturbCalls(): void {
       },
     );
   }
-  const real = globalThis.fetch;
-  globalThis.fetch = async (input, init) => {
-    const url = typeof input === 'string' ? input : '';
-    if (!url.startsWith(environment().BUCKET_URL)) return await real(input, init);
-    const address = `${init?.method ?? 'GET'} ${new URL(url).pathname}`;
-    return await disturbed(`S3 ${init?.method ?? 'GET'}`, address, () => real(input, init));
-  };
+  // Behind the retries and behind the presigning of links, which is no call.
+  openContentStore(() => new Deadline()).client.middlewareStack.add(
+    (next) => (sent) => {
+      const { method, path } = sent.request as HttpRequest;
+      return disturbed(`S3 ${method}`, `${method} ${path}`, () => next(sent));
+    },
+    { step: 'deserialize' },
+  );
 }
 
 /** Calls a function with at most one fault. Returns when it ends or when its process dies. */

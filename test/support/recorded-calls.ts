@@ -82,12 +82,14 @@ export function recordCalls(): RecordedCalls {
           },
         { step: 'initialize' },
       );
-      const { presigner } = openContentStore(() => new Deadline());
-      const presign = presigner.presign.bind(presigner);
-      presigner.presign = async (request, options) => {
-        await record([`s3:${objectActions[request.method] ?? request.method}`]);
-        return presign(request, options);
-      };
+      openContentStore(() => new Deadline()).client.middlewareStack.add(
+        (next, { commandName }) =>
+          async (args) => {
+            await record([`s3:${String(commandName).replace(/Command$/, '')}`]); // also if it is only presigned
+            return next(args);
+          },
+        { step: 'initialize' },
+      );
     },
     actionsOf: (name) => [...(recorded.get(name) ?? [])].sort(),
     hasChangedLists: (name) => changers.has(name),
@@ -113,7 +115,6 @@ function changesALog(input: object): boolean {
   return TransactItems.some(({ Update }) => Update?.Key.pk?.startsWith('log#'));
 }
 
-const objectActions: Record<string, string> = { GET: 'GetObject', PUT: 'PutObject', DELETE: 'DeleteObject' };
 const itemActions: Record<string, string> = {
   Put: 'PutItem',
   Update: 'UpdateItem',

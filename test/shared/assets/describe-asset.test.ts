@@ -12,7 +12,7 @@ import { Transaction } from '../../../shared/table/transaction.ts';
 import { startAnsweringServer, status, type AnsweringServer } from '../../support/answering-server.ts';
 import { anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
 import { patientDeadline } from '../../support/embedded-table.ts';
-import { untilTestEnds } from '../../support/patience.ts';
+import { s3At } from '../../support/s3-at.ts';
 
 let stores: Stores;
 let storage: AnsweringServer;
@@ -149,10 +149,11 @@ describe('describeAsset', () => {
   it('throws not_found when the asset is deleted after its row was read', async () => {
     const id = await anAsset(stores, domain);
     storage.answerWith((request, response) => {
-      void deleteAsset(stores.table, { domain, id, ...byAlice }).then(() => status(404)(request, response));
+      void deleteAsset(stores.table, { domain, id, ...byAlice }).then(() =>
+        status(404, '<Error><Code>NoSuchKey</Code></Error>')(request, response),
+      );
     });
-    const patience = { timeLimitInMilliseconds: untilTestEnds.timeout, deadline: patientDeadline };
-    const content = { ...stores.content, url: `${storage.endpoint}/content`, ...patience };
+    const content = { bucket: 'content', client: s3At(storage.endpoint), deadline: patientDeadline };
     await expect(describeAsset(stores.table, content, { domain, id, ...byAlice })).rejects.toMatchObject({ code: 'not_found' });
   });
 

@@ -21,7 +21,7 @@ describe('renewUpload', () => {
     const upload_key = uploadKey('d1', `asset-of-${now}`);
     const { upload } = await renewUpload(stores.table, stores.content, asset, { upload_key, given_at }, now);
     expect(upload).toMatchObject({ method: 'PUT', headers: { 'if-none-match': '*' } });
-    expect(upload?.url).toContain(upload_key);
+    expect(decodeURIComponent(String(upload?.url))).toContain(upload_key);
     const checks = (await scan(stores.table)).filter((item) => item['content_key'] === upload_key);
     expect(checks.map(({ sk }) => String(sk).split('#')[0])).toEqual(due);
   });

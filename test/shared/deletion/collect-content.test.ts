@@ -92,7 +92,7 @@ describe('collectContent', () => {
     const before = await readAsset(stores.table, domain, id);
     await replace(id, btoa('new'));
     await collect(1);
-    expect(await (await getContent(stores.content, String(before.content_key)))?.text()).toBe('print(1)');
+    expect(await (await getContent(stores.content, String(before.content_key)))?.transformToString()).toBe('print(1)');
     await collect(3);
     expect(await getContent(stores.content, String(before.content_key))).toBeUndefined();
     expect(await contentOf(id)).toBe(btoa('new'));
