@@ -1,10 +1,11 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { hostname } from 'node:os';
 import * as v from 'valibot';
 import { environment } from '../shared/environment.ts';
 import { log } from '../shared/logger.ts';
-import { lineRunLogs } from './logs/line-run-logs.ts';
-import { emitGatewayMetrics } from './metrics/emit-gateway-metrics.ts';
-import { serveHealth } from './serve-health.ts';
+import { emitGatewayMetrics } from './gateway-metrics.ts';
+import { lineRunLogs } from './session/run-logs.ts';
 import { startGateway } from './start-gateway.ts';
 
 /** The gateway as a process of its own, configured by environment variables. SIGTERM drains it. */
@@ -37,3 +38,17 @@ process.once('SIGTERM', () => {
     },
   );
 });
+
+/**
+ * Answers 200 to a load balancer, which shows that the process still gets to its work. It does not depend on the service: if all
+ * gateways were replaced because the table does not answer, every CVM would lose its streams as well.
+ * @returns a function that stops
+ */
+async function serveHealth(port: number): Promise<() => void> {
+  const server = createServer((_request, response) => response.end('ok\n')).listen(port);
+  await once(server, 'listening');
+  return () => {
+    server.close();
+    server.closeAllConnections();
+  };
+}

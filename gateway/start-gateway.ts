@@ -3,18 +3,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
 import { systemClock, type Clock } from '../shared/clock.ts';
 import { log } from '../shared/logger.ts';
-import { pollPendingCommands } from './session/poll-pending-commands.ts';
-import type { RunLogs } from './logs/run-logs.ts';
-import type { CvmIdentity } from './identity/cvm-identity.ts';
-import { noCounts, type GatewayCounts } from './metrics/gateway-counts.ts';
-import { defaultTimings, type GatewayTimings } from './gateway-timings.ts';
-import type { Outbox } from './reports/outbox.ts';
-import { openService } from './service.ts';
+import { Connections } from './connections.ts';
+import type { GatewayGauges } from './gateway-metrics.ts';
 import type { CvmSession } from './session/cvm-session.ts';
+import { noCounts, type GatewayCounts, defaultTimings, type GatewayTimings } from './session/gateway-parts.ts';
+import type { Outbox } from './session/outbox.ts';
+import { pollPendingCommands } from './session/pending-commands.ts';
+import type { RunLogs } from './session/run-logs.ts';
+import { openService } from './session/service.ts';
 import { Sessions } from './session/sessions.ts';
-import { holdsResults } from './streams/agent-states.ts';
-import { Connections } from './streams/connections.ts';
-import { processHandler } from './streams/process-handler.ts';
+import { streamHandler } from './stream-handler.ts';
+import { holdsResults } from './wire/agent-states.ts';
+import type { CvmIdentity } from './wire/identity.ts';
 import { cvmsService } from './wire/protocol.ts';
 
 export interface GatewayOptions {
@@ -38,16 +38,6 @@ export interface Gateway {
   gauges: () => GatewayGauges;
   /** Accepts no new connections, sends what is waiting, and ends. */
   stop: () => Promise<void>;
-}
-
-export interface GatewayGauges {
-  cvms: number;
-  /** CVMs without a stream of their log-forwarder. */
-  missingForwarders: CvmIdentity[];
-  /** CVMs whose agent can be restarted for a further run. An agent whose results nobody has fetched yet is not among them. */
-  spentCvms: CvmIdentity[];
-  /** The age of the oldest report that the service has not taken, in milliseconds. */
-  outboxAge: number;
 }
 
 /** The largest message of an agent is its attestation token, of some tens of kilobytes. */
@@ -80,7 +70,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     'grpc.max_connection_idle_ms': timings.connectionWithoutStream,
   });
   const connections = new Connections();
-  server.addService(cvmsService(), { Process: processHandler(sessions, parts, connections) });
+  server.addService(cvmsService(), { Process: streamHandler(sessions, parts, connections) });
   const { ca, certificate, key } = options.tls;
   const credentials = ServerCredentials.createSsl(
     Buffer.from(ca),
@@ -91,8 +81,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   // A refused stream silences a log-forwarder for good, so nothing listens before everything is ready.
   const address = `${options.host ?? '0.0.0.0'}:${options.port}`;
   const port = await bind(server, address, credentials).catch(async (error: unknown) => {
-    await watch.stop();
-    await options.logs.close();
+    await Promise.allSettled([watch.stop(), options.logs.close()]);
     throw error;
   });
   connections.watch(server, timings.connectionWithoutStream);
@@ -152,10 +141,10 @@ function identitiesOf(sessions: CvmSession[]): CvmIdentity[] {
 }
 
 function gaugesOf(sessions: Sessions): GatewayGauges {
-  const connected = sessions.all.filter((session) => session.agent);
+  const connected = sessions.all.filter(({ streams }) => streams.agent);
   return {
     cvms: connected.length,
-    missingForwarders: identitiesOf(connected.filter((session) => !session.hasForwarder)),
+    missingForwarders: identitiesOf(connected.filter(({ streams }) => !streams.hasForwarder)),
     spentCvms: identitiesOf(connected.filter(({ agentProcess: { fit, state } }) => fit === 'spent' && !holdsResults(state))),
     outboxAge: Math.max(0, ...outboxesOf(sessions).map((outbox) => outbox.age)),
   };

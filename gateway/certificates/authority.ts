@@ -16,7 +16,7 @@ import {
   X509CertificateGenerator,
 } from '@peculiar/x509';
 import { isIP } from 'node:net';
-import { type CvmIdentity, identityUri } from '../identity/cvm-identity.ts';
+import { type CvmIdentity, identityUri } from '../wire/identity.ts';
 
 /** A certificate authority: its certificate and its private key, in PEM. Whoever has the key can be any CVM of the stage. */
 export interface Authority {

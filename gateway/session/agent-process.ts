@@ -1,11 +1,22 @@
 import type { AgentRecord } from '../../shared/runs/agent-record.ts';
 import type { RunReference } from '../../shared/runs/run-reference.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
-import type { CvmIdentity } from '../identity/cvm-identity.ts';
-import type { Outbox } from '../reports/outbox.ts';
-import { type AgentState, isWithoutRun } from '../streams/agent-states.ts';
-import type { AgentStream } from '../streams/agent-stream.ts';
+import { type AgentState, isWithoutRun } from '../wire/agent-states.ts';
+import type { AgentStream } from '../wire/agent-stream.ts';
+import type { CvmIdentity } from '../wire/identity.ts';
+import type { GatewayParts } from './gateway-parts.ts';
 import { HostedRun } from './hosted-run.ts';
+import type { Outbox } from './outbox.ts';
+
+/** Why a run failed. */
+export const restarted = 'The agent restarted while the run was active.';
+
+/** An attestation token, and the stream that it came on. */
+export interface Attestation {
+  token: Uint8Array;
+  /** The SHA-256 of the token, hex. */
+  hash: string;
+  on: AgentStream;
+}
 
 /** What is known of the agent process of a CVM: its state, and the run that it was given. A process takes one run in its life. */
 export class AgentProcess {
@@ -19,12 +30,16 @@ export class AgentProcess {
   state: AgentState | undefined;
   /** The stream on which this gateway sent the run. */
   boundOn: AgentStream | undefined;
+  /** When to ask the agent for its state again. */
+  nextLookAt = 0;
+  readonly identity: CvmIdentity;
+  readonly parts: GatewayParts;
+  /** The state and the fitness that the service was told last. */
+  private lastReported = '';
   /** Counts what makes an answer out of date that is still on its way. */
   private changes = 0;
   /** Runs that no process of this CVM has any more, whose reports are still on their way. */
   private readonly former = new Map<string, HostedRun>();
-  private readonly identity: CvmIdentity;
-  private readonly parts: GatewayParts;
   private readonly onRunStatus: () => void;
 
   /** @param onRunStatus called when the service has told the status of a run */
@@ -44,16 +59,32 @@ export class AgentProcess {
     return this.isBusy && !(this.run?.isAccepted && isWithoutRun(this.state)) ? 'busy' : 'spent';
   }
 
+  /** Whether the service knows that the agent takes no run any more. */
+  get saysSpent(): boolean {
+    return this.lastReported.endsWith('spent');
+  }
+
   get outboxes(): Outbox[] {
     return [...(this.run ? [this.run] : []), ...this.former.values()].map(({ outbox }) => outbox);
   }
 
-  /** A stream has come in place of another. Meanwhile another gateway may have changed the record. */
+  /** A stream has come in place of another. Meanwhile another gateway may have changed the record, and the service its view of the agent. */
   forget(): void {
     this.changes++;
     this.state = undefined;
     this.record = undefined;
     this.isLearned = false;
+    this.reportAgain();
+  }
+
+  /** Tells the service the next time what the agent is fit for, whether or not that has changed. */
+  reportAgain(): void {
+    this.lastReported = '';
+  }
+
+  /** Asks the agent again after this time, if it was not to be asked before. */
+  lookIn(milliseconds: number): void {
+    this.nextLookAt = Math.min(this.nextLookAt, this.parts.clock.now() + milliseconds);
   }
 
   /** Reads what the process was given and which run holds the CVM. */
@@ -107,8 +138,7 @@ export class AgentProcess {
     if (status === 'stopping') {
       run.inferEvent({ event_type: 'Stopped', status: 'Stopped' }, { because: 'The agent no longer has the run.' });
     } else {
-      const reason = 'The agent restarted while the run was active.';
-      run.inferEvent({ event_type: 'Failed', status: 'Failed' }, { because: reason }, reason);
+      run.inferEvent({ event_type: 'Failed', status: 'Failed' }, { because: restarted }, restarted);
     }
   }
 
@@ -141,5 +171,63 @@ export class AgentProcess {
 
   referenceTo(runId: string, computationId: string): RunReference {
     return { domain: this.identity.domain, computation_id: computationId, run_id: runId, cvm_id: this.identity.cvmId };
+  }
+
+  /** Tells the service what the agent is fit for when that changes, and that the agent still works on its run. */
+  async reportFitness(state: AgentState): Promise<void> {
+    const { run, fit, isBusy } = this;
+    const current = `${state} ${fit}`;
+    const isHeartbeat = isBusy && run?.isAccepted && !isWithoutRun(state);
+    if (!isHeartbeat && current === this.lastReported) return;
+    const results = await this.parts.service.report(this.identity, [
+      { type: 'heartbeat', agent_state: state, fit, ...(isHeartbeat ? { run_id: run.reference.run_id } : {}) },
+    ]);
+    this.lastReported = current;
+    if (!isHeartbeat) return;
+    run.learn(results);
+    if (run.isOver) this.onRunStatus();
+  }
+
+  /**
+   * Keeps an attestation. It means that the agent process is new, so that it can take a run, unless it came late from one that has a run.
+   * @param streams those of the CVM
+   * @param isTooOften counts an attestation, and returns whether it has to wait
+   * @returns false if it has to wait, or if nothing shows yet which process it came from
+   */
+  async takeAttestation(
+    { token, hash, on }: Attestation,
+    streams: { agent: AgentStream | undefined },
+    isTooOften: (cvm: CvmIdentity) => boolean,
+  ): Promise<boolean> {
+    const { service } = this.parts;
+    if (!this.isLearned) await this.learn();
+    const hasRun = await this.hasRunOfRecord(on, streams.agent);
+    if (hasRun === undefined || isTooOften(this.identity)) return false;
+    if (!hasRun && this.isBusy && this.run?.isAccepted) this.loseRun(this.run.reference, this.run.status);
+    const attested = { before: this.record ?? {}, isNew: !hasRun, attestation: token, attestation_hash: hash };
+    const record = await service.recordAgentProcess(this.identity, attested);
+    if (record) this.setRecord(record);
+    else await this.readRecord();
+    const { run } = this;
+    if (record && hasRun && run) {
+      const { run_id, computation_id } = run.reference;
+      const { attestation_hash } = record;
+      await service.keepAttestationOfRun(this.identity, { run_id, computation_id, attestation_hash });
+      if (token.length > 0) run.attest(hash);
+    }
+    return true;
+  }
+
+  /**
+   * Whether a process has the run of the record, or had it. A process may attest itself after it got a run, and on another stream than
+   * the run came on. Then its state shows whether it has the run, except after a stop: a process that was stopped looks new.
+   * @returns undefined if a run is active and no agent answers now
+   */
+  private async hasRunOfRecord(on: AgentStream, agent: AgentStream | undefined): Promise<boolean | undefined> {
+    if (this.boundOn && on.openedAt <= this.boundOn.openedAt) return true; // no process is newer than its stream
+    if (!this.run) return false;
+    const state = await (on.isOpen ? on : agent)?.state();
+    if (state === undefined) return this.isBusy ? undefined : false;
+    return !isWithoutRun(state);
   }
 }

@@ -2,17 +2,14 @@ import * as v from 'valibot';
 import { timestampOf } from '../../shared/clock.ts';
 import { isActive } from '../../shared/computations/run.ts';
 import { log } from '../../shared/logger.ts';
-import type { RunReference } from '../../shared/runs/run-reference.ts';
 import { longestReason, reportSchema, type LastingReport } from '../../shared/runs/report.ts';
-import { eventId, occursOnceInARun, stateEventId } from '../reports/event-identifier.ts';
-import { FailureReason } from '../reports/failure-reason.ts';
-import { eventOfState, inferredDetails } from '../reports/inferred-event.ts';
-import { Outbox } from '../reports/outbox.ts';
-import { timeOf } from '../reports/wire-time.ts';
-import type { ReportResult } from '../service.ts';
-import type { AgentState } from '../streams/agent-states.ts';
-import type { AgentEvent, AgentLog } from '../wire/messages.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
+import type { RunReference } from '../../shared/runs/run-reference.ts';
+import { eventId, occursOnceInARun, stateEventId, FailureReason, eventOfState, inferredDetails } from '../wire/agent-events.ts';
+import type { AgentState } from '../wire/agent-states.ts';
+import { timeOf, type AgentEvent, type AgentLog } from '../wire/messages.ts';
+import type { GatewayParts } from './gateway-parts.ts';
+import { Outbox } from './outbox.ts';
+import type { ReportResult } from './service.ts';
 
 /**
  * Warnings and the like that one gateway reports of a run: an agent sends one for each piece that its algorithm writes to stderr. The
@@ -63,7 +60,7 @@ export class HostedRun {
       },
       logFields: this.logFields,
       now: () => clock.now(),
-      pauses: { firstInMilliseconds: timings.firstRetry, longestInMilliseconds: timings.longestRetry },
+      timings,
     });
   }
 

@@ -1,8 +1,7 @@
-import type { AgentEvent, AgentLog } from '../wire/messages.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
+import { beginsRun, eventId, occursOnceInARun } from '../wire/agent-events.ts';
+import { type AgentEvent, type AgentLog, sizeOf } from '../wire/messages.ts';
 import type { AgentProcess } from './agent-process.ts';
-import { beginsRun, eventId, occursOnceInARun } from '../reports/event-identifier.ts';
-import { sizeOf } from '../wire/size-of.ts';
+import { type GatewayParts, retryPause } from './gateway-parts.ts';
 
 type Message = { event: AgentEvent } | { line: AgentLog };
 
@@ -112,9 +111,8 @@ export class PendingMessages {
   }
 
   private retryLater(): void {
-    const { firstRetry, longestRetry } = this.parts.timings;
-    const pause = Math.min(longestRetry, firstRetry * 2 ** Math.min(this.failures++, 10));
-    this.retryIn(pause * (0.5 + Math.random() / 2));
+    this.failures++;
+    this.retryIn(retryPause(this.failures, this.parts.timings));
   }
 
   private retryIn(milliseconds: number): void {

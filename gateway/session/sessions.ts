@@ -1,12 +1,10 @@
-import type { PendingCommand } from '../../shared/runs/pending-commands.ts';
 import { log } from '../../shared/logger.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
-import { type CvmIdentity, nameOf } from '../identity/cvm-identity.ts';
-import { limitPerMinute } from '../streams/limit-per-minute.ts';
-import type { Peers } from './cvm-presence.ts';
+import type { PendingCommand } from '../../shared/runs/pending-commands.ts';
+import { type CvmIdentity, nameOf } from '../wire/identity.ts';
+import { limitPerMinute } from '../wire/limits.ts';
 import { CvmSession } from './cvm-session.ts';
-import { LeaseKeeper } from './lease-keeper.ts';
-import { OtherGateways } from './other-gateways.ts';
+import type { GatewayParts } from './gateway-parts.ts';
+import { LeaseKeeper, OtherGateways, type Peers } from './other-gateways.ts';
 
 /** Each may be a write of 256 KiB. A process that starts again and again is taken up less often, and its last token is. */
 const mostAttestationsPerMinute = 10;
@@ -30,7 +28,7 @@ export class Sessions {
       lease: new LeaseKeeper(parts, { name, onLost: () => this.checkAll() }),
       others: new OtherGateways(parts, async ({ domain, cvm_id, stream }) => {
         const session = this.sessions.get(nameOf({ domain, cvmId: cvm_id }));
-        return (await session?.presence.answersOn(stream)) ?? false;
+        return (await session?.streams.answersOn(stream)) ?? false;
       }),
     };
   }
@@ -66,7 +64,7 @@ export class Sessions {
 
   /** Other gateways may have taken over CVMs while this one could not renew its lease. Not all CVMs are read at once. */
   private checkAll(): void {
-    for (const { presence } of this.sessions.values()) presence.checkSoon(this.parts.timings.answer * Math.random());
+    for (const { streams } of this.sessions.values()) streams.checkSoon(this.parts.timings.answer * Math.random());
   }
 
   /** Leaves the CVMs to other gateways. */

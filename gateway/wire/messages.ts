@@ -53,3 +53,24 @@ export type ServerMessage =
   | { stopComputation: { computation_id: string } }
   | { agentStateReq: { id: string } }
   | { disconnectReq: { id: string } };
+
+/** The approximate overhead of an object, in bytes, in addition to its strings and byte arrays. */
+const frame = 50;
+
+/** Returns about how many bytes a message takes: all of its strings and byte arrays, at any depth. */
+export function sizeOf(message: object): number {
+  let size = frame;
+  for (const value of Object.values(message) as unknown[]) {
+    if (typeof value === 'string' || value instanceof Uint8Array) size += value.length;
+    else if (typeof value === 'object' && value !== null) size += sizeOf(value);
+  }
+  return size;
+}
+
+/** Converts the time of an agent to RFC 3339, UTC, milliseconds. Undefined if it is missing or no date. */
+export function timeOf(timestamp: WireTimestamp | null): string | undefined {
+  if (!timestamp) return undefined;
+  const date = new Date(Number(timestamp.seconds) * 1000 + Math.floor(timestamp.nanos / 1e6));
+  const year = date.getUTCFullYear();
+  return year >= 1970 && year <= 9999 ? date.toISOString() : undefined;
+}

@@ -1,5 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { loadSync, type PackageDefinition, type ServiceDefinition } from '@grpc/proto-loader';
+import * as v from 'valibot';
+import type { AgentConfig } from '../../shared/computations/agent-config.ts';
+import { manifestSchema } from '../../shared/manifest/manifest.ts';
+import type { Command } from '../../shared/runs/command.ts';
 
 let loaded: PackageDefinition | undefined;
 
@@ -20,4 +24,38 @@ export function runRequestEncoding() {
   const { RunRequest } = protocol()['cvms.Encoding'] as ServiceDefinition;
   if (!RunRequest) throw new TypeError('cvms.proto has no run request.');
   return { encode: RunRequest.requestSerialize, decode: RunRequest.requestDeserialize };
+}
+
+/** An agent's limit for one message is 4 MiB. The rest is for the message around the request. */
+const largestInBytes = 4 * 1024 * 1024 - 1024;
+
+/**
+ * Encodes the manifest of a run command as the agent reads it. An agent process dies of a manifest that it cannot read, so this
+ * checks what the agent does not.
+ * @throws Error with the reason, if the manifest must not be sent
+ */
+export function encodeRunRequest({ manifest, agent_config }: Command): Uint8Array {
+  const { id, name, description, datasets, algorithm, result_consumers } = v.parse(manifestSchema, manifest);
+  const names = datasets.map(({ filename }) => filename);
+  if (new Set(names).size < names.length) throw new Error('Two datasets have the same file name.');
+  if (names.some((each) => each.includes('/'))) throw new Error('The file name of a dataset contains a slash.');
+  const encoded = runRequestEncoding().encode({
+    id,
+    name,
+    description,
+    datasets: datasets.map(({ hash, user_key, filename }) => ({ ...encodeFile({ hash, user_key }), filename })),
+    algorithm: encodeFile(algorithm),
+    result_consumers: result_consumers.map(({ user_key }) => ({ userKey: Buffer.from(user_key, 'base64') })),
+    ...(agent_config ? { agent_config: encodeConfig(agent_config) } : {}),
+  });
+  if (encoded.length > largestInBytes) throw new Error('The manifest is too large for one message.');
+  return encoded;
+}
+
+function encodeFile({ hash, user_key }: { hash: number[]; user_key: string }) {
+  return { hash: Buffer.from(hash), userKey: Buffer.from(user_key, 'base64') };
+}
+
+function encodeConfig({ log_level, cert_file, server_key, server_ca_file, client_ca_file, attested_tls }: AgentConfig) {
+  return { log_level, cert_file, key_file: server_key, server_ca_file, client_ca_file, attested_tls };
 }

@@ -44,7 +44,7 @@ export interface GatewayServiceProps {
   healthPort: number;
 }
 
-/** More than the time in which a gateway hands its reports over (`drain` in gateway/gateway-timings.ts). */
+/** More than the time in which a gateway hands its reports over (`drain` in gateway/session/gateway-parts.ts). */
 const stopTimeout = Duration.seconds(30);
 
 /** The tasks of the gateway on Fargate. */

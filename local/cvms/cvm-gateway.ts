@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { fileRunLogs } from '../../gateway/logs/file-run-logs.ts';
-import type { GatewayTimings } from '../../gateway/gateway-timings.ts';
+import { fileRunLogs } from '../../gateway/session/run-logs.ts';
+import type { GatewayTimings } from '../../gateway/session/gateway-parts.ts';
 import { startGateway, type Gateway } from '../../gateway/start-gateway.ts';
 import type { Clock } from '../../shared/clock.ts';
 import {

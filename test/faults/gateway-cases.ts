@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { aRegisteredCvm, anAcceptedRun, anOfferedRun, aStartedRun, aCvm, type BenchWorld } from '../../bench/bench-world.ts';
-import { openService, type GatewayService } from '../../gateway/service.ts';
+import { openService, type GatewayService } from '../../gateway/session/service.ts';
 import { cvm as sampleCvm } from '../../shared/endpoints/samples.ts';
 import { byAlice } from '../support/builders-store.ts';
 import { skippingClock } from '../support/skipping-clock.ts';

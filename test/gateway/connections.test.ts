@@ -11,8 +11,8 @@ import { connect, createServer, type AddressInfo, type NetConnectOpts, type Serv
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { Client, connectivityState, credentials, status, type Server as GrpcServer } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { defaultTimings, type GatewayTimings } from '../../gateway/gateway-timings.ts';
-import { Connections } from '../../gateway/streams/connections.ts';
+import { defaultTimings, type GatewayTimings } from '../../gateway/session/gateway-parts.ts';
+import { Connections } from '../../gateway/connections.ts';
 import { cvmsService } from '../../gateway/wire/protocol.ts';
 import { createAuthority, issueCvmCertificate, issueServerCertificate } from '../../gateway/certificates/authority.ts';
 import { testTimings } from '../support/gateway-timings.ts';

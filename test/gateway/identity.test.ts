@@ -2,12 +2,11 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { GatewayParts } from '../../gateway/gateway-parts.ts';
-import { defaultTimings } from '../../gateway/gateway-timings.ts';
+import { type GatewayParts, defaultTimings } from '../../gateway/session/gateway-parts.ts';
 import { Sessions } from '../../gateway/session/sessions.ts';
 import { startGateway } from '../../gateway/start-gateway.ts';
-import { AgentStream } from '../../gateway/streams/agent-stream.ts';
-import { limitOpenings } from '../../gateway/streams/limit-openings.ts';
+import { AgentStream } from '../../gateway/wire/agent-stream.ts';
+import { limitOpenings } from '../../gateway/wire/limits.ts';
 import { createAuthority, issueCvmCertificate } from '../../gateway/certificates/authority.ts';
 import { shortly, startGatewayStack, type EnrolledCvm, type GatewayStack } from '../support/gateway-stack.ts';
 import { systemClock } from '../../shared/clock.ts';
@@ -167,7 +166,7 @@ describe('an agent that does not read', () => {
       { fingerprint: '', answerInMilliseconds: 1, now: 0 },
     );
     agent.lost();
-    expect(await session.presence.admit(agent)).toBe(false);
+    expect(await session.streams.admit(agent)).toBe(false);
   });
 });
 

@@ -2,10 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, unlinkSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { fileRunLogs } from '../../gateway/logs/file-run-logs.ts';
-import { lineRunLogs } from '../../gateway/logs/line-run-logs.ts';
-import { mostBytesPerRun } from '../../gateway/logs/run-logs.ts';
-import { limitRate } from '../../gateway/streams/limit-rate.ts';
+import { fileRunLogs, lineRunLogs, mostBytesPerRun } from '../../gateway/session/run-logs.ts';
+import { limitRate } from '../../gateway/wire/limits.ts';
 import { untilTestEnds } from '../support/patience.ts';
 
 afterEach(() => {

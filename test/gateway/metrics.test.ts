@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { emitGatewayMetrics } from '../../gateway/metrics/emit-gateway-metrics.ts';
-import { noCounts } from '../../gateway/metrics/gateway-counts.ts';
+import { emitGatewayMetrics } from '../../gateway/gateway-metrics.ts';
+import { noCounts } from '../../gateway/session/gateway-parts.ts';
 import { createAuthority, issueServerCertificate } from '../../gateway/certificates/authority.ts';
 
 const minute = 60_000;

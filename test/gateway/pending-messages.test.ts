@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { GatewayParts } from '../../gateway/gateway-parts.ts';
-import { noCounts } from '../../gateway/metrics/gateway-counts.ts';
-import { defaultTimings } from '../../gateway/gateway-timings.ts';
-import { openService } from '../../gateway/service.ts';
+import { type GatewayParts, noCounts, defaultTimings } from '../../gateway/session/gateway-parts.ts';
+import { openService } from '../../gateway/session/service.ts';
 import { AgentProcess } from '../../gateway/session/agent-process.ts';
 import { Sessions } from '../../gateway/session/sessions.ts';
 import { PendingMessages } from '../../gateway/session/pending-messages.ts';

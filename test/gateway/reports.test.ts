@@ -1,12 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { isOfQuestion } from '../../gateway/logs/run-logs.ts';
-import type { GatewayParts } from '../../gateway/gateway-parts.ts';
-import { identityIn, identityUri } from '../../gateway/identity/cvm-identity.ts';
-import { noCounts } from '../../gateway/metrics/gateway-counts.ts';
-import { defaultTimings } from '../../gateway/gateway-timings.ts';
-import { eventId } from '../../gateway/reports/event-identifier.ts';
-import { FailureReason } from '../../gateway/reports/failure-reason.ts';
-import { Outbox } from '../../gateway/reports/outbox.ts';
+import { isOfQuestion } from '../../gateway/session/run-logs.ts';
+import { type GatewayParts, noCounts, defaultTimings } from '../../gateway/session/gateway-parts.ts';
+import { identityIn, identityUri } from '../../gateway/wire/identity.ts';
+import { eventId, FailureReason } from '../../gateway/wire/agent-events.ts';
+import { Outbox } from '../../gateway/session/outbox.ts';
 import { HostedRun } from '../../gateway/session/hosted-run.ts';
 import type { AgentLog } from '../../gateway/wire/messages.ts';
 import { systemClock } from '../../shared/clock.ts';
@@ -39,7 +36,7 @@ function failingOutbox(failures: Error[]) {
     onDropped: () => dropped++,
     logFields: { run_id: 'run' },
     now: () => Date.now(),
-    pauses: { firstInMilliseconds: 1, longestInMilliseconds: 2 },
+    timings: { firstRetry: 1, longestRetry: 2 },
   });
   return { outbox, sent, dropped: () => dropped };
 }
@@ -60,7 +57,7 @@ function heldOutbox() {
     onTaken: () => undefined,
     onDropped: () => dropped++,
     now: () => Date.now(),
-    pauses: { firstInMilliseconds: 1, longestInMilliseconds: 2 },
+    timings: { firstRetry: 1, longestRetry: 2 },
   });
   return {
     outbox,
@@ -126,7 +123,7 @@ describe('the outbox', () => {
       },
       onDropped: () => undefined,
       now: () => Date.now(),
-      pauses: { firstInMilliseconds: 1, longestInMilliseconds: 2 },
+      timings: { firstRetry: 1, longestRetry: 2 },
     });
     outbox.add(event('first'));
     await vi.waitFor(() => expect(sent).toEqual(['first', 'second']), untilTestEnds);
@@ -147,7 +144,7 @@ describe('the outbox', () => {
       onTaken: () => undefined,
       onDropped: () => dropped++,
       now: () => Date.now(),
-      pauses: { firstInMilliseconds: 1, longestInMilliseconds: 2 },
+      timings: { firstRetry: 1, longestRetry: 2 },
     });
     for (const id of ['first', 'broken', 'second', 'third']) outbox.add(event(id));
     await vi.waitFor(() => expect(sent).toEqual(['first', 'second', 'third']), untilTestEnds);

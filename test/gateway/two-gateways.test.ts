@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { lineRunLogs } from '../../gateway/logs/line-run-logs.ts';
+import { lineRunLogs } from '../../gateway/session/run-logs.ts';
 import type { Gateway } from '../../gateway/start-gateway.ts';
 import { failWritesOf } from '../support/fail-calls.ts';
 import { gatewayInProcess } from '../support/gateway-in-process.ts';

@@ -1,4 +1,4 @@
-import type { GatewayTimings } from '../../gateway/gateway-timings.ts';
+import type { GatewayTimings } from '../../gateway/session/gateway-parts.ts';
 
 /** Short waits, so that tests need not wait for the facts of minutes. */
 export const testTimings: Partial<GatewayTimings> = {

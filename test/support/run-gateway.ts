@@ -1,4 +1,4 @@
-import { lineRunLogs } from '../../gateway/logs/line-run-logs.ts';
+import { lineRunLogs } from '../../gateway/session/run-logs.ts';
 import { startGateway } from '../../gateway/start-gateway.ts';
 import { environment } from '../../shared/environment.ts';
 import { testTimings } from './gateway-timings.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bundleGateway } from '../../../infra/bundles/bundle-gateway.ts';
 import { taskSettings } from '../../../infra/gateway/task-settings.ts';
-import { defaultTimings } from '../../../gateway/gateway-timings.ts';
+import { defaultTimings } from '../../../gateway/session/gateway-parts.ts';
 import { gatewayUses } from '../../../gateway/uses.ts';
 import { gatewayAlarms } from '../../../infra/operations/gateway-alarms.ts';
 import { nameIn, type GatewayRow } from '../../../infra/stages/stage.ts';

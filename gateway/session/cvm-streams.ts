@@ -1,23 +1,42 @@
 import type { Registration } from '../../shared/cvms/command-stream.ts';
 import { log } from '../../shared/logger.ts';
-import { logFieldsOf } from '../identity/cvm-identity.ts';
-import type { AgentStream } from '../streams/agent-stream.ts';
-import type { CvmSession } from './cvm-session.ts';
-import type { LeaseKeeper } from './lease-keeper.ts';
-import type { OtherGateways } from './other-gateways.ts';
+import type { AgentStream } from '../wire/agent-stream.ts';
+import { type CvmIdentity, logFieldsOf } from '../wire/identity.ts';
+import type { GatewayParts } from './gateway-parts.ts';
+import type { Peers } from './other-gateways.ts';
 
-export interface Peers {
-  lease: LeaseKeeper;
-  others: OtherGateways;
+/** An open stream, with the SHA-256 of the certificate that it shows. */
+interface OpenStream {
+  fingerprint: string;
+  end: (reason: string) => void;
+}
+
+interface Listener {
+  /** The agent has a new stream, which takes the CVM's commands. */
+  onConnect: () => void;
+  /** The item names this gateway's stream again. Meanwhile it named none, or another one. */
+  onTakenBack: () => void;
 }
 
 /**
- * Keeps in the item of a CVM which stream takes its commands, so that it is one among those of all gateways, and that the CVM is
- * connected while this gateway lives. The item is written when that changes.
+ * The streams of a CVM at this gateway. Keeps in the item of the CVM which stream takes its commands, so that it is one among those of
+ * all gateways, and that the CVM is connected while this gateway lives. The item is written when that changes.
  */
-export class CvmPresence {
-  private readonly session: CvmSession;
+export class CvmStreams {
+  /** All open streams. */
+  readonly open = new Set<OpenStream>();
+  /** The stream that takes the CVM's commands. */
+  agent: AgentStream | undefined;
+  /** The open streams of log-forwarders. */
+  forwarders = 0;
+  /** When the agent last answered, or connected. */
+  private heardAt: number;
+  /** Whether another gateway has the stream of the log-forwarder. */
+  private isForwardedElsewhere = false;
+  private readonly identity: CvmIdentity;
+  private readonly parts: GatewayParts;
   private readonly peers: Peers;
+  private readonly listener: Listener;
   /** The streams of this gateway that the item may name: more than one after a write whose outcome is unknown. */
   private readonly held = new Set<string>();
   private nextCheckAt: number;
@@ -28,16 +47,43 @@ export class CvmPresence {
   private lastTurn: Promise<unknown> = Promise.resolve();
   private turns = 0;
 
-  constructor(session: CvmSession, peers: Peers) {
-    const { clock, timings } = session.parts;
-    this.session = session;
+  constructor(identity: CvmIdentity, parts: GatewayParts, peers: Peers, listener: Listener) {
+    this.identity = identity;
+    this.parts = parts;
     this.peers = peers;
-    this.nextCheckAt = clock.now() + timings.presence * Math.random();
+    this.listener = listener;
+    this.heardAt = parts.clock.now();
+    this.nextCheckAt = parts.clock.now() + parts.timings.presence * Math.random();
   }
 
   /** Whether the item may name this gateway. */
   get isNoted(): boolean {
     return this.held.size > 0 || this.forwards !== false || this.turns > 0;
+  }
+
+  /** Whether the agent answered to one of the last two questions. */
+  get isHeard(): boolean {
+    const { timings, clock } = this.parts;
+    return this.agent !== undefined && clock.now() - this.heardAt < 2 * (timings.stateOfIdle + timings.answer);
+  }
+
+  get hasForwarder(): boolean {
+    return this.forwarders > 0 || this.isForwardedElsewhere;
+  }
+
+  /** Whether no other gateway can have taken this one for gone. */
+  isSafe(): boolean {
+    return this.peers.lease.isCurrent;
+  }
+
+  /** Notes that the agent has answered. */
+  heard(): void {
+    if (!this.isHeard) this.checkSoon(); // a check may have released the CVM
+    this.heardAt = this.parts.clock.now();
+  }
+
+  disconnect(agent: AgentStream): void {
+    if (this.agent === agent) this.agent = undefined;
   }
 
   /**
@@ -48,13 +94,20 @@ export class CvmPresence {
     const isThere = () => agent.isOpen;
     return this.inTurn(async () => {
       if (!isThere()) return false;
-      const { agent: current } = this.session;
+      const current = this.agent;
       if (current && current.fingerprint !== agent.fingerprint) await this.endStrangers();
       if (current?.isOpen && (await current.state()) !== undefined) return false;
       if (!(await this.hold(agent))) return false;
-      if (isThere()) this.session.connect(agent); // else the next check releases it
+      if (isThere()) this.connect(agent); // else the next check releases it
       return true;
     });
+  }
+
+  private connect(agent: AgentStream): void {
+    this.agent?.close();
+    this.agent = agent;
+    this.heardAt = this.parts.clock.now();
+    this.listener.onConnect();
   }
 
   /** Changes who holds the CVM after the changes that began before, so that of two new streams the first one stays. */
@@ -66,7 +119,7 @@ export class CvmPresence {
   }
 
   private async hold(agent: AgentStream): Promise<boolean> {
-    const { identity, parts } = this.session;
+    const { identity, parts } = this;
     await this.peers.lease.ensure();
     for (;;) {
       const registration = await parts.service.registration(identity);
@@ -82,14 +135,9 @@ export class CvmPresence {
     }
   }
 
-  /** Whether no other gateway can have taken this one for gone. */
-  isSafe(): boolean {
-    return this.peers.lease.isCurrent;
-  }
-
   /** Whether the item names this stream now. */
   async isHolder(agent: AgentStream): Promise<boolean> {
-    const registration = await this.session.parts.service.registration(this.session.identity);
+    const registration = await this.parts.service.registration(this.identity);
     if (registration?.commandStream?.stream === agent.id) return true;
     this.checkSoon();
     return false;
@@ -100,7 +148,7 @@ export class CvmPresence {
    * certificate was replaced: by that of the second agent.
    */
   async answersOn(stream: string): Promise<boolean> {
-    const { agent } = this.session;
+    const { agent } = this;
     if (agent?.id !== stream) return false;
     await this.endStrangers();
     if ((await agent.state()) === undefined) {
@@ -108,28 +156,28 @@ export class CvmPresence {
       return false;
     }
     // The other gateway may not have got the answer in time.
-    this.checkSoon(this.session.parts.timings.answer);
+    this.checkSoon(this.parts.timings.answer);
     return true;
   }
 
   checkSoon(inMilliseconds = 0): void {
-    this.nextCheckAt = Math.min(this.nextCheckAt, this.session.parts.clock.now() + inMilliseconds);
+    this.nextCheckAt = Math.min(this.nextCheckAt, this.parts.clock.now() + inMilliseconds);
   }
 
   /** Compares the item with the streams if it is time, or if they have changed. */
   tick(): void {
-    const { streams, parts } = this.session;
-    const now = parts.clock.now();
-    const isChanged = (this.held.size > 0 && !this.session.isHeard) || this.forwards !== this.session.forwarders > 0;
-    if (this.checking || (streams.size === 0 && !isChanged)) return;
+    const { clock, timings } = this.parts;
+    const now = clock.now();
+    const isChanged = (this.held.size > 0 && !this.isHeard) || this.forwards !== this.forwarders > 0;
+    if (this.checking || (this.open.size === 0 && !isChanged)) return;
     if (now < this.nextCheckAt && !(isChanged && now >= this.retryAt)) return;
-    this.nextCheckAt = now + parts.timings.presence * (0.9 + Math.random() / 5);
+    this.nextCheckAt = now + timings.presence * (0.9 + Math.random() / 5);
     this.checking = true;
     void this.check()
       .catch((error: unknown) => {
-        this.retryAt = now + parts.timings.longestRetry;
-        this.checkSoon(parts.timings.longestRetry);
-        log('WARN', 'The presence of a CVM cannot be compared now.', logFieldsOf(this.session.identity), error);
+        this.retryAt = now + timings.longestRetry;
+        this.checkSoon(timings.longestRetry);
+        log('WARN', 'The presence of a CVM cannot be compared now.', logFieldsOf(this.identity), error);
       })
       .finally(() => (this.checking = false));
   }
@@ -137,25 +185,24 @@ export class CvmPresence {
   private async check(): Promise<void> {
     await this.releaseUnlessHeard();
     await this.recordForwarder();
-    if (this.session.streams.size === 0) return;
+    if (this.open.size === 0) return;
     const registration = await this.endStrangers();
-    const { agent } = this.session;
-    if (agent === undefined || registration === undefined || !agent.isOpen || !this.session.isHeard) return;
+    const { agent } = this;
+    if (agent === undefined || registration === undefined || !agent.isOpen || !this.isHeard) return;
     await this.findForwarder(registration);
     if (registration.commandStream?.stream === agent.id) return;
     // It was removed and registered again, or silent for a while, or another gateway took this one for gone.
     await this.inTurn(async () => {
-      if (this.session.agent !== agent) return;
-      if (await this.hold(agent)) this.session.reportAgain();
+      if (this.agent !== agent) return;
+      if (await this.hold(agent)) this.listener.onTakenBack();
       else agent.close();
     });
   }
 
   /** Ends the streams with another certificate than the CVM is registered with now. */
   private async endStrangers(): Promise<Registration | undefined> {
-    const { identity, parts, streams } = this.session;
-    const registration = await parts.service.registration(identity);
-    const strangers = [...streams].filter(({ fingerprint }) => fingerprint !== registration?.certificate);
+    const registration = await this.parts.service.registration(this.identity);
+    const strangers = [...this.open].filter(({ fingerprint }) => fingerprint !== registration?.certificate);
     for (const stream of strangers) stream.end('The CVM is not registered with this certificate any more.');
     return registration;
   }
@@ -163,11 +210,11 @@ export class CvmPresence {
   /** Notes that this gateway has no stream of an agent that answers. */
   private releaseUnlessHeard(): Promise<void> {
     return this.inTurn(async () => {
-      if (this.session.isHeard || this.peers.lease.isOver) return;
-      const { identity, parts, heardAt } = this.session;
-      const lastSeenAt = parts.wallClock.now() - (parts.clock.now() - heardAt);
+      if (this.isHeard || this.peers.lease.isOver) return;
+      const { service, clock, wallClock } = this.parts;
+      const lastSeenAt = wallClock.now() - (clock.now() - this.heardAt);
       for (const stream of this.held) {
-        await parts.service.clearCommandStream(identity, { stream, lastSeenAt });
+        await service.clearCommandStream(this.identity, { stream, lastSeenAt });
         this.held.delete(stream);
       }
     });
@@ -175,16 +222,15 @@ export class CvmPresence {
 
   /** Tells other gateways whether the CVM's log-forwarder is here. */
   private async recordForwarder(): Promise<void> {
-    const isThere = this.session.forwarders > 0;
+    const isThere = this.forwarders > 0;
     if (isThere === this.forwards || this.peers.lease.isOver) return;
     this.forwards = undefined;
-    await this.session.parts.service.recordForwarder(this.session.identity, isThere);
+    await this.parts.service.recordForwarder(this.identity, isThere);
     this.forwards = isThere;
   }
 
   private async findForwarder({ forwarder }: Registration): Promise<void> {
-    const { parts } = this.session;
-    const isElsewhere = forwarder !== undefined && forwarder !== parts.id;
-    this.session.isForwardedElsewhere = isElsewhere && (await parts.service.isAlive(forwarder));
+    const isElsewhere = forwarder !== undefined && forwarder !== this.parts.id;
+    this.isForwardedElsewhere = isElsewhere && (await this.parts.service.isAlive(forwarder));
   }
 }

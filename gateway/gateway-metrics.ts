@@ -1,8 +1,19 @@
 import { X509Certificate } from 'node:crypto';
-import { log } from '../../shared/logger.ts';
-import { emitMetric } from '../../shared/metrics.ts';
-import { logFieldsOf } from '../identity/cvm-identity.ts';
-import type { Gateway } from '../start-gateway.ts';
+import { log } from '../shared/logger.ts';
+import { emitMetric } from '../shared/metrics.ts';
+import type { GatewayCounts } from './session/gateway-parts.ts';
+import { type CvmIdentity, logFieldsOf } from './wire/identity.ts';
+
+/** The state of a gateway. */
+export interface GatewayGauges {
+  cvms: number;
+  /** CVMs without a stream of their log-forwarder. */
+  missingForwarders: CvmIdentity[];
+  /** CVMs whose agent can be restarted for a further run. An agent whose results nobody has fetched yet is not among them. */
+  spentCvms: CvmIdentity[];
+  /** The age of the oldest report that the service has not taken, in milliseconds. */
+  outboxAge: number;
+}
 
 const day = 24 * 60 * 60 * 1000;
 const everyMilliseconds = 60_000;
@@ -16,7 +27,10 @@ const minutesBetweenNames = 10;
  * @param certificate of the gateway, PEM
  * @returns a function that stops
  */
-export function emitGatewayMetrics(gateway: Pick<Gateway, 'counts' | 'gauges'>, certificate: string): () => void {
+export function emitGatewayMetrics(
+  gateway: { counts: GatewayCounts; gauges: () => GatewayGauges },
+  certificate: string,
+): () => void {
   const expires = new X509Certificate(certificate).validToDate.getTime();
   const countsNow = () => structuredClone(gateway.counts);
   let before = countsNow();

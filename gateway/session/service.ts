@@ -1,5 +1,20 @@
-import { timestampOf, type Clock } from '../shared/clock.ts';
-import { Deadline } from '../shared/deadline.ts';
+import { timestampOf, type Clock } from '../../shared/clock.ts';
+import {
+  clearCommandStream,
+  readRegistration,
+  recordForwarder,
+  setCommandStream,
+  type CommandStream,
+  type Registration,
+} from '../../shared/cvms/command-stream.ts';
+import {
+  readMessagesToGateway,
+  removeMessageToGateway,
+  sendToGateway,
+  type MessageToGateway,
+} from '../../shared/cvms/messages-to-gateways.ts';
+import { Deadline } from '../../shared/deadline.ts';
+import { openKms } from '../../shared/kms.ts';
 import {
   bindAgent,
   keepAttestationOfRun,
@@ -9,35 +24,20 @@ import {
   type AttestedRun,
   type AttestedProcess,
   type Binding,
-} from '../shared/runs/agent-record.ts';
-import { isAlive, renewLease, takeName } from '../shared/runs/gateway-lease.ts';
-import { openExecutions } from '../shared/runs/executions.ts';
-import { recordRefusal } from '../shared/runs/record-refusal.ts';
-import { listCommands, openWork, type Work } from '../shared/runs/list-commands.ts';
-import { listPendingCommands, type PendingCommand } from '../shared/runs/pending-commands.ts';
-import type { Command } from '../shared/runs/command.ts';
-import type { Report } from '../shared/runs/report.ts';
-import { recordReports } from '../shared/runs/record-reports.ts';
-import {
-  readMessagesToGateway,
-  removeMessageToGateway,
-  sendToGateway,
-  type MessageToGateway,
-} from '../shared/cvms/messages-to-gateways.ts';
-import {
-  clearCommandStream,
-  readRegistration,
-  recordForwarder,
-  setCommandStream,
-  type CommandStream,
-  type Registration,
-} from '../shared/cvms/command-stream.ts';
-import { openKms } from '../shared/kms.ts';
-import { batched } from '../shared/table/batched.ts';
-import { openTable } from '../shared/table/open-table.ts';
-import type { Key } from '../shared/table/keys.ts';
-import { getItems } from '../shared/table/table.ts';
-import type { CvmIdentity } from './identity/cvm-identity.ts';
+} from '../../shared/runs/agent-record.ts';
+import type { Command } from '../../shared/runs/command.ts';
+import { openExecutions } from '../../shared/runs/executions.ts';
+import { isAlive, renewLease, takeName } from '../../shared/runs/gateway-lease.ts';
+import { listCommands, openWork, type Work } from '../../shared/runs/list-commands.ts';
+import { listPendingCommands, type PendingCommand } from '../../shared/runs/pending-commands.ts';
+import { recordRefusal } from '../../shared/runs/record-refusal.ts';
+import { recordReports } from '../../shared/runs/record-reports.ts';
+import type { Report } from '../../shared/runs/report.ts';
+import { batched } from '../../shared/table/batched.ts';
+import type { Key } from '../../shared/table/keys.ts';
+import { openTable } from '../../shared/table/open-table.ts';
+import { getItems } from '../../shared/table/table.ts';
+import type { CvmIdentity } from '../wire/identity.ts';
 
 export type ReportResult = Awaited<ReturnType<typeof recordReports>>['results'][number];
 

@@ -1,16 +1,15 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { status, type ServerDuplexStream } from '@grpc/grpc-js';
-import { log } from '../../shared/logger.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
-import { type CvmIdentity, identityIn, logFieldsOf } from '../identity/cvm-identity.ts';
-import { credentialsOf } from '../identity/stream-credentials.ts';
-import { whyRefused } from '../identity/registration.ts';
-import type { CvmSession } from '../session/cvm-session.ts';
-import type { Sessions } from '../session/sessions.ts';
-import type { ClientMessage, ServerMessage } from '../wire/messages.ts';
-import { AgentStream } from './agent-stream.ts';
+import { log } from '../shared/logger.ts';
 import type { Connections } from './connections.ts';
-import { limitOpenings, tooMany } from './limit-openings.ts';
-import { limitRate } from './limit-rate.ts';
+import type { CvmSession } from './session/cvm-session.ts';
+import { type GatewayParts, retryPause } from './session/gateway-parts.ts';
+import type { GatewayService } from './session/service.ts';
+import type { Sessions } from './session/sessions.ts';
+import { AgentStream } from './wire/agent-stream.ts';
+import { credentialsOf, type CvmIdentity, identityIn, logFieldsOf, type StreamCredentials } from './wire/identity.ts';
+import { limitOpenings, tooMany, limitRate } from './wire/limits.ts';
+import type { ClientMessage, ServerMessage } from './wire/messages.ts';
 
 type Stream = ServerDuplexStream<ClientMessage, ServerMessage>;
 
@@ -18,7 +17,7 @@ type Stream = ServerDuplexStream<ClientMessage, ServerMessage>;
 const mostStreamsPerCvm = 6;
 
 /** Serves `cvms.Service/Process`: finds out who opened the stream, and passes its messages to the session of that CVM. */
-export function processHandler(sessions: Sessions, parts: GatewayParts, connections: Connections) {
+export function streamHandler(sessions: Sessions, parts: GatewayParts, connections: Connections) {
   const isOneTooMany = limitOpenings(parts.clock);
   return (stream: Stream): void => {
     stream.on('error', () => undefined); // followed by `close`
@@ -52,12 +51,12 @@ async function admit(
   if (stream.cancelled || stream.destroyed) return;
 
   const session = sessions.of(credentials.identity);
-  if (session.streams.size >= mostStreamsPerCvm) {
+  if (session.streams.open.size >= mostStreamsPerCvm) {
     return refuse(stream, parts, 'The CVM has too many open streams.', credentials.identity);
   }
   const open = { ...credentials, end: (why: string) => refuse(stream, parts, why, credentials.identity) };
-  session.streams.add(open);
-  const over = () => session.streams.delete(open);
+  session.streams.open.add(open);
+  const over = () => session.streams.open.delete(open);
   if (credentials.kind === 'log-forwarder') serveForwarder(stream, session, over);
   else await serveAgent(stream, session, parts, { fingerprint: credentials.fingerprint, over });
 }
@@ -73,12 +72,12 @@ async function untilKnown<T>(
   { timings }: GatewayParts,
   identity: CvmIdentity,
 ): Promise<T | undefined> {
-  for (let pause = timings.firstRetry; !stream.cancelled; pause = Math.min(2 * pause, timings.longestRetry)) {
+  for (let failures = 1; !stream.cancelled; failures++) {
     try {
       return await ask();
     } catch (error) {
       log('WARN', failure, logFieldsOf(identity), error);
-      await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random() / 2)));
+      await delay(retryPause(failures, timings));
     }
   }
   return undefined;
@@ -109,9 +108,9 @@ function whenOver(stream: Stream, callback: () => void): void {
 }
 
 function serveForwarder(stream: Stream, session: CvmSession, over: () => unknown): void {
-  session.forwarders++;
+  session.streams.forwarders++;
   whenOver(stream, () => {
-    session.forwarders--;
+    session.streams.forwarders--;
     over();
   });
   listen(stream, session);
@@ -127,11 +126,11 @@ async function serveAgent(
   const agent = new AgentStream(stream, { fingerprint, answerInMilliseconds: timings.answer, now: clock.now() });
   whenOver(stream, () => {
     agent.lost();
-    session.disconnect(agent);
+    session.streams.disconnect(agent);
     over();
   });
   const isAdmitted = await untilKnown(
-    () => session.presence.admit(agent),
+    () => session.streams.admit(agent),
     'An agent cannot be admitted now.',
     stream,
     parts,
@@ -161,4 +160,11 @@ function receive(message: ClientMessage, session: CvmSession, agent: AgentStream
   else if (run_res && !agent.answerRun(run_res)) session.takeLateAnswer(run_res);
   else if (message.stopComputationRes) session.lookNow();
   else if (token) session.takeAttestation(token, agent);
+}
+
+/** Returns why a stream is refused; undefined if its CVM is registered with the certificate that it shows. */
+async function whyRefused(service: GatewayService, { identity, fingerprint }: StreamCredentials): Promise<string | undefined> {
+  const registered = (await service.registration(identity))?.certificate;
+  if (registered === undefined) return 'The CVM is not registered with a certificate.';
+  return registered === fingerprint ? undefined : 'The CVM is registered with another certificate.';
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { RunResponse, ServerMessage } from '../wire/messages.ts';
 import { type AgentState, isAgentState } from './agent-states.ts';
+import type { RunResponse, ServerMessage } from './messages.ts';
 
 /** The part of a gRPC call that an open stream needs. */
 export interface Call {

@@ -1,13 +1,8 @@
-import type { LastingReport } from '../../shared/runs/report.ts';
+import { ServiceError } from '../../shared/errors.ts';
 import { log } from '../../shared/logger.ts';
-import type { ReportResult } from '../service.ts';
-import { failureKind } from './failure-kind.ts';
-
-/** How the outbox waits between attempts. */
-export interface OutboxPauses {
-  firstInMilliseconds: number;
-  longestInMilliseconds: number;
-}
+import type { LastingReport } from '../../shared/runs/report.ts';
+import { isLongestPause, retryPause, type RetryTimings } from './gateway-parts.ts';
+import type { ReportResult } from './service.ts';
 
 export interface OutboxOptions {
   /** Sends up to 40 reports. Fails if the service does not take them now. */
@@ -19,7 +14,7 @@ export interface OutboxOptions {
   /** What a line of the log says besides, such as the run. */
   logFields?: Record<string, string>;
   now: () => number;
-  pauses: OutboxPauses;
+  timings: RetryTimings;
 }
 
 interface Entry {
@@ -106,8 +101,7 @@ export class Outbox {
   }
 
   private async sendAll(): Promise<void> {
-    const { firstInMilliseconds, longestInMilliseconds } = this.options.pauses;
-    let pause = firstInMilliseconds;
+    let failures = 0;
     let most = reportsPerBatch;
     let lastingFailures = 0;
     let hasWarned = false;
@@ -118,7 +112,7 @@ export class Outbox {
       this.inFlight = 0;
       if (results) {
         this.remove(batch);
-        [pause, most, lastingFailures, hasWarned] = [firstInMilliseconds, reportsPerBatch, 0, false];
+        [failures, most, lastingFailures, hasWarned] = [0, reportsPerBatch, 0, false];
         this.options.onTaken(results);
         continue;
       }
@@ -132,13 +126,12 @@ export class Outbox {
         lastingFailures = 0;
       }
       if (kind === 'lasting') most = 1;
-      if (kind === 'credentials') pause = longestInMilliseconds;
-      if (pause === longestInMilliseconds && !hasWarned) {
+      failures = kind === 'credentials' ? Infinity : failures + 1;
+      if (isLongestPause(failures, this.options.timings) && !hasWarned) {
         log('WARN', 'The reports of a run cannot be sent now.', this.options.logFields, error);
         hasWarned = true;
       }
-      await this.pause(pause * (0.5 + Math.random() / 2));
-      pause = Math.min(2 * pause, longestInMilliseconds);
+      await this.pause(retryPause(failures, this.options.timings));
     }
     this.sending = undefined; // in the same moment as the loop ends: a report that comes right after it starts another
   }
@@ -166,4 +159,33 @@ export class Outbox {
     });
     this.wakeUp = undefined;
   }
+}
+
+/** What can be done about a failed call: wait, wait longer for other credentials, or nothing by a mere repeat. */
+type FailureKind = 'busy' | 'credentials' | 'lasting';
+
+const ofCredentials = new Set([
+  'AccessDeniedException',
+  'CredentialsProviderError',
+  'ExpiredTokenException',
+  'InvalidSignatureException',
+  'MissingAuthenticationTokenException',
+  'UnrecognizedClientException',
+]);
+
+const ofRequest = new Set(['ItemCollectionSizeLimitExceededException', 'SerializationException', 'ValidationException']);
+
+/** Errors of the code that handles the report: a repeat fails in the same way. With a cause, such as a broken connection, it may not. */
+const ofCode = new Set(['RangeError', 'TypeError']);
+
+/**
+ * Tells failures apart: refused credentials (401, 403), requests that can never be taken (400, or one that the code fails on), and all
+ * others, such as throttling, errors of a server and broken connections (429, 5xx).
+ */
+function failureKind(error: unknown): FailureKind {
+  if (error instanceof ServiceError) return error.code === 'unavailable' ? 'busy' : 'lasting';
+  if (!(error instanceof Error)) return 'busy';
+  if (ofCredentials.has(error.name)) return 'credentials';
+  const isOfCode = ofCode.has(error.name) && error.cause === undefined;
+  return ofRequest.has(error.name) || isOfCode ? 'lasting' : 'busy';
 }

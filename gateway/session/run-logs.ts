@@ -1,0 +1,139 @@
+import { createWriteStream, mkdirSync, statSync, type WriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { writeLine, log } from '../../shared/logger.ts';
+import type { RunReference } from '../../shared/runs/run-reference.ts';
+import { type AgentLog, timeOf } from '../wire/messages.ts';
+
+/** Where the logs of agents go. They never go into the journal. */
+export interface RunLogs {
+  /** Keeps a line of a run's log. @returns false if the run has reached its limit */
+  write: (run: RunReference, line: AgentLog) => boolean;
+  /** The run is over, and so is its log. */
+  end: (runId: string) => unknown;
+  close: () => Promise<void>;
+}
+
+/** The most that is kept of the log of one run, in bytes. */
+export const mostBytesPerRun = 8 * 1024 * 1024;
+
+/** A log of so many bytes takes no more line, so that the longest one, and the one that says so, fit into the rest. */
+export const fullAtBytes = mostBytesPerRun - 32 * 1024;
+
+/** The last line of a log that is full. */
+export const lastLine = 'The log ends here: it has reached 8 MiB.';
+
+/** What an agent logs whenever the gateway asks for its state. Some five days of these lines would fill a log. */
+const ofQuestion = /^Method State took \S+ to complete with state \w+$/;
+
+/** Whether a line only says that the gateway has asked for the agent's state. No log keeps it. */
+export function isOfQuestion({ message }: AgentLog): boolean {
+  return ofQuestion.test(message);
+}
+
+/** The characters that are kept of a line. Agents send up to 500 bytes. Fargate cuts entries of more than 16 KB: no query could read them. */
+const longestLine = 2_500;
+
+/** The characters that are kept of a level. Those of the real agent have 5 at most. */
+const longestLevel = 20;
+
+/** The parts of a line that are kept. */
+export function keptOf({ message, level }: AgentLog): { text: string; level: string } {
+  return { text: message.slice(0, longestLine).trimEnd(), level: level.slice(0, longestLevel) };
+}
+
+/** The most runs whose logs are measured. */
+const mostRuns = 10_000;
+
+/** The size of the other fields of a log line, in bytes. */
+const fieldsOfLine = 200;
+
+/**
+ * Writes the logs of runs to standard output, which goes to CloudWatch, one line of JSON each, up to 8 MiB a run. A run is measured
+ * for longer than it is at this gateway, because its CVM may come back.
+ */
+export function lineRunLogs(): RunLogs {
+  const bytes = new Map<string, number>();
+  return {
+    write: ({ domain, cvm_id, run_id, computation_id }, line) => {
+      const before = bytes.get(run_id) ?? 0;
+      if (before >= fullAtBytes) return false;
+      const { text, level } = keptOf(line);
+      const written = before + Buffer.byteLength(JSON.stringify({ level, text })) + fieldsOfLine;
+      bytes.delete(run_id);
+      bytes.set(run_id, written); // the last one now
+      for (const first of bytes.keys()) {
+        if (bytes.size <= mostRuns) break;
+        bytes.delete(first);
+      }
+      const timestamp = timeOf(line.timestamp);
+      const fields = { timestamp, domain, computation_id, run_id, cvm_id };
+      writeLine({ log: 'agent', level, message: text, ...fields });
+      if (written >= fullAtBytes) writeLine({ log: 'agent', level: 'WARN', message: lastLine, ...fields });
+      return true;
+    },
+    end: () => undefined,
+    close: () => Promise.resolve(),
+  };
+}
+
+interface LogFile {
+  stream: WriteStream;
+  bytes: number;
+}
+
+/** Writes the log of each run into a file of its own, `<directory>/<domain>/<runID>.log`, up to 8 MiB. */
+export function fileRunLogs(directory: string): RunLogs {
+  const open = new Map<string, LogFile>();
+  let isFailing = false;
+  const fail = (error: unknown) => {
+    if (!isFailing) log('ERROR', 'The log of a run cannot be written.', { directory }, error);
+    isFailing = true;
+  };
+  const openFile = ({ domain, run_id: runId }: RunReference): LogFile => {
+    mkdirSync(join(directory, domain), { recursive: true });
+    const path = join(directory, domain, `${runId}.log`);
+    const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
+    const file = { stream, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 };
+    stream.on('error', (error) => {
+      fail(error);
+      if (open.get(runId) === file) open.delete(runId);
+    });
+    open.set(runId, file);
+    return file;
+  };
+  // A full disk, or too many open files, must not end the gateway. The stream reports most of these failures later.
+  const fileOf = (run: RunReference): LogFile | undefined => {
+    try {
+      return open.get(run.run_id) ?? openFile(run);
+    } catch (error) {
+      fail(error);
+      return undefined;
+    }
+  };
+  const end = (runId: string) => {
+    open.get(runId)?.stream.end();
+    open.delete(runId);
+  };
+  return {
+    write: (run, line) => {
+      const file = fileOf(run);
+      if (!file || file.bytes >= fullAtBytes) return false;
+      const time = timeOf(line.timestamp) ?? '';
+      const { text, level } = keptOf(line);
+      const written = `${time} ${level} ${text}\n`;
+      file.bytes += Buffer.byteLength(written);
+      const end = file.bytes >= fullAtBytes ? `${time} WARN ${lastLine}\n` : '';
+      file.stream.write(written + end, (error) => {
+        if (!error) isFailing = false;
+      });
+      return true;
+    },
+    end,
+    close: async () => {
+      const streams = [...open.values()].map(({ stream }) => stream);
+      for (const runId of [...open.keys()]) end(runId);
+      await Promise.allSettled(streams.map((stream) => finished(stream)));
+    },
+  };
+}

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import type { PendingCommand } from '../../shared/runs/pending-commands.ts';
+import { type AgentState, isAtWork, isWithoutRun } from '../wire/agent-states.ts';
+import type { AgentStream } from '../wire/agent-stream.ts';
+import { encodeRunRequest } from '../wire/protocol.ts';
+import { type AgentProcess, restarted } from './agent-process.ts';
+import type { CvmStreams } from './cvm-streams.ts';
+import type { HostedRun } from './hosted-run.ts';
+
+/** The CVM whose agent has a run, or gets one. */
+interface ServedCvm {
+  agentProcess: AgentProcess;
+  streams: CvmStreams;
+}
+
+/** An agent process dies of a manifest that it cannot read, and is restarted, so attempts are counted. */
+const mostAttempts = 3;
+
+/**
+ * Gives a run to the agent, if its process has none. Records that first, so that a gateway that takes over knows it.
+ * @returns whether the command is answered; otherwise the caller retries
+ */
+export async function deliverRun(
+  { agentProcess, streams }: ServedCvm,
+  agent: AgentStream,
+  state: AgentState,
+  command: PendingCommand,
+): Promise<boolean> {
+  const { record = {}, identity, parts } = agentProcess;
+  const { service, timings, clock } = parts;
+  const { run_id, computation_id } = command;
+  // Rejects a run because of the agent's process, unless another gateway has the CVM by now.
+  const refuse = async (reason: string) => (await streams.isHolder(agent)) && reject(agentProcess, command, reason);
+  const age = clock.now() - agent.openedAt;
+  if (record.run_id === run_id && !isWithoutRun(state)) {
+    // A gateway that sent the run may have died before it kept the attestation.
+    const { attestation_hash } = record;
+    await service.keepAttestationOfRun(identity, { run_id, computation_id, attestation_hash });
+    return accept(agentProcess, command);
+  }
+  if (record.run_id !== undefined && record.run_id !== run_id) {
+    if (age < timings.spent) return false; // a new process may be about to say that it is new
+    return await refuse('The agent has worked on another run. Restart the agent and its computation-runner.');
+  }
+  if (record.run_id === undefined && !isWithoutRun(state)) {
+    return await refuse(`The agent is working on a run that this service did not start (state ${state}).`);
+  }
+  if (age < timings.attestation && agent.attestations === 0) return false;
+  const attempts = record.attempted_run_id === run_id ? (record.attempts ?? 0) : 0;
+  if (attempts >= mostAttempts) return await refuse(`The agent did not take the run in ${mostAttempts} attempts.`);
+
+  const { commands } = await service.work(identity);
+  const full = commands.find(({ id }) => id === command.id);
+  if (!full) return true; // withdrawn
+  let data: Uint8Array;
+  try {
+    data = encodeRunRequest(full);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return reject(agentProcess, command, `The manifest cannot be sent: ${why}`);
+  }
+  if (!streams.isSafe() || !agent.takesMessages) return false;
+  const bound = { ...record, run_id, computation_id, attempted_run_id: run_id, attempts: attempts + 1 };
+  if (!(await service.bindAgent(identity, { ...bound, stream: agent.id, certificate: agent.fingerprint }))) {
+    streams.checkSoon();
+    await agentProcess.readRecord();
+    return false;
+  }
+  if (!streams.isSafe()) {
+    // This process stood still meanwhile: another gateway may have taken over. Nothing was sent, so this is no attempt.
+    agentProcess.setRecord({ ...bound, attempts });
+    return false;
+  }
+  agentProcess.setRecord(bound);
+  agentProcess.boundOn = agent;
+  if (agentProcess.run) agentProcess.run.commandId = command.id; // for an answer that comes late
+  const kept = service.keepAttestationOfRun(identity, bound);
+  kept.catch(() => undefined); // awaited below
+  const response = await agent.run({ data, id: randomUUID() });
+  if (response?.error) return reject(agentProcess, command, cannotStart(response.error)); // whether or not the table answers
+  await kept;
+  const stateNow = response ? state : await agent.state();
+  return response || (stateNow && !isWithoutRun(stateNow)) ? accept(agentProcess, command) : false;
+}
+
+export function cannotStart(error: string): string {
+  return `The agent cannot start the run: ${error}`;
+}
+
+function accept(agentProcess: AgentProcess, { id, run_id, computation_id }: PendingCommand): true {
+  const run = agentProcess.runOf(agentProcess.referenceTo(run_id, computation_id));
+  run.accept(id, agentProcess.record?.attestation_hash);
+  return true;
+}
+
+function reject(agentProcess: AgentProcess, { id, run_id, computation_id }: PendingCommand, reason: string): true {
+  agentProcess.runOf(agentProcess.referenceTo(run_id, computation_id)).reject(id, reason);
+  return true;
+}
+
+const stopped = { event_type: 'Stopped', status: 'Stopped' };
+
+/**
+ * Obeys a stop. An agent's stop ends whatever is current, so one is sent only to an agent that has this very run.
+ * @returns whether the command is answered; otherwise the caller retries
+ */
+export async function stopRun(
+  cvm: ServedCvm,
+  agent: AgentStream,
+  state: AgentState,
+  { run_id, computation_id }: PendingCommand,
+): Promise<boolean> {
+  const { agentProcess, streams } = cvm;
+  if (agentProcess.record?.run_id !== run_id) {
+    if (!(await streams.isHolder(agent))) return false; // another gateway may have given the run to its agent
+    const run = agentProcess.runOf(agentProcess.referenceTo(run_id, computation_id));
+    run.inferEvent(stopped, { because: 'The agent does not have the run.' });
+    return true;
+  }
+  const run = agentProcess.runOf(agentProcess.referenceTo(run_id, computation_id));
+  run.status = 'stopping';
+  if (isWithoutRun(state)) return inferStop(cvm, run);
+  if (isAtWork(state)) sendStop(cvm, agent, run);
+  return false;
+}
+
+/** Sends a stop to the agent of this run, unless one was sent a moment ago. */
+function sendStop({ agentProcess: { parts } }: ServedCvm, agent: AgentStream, run: HostedRun): void {
+  const now = parts.clock.now();
+  if (run.stopSentAt !== undefined && now - run.stopSentAt < parts.timings.stop) return;
+  if (agent.send({ stopComputation: { computation_id: run.reference.computation_id } })) run.stopSentAt = now;
+}
+
+/** The agent has stopped. Its event may be on its way. @returns whether that is reported */
+function inferStop({ agentProcess, streams }: ServedCvm, run: HostedRun): boolean {
+  const { timings, clock } = agentProcess.parts;
+  run.idleSince ??= clock.now();
+  const left = streams.hasForwarder ? run.idleSince + timings.lateEventWithoutForwarder - clock.now() : 0;
+  if (left > 0) {
+    agentProcess.lookIn(left);
+    return false;
+  }
+  run.inferEvent(stopped, { agent_state: 'ReceivingManifest' });
+  return true;
+}
+
+/** Compares the state of an agent with what is known of its run, and reports what differs. */
+export function followRun(cvm: ServedCvm, agent: AgentStream, state: AgentState): void {
+  const { agentProcess, streams } = cvm;
+  const { run, record, parts } = agentProcess;
+  if (!run) return;
+  if (run.isOver && run.status !== 'completed' && isAtWork(state)) {
+    sendStop(cvm, agent, run); // nobody needs its work any more
+    return;
+  }
+  if (isWithoutRun(state)) {
+    if (run.isOver || !run.isAccepted) return;
+    if (run.status === 'stopping' || run.stopSentAt !== undefined) inferStop(cvm, run);
+    else run.inferEvent({ event_type: 'Failed', status: 'Failed' }, { agent_state: state }, restarted);
+    return;
+  }
+  if (!run.isAccepted && run.commandId !== undefined) {
+    // A gateway sent the run, and died before it could report that the agent took it.
+    run.accept(run.commandId, record?.attestation_hash);
+  }
+  const { lateEvent, lateEventWithoutForwarder } = parts.timings;
+  const left = run.observe(state, streams.hasForwarder ? lateEvent : lateEventWithoutForwarder);
+  if (left !== undefined) agentProcess.lookIn(left);
+}

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { endingEvents } from '../../shared/runs/outcome-of-report.ts';
+import { stateEventIdPrefix, longestReason } from '../../shared/runs/report.ts';
+import type { AgentState } from './agent-states.ts';
+import type { AgentEvent, AgentLog } from './messages.ts';
+
+/**
+ * The identifier of the report on an event that occurs once in a run. It is the same for the agent's event and for the event
+ * that a gateway infers from the agent's state, on any gateway, so the service records one of them.
+ */
+export function stateEventId(eventType: string, status: string): string {
+  return `${stateEventIdPrefix}${eventType}/${status}`;
+}
+
+const occursOnce = new Set<string>([
+  'ReceivingAlgorithm/InProgress',
+  'ReceivingData/InProgress',
+  'Running/Starting',
+  'Running/InProgress',
+  'Running/Completed',
+  'Running/Failed',
+  ...endingEvents,
+]);
+
+/** Returns whether an event occurs once in a run. Of these, none is ever left out. */
+export function occursOnceInARun({ event_type, status }: Pick<AgentEvent, 'event_type' | 'status'>): boolean {
+  return occursOnce.has(`${event_type}/${status}`);
+}
+
+/** Whether an event is the first one of a run. */
+export function beginsRun({ event_type, status }: Pick<AgentEvent, 'event_type' | 'status'>): boolean {
+  return event_type === 'ReceivingAlgorithm' && status === 'InProgress';
+}
+
+/** The identifier of the report on an agent's event. An event that the agent sends twice has the same both times. */
+export function eventId(event: AgentEvent): string {
+  const { event_type, status, originator, timestamp } = event;
+  if (occursOnceInARun(event)) return stateEventId(event_type, status);
+  const parts = [event_type, status, originator, timestamp?.seconds ?? '', timestamp?.nanos ?? 0];
+  return `event:${createHash('sha256').update(JSON.stringify(parts)).digest('base64url')}`;
+}
+
+type EventOfState = { event_type: string; status: string };
+
+const events: Record<AgentState, EventOfState | undefined> = {
+  Idle: undefined,
+  ReceivingManifest: undefined,
+  ReceivingAlgorithm: { event_type: 'ReceivingAlgorithm', status: 'InProgress' },
+  ReceivingData: { event_type: 'ReceivingData', status: 'InProgress' },
+  Running: { event_type: 'Running', status: 'InProgress' },
+  ConsumingResults: { event_type: 'ConsumingResults', status: 'Ready' },
+  Complete: { event_type: 'Complete', status: 'Completed' },
+  Failed: { event_type: 'Failed', status: 'Failed' },
+};
+
+/** Returns the event that an agent sends when it enters a state. Undefined where it sends none. */
+export function eventOfState(state: AgentState): EventOfState | undefined {
+  return events[state];
+}
+
+/** The details of an event that the agent did not send, or whose message was lost. They say so, and what it was inferred from. */
+export function inferredDetails(from: Record<string, string>): string {
+  return Buffer.from(JSON.stringify({ inferred: true, ...from })).toString('base64');
+}
+
+const cause = /^failed to run computation: /;
+const otherCause = /^(failed|error|unable|cannot|could not)\b/i;
+
+/**
+ * Finds why an agent failed. The events do not say it; a log line just before them does. Lines arrive in pieces of up to 500
+ * bytes with the same time.
+ */
+export class FailureReason {
+  private line: { at: string; text: string; isCause: boolean } | undefined;
+
+  /** Reads a line of the log. */
+  read({ message, level, timestamp }: AgentLog): void {
+    if (level !== 'WARN' && level !== 'ERROR') return;
+    const at = timestamp ? `${timestamp.seconds}.${timestamp.nanos}` : '';
+    if (this.line?.at === at && at !== '') {
+      this.line.text = (this.line.text + message).slice(0, 2 * longestReason);
+      return;
+    }
+    const isCause = cause.test(message);
+    if (isCause || (!this.line?.isCause && otherCause.test(message))) {
+      this.line = { at, text: message.slice(0, 2 * longestReason), isCause };
+    }
+  }
+
+  /** The reason, up to 1,000 characters; undefined if no line told it. */
+  get text(): string | undefined {
+    const text = this.line?.text.trim();
+    return text ? Array.from(text).slice(0, longestReason).join('') : undefined;
+  }
+}

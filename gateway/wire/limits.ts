@@ -1,0 +1,81 @@
+import type { Clock } from '../../shared/clock.ts';
+import { log } from '../../shared/logger.ts';
+import { type CvmIdentity, logFieldsOf, nameOf } from './identity.ts';
+import { type ClientMessage, sizeOf } from './messages.ts';
+
+interface Limit {
+  most: number;
+  /** Logged for the first one above the limit in a minute. */
+  message: string;
+  reason: string;
+}
+
+/**
+ * Counts what each CVM does.
+ * @returns a function that counts once more, and returns whether the limit of this minute is exceeded. If a certificate is given, the
+ * counts of each certificate are separate
+ */
+export function limitPerMinute(
+  clock: Clock,
+  { most, message, reason }: Limit,
+): (cvm: CvmIdentity, certificate?: string) => boolean {
+  let minute = 0;
+  let counts = new Map<string, number>();
+  return (cvm, certificate = '') => {
+    const now = Math.floor(clock.now() / 60_000);
+    if (now !== minute) counts = new Map();
+    minute = now;
+    const key = `${nameOf(cvm)} ${certificate}`;
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    if (count === most + 1) log('WARN', message, { reason, ...logFieldsOf(cvm) });
+    return count > most;
+  };
+}
+
+/** An agent and a log-forwarder that are refused come back every 5 seconds each, which are 24 streams a minute. */
+const mostOpeningsPerMinute = 120;
+
+export const tooMany = 'The CVM opens too many streams.';
+
+/**
+ * Counts the streams that each CVM opens, for each of its certificates: a stolen one takes nothing from the one that replaced it.
+ * Those above the limit cost no call of the table, and one line of the log in a minute.
+ * @returns a function that counts a stream, and returns whether it is one too many
+ */
+export function limitOpenings(clock: Clock): (cvm: CvmIdentity, certificate?: string) => boolean {
+  return limitPerMinute(clock, { most: mostOpeningsPerMinute, message: 'A stream was refused.', reason: tooMany });
+}
+
+/** An agent with a chatty algorithm sends hundreds of messages a second. */
+const mostMessagesPerSecond = 2_000;
+const mostBytesPerSecond = 4 * 1024 * 1024;
+
+interface Pausable {
+  pause: () => unknown;
+  resume: () => unknown;
+}
+
+/**
+ * Reads a stream only so fast. A stream that sends more is not read for the rest of the second, so its sender has to wait, and no
+ * other stream does.
+ * @returns a function to call with each message
+ */
+export function limitRate(stream: Pausable): (message: ClientMessage) => void {
+  let second = 0;
+  let messages = 0;
+  let bytes = 0;
+  return (message) => {
+    const now = performance.now();
+    if (now - second >= 1_000) {
+      second = now;
+      messages = 0;
+      bytes = 0;
+    }
+    messages++;
+    bytes += sizeOf(message);
+    if (messages < mostMessagesPerSecond && bytes < mostBytesPerSecond) return;
+    stream.pause();
+    setTimeout(() => stream.resume(), 1_000 - (now - second));
+  };
+}
