@@ -92,7 +92,7 @@ const mayImport = {
   'packages/cms': ['packages/client', 'packages/verify', 'shared'],
   'packages/verify': ['shared'],
   'packages/simulated-cvm': ['packages/client', 'shared'],
-  'packages/console': ['packages/client/index.ts', 'shared'],
+  'packages/console': ['packages/client', 'shared'],
   demo: ['packages/client', 'shared', 'local'],
   docs: ['shared', 'infra', 'local', 'packages/console', 'test', 'functions'],
 };
@@ -108,8 +108,15 @@ const folderImports = {
         .sort((one, other) => other.length - one.length)[0];
     const own = rowOf(context.filename);
     const check = ({ source }) => {
-      if (own === undefined || !source || !String(source.value).startsWith('.')) return;
-      const imported = resolve(dirname(context.filename), source.value);
+      if (own === undefined || !source) return;
+      const [, name] = /^computation-management-([a-z-]+)/.exec(String(source.value)) ?? [];
+      if (name === undefined && !String(source.value).startsWith('.')) return;
+      const imported = name ? join(import.meta.dirname, 'packages', name) : resolve(dirname(context.filename), source.value);
+      const reached = rowOf(imported);
+      if (!name && reached !== own && reached?.startsWith('packages/') && !own.startsWith(`${reached}/`)) {
+        context.report({ node: source, message: 'Import a package by its name, and not its files.' });
+        return;
+      }
       const allowed = [own, ...table[own]];
       // A folder with a row of its own is not part of the one around it.
       const isAllowed = (place) => (place in table ? place === rowOf(imported) : isIn(imported, place));

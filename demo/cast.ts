@@ -1,4 +1,4 @@
-import { type Client, createClient } from '../packages/client/create-client.ts';
+import { type Client, createClient } from 'computation-management-client';
 import type { Service } from './service.ts';
 
 /** The participants, each with the only role that it needs. */

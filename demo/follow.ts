@@ -1,6 +1,4 @@
-import type { Schemas } from '../packages/client/api-types.ts';
-import type { Client } from '../packages/client/create-client.ts';
-import { watchRun } from '../packages/client/watch-run.ts';
+import { type Client, type Schemas, watchRun } from 'computation-management-client';
 import type { Timeline } from './timeline.ts';
 
 export interface FollowedRun {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sizeText } from '../packages/client/size-text.ts';
+import { sizeText } from 'computation-management-client';
 
 /** A file in demo/data/. */
 export interface InputFile {

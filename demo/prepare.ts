@@ -1,6 +1,5 @@
-import type { Schemas } from '../packages/client/api-types.ts';
-import type { Client } from '../packages/client/create-client.ts';
-import { uploadContent } from '../packages/client/node/upload-content.ts';
+import { uploadContent } from 'computation-management-client/node';
+import type { Client, Schemas } from 'computation-management-client';
 import type { Cast } from './cast.ts';
 import { ensure } from './ensure.ts';
 import type { InputFile } from './input-file.ts';

@@ -1,4 +1,4 @@
-import type { Schemas } from '../packages/client/api-types.ts';
+import type { Schemas } from 'computation-management-client';
 import type { Cast } from './cast.ts';
 import { ensure } from './ensure.ts';
 import { follow, type FollowedRun } from './follow.ts';

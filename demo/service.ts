@@ -1,5 +1,4 @@
-import { ServiceProblem } from '../packages/client/service-problem.ts';
-import { issueLocalToken } from '../packages/client/tokens/local-token.ts';
+import { issueLocalToken, ServiceProblem } from 'computation-management-client';
 import { startStack } from '../local/stack.ts';
 
 /** The service that the demo uses. */

@@ -1,3 +1,4 @@
+import { startSimulatedCvms } from 'computation-management-simulated-cvm';
 import { Deadline } from '../shared/deadline.ts';
 import type { RunTimes } from '../shared/runs/state-machine.ts';
 import { forgetClients } from '../shared/clients.ts';
@@ -27,7 +28,6 @@ import { runLogDirectory, withRunLogs } from './cvms/run-log-files.ts';
 import { sendOnlyWhile } from './dynamodb/send-only-while.ts';
 import { sendUnsigned } from './send-unsigned.ts';
 import { signInPages } from './sign-in/sign-in-pages.ts';
-import { startSimulatedCvms } from '../packages/simulated-cvm/simulated-cvms.ts';
 import { systemTimerClock, type TimerClock } from '../shared/timer-clock.ts';
 
 export interface StackOptions {

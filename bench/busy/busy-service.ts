@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { createClient, issueLocalToken } from '../../packages/client/index.ts';
+import { createClient, issueLocalToken } from 'computation-management-client';
 import { startDynamoDb } from '../../local/dynamodb/dynamodb.ts';
 import { freePort } from '../../local/free-port.ts';
 import { localCredentials } from '../../local/local-credentials.ts';

@@ -1,5 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { issueLocalToken } from '../../packages/client/index.ts';
+import { issueLocalToken } from 'computation-management-client';
 import { startDynamoDb } from '../../local/dynamodb/dynamodb.ts';
 import { freePort } from '../../local/free-port.ts';
 import { localCredentials } from '../../local/local-credentials.ts';

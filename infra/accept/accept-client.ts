@@ -1,6 +1,11 @@
-import { createClient } from '../../packages/client/create-client.ts';
-import type { Arguments, Data, Operation, OptionalIfEmpty } from '../../packages/client/operation.ts';
-import { ServiceProblem } from '../../packages/client/service-problem.ts';
+import {
+  type Arguments,
+  createClient,
+  type Data,
+  type Operation,
+  type OptionalIfEmpty,
+  ServiceProblem,
+} from 'computation-management-client';
 
 export interface Answer<Body> {
   /** 0 if no answer came. */

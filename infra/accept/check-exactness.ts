@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Data } from '../../packages/client/operation.ts';
+import type { Data } from 'computation-management-client';
 import type { AcceptClient } from './accept-client.ts';
 import { retryWhileLimited } from './retry-while-limited.ts';
 import type { Finding } from './finding.ts';

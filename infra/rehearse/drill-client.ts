@@ -1,10 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { Schemas } from '../../packages/client/api-types.ts';
-import { createClient, type Client } from '../../packages/client/create-client.ts';
-import type { Data } from '../../packages/client/operation.ts';
-import { ServiceProblem } from '../../packages/client/service-problem.ts';
+import { type Client, createClient, type Data, type Schemas, ServiceProblem } from 'computation-management-client';
 import type { EmulatedStage } from './emulated-stage.ts';
 import { emulatorFetch } from './emulator-client.ts';
 import type { Emulator } from './emulator.ts';

@@ -1,6 +1,5 @@
-#!/usr/bin/env node
 import { readFileSync } from 'node:fs';
-import { neverProxyLoopback } from '../client/node/never-proxy-loopback.ts';
+import { neverProxyLoopback } from 'computation-management-client/node';
 import { processTerminal } from './process-terminal.ts';
 import { runCms } from './run-cms.ts';
 

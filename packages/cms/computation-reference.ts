@@ -1,5 +1,5 @@
+import { pages } from 'computation-management-client';
 import { printable } from '../../shared/printable.ts';
-import { pages } from '../client/pages.ts';
 import { CmsError } from './cms-error.ts';
 import type { Connection } from './connection.ts';
 import type { Context } from './context.ts';

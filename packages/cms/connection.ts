@@ -1,4 +1,4 @@
-import type { Client } from '../client/create-client.ts';
+import type { Client } from 'computation-management-client';
 import type { Profile } from './profile/profile.ts';
 
 /** The service, as a user in a domain. */

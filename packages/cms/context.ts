@@ -1,6 +1,4 @@
-import { createClient } from '../client/create-client.ts';
-import { PathParameterError } from '../client/path-parameter-error.ts';
-import { ServiceProblem } from '../client/service-problem.ts';
+import { createClient, PathParameterError, ServiceProblem } from 'computation-management-client';
 import { CmsError } from './cms-error.ts';
 import type { Connection } from './connection.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';

@@ -1,4 +1,4 @@
-import type { ServiceProblem } from '../client/service-problem.ts';
+import type { ServiceProblem } from 'computation-management-client';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 import { isTyped } from './typed-values.ts';
 

@@ -1,4 +1,4 @@
-import type { ServiceProblem } from '../client/service-problem.ts';
+import type { ServiceProblem } from 'computation-management-client';
 import type { Circumstances, Wording } from './circumstances.ts';
 import { CmsError } from './cms-error.ts';
 import { exitCodeOf } from './exit-code-of.ts';

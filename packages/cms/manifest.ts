@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { Schemas } from 'computation-management-client';
 import { canonicalDigest } from '../../shared/canonical-json.ts';
 import { parsePublicKey } from '../../shared/keys/public-key.ts';
-import type { Schemas } from '../client/api-types.ts';
 import { details } from './output/details.ts';
 
 export type Manifest = Schemas['Manifest'];

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { causeOf } from '../client/cause-of.ts';
+import { causeOf } from 'computation-management-client';
 import type { WrapAction } from './wrap-action.ts';
 import { CmsError } from './cms-error.ts';
 import { contextOf, type GlobalOptions } from './context.ts';

@@ -1,15 +1,24 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Schemas } from '../client/api-types.ts';
-import { downloadAsset, type DownloadOptions } from '../client/node/download-asset.ts';
-import { type Cut, CutOffError } from '../client/transfer/repeat-transfer.ts';
-import { measure, tooLarge, type TransferProgress } from '../client/node/send-content.ts';
-import { onlyCreatorUploads } from '../client/transfer/renew-upload.ts';
-import { assetWithoutReading } from '../client/asset-without-reading.ts';
-import { sizeText } from '../client/size-text.ts';
-import { largestInBytes } from '../client/transfer/storage-limit.ts';
-import { uploadAsset, type UploadOptions } from '../client/node/upload-asset.ts';
-import { uploadContent } from '../client/node/upload-content.ts';
+import {
+  downloadAsset,
+  type DownloadOptions,
+  measureFile,
+  tooLarge,
+  type TransferProgress,
+  uploadAsset,
+  uploadContent,
+  type UploadOptions,
+} from 'computation-management-client/node';
+import {
+  assetWithoutReading,
+  type Cut,
+  CutOffError,
+  largestUploadInBytes,
+  onlyCreatorUploads,
+  type Schemas,
+  sizeText,
+} from 'computation-management-client';
 import { CmsError } from './cms-error.ts';
 import type { Connection } from './connection.ts';
 import type { Context } from './context.ts';
@@ -62,7 +71,7 @@ export async function uploadInto(context: Context, connection: Connection, id: s
 
 /** Hashes a file, with a bar on a terminal. @returns its SHA3-256 in hex */
 export async function hash(context: Context, file: string): Promise<string> {
-  return (await shown(context, basename(file), (options) => measure({ file, ...options }))).checksum;
+  return (await shown(context, basename(file), (options) => measureFile({ file, ...options }))).checksum;
 }
 
 /** Downloads the content of an asset, with a bar on a terminal, and a note when it was cut off. @throws as downloadAsset */
@@ -160,7 +169,7 @@ function waitingNote({ terminal, note }: Context, name: string): () => void {
 export async function expectFile(file: string): Promise<void> {
   const found = await stat(file).catch(() => undefined);
   if (found?.isFile() === true) {
-    if (found.size <= largestInBytes) return;
+    if (found.size <= largestUploadInBytes) return;
     throw new CmsError(tooLarge(file, found.size), { exitCode: exitCodes.usage });
   }
   const name = JSON.stringify(file);

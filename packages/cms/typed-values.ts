@@ -1,5 +1,4 @@
-import { placeInDetail, placeText } from '../client/invalid-places.ts';
-import type { ServiceProblem } from '../client/service-problem.ts';
+import { placeInDetail, placeText, type ServiceProblem } from 'computation-management-client';
 
 /** The options and arguments whose values the service checks, by their place in the request. */
 const typedAt: Record<string, string> = {

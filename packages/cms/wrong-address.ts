@@ -1,5 +1,4 @@
-import { lacksTls } from '../client/cause-of.ts';
-import type { ServiceProblem } from '../client/service-problem.ts';
+import { lacksTls, type ServiceProblem } from 'computation-management-client';
 import type { Circumstances, Wording } from './circumstances.ts';
 import { shellWord } from './output/shell-word.ts';
 

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Schemas } from '../client/api-types.ts';
-import { createClient } from '../client/create-client.ts';
-import { retryUntilAborted } from '../client/retry-until-aborted.ts';
+import { createClient, retryUntilAborted, type Schemas } from 'computation-management-client';
 
 type WithoutId<Each> = Each extends unknown ? Omit<Each, 'id'> : never;
 export type NewReport = WithoutId<Schemas['Report']>;

@@ -5,7 +5,7 @@ import type { Finding } from './finding.ts';
 import { formatFindings } from './format-findings.ts';
 import { UnreadableError } from './unreadable-error.ts';
 
-const usage = `Usage: npm run verify -- FILE --keys JWKS [--events FILE]...
+const usage = `Usage: computation-management-verify FILE --keys JWKS [--events FILE]...
 
 Checks the evidence of a run, without the service. Prints a line for each fact.
 

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { neverProxyLoopback } from '../../packages/client/node/never-proxy-loopback.ts';
+import { neverProxyLoopback } from 'computation-management-client/node';
 import { UsageError } from './usage-error.ts';
 
 /** Parses a command's options. @throws UsageError for an unknown option, a missing value or an extra argument */

@@ -1,6 +1,6 @@
+import type { Schemas } from 'computation-management-client';
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import type { Schemas } from '../../packages/client/index.ts';
 import { longestWaitInMilliseconds } from '../support/patience.ts';
 import type { ConsoleWorld } from './console-world.ts';
 import { nameOfFocus } from './focus.ts';

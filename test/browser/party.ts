@@ -1,5 +1,5 @@
+import type { TokenSet } from 'computation-management-client';
 import type { Page } from 'playwright-core';
-import type { TokenSet } from '../../packages/client/index.ts';
 import { type ConsoleWorld, type Identity, signIn, type TabOptions } from './console-world.ts';
 import { goWithin } from './go-within.ts';
 import { publicKey } from '../support/ready-computation.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { waitForRun } from 'computation-management-client';
 import { expect, it } from 'vitest';
-import { waitForRun } from '../../packages/client/index.ts';
 import { creatorsInRun } from '../../packages/console/runs/creators-in-run.ts';
 import { amount } from '../support/amounts.ts';
 import { type ConsoleWorld, violationsOn } from './console-world.ts';

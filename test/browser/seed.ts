@@ -1,4 +1,4 @@
-import { type Client, createClient } from '../../packages/client/index.ts';
+import { type Client, createClient } from 'computation-management-client';
 import { createReadyComputation } from '../support/ready-computation.ts';
 import type { ConsoleWorld } from './console-world.ts';
 

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TokenSet } from 'computation-management-client';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { TokenSet } from '../../packages/client/index.ts';
 import type { Terminal } from '../../packages/cms/terminal.ts';
 import { amount } from '../support/amounts.ts';
 import { cmsIn } from '../packages/cms/fake-terminal.ts';

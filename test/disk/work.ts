@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createClient, type Data, localToken, ServiceProblem, type Client } from '../../packages/client/index.ts';
+import { type Client, createClient, type Data, localToken, ServiceProblem } from 'computation-management-client';
 import { publicKey } from '../support/ready-computation.ts';
 
 /** Something that was acknowledged, so that it must be there after the next start. */

@@ -1,8 +1,8 @@
 import { createHash, generateKeyPairSync, sign, type webcrypto } from 'node:crypto';
 import canonicalize from 'canonicalize';
+import { checkEvidence } from 'computation-management-verify';
 import { calculateJwkThumbprint, importJWK, type JWK } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { checkEvidence } from '../../packages/verify/check-evidence.ts';
 import type { BodyOf } from '../support/client.ts';
 import { newCvm, useSession } from '../support/session.ts';
 import { markOfPrivateKeys, privateKey } from '../support/suite-state.ts';

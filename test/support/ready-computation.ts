@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Client } from '../../packages/client/create-client.ts';
+import type { Client } from 'computation-management-client';
 
 export type Call = (
   method: string,

@@ -1,7 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { createClient, type Client } from '../../packages/client/create-client.ts';
-import { isTransient, ServiceProblem } from '../../packages/client/service-problem.ts';
+import { type Client, createClient, isTransient, ServiceProblem } from 'computation-management-client';
 import { isMain, parseOptions, portFromEnvironment, refuseOptions, runCommand } from '../../shared/command-line/arguments.ts';
 import { UsageError } from '../../shared/command-line/usage-error.ts';
 import { noService } from './ask-this-machine.ts';

@@ -1,4 +1,4 @@
-import { issueLocalToken } from '../../packages/client/tokens/local-token.ts';
+import { issueLocalToken } from 'computation-management-client';
 import type { DomainManager, DomainUser } from '../../shared/domains/domain-manager.ts';
 import type { ManagedUser } from '../../shared/domains/manage-users.ts';
 import type { DomainContents, Removed } from '../../shared/domains/remove-from-storage.ts';

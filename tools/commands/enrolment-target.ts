@@ -1,4 +1,4 @@
-import { issueLocalToken } from '../../packages/client/tokens/local-token.ts';
+import { issueLocalToken } from 'computation-management-client';
 import { askThisMachine, serviceHere } from './ask-this-machine.ts';
 import type { Enrolment } from '../../local/cvms/cvm-gateway.ts';
 

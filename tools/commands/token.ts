@@ -1,5 +1,4 @@
-import { ServiceProblem } from '../../packages/client/service-problem.ts';
-import { issueLocalToken, type LocalTokenOptions } from '../../packages/client/tokens/local-token.ts';
+import { issueLocalToken, type LocalTokenOptions, ServiceProblem } from 'computation-management-client';
 import { isMain, parseOptions, portFromEnvironment, runCommand } from '../../shared/command-line/arguments.ts';
 import { UsageError } from '../../shared/command-line/usage-error.ts';
 import { serviceHere } from './ask-this-machine.ts';

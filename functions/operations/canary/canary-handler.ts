@@ -1,7 +1,6 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { clientCredentials, type Token } from 'computation-management-client';
 import * as v from 'valibot';
-import type { Token } from '../../../packages/client/retrying-fetch.ts';
-import { clientCredentials } from '../../../packages/client/tokens/client-credentials.ts';
 import { environment } from '../../../shared/environment.ts';
 import type { Invocation } from '../../../shared/invocation.ts';
 import { log, withLogFields } from '../../../shared/logger.ts';

@@ -1,5 +1,4 @@
-import type { Client } from '../../../packages/client/create-client.ts';
-import { ServiceProblem } from '../../../packages/client/service-problem.ts';
+import { type Client, ServiceProblem } from 'computation-management-client';
 
 /** The most of each kind that one call deletes. */
 const limit = 100;

@@ -1,6 +1,5 @@
+import { keptToken, type Token } from 'computation-management-client';
 import * as v from 'valibot';
-import { keptToken } from '../../../packages/client/tokens/kept-token.ts';
-import type { Token } from '../../../packages/client/retrying-fetch.ts';
 
 export interface PasswordSignInOptions {
   /** The address of a user pool, such as `https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_abc`. */

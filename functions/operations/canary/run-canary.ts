@@ -1,13 +1,15 @@
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
-import type { Schemas } from '../../../packages/client/api-types.ts';
-import { createClient, type Client } from '../../../packages/client/create-client.ts';
-import { pause } from '../../../packages/client/pause.ts';
-import type { Token } from '../../../packages/client/retrying-fetch.ts';
-import { ServiceProblem } from '../../../packages/client/service-problem.ts';
-import { readClaims } from '../../../packages/client/tokens/read-claims.ts';
-import { waitForRun } from '../../../packages/client/watch-run.ts';
-import { connectCvm } from '../../../packages/simulated-cvm/simulated-connection.ts';
-import { simulateCvm } from '../../../packages/simulated-cvm/simulated-cvm.ts';
+import { connectCvm, simulateCvm } from 'computation-management-simulated-cvm';
+import {
+  type Client,
+  createClient,
+  pause,
+  readClaims,
+  type Schemas,
+  ServiceProblem,
+  type Token,
+  waitForRun,
+} from 'computation-management-client';
 import { systemTimerClock } from '../../../shared/timer-clock.ts';
 import { canaryNames, clearDomain, deleteAsset, deleteComputation } from './clear-domain.ts';
 import { ensure, Steps } from './steps.ts';

@@ -2,7 +2,8 @@
 export { downloadAsset, type DownloadOptions } from './download-asset.ts';
 export { hashFile } from './hash-file.ts';
 export { loopbackSignIn, type LoopbackSignInOptions } from './loopback-sign-in.ts';
+export { neverProxyLoopback } from './never-proxy-loopback.ts';
 export { type Cut, CutOffError } from '../transfer/repeat-transfer.ts';
-export type { TransferProgress } from './send-content.ts';
+export { measureFile, tooLarge, type TransferProgress } from './send-content.ts';
 export { uploadAsset, type UploadOptions } from './upload-asset.ts';
 export { uploadContent, type UploadContentOptions } from './upload-content.ts';

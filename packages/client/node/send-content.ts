@@ -6,7 +6,7 @@ import { ServiceProblem } from '../service-problem.ts';
 import { renewUpload } from '../transfer/renew-upload.ts';
 import type { Cut } from '../transfer/repeat-transfer.ts';
 import { sendToStorage } from '../transfer/send-to-storage.ts';
-import { largestInBytes } from '../transfer/storage-limit.ts';
+import { largestUploadInBytes } from '../transfer/storage-limit.ts';
 import { untilHashed } from '../transfer/until-hashed.ts';
 import { hashFile } from './hash-file.ts';
 import { putFile } from './put-file.ts';
@@ -32,9 +32,9 @@ export interface ContentOptions {
 }
 
 /** Reads how large a file is, and hashes it. @returns its SHA3-256 in hex as `checksum` @throws ServiceProblem if it is too large */
-export async function measure({ file, onProgress, signal }: ContentOptions): Promise<{ size: number; checksum: string }> {
+export async function measureFile({ file, onProgress, signal }: ContentOptions): Promise<{ size: number; checksum: string }> {
   const { size } = await stat(file);
-  if (size > largestInBytes) {
+  if (size > largestUploadInBytes) {
     const detail = tooLarge(file, size);
     throw new ServiceProblem({ status: 413, code: 'too_large', detail, request: `upload of ${basename(file)}` });
   }

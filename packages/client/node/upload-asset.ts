@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import type { Schemas } from '../api-types.ts';
 import type { Client } from '../create-client.ts';
 import { ServiceProblem } from '../service-problem.ts';
-import { type ContentOptions, expectChecksum, measure, sendContent } from './send-content.ts';
+import { type ContentOptions, expectChecksum, measureFile, sendContent } from './send-content.ts';
 
 type Asset = Schemas['Asset'];
 type Fields = Omit<Schemas['AssetInputFields'], 'asset' | 'checksum' | 'file_name'>;
@@ -33,7 +33,7 @@ const inlineLimitInBytes = 512 * 1024;
  */
 export async function uploadAsset(client: Client, options: UploadOptions): Promise<Asset> {
   const { file, domainID, file_name = basename(file), idempotencyKey, onProgress: _, onCut: __, signal, ...fields } = options;
-  const { size, checksum } = await measure(options);
+  const { size, checksum } = await measureFile(options);
   const named = inOrder({ ...fields, file_name });
   const inline = size <= inlineLimitInBytes ? { asset: (await readFile(file)).toString('base64') } : {};
   const body = { asset: { ...named, ...inline } };

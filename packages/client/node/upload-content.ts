@@ -2,7 +2,7 @@ import type { Schemas } from '../api-types.ts';
 import type { Client } from '../create-client.ts';
 import { ServiceProblem } from '../service-problem.ts';
 import { changeForUpload } from '../transfer/renew-upload.ts';
-import { type ContentOptions, expectChecksum, measure, sendContent } from './send-content.ts';
+import { type ContentOptions, expectChecksum, measureFile, sendContent } from './send-content.ts';
 
 type Asset = Schemas['Asset'];
 
@@ -22,7 +22,7 @@ export interface UploadContentOptions extends ContentOptions {
  */
 export async function uploadContent(client: Client, options: UploadContentOptions): Promise<Asset> {
   const { domainID, id, onOtherHash, signal } = options;
-  const { size, checksum } = await measure(options);
+  const { size, checksum } = await measureFile(options);
   const { data: found, response } = await client.call('getAsset', { domainID, id, signal });
   if (found === undefined) throw new TypeError('The service returned no asset.');
   if (found.state === 'ready') {

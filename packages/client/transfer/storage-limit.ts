@@ -1,2 +1,2 @@
 /** What storage takes in one request, in bytes: 5 GiB. */
-export const largestInBytes = 5 * 1_024 ** 3;
+export const largestUploadInBytes = 5 * 1_024 ** 3;

@@ -3,7 +3,7 @@ import type { Client } from '../create-client.ts';
 import { pause } from '../pause.ts';
 import { isTransient, ServiceProblem } from '../service-problem.ts';
 import { retryLimit } from './retry-limit.ts';
-import { largestInBytes } from './storage-limit.ts';
+import { largestUploadInBytes } from './storage-limit.ts';
 
 interface Options {
   domainID?: string | undefined;
@@ -28,7 +28,7 @@ const retryLimitInMinutes = { always: 5, perGibibyte: 2 };
  */
 export async function untilHashed(
   client: Client,
-  { size = largestInBytes, onPending, ...place }: Options,
+  { size = largestUploadInBytes, onPending, ...place }: Options,
 ): Promise<Schemas['Asset']> {
   const retries = retryLimit();
   const minutes = retryLimitInMinutes.always + Math.floor(retryLimitInMinutes.perGibibyte * (size / 1_024 ** 3));

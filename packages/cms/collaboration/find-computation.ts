@@ -1,6 +1,4 @@
-import type { Schemas } from '../../client/api-types.ts';
-import { pages } from '../../client/pages.ts';
-import { ServiceProblem } from '../../client/service-problem.ts';
+import { pages, type Schemas, ServiceProblem } from 'computation-management-client';
 import { CmsError } from '../cms-error.ts';
 import { manyComputations } from '../computation-reference.ts';
 import type { Connection } from '../connection.ts';

@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
-import type { Schemas } from '../../client/api-types.ts';
-import { assetWithoutReading } from '../../client/asset-without-reading.ts';
+import { assetWithoutReading, type Schemas } from 'computation-management-client';
 import type { Connection } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { hash, upload } from '../transfers.ts';

@@ -1,10 +1,9 @@
-import type { Arguments } from '../../client/operation.ts';
+import { type Arguments, wholeAnswer } from 'computation-management-client';
 import { CmsError } from '../cms-error.ts';
 import type { Connection } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Collaboration } from './collaboration.ts';
-import { wholeAnswer } from '../../client/whole-answer.ts';
 import { findComputation } from './find-computation.ts';
 import type { Step } from './step.ts';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { ServiceProblem, wholeAnswer } from 'computation-management-client';
 import { limitsOf } from '../../../shared/approvals/approval-signature.ts';
-import { ServiceProblem } from '../../client/service-problem.ts';
 import type { WrapAction } from '../wrap-action.ts';
 import { CmsError } from '../cms-error.ts';
 import { computationId, named } from '../computation-reference.ts';
@@ -15,7 +15,6 @@ import { limitsText } from '../output/limits-text.ts';
 import { relativeTime } from '../output/relative-time.ts';
 import { shellWord } from '../output/shell-word.ts';
 import { table } from '../output/table.ts';
-import { wholeAnswer } from '../../client/whole-answer.ts';
 import { collect, laterMoment } from './options.ts';
 
 interface Options {

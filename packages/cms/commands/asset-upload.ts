@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Schemas } from '../../client/api-types.ts';
-import { sizeText } from '../../client/size-text.ts';
+import { type Schemas, sizeText } from 'computation-management-client';
 import type { WrapAction } from '../wrap-action.ts';
 import { CmsError } from '../cms-error.ts';
 import { computationId, defaultComputation } from '../computation-reference.ts';

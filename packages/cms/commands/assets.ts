@@ -1,11 +1,8 @@
 import { lstat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Command } from 'commander';
-import type { Client } from '../../client/create-client.ts';
-import type { Item } from '../../client/pages.ts';
+import { assetWithoutReading, type Client, type Item, type KnownAsset, sizeText } from 'computation-management-client';
 import type { WrapAction } from '../wrap-action.ts';
-import { assetWithoutReading, type KnownAsset } from '../../client/asset-without-reading.ts';
-import { sizeText } from '../../client/size-text.ts';
 import { CmsError } from '../cms-error.ts';
 import { computationId, named } from '../computation-reference.ts';
 import { confirm } from '../confirm.ts';

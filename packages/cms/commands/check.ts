@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import { wholeAnswer } from 'computation-management-client';
 import type { WrapAction } from '../wrap-action.ts';
 import { computationId } from '../computation-reference.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { wholeAnswer } from '../../client/whole-answer.ts';
 import { formatMissing, isNothing, missingItems } from '../missing-items.ts';
 import { nextRun } from '../next-run.ts';
 import { printable } from '../../../shared/printable.ts';

@@ -1,8 +1,6 @@
 import { Option, type Command } from 'commander';
+import { type Arguments, type Item, type Schemas, wholeAnswer } from 'computation-management-client';
 import { computationStatuses } from '../../../shared/computations/computation.ts';
-import type { Schemas } from '../../client/api-types.ts';
-import type { Arguments } from '../../client/operation.ts';
-import type { Item } from '../../client/pages.ts';
 import type { WrapAction } from '../wrap-action.ts';
 import { CmsError } from '../cms-error.ts';
 import { computationId, computationVariable, named, thenUse, useComputation } from '../computation-reference.ts';
@@ -13,7 +11,6 @@ import { relativeTime } from '../output/relative-time.ts';
 import { statusColour } from '../output/status-colour.ts';
 import type { Column } from '../output/table.ts';
 import { printable } from '../../../shared/printable.ts';
-import { wholeAnswer } from '../../client/whole-answer.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { approvalOption, collect, logLevelOption, statusOption } from './options.ts';
 

@@ -1,6 +1,5 @@
 import { Option, type Command } from 'commander';
-import type { Item } from '../../client/pages.ts';
-import { watchEvents } from '../../client/watch-events.ts';
+import { type Item, watchEvents } from 'computation-management-client';
 import type { WrapAction } from '../wrap-action.ts';
 import { computationId } from '../computation-reference.ts';
 import { detailsOf } from '../output/event-line.ts';

@@ -1,9 +1,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { checkEvidence } from '../../verify/check-evidence.ts';
-import { UnreadableError } from '../../verify/unreadable-error.ts';
-import { items } from '../../client/pages.ts';
+import { items } from 'computation-management-client';
+import { checkEvidence, formatFindings, note, UnreadableError } from 'computation-management-verify';
 import type { WrapAction } from '../wrap-action.ts';
 import { CmsError } from '../cms-error.ts';
 import { computationId } from '../computation-reference.ts';
@@ -11,8 +10,6 @@ import { exitCodes } from '../exit-codes.ts';
 import { filesBeside } from '../output/files-beside.ts';
 import { shellWord } from '../output/shell-word.ts';
 import { whyUnreadable } from '../output/why-unreadable.ts';
-import { note } from '../../verify/finding.ts';
-import { formatFindings } from '../../verify/format-findings.ts';
 import { evidenceFiles, savedRun, saveEvidence } from '../saved-evidence.ts';
 import { collect } from './options.ts';
 

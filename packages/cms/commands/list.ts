@@ -1,7 +1,13 @@
 import type { Command } from 'commander';
-import type { Client } from '../../client/create-client.ts';
-import { page, pages, type Item, type ListOperation } from '../../client/pages.ts';
-import type { OptionalIfEmpty, Arguments } from '../../client/operation.ts';
+import {
+  type Arguments,
+  type Client,
+  type Item,
+  type ListOperation,
+  type OptionalIfEmpty,
+  page,
+  pages,
+} from 'computation-management-client';
 import type { Context } from '../context.ts';
 import { table, type Column } from '../output/table.ts';
 import { wholeNumber } from './options.ts';

@@ -1,5 +1,4 @@
-import type { KnownAsset } from '../../client/asset-without-reading.ts';
-import { sizeText } from '../../client/size-text.ts';
+import { type KnownAsset, sizeText } from 'computation-management-client';
 import type { Terminal } from '../terminal.ts';
 import { details } from './details.ts';
 import { relativeTime } from './relative-time.ts';

@@ -1,4 +1,4 @@
-import type { Schemas } from '../../client/api-types.ts';
+import type { Schemas } from 'computation-management-client';
 import type { Terminal } from '../terminal.ts';
 import { details } from './details.ts';
 import { relativeTime } from './relative-time.ts';

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import type { Schemas } from '../../client/api-types.ts';
+import type { Schemas } from 'computation-management-client';
 import { printable } from '../../../shared/printable.ts';
 import { textWidth } from './text-width.ts';
 

@@ -1,5 +1,5 @@
 import cliProgress from 'cli-progress';
-import { sizeText } from '../../client/size-text.ts';
+import { sizeText } from 'computation-management-client';
 import type { Terminal } from '../terminal.ts';
 
 /** A bar that shows how far a transfer has come, where standard error is a terminal. */

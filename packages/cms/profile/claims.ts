@@ -1,6 +1,6 @@
+import { readClaims } from 'computation-management-client';
 import * as v from 'valibot';
 import { parseMembership } from '../../../shared/access/membership.ts';
-import { readClaims } from '../../client/tokens/read-claims.ts';
 import { CmsError } from '../cms-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 

@@ -1,9 +1,7 @@
+import { deviceSignIn, ServiceProblem, type TokenSet } from 'computation-management-client';
+import { loopbackSignIn } from 'computation-management-client/node';
 import * as v from 'valibot';
 import { domainId } from '../../../shared/identifier-schemas.ts';
-import { loopbackSignIn } from '../../client/node/loopback-sign-in.ts';
-import { ServiceProblem } from '../../client/service-problem.ts';
-import { deviceSignIn } from '../../client/tokens/device-sign-in.ts';
-import type { TokenSet } from '../../client/tokens/token-set.ts';
 import { CmsError } from '../cms-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Terminal } from '../terminal.ts';

@@ -1,7 +1,4 @@
-import type { IssuerOptions } from '../../client/tokens/issuer.ts';
-import { issueLocalToken } from '../../client/tokens/local-token.ts';
-import { clientCredentials } from '../../client/tokens/client-credentials.ts';
-import { refreshTokens } from '../../client/tokens/refresh-tokens.ts';
+import { clientCredentials, issueLocalToken, type IssuerOptions, refreshTokens } from 'computation-management-client';
 import { CmsError } from '../cms-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Terminal } from '../terminal.ts';

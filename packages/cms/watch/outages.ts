@@ -1,4 +1,4 @@
-import type { ServiceProblem } from '../../client/service-problem.ts';
+import type { ServiceProblem } from 'computation-management-client';
 import { sentence } from '../output/sentence.ts';
 import { printable } from '../../../shared/printable.ts';
 

@@ -1,6 +1,4 @@
-import type { Schemas } from '../../client/api-types.ts';
-import { ServiceProblem } from '../../client/service-problem.ts';
-import type { Client } from '../../client/create-client.ts';
+import { type Client, type Schemas, ServiceProblem } from 'computation-management-client';
 
 const steps: Record<string, string> = {
   'ReceivingAlgorithm/InProgress':

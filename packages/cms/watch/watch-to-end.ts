@@ -1,6 +1,4 @@
-import type { Schemas } from '../../client/api-types.ts';
-import { retryUntilAborted } from '../../client/retry-until-aborted.ts';
-import { waitForRun } from '../../client/watch-run.ts';
+import { retryUntilAborted, type Schemas, waitForRun } from 'computation-management-client';
 import type { Connection } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { named } from '../computation-reference.ts';

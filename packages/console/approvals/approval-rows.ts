@@ -1,4 +1,4 @@
-import type { Schemas } from '../../client/index.ts';
+import type { Schemas } from 'computation-management-client';
 
 export type ApprovalState = 'missing' | 'given' | 'signed' | 'unsigned' | 'stale';
 

@@ -1,6 +1,6 @@
 import Select from '@cloudscape-design/components/select';
+import { page, type Schemas } from 'computation-management-client';
 import { useState } from 'react';
-import { page, type Schemas } from '../../client/index.ts';
 import { type Loaded, useLoaded } from '../loading/use-loaded.ts';
 import { problemText } from '../loading/problem-text.ts';
 import { useDomain } from '../shell/console-context.ts';

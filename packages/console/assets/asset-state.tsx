@@ -1,4 +1,4 @@
-import type { Schemas } from '../../client/index.ts';
+import type { Schemas } from 'computation-management-client';
 import { StatusIndicator } from '../show/status-indicator.tsx';
 
 export function AssetState({ state }: { state: Schemas['AssetRow']['state'] }) {

@@ -1,7 +1,7 @@
 import Button from '@cloudscape-design/components/button';
 import Link from '@cloudscape-design/components/link';
 import SpaceBetween from '@cloudscape-design/components/space-between';
-import type { Schemas } from '../../client/index.ts';
+import type { Schemas } from 'computation-management-client';
 import { permissions } from '../access/permissions.ts';
 import type { Column } from '../lists/columns.tsx';
 import { ChoiceFilter, FilterBar } from '../lists/filter-bar.tsx';

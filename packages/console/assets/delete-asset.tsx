@@ -1,5 +1,5 @@
+import type { KnownAsset } from 'computation-management-client';
 import { useState } from 'react';
-import type { KnownAsset } from '../../client/index.ts';
 import { ReadAgain } from '../loading/read-again.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { addressOf } from '../routing/places.ts';

@@ -1,4 +1,4 @@
-import { type Schemas, ServiceProblem } from '../../client/index.ts';
+import { type Schemas, ServiceProblem } from 'computation-management-client';
 import { sizeText } from '../show/size-text.ts';
 
 /** The content of the asset is that of another file. It stays. */

@@ -1,4 +1,4 @@
-import { largestUploadInBytes } from '../../client/index.ts';
+import { largestUploadInBytes } from 'computation-management-client';
 import { sizeText } from '../show/size-text.ts';
 
 /** Returns why a file cannot be uploaded, or undefined if it can. */

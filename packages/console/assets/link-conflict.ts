@@ -1,4 +1,4 @@
-import { ServiceProblem } from '../../client/index.ts';
+import { ServiceProblem } from 'computation-management-client';
 
 const changes = {
   file_name_taken: 'The computation has a dataset of this name. Choose another name, or unlink that dataset first.',

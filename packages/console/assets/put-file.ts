@@ -1,4 +1,4 @@
-import { type Schemas, ServiceProblem, type StorageResponse } from '../../client/index.ts';
+import { type Schemas, ServiceProblem, type StorageResponse } from 'computation-management-client';
 import { expectReadable } from './expect-readable.ts';
 
 interface Options {

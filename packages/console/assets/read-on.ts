@@ -1,4 +1,4 @@
-import type { Page, Schemas } from '../../client/index.ts';
+import type { Page, Schemas } from 'computation-management-client';
 
 type Row = Schemas['AssetRow'];
 

@@ -1,4 +1,4 @@
-import type { Schemas } from '../../client/index.ts';
+import type { Schemas } from 'computation-management-client';
 
 /** Lets the user save the content of an asset, which the service returned inline or as a link. */
 export function saveContent({ asset, download, file_name }: Schemas['Asset']): void {

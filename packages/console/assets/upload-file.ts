@@ -1,4 +1,11 @@
-import { type Client, renewUpload, type Schemas, sendToStorage, type StorageResponse, untilHashed } from '../../client/index.ts';
+import {
+  type Client,
+  renewUpload,
+  type Schemas,
+  sendToStorage,
+  type StorageResponse,
+  untilHashed,
+} from 'computation-management-client';
 import { holdWork } from '../shell/unsaved-work.ts';
 import { expectSize } from './expect-size.ts';
 

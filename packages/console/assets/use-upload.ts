@@ -1,5 +1,5 @@
+import type { Schemas } from 'computation-management-client';
 import { useEffect, useRef, useState } from 'react';
-import type { Schemas } from '../../client/index.ts';
 import { useIsHere } from '../loading/use-is-here.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { putFile } from './put-file.ts';

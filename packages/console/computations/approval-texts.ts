@@ -1,4 +1,4 @@
-import type { Schemas } from '../../client/index.ts';
+import type { Schemas } from 'computation-management-client';
 
 /** What a computation demands before a run. */
 export const approvalTexts: Record<Schemas['Computation']['approval'], string> = {

@@ -1,7 +1,7 @@
 import Container from '@cloudscape-design/components/container';
 import Header from '@cloudscape-design/components/header';
 import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
-import type { Schemas } from '../../client/index.ts';
+import type { Schemas } from 'computation-management-client';
 import { Pem } from '../show/pem.tsx';
 
 /** What the agent in the CVM is configured with. */

@@ -1,4 +1,4 @@
-import { type Client, type Schemas, wholeAnswer } from '../../client/index.ts';
+import { type Client, type Schemas, wholeAnswer } from 'computation-management-client';
 
 export interface LoadedComputation {
   computation: Schemas['Computation'];

@@ -1,4 +1,4 @@
-import { type Client, findRows, page, type Schemas, wholeAnswer } from '../../client/index.ts';
+import { type Client, findRows, page, type Schemas, wholeAnswer } from 'computation-management-client';
 import { loadComputation } from './load-computation.ts';
 import { type Debts, partiesOf } from './parties.ts';
 

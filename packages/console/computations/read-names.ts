@@ -1,4 +1,4 @@
-import { type Client, ServiceProblem } from '../../client/index.ts';
+import { type Client, ServiceProblem } from 'computation-management-client';
 
 /** The names of computations. null: it is not there, such as after it was deleted. Missing: it is not read yet. */
 export type Names = ReadonlyMap<string, string | null>;

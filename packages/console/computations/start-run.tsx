@@ -1,8 +1,8 @@
 import Alert from '@cloudscape-design/components/alert';
 import FormField from '@cloudscape-design/components/form-field';
 import Link from '@cloudscape-design/components/link';
+import { ServiceProblem } from 'computation-management-client';
 import { useState } from 'react';
-import { ServiceProblem } from '../../client/index.ts';
 import { CvmInput } from '../cvms/cvm-input.tsx';
 import { fieldErrors } from '../loading/field-errors.ts';
 import { missingSentences } from '../loading/problem-text.ts';

@@ -1,5 +1,5 @@
 import Autosuggest from '@cloudscape-design/components/autosuggest';
-import { page } from '../../client/index.ts';
+import { page } from 'computation-management-client';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { problemText } from '../loading/problem-text.ts';
 import { useDomain } from '../shell/console-context.ts';

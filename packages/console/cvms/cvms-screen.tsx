@@ -1,7 +1,7 @@
 import Button from '@cloudscape-design/components/button';
 import Link from '@cloudscape-design/components/link';
+import type { Schemas } from 'computation-management-client';
 import { useState } from 'react';
-import type { Schemas } from '../../client/index.ts';
 import { permissions } from '../access/permissions.ts';
 import type { Column } from '../lists/columns.tsx';
 import { PagedTable } from '../lists/paged-table.tsx';

@@ -1,5 +1,5 @@
 import type { StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
-import type { Schemas } from '../../client/index.ts';
+import type { Schemas } from 'computation-management-client';
 import { StatusIndicator } from '../show/status-indicator.tsx';
 
 type PresenceOfCvm = Schemas['Presence'];

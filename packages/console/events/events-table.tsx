@@ -1,5 +1,5 @@
 import Link from '@cloudscape-design/components/link';
-import type { Schemas } from '../../client/index.ts';
+import type { Schemas } from 'computation-management-client';
 import type { Column } from '../lists/columns.tsx';
 import { FilterBar } from '../lists/filter-bar.tsx';
 import { PagedTable } from '../lists/paged-table.tsx';

@@ -1,6 +1,5 @@
+import { type Arguments, type Item, type ListOperation, type Page, page as loadPage } from 'computation-management-client';
 import { useCallback, useMemo } from 'react';
-import { type ListOperation, type Item, type Page, page as loadPage } from '../../client/index.ts';
-import type { Arguments } from '../../client/index.ts';
 import { type Loaded, useLoaded } from '../loading/use-loaded.ts';
 import { navigate, useAddress } from '../routing/navigation.ts';
 import { useDomain } from '../shell/console-context.ts';

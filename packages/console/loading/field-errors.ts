@@ -1,4 +1,4 @@
-import { ServiceProblem } from '../../client/index.ts';
+import { ServiceProblem } from 'computation-management-client';
 
 export interface FieldErrors<Field extends string> {
   /** The places in the request whose errors are shown at fields, such as `/name`. */

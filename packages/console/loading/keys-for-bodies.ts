@@ -1,4 +1,4 @@
-import { newKey } from '../../client/index.ts';
+import { newKey } from 'computation-management-client';
 
 /**
  * Returns a function that gives each body of a form an `Idempotency-Key`: the same one while the body stays the same. If no answer

@@ -1,7 +1,7 @@
 import Alert from '@cloudscape-design/components/alert';
 import Box from '@cloudscape-design/components/box';
 import Button from '@cloudscape-design/components/button';
-import { ServiceProblem } from '../../client/index.ts';
+import { ServiceProblem } from 'computation-management-client';
 import { SignInAgain } from '../shell/sign-in-again.tsx';
 import { Hash } from '../show/hash.tsx';
 import { problemText } from './problem-text.ts';

@@ -1,4 +1,4 @@
-import { CutOffError, placeInDetail, placeText, ServiceProblem } from '../../client/index.ts';
+import { CutOffError, placeInDetail, placeText, ServiceProblem } from 'computation-management-client';
 import { isAtField } from './field-errors.ts';
 
 export interface ProblemText {

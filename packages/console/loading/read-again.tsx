@@ -1,7 +1,7 @@
 import Alert from '@cloudscape-design/components/alert';
 import Button from '@cloudscape-design/components/button';
+import { ServiceProblem } from 'computation-management-client';
 import type { ReactNode } from 'react';
-import { ServiceProblem } from '../../client/index.ts';
 
 interface Props {
   /** Why the change failed. Nothing is shown unless someone else was faster. */

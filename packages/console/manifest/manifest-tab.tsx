@@ -2,7 +2,7 @@ import Alert from '@cloudscape-design/components/alert';
 import Button from '@cloudscape-design/components/button';
 import Container from '@cloudscape-design/components/container';
 import Header from '@cloudscape-design/components/header';
-import { ServiceProblem } from '../../client/index.ts';
+import { ServiceProblem } from 'computation-management-client';
 import { LoadedView } from '../loading/loaded-view.tsx';
 import { missingSentences } from '../loading/problem-text.ts';
 import { useLoaded } from '../loading/use-loaded.ts';

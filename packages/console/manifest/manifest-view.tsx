@@ -3,7 +3,7 @@ import Header from '@cloudscape-design/components/header';
 import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
 import SpaceBetween from '@cloudscape-design/components/space-between';
 import Table from '@cloudscape-design/components/table';
-import type { Schemas } from '../../client/index.ts';
+import type { Schemas } from 'computation-management-client';
 import { type Column, definitionsOf } from '../lists/columns.tsx';
 import { useNarrow } from '../lists/use-narrow.ts';
 import { Hash } from '../show/hash.tsx';

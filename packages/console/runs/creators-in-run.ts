@@ -1,4 +1,4 @@
-import { type Client, findRows, items, page, type Schemas } from '../../client/index.ts';
+import { type Client, findRows, items, page, type Schemas } from 'computation-management-client';
 import { loadComputation } from '../computations/load-computation.ts';
 
 /**

@@ -1,5 +1,5 @@
 import Button from '@cloudscape-design/components/button';
-import { items, type Schemas } from '../../client/index.ts';
+import { items, type Schemas } from 'computation-management-client';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { useDomain, useFrame } from '../shell/console-context.ts';

@@ -1,4 +1,4 @@
-import { type Client, page, type Schemas } from '../../client/index.ts';
+import { type Client, page, type Schemas } from 'computation-management-client';
 import { mostShown } from './shown-events.ts';
 
 type Event = Schemas['Event'];

@@ -1,6 +1,6 @@
 import Link from '@cloudscape-design/components/link';
+import type { Schemas } from 'computation-management-client';
 import { useMemo } from 'react';
-import type { Schemas } from '../../client/index.ts';
 import { useNames } from '../computations/use-names.ts';
 import type { Column } from '../lists/columns.tsx';
 import { ChoiceFilter, FilterBar } from '../lists/filter-bar.tsx';

@@ -1,6 +1,6 @@
 import Button from '@cloudscape-design/components/button';
+import { type Schemas, ServiceProblem } from 'computation-management-client';
 import { useState } from 'react';
-import { type Schemas, ServiceProblem } from '../../client/index.ts';
 import { permissions } from '../access/permissions.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';

@@ -1,8 +1,8 @@
 import Box from '@cloudscape-design/components/box';
 import Button from '@cloudscape-design/components/button';
 import StatusIndicator from '@cloudscape-design/components/status-indicator';
+import type { Schemas } from 'computation-management-client';
 import { useLayoutEffect, useRef, useState } from 'react';
-import type { Schemas } from '../../client/index.ts';
 import { detailsText } from '../events/event-details.ts';
 import { eventMark, eventStatusText, eventText } from '../events/event-look.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';

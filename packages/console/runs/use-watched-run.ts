@@ -1,6 +1,6 @@
+import { type Schemas, watchRun } from 'computation-management-client';
 import { useEffect, useState } from 'react';
 import { flushSync } from 'react-dom';
-import { type Schemas, watchRun } from '../../client/index.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { gather } from './gather.ts';
 import { latestEvents } from './latest-events.ts';

@@ -1,5 +1,5 @@
+import type { Client } from 'computation-management-client';
 import { createContext, use } from 'react';
-import type { Client } from '../../client/index.ts';
 import type { Me } from '../access/permissions.ts';
 
 /** What every screen of a domain needs. */

@@ -1,7 +1,7 @@
 import AppLayoutToolbar from '@cloudscape-design/components/app-layout-toolbar';
 import Flashbar, { type FlashbarProps } from '@cloudscape-design/components/flashbar';
+import { createClient } from 'computation-management-client';
 import { type MouseEvent, useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
-import { createClient } from '../../client/index.ts';
 import { meIn, visibleDomains } from '../access/permissions.ts';
 import { followLink, useAddress } from '../routing/navigation.ts';
 import { type Place, placeOf } from '../routing/places.ts';

@@ -1,4 +1,4 @@
-import { sizeText as textOf } from '../../client/index.ts';
+import { sizeText as textOf } from 'computation-management-client';
 
 /** Returns a number of bytes with its unit. They stay on one line. */
 export function sizeText(bytes: number): string {

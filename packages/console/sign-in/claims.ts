@@ -1,4 +1,4 @@
-import { readClaims } from '../../client/index.ts';
+import { readClaims } from 'computation-management-client';
 import { parseMembership } from '../../../shared/access/membership.ts';
 import type { Role } from '../../../shared/access/roles.ts';
 

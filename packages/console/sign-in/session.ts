@@ -8,7 +8,7 @@ import {
   signOutPage,
   type TokenSet,
   type TokenSource,
-} from '../../client/index.ts';
+} from 'computation-management-client';
 import type { Role } from '../../../shared/access/roles.ts';
 import { abandonWork, hasWork, mayEndUpload, mayLeave } from '../shell/unsaved-work.ts';
 import { identityOf } from './claims.ts';

@@ -1,4 +1,4 @@
-import { ServiceProblem, type TokenSource } from '../../client/index.ts';
+import { ServiceProblem, type TokenSource } from 'computation-management-client';
 import type { Stored } from './stored.ts';
 
 interface Parts {

@@ -1,4 +1,4 @@
-import type { TokenSet } from '../../client/index.ts';
+import type { TokenSet } from 'computation-management-client';
 import { hasTexts, stored } from './stored.ts';
 
 /** The tokens of this tab's user. */

@@ -1,4 +1,4 @@
-import type { Schemas } from '../../client/index.ts';
+import type { Schemas } from 'computation-management-client';
 
 type Entry = Schemas['StatisticsEntry'];
 type Status = Entry['status'];

@@ -1,10 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { DynamoDBClient, paginateScan, type AttributeValue } from '@aws-sdk/client-dynamodb';
+import { type Client, createClient, type Schemas, waitForRun } from 'computation-management-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Schemas } from '../../../packages/client/api-types.ts';
-import { createClient, type Client } from '../../../packages/client/create-client.ts';
-import { waitForRun } from '../../../packages/client/watch-run.ts';
 import { busEventTemplate, type BusEvent } from '../../../infra/bus/bus-event.ts';
 import { eventDetails } from '../../../infra/bus/event-details.ts';
 import { journalFilter } from '../../../infra/bus/journal-filter.ts';

@@ -1,5 +1,5 @@
+import { loopbackSignIn } from 'computation-management-client/node';
 import { describe, expect, it } from 'vitest';
-import { loopbackSignIn } from '../../../packages/client/node/loopback-sign-in.ts';
 import { loopbackPorts } from '../../../infra/state/users.ts';
 import { findingsOf, flat, fullStage, ownStage, synthesize } from '../../support/synthesized-stages.ts';
 import { startAnsweringServer } from '../../support/answering-server.ts';

@@ -1,13 +1,14 @@
-import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Stack, startStack } from '../../../local/stack.ts';
+import { filesOf, genuineEvidence } from '../verify/genuine-evidence.ts';
 import { failedScenes, playStory, type Scene, story, transcriptOf, withoutChance } from '../cms/story.ts';
 
 const repository = join(import.meta.dirname, '../../..');
@@ -97,20 +98,21 @@ function onOwnNode(program: string): string {
 const run = async (command: string, args: string[], cwd: string) =>
   (await promisify(execFile)(command, args, { cwd, env: { ...process.env, npm_config_loglevel: 'error' } })).stdout;
 
+/** The folders of the packages that the client needs, its own first: another package may need another version. */
+const ofRegistry = ['oauth4webapi', 'openapi-fetch', 'openapi-typescript-helpers'].map((name) => {
+  const own = `packages/client/node_modules/${name}`;
+  return existsSync(join(repository, own)) ? own : `node_modules/${name}`;
+});
+
 beforeAll(async () => {
   stack = await startStack({ port: 0, simulator: true });
-  const packed = await run('npm', ['pack', '--workspace', 'packages/client', '--json', '--pack-destination', folder], repository);
-  const { filename } = (JSON.parse(packed.slice(packed.indexOf('['))) as { filename: string }[])[0] ?? { filename: '' };
-  // As npm installs it, without a registry: the package's files, and the dependencies that it names.
-  mkdirSync(installed, { recursive: true });
-  await run('tar', ['-xzf', filename, '--strip-components=1', '-C', installed], folder);
-  const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Manifest;
-  for (const name of Object.keys(dependencies ?? {})) {
-    mkdirSync(dirname(join(folder, 'node_modules', name)), { recursive: true });
-    const own = join(repository, 'packages/client/node_modules', name); // where another package needs another version
-    symlinkSync(existsSync(own) ? own : join(repository, 'node_modules', name), join(folder, 'node_modules', name));
-  }
+  const programs = ['client', 'cms', 'verify'];
+  await Promise.all(programs.map((name) => run('npm', ['run', 'build', '--workspace', `packages/${name}`], repository)));
+  const published = [...programs.map((name) => `packages/${name}/dist`), ...ofRegistry].map((path) => join(repository, path));
+  const packed = await run('npm', ['pack', ...published, '--ignore-scripts', '--json', '--pack-destination', folder], repository);
+  const tarballs = (JSON.parse(packed) as { filename: string }[]).map(({ filename }) => `./${filename}`);
   writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
+  await run('npm', ['install', ...tarballs, '--offline', '--ignore-scripts', '--no-audit', '--no-fund'], folder);
   writeFileSync(join(folder, 'program.ts'), program);
   examples = ['docs/client.md', 'packages/client/README.md'].flatMap(writeExamples);
 });
@@ -123,26 +125,20 @@ describe('the package of the client', () => {
   it('has no sources and no tests', () => {
     const names = readdirSync(installed, { recursive: true, encoding: 'utf8' });
     expect(names.filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))).toEqual([]);
-    expect(names).toEqual(expect.arrayContaining(['dist/index.js', 'dist/index.d.ts', 'README.md', 'dist/LICENSE']));
+    expect(names).toEqual(expect.arrayContaining(['index.js', 'index.d.ts', 'node/index.js', 'README.md', 'LICENSE']));
   });
 
   it('has the guide, without links to files that are not in it', () => {
-    const guide = readFileSync(join(installed, 'dist/client.md'), 'utf8');
+    const guide = readFileSync(join(installed, 'client.md'), 'utf8');
     expect(guide).toContain('## Files, in a web page');
     expect(guide).not.toMatch(/\]\((?!https?:|#)|npm run/);
-    expect(readFileSync(join(installed, 'README.md'), 'utf8')).toContain('`dist/client.md`');
-  });
-
-  it('has the licenses of the packages that cms contains', () => {
-    const licenses = readFileSync(join(installed, 'dist/cms-licenses.txt'), 'utf8');
-    expect(licenses.match(/^\S+(?= \d+\.\d+\.\d+$)/gm)).toEqual(expect.arrayContaining(['commander', 'sshpk', 'yaml']));
-    expect(licenses).toContain('Copyright (c) 2012 Mark Cavage'); // of assert-plus, which has it in its README only
+    expect(readFileSync(join(installed, 'README.md'), 'utf8')).toContain('`client.md`');
   });
 
   it('brings no package that wants a newer Node than it says itself', () => {
     const packageOf = (name: string) =>
       packages[`packages/client/node_modules/${name}`] ?? packages[`node_modules/${name}`] ?? {};
-    const { client = {} } = packages;
+    const client = packages['packages/client'] ?? {};
     const names = new Set(Object.keys(client.dependencies ?? {}));
     for (const name of names) for (const next of Object.keys(packageOf(name).dependencies ?? {})) names.add(next);
     expect(names.size).toBeGreaterThan(0);
@@ -176,7 +172,7 @@ describe('the package of the client', () => {
     const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl alice@example.com';
     writeFileSync(join(folder, 'id_ed25519.pub'), key);
     writeFileSync(join(folder, 'algorithm.py'), 'print(1)');
-    expect(await run(process.execPath, ['client-README.md-0.ts'], folder)).toMatch(/\ncompleted\n$/);
+    expect(await run(process.execPath, ['packages-client-README.md-0.ts'], folder)).toMatch(/\ncompleted\n$/);
   });
 
   it('uploads a file as the web page of the guide does, and reads whole computations and rows', async () => {
@@ -203,11 +199,37 @@ describe('the package of the client', () => {
   });
 });
 
+describe('the packages of programs', () => {
+  it('are one file each, with the licenses of the packages that it contains', () => {
+    const licensesOf = (name: string) =>
+      readFileSync(join(folder, `node_modules/computation-management-${name}/licenses.txt`), 'utf8');
+    const namesIn = (licenses: string) => licenses.match(/^\S+(?= \d+\.\d+\.\d+$)/gm);
+    expect(namesIn(licensesOf('cms'))).toEqual(expect.arrayContaining(['commander', 'sshpk', 'yaml']));
+    expect(licensesOf('cms')).toContain('Copyright (c) 2012 Mark Cavage'); // of assert-plus, which has it in its README only
+    expect(namesIn(licensesOf('verify'))).toEqual(expect.arrayContaining(['canonicalize', 'valibot']));
+    expect(existsSync(join(folder, 'node_modules/valibot'))).toBe(false);
+  });
+
+  it('verify genuine evidence, and find that it was tampered with', () => {
+    const genuine = genuineEvidence();
+    const { evidence, keys, events } = filesOf(genuine);
+    const content = { 'evidence.json': evidence, 'keys.json': keys, 'events.json': events[0] ?? '' };
+    for (const [name, text] of Object.entries(content)) writeFileSync(join(folder, name), text);
+    const program = join(folder, 'verify-on-own-node.js');
+    writeFileSync(program, onOwnNode(join(folder, 'node_modules/.bin/computation-management-verify')));
+    const verify = () =>
+      spawnSync(process.execPath, [program, 'evidence.json', '--keys', 'keys.json', '--events', 'events.json'], { cwd: folder });
+    expect(verify().status).toBe(0);
+    writeFileSync(join(folder, 'events.json'), JSON.stringify(genuine.events.toSpliced(3, 1)));
+    expect(verify().status).toBe(1);
+  });
+});
+
 describe('two parties in two terminals with the packaged cms', () => {
   let scenes: Scene[];
   beforeAll(async () => {
     const program = join(folder, 'cms-on-own-node.js');
-    writeFileSync(program, onOwnNode(join(installed, 'bin/cms.js')));
+    writeFileSync(program, onOwnNode(join(folder, 'node_modules/.bin/cms')));
     scenes = await playStory(stack.baseUrl, join(folder, 'homes'), program);
   });
 

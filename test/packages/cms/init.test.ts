@@ -1,12 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createClient } from 'computation-management-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../../packages/cms/context.ts';
 import { exampleCollaboration } from '../../../packages/cms/collaboration/example.ts';
 import { parseCollaboration } from '../../../packages/cms/collaboration/read-collaboration.ts';
 import { syncAsset } from '../../../packages/cms/collaboration/sync-asset.ts';
-import { createClient } from '../../../packages/client/create-client.ts';
 import { type Stack, startStack } from '../../../local/stack.ts';
 import { cmsIn } from './fake-terminal.ts';
 import { writeSshKeys } from './ssh-keys.ts';

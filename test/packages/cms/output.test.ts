@@ -1,5 +1,5 @@
+import { type Client, createClient, type ProblemFields, ServiceProblem, sizeText } from 'computation-management-client';
 import { describe, expect, it } from 'vitest';
-import { type Client, createClient } from '../../../packages/client/create-client.ts';
 import { computationId, named, thenUse } from '../../../packages/cms/computation-reference.ts';
 import type { Context } from '../../../packages/cms/context.ts';
 import { formatManifest } from '../../../packages/cms/manifest.ts';
@@ -16,8 +16,6 @@ import type { Profile } from '../../../packages/cms/profile/profile.ts';
 import type { Terminal } from '../../../packages/cms/terminal.ts';
 import { liveLine } from '../../../packages/cms/watch/live-line.ts';
 import { watchOutages } from '../../../packages/cms/watch/outages.ts';
-import { type ProblemFields, ServiceProblem } from '../../../packages/client/service-problem.ts';
-import { sizeText } from '../../../packages/client/size-text.ts';
 
 interface Row {
   id: string;

@@ -67,9 +67,9 @@ describe('npm run verify', () => {
       ['evidence.json', '--keys', 'keys.json', 'events.json'],
     ]) {
       const { status, stderr } = verify(...words);
-      expect([status, stderr]).toEqual([2, expect.stringContaining('Usage: npm run verify')]);
+      expect([status, stderr]).toEqual([2, expect.stringContaining('Usage: computation-management-verify')]);
     }
-    expect(verify('--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('Usage: npm run verify') });
+    expect(verify('--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('Usage: computation-management-verify') });
     expect(verify('--unknown').status).toBe(2);
   });
 });

@@ -1,5 +1,6 @@
 import { KMSClient, SignCommand } from '@aws-sdk/client-kms';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { checkEvidence } from 'computation-management-verify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as v from 'valibot';
 import { canonicalDigest } from '../../../shared/canonical-json.ts';
@@ -15,7 +16,6 @@ import { getItem, queryPartition, type Table } from '../../../shared/table/table
 import { allowed, aReadyComputation, aRun, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
 import { setTestEnvironment } from '../../support/test-environment.ts';
-import { checkEvidence } from '../../../packages/verify/check-evidence.ts';
 import { patientDeadline } from '../../support/embedded-table.ts';
 
 const domain = 'd1';

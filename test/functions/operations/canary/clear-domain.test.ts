@@ -1,5 +1,5 @@
+import { type Client, createClient } from 'computation-management-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createClient, type Client } from '../../../../packages/client/create-client.ts';
 import { clearDomain } from '../../../../functions/operations/canary/clear-domain.ts';
 import { startStack, type Stack } from '../../../../local/stack.ts';
 

@@ -1,5 +1,5 @@
+import { type Client, createClient } from 'computation-management-client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createClient, type Client } from '../../../../packages/client/create-client.ts';
 import { runCanary, type CanaryOptions } from '../../../../functions/operations/canary/run-canary.ts';
 import { startStack, type Stack } from '../../../../local/stack.ts';
 import { untilTestEnds } from '../../../support/patience.ts';

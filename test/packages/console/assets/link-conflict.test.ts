@@ -1,5 +1,5 @@
+import { type ProblemFields, ServiceProblem } from 'computation-management-client';
 import { describe, expect, it } from 'vitest';
-import { type ProblemFields, ServiceProblem } from '../../../../packages/client/service-problem.ts';
 import { hasNoPlace, linkConflict } from '../../../../packages/console/assets/link-conflict.ts';
 
 describe('a new asset that cannot be linked', () => {

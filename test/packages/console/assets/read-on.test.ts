@@ -1,5 +1,5 @@
+import type { Schemas } from 'computation-management-client';
 import { describe, expect, it } from 'vitest';
-import type { Schemas } from '../../../../packages/client/index.ts';
 import { contains, readOn } from '../../../../packages/console/assets/read-on.ts';
 
 const rows = Array.from({ length: 700 }, (_, index) => row(`file-${index}.csv`));

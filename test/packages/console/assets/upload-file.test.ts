@@ -1,5 +1,5 @@
+import { createClient, type Schemas } from 'computation-management-client';
 import { describe, expect, it } from 'vitest';
-import { createClient, type Schemas } from '../../../../packages/client/index.ts';
 import { type Step, uploadFile } from '../../../../packages/console/assets/upload-file.ts';
 import { hasWork } from '../../../../packages/console/shell/unsaved-work.ts';
 

@@ -1,5 +1,5 @@
+import { createClient } from 'computation-management-client';
 import { expect, it } from 'vitest';
-import { createClient } from '../../../../packages/client/index.ts';
 import { readNames } from '../../../../packages/console/computations/read-names.ts';
 
 const answers: Record<string, () => Response> = {

@@ -1,5 +1,5 @@
+import { ServiceProblem } from 'computation-management-client';
 import { describe, expect, it } from 'vitest';
-import { ServiceProblem } from '../../../../packages/client/index.ts';
 import { fieldErrors } from '../../../../packages/console/loading/field-errors.ts';
 import { problemText } from '../../../../packages/console/loading/problem-text.ts';
 

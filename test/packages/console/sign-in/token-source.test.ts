@@ -1,5 +1,5 @@
+import { ServiceProblem } from 'computation-management-client';
 import { describe, expect, it } from 'vitest';
-import { ServiceProblem } from '../../../../packages/client/index.ts';
 import { tokenSource } from '../../../../packages/console/sign-in/token-source.ts';
 
 const unauthenticated = new ServiceProblem({ status: 401, code: 'unauthenticated', detail: 'Expired.', request: 'token' });
