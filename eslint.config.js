@@ -31,7 +31,7 @@ const dynamicImports = {
   selector: 'ImportExpression',
   message: 'Import statically: the import rules and the bundle see it then.',
 };
-const keyFiles = ['keys', 'index-keys', 'old-list-keys', 'shards', 'keys-of-domain'].map((name) => `shared/table/${name}.ts`);
+const keyFiles = ['keys', 'index-keys', 'shards', 'keys-of-domain'].map((name) => `shared/table/${name}.ts`);
 const keyLiterals = [
   'Property[key.name=/^(pk|sk)$/] > :matches(Literal, TemplateLiteral).value',
   ':matches(Literal[value=/^[a-z][a-z-]*#/], TemplateElement[value.raw=/^([a-z][a-z-]*)?#$/])',
@@ -60,7 +60,6 @@ const rooms = [
   'evidence',
   'cvms',
   'deletion',
-  'migrations',
   'domains',
   'http',
   'endpoints',
@@ -212,7 +211,7 @@ function without(rules, ...left) {
 }
 
 export default defineConfig(
-  globalIgnores(['cdk.out/', '**/dist/', 'coverage/', 'packages/client/api-types.ts', 'test/support/versions/*.js']),
+  globalIgnores(['cdk.out/', '**/dist/', 'coverage/', 'packages/client/api-types.ts']),
   {
     files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked],

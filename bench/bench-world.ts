@@ -1,6 +1,5 @@
 import { registerCvm } from '../shared/cvms/register-cvm.ts';
 import { cvmBody } from '../shared/endpoints/samples.ts';
-import { runMigrations } from '../shared/migrations/run-migrations.ts';
 import { linkAsset } from '../shared/links/link-asset.ts';
 import { recordReports } from '../shared/runs/record-reports.ts';
 import { readClaim, type Claim } from '../shared/runs/claim.ts';
@@ -32,7 +31,6 @@ const domain = 'd1';
 /** @param computations the number of computations beside the known one */
 export async function fillWorld(stores: Stores, computations = 60): Promise<BenchWorld> {
   const { table } = stores;
-  await runMigrations(table, { now: byAlice.now, graceInSeconds: 0 });
   for (let made = 0; made < computations; made++) await aComputation(table, domain);
   const { id, algorithm } = await aReadyComputation(stores, domain);
   const dataset = await anAsset(stores, domain, aDataset('known'));

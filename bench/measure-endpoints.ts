@@ -40,8 +40,6 @@ export async function measureEndpoints(): Promise<Measurement[]> {
     const invoke = localFunctions({ clock: skippingClock() });
     const world = await fillWorld(stores);
     const measurements: Measurement[] = [];
-    // The first read of a process learns that the lists of earlier versions have been entered.
-    await invoke('assets/list-assets', httpEvent('GET', world.domain, {}));
     const measure = async (
       name: string,
       endpoint: number | undefined,

@@ -2,7 +2,6 @@ import { putContent } from '../shared/assets/content-store.ts';
 import { createAsset } from '../shared/assets/create-asset.ts';
 import { readAsset } from '../shared/assets/read-asset.ts';
 import { deleteComputation } from '../shared/deletion/delete-computation.ts';
-import { runMigrations } from '../shared/migrations/run-migrations.ts';
 import type { TaskName } from '../shared/tasks/tasks.ts';
 import { allowed, byAlice, endRunWith } from '../test/support/builders-store.ts';
 import { aDataset, anAcceptedRun, aStartedRun, aStoppingRun, taskToken, type BenchWorld } from './bench-world.ts';
@@ -34,12 +33,6 @@ export const taskCases: Record<TaskName, Record<string, (world: BenchWorld) => u
   },
   'maintenance/collect-content': { 'one note': () => ({}) },
   'maintenance/fold-lists': { 'a few changes': () => ({}) },
-  'maintenance/migrate': {
-    'nothing to do': async ({ stores }) => {
-      await runMigrations(stores.table, { now: byAlice.now, graceInSeconds: 0 });
-      return {};
-    },
-  },
   'maintenance/receive-upload': {
     'an awaited upload': async ({ stores, domain }) => {
       const fields = {

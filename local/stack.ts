@@ -5,6 +5,7 @@ import { forgetClients } from '../shared/clients.ts';
 import { openExecutions } from '../shared/runs/executions.ts';
 import { routes } from '../shared/endpoints/endpoints.ts';
 import { openTable } from '../shared/table/open-table.ts';
+import { assertSchemaOfTable } from '../shared/table/schema-version.ts';
 import { schedules } from '../shared/tasks/schedules.ts';
 import { allowedOrigins } from './http-api/allowed-origins.ts';
 import { startBackground } from './functions/background.ts';
@@ -133,11 +134,15 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   };
   setEnvironment((await options.intercept?.(endpoints)) ?? endpoints, times, options.logLevel ?? 'SILENT');
   forgetClients();
-  const { document } = openTable(() => new Deadline());
+  const table = openTable(() => new Deadline());
+  const { document } = table;
   sendUnsigned(document, 'dynamodb');
   sendOnlyWhile(dynamoDb.isListening, document);
   sendUnsigned(openExecutions(() => new Deadline()).client, 'states');
-  if (options.dataDirectory !== undefined) await continueInterrupted({ invoke, background, clock, onStop });
+  if (options.dataDirectory !== undefined) {
+    await assertSchemaOfTable(table);
+    await continueInterrupted({ invoke, background, clock, onStop });
+  }
   if (options.schedules !== false) for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
 
   const cvmGateway =

@@ -10,7 +10,7 @@ import { indexedLists } from '../../shared/lists/indexed-list.ts';
 import { documentClient } from '../../shared/table/document-client.ts';
 import { indexKeys } from '../../shared/table/index-keys.ts';
 import { keyToWrite, listKeys } from '../../shared/table/keys.ts';
-import { incrementFrom } from '../../shared/table/numbers.ts';
+import { incrementBy } from '../../shared/table/numbers.ts';
 import { queryPrefix } from '../../shared/table/table.ts';
 import { deleteItems } from '../../shared/table/writes.ts';
 import { patientDeadline } from '../../test/support/embedded-table.ts';
@@ -54,7 +54,7 @@ export async function startOurs(rows: number): Promise<Service> {
   // The index that was filled contains the first computation too.
   for (const log of indexKeys.logs(list.index)) await deletePartition(table, log);
   await deleteItems(table, [listKeys.counter(list.rows)]);
-  await incrementFrom(table, listKeys.counter(list.rows), lastNumber);
+  await incrementBy(table, listKeys.counter(list.rows), lastNumber);
 
   const headers = { authorization: `Bearer ${token}` };
   const get = (path: string) => request('GET', `${baseUrl}/${domain}${path}`, { headers });

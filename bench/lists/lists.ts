@@ -1,7 +1,4 @@
 import { parseArgs } from 'node:util';
-import { carryOverName } from '../../shared/lists/old-lists.ts';
-import { migrationKeys } from '../../shared/table/keys.ts';
-import { putItem } from '../../shared/table/writes.ts';
 import { startProxiedTable } from '../../test/support/proxied-table.ts';
 import { printTable } from '../print-table.ts';
 import { measureChanges, type MeasuredChange } from './changes.ts';
@@ -52,7 +49,6 @@ process.env['STAGE'] ??= 'bench';
 process.env['METRICS_NAMESPACE'] ??= '';
 const { sizes, changes, deletes } = optionsFrom(process.argv.slice(2));
 const proxied = await startProxiedTable();
-await putItem(proxied.direct, { ...migrationKeys.state(carryOverName), done_at: new Date().toISOString() });
 try {
   const pages: Measurement[] = [];
   for (const [index, size] of sizes.entries()) {

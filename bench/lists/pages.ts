@@ -13,7 +13,7 @@ import { inParallel } from '../../shared/in-parallel.ts';
 import { logChange } from '../../shared/lists/log.ts';
 import { readPage, type PageRequest } from '../../shared/lists/read-page.ts';
 import { listKeys } from '../../shared/table/keys.ts';
-import { incrementFrom } from '../../shared/table/numbers.ts';
+import { incrementBy } from '../../shared/table/numbers.ts';
 import { queryPrefix, type Table } from '../../shared/table/table.ts';
 import { transact } from '../../shared/table/transaction.ts';
 import type { ProxiedTable } from '../../test/support/proxied-table.ts';
@@ -86,7 +86,7 @@ async function measureEmptied(proxied: ProxiedTable, size: number, throughApi: n
   const domain = `bench-emptied-${size}`;
   const list = indexedLists.computations(domain);
   const { lastNumber } = await fill(direct, list, size);
-  await incrementFrom(direct, listKeys.counter(list.rows), lastNumber);
+  await incrementBy(direct, listKeys.counter(list.rows), lastNumber);
   const api = openApi(proxied.proxy.endpoint, domain);
   const started = performance.now();
   const ids = await api.create(throughApi);

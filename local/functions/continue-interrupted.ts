@@ -13,7 +13,7 @@ export interface ContinueOptions {
 }
 
 /**
- * Continues what was interrupted when the service last ended: runs, deletions and migrations.
+ * Continues what was interrupted when the service last ended: runs and deletions.
  * @throws Error with the runs that cannot go on
  */
 export async function continueInterrupted({ invoke, background, clock, onStop }: ContinueOptions): Promise<void> {
@@ -23,7 +23,6 @@ export async function continueInterrupted({ invoke, background, clock, onStop }:
   const waiting = new AbortController();
   await Promise.race([deletions, pause(clock, longestWaitInMilliseconds, waiting.signal)]);
   waiting.abort();
-  background.invoke('maintenance/migrate', { grace_in_seconds: 0 });
 }
 
 /** Lets the active runs go on. Ends those whose outcome was known. */

@@ -2,7 +2,7 @@ import { notFound } from '../errors.ts';
 import { indexedLists, memberChange } from '../lists/indexed-list.ts';
 import { recordChange } from '../lists/record-change.ts';
 import { keyToWrite, userKeys } from '../table/keys.ts';
-import { schemaVersion } from '../table/schema-version.ts';
+import { schemaAttribute } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import type { Action } from '../table/action.ts';
 import { StaleReadError, type Transaction } from '../table/transaction.ts';
@@ -12,7 +12,7 @@ import { assetKey, assetNumber } from './read-asset.ts';
 
 /** Adds a new asset: its row, its list entry, and an open task of its creator if its content has to arrive. */
 export function addAsset(transaction: Transaction, domain: string, asset: StoredAsset): void {
-  const Item = { ...keyToWrite(assetKey(domain, asset.id)), ...schemaVersion('asset'), ...asset };
+  const Item = { ...keyToWrite(assetKey(domain, asset.id)), ...schemaAttribute, ...asset };
   transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } });
   recordMember(transaction, domain, asset, { now: asset.asset_type });
   if (asset.state === 'pending') transaction.add({ put: { Item: { ...pendingKey(domain, asset) } } });

@@ -7,7 +7,7 @@ import type { MemberChange } from '../lists/log.ts';
 import { recordChange } from '../lists/record-change.ts';
 import { computationKeys, journalKeys, type Key, keyToWrite, type RowKey, userKeys } from '../table/keys.ts';
 import { readSettled } from '../table/read-settled.ts';
-import { schemaVersion } from '../table/schema-version.ts';
+import { schemaAttribute } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import type { Item, Table } from '../table/table.ts';
 import { StaleReadError, type Transaction } from '../table/transaction.ts';
@@ -72,7 +72,7 @@ export async function addComputation(
   { domain, row }: { domain: string; row: StoredComputation & { status: 'created' } },
   entry: Entry,
 ): Promise<void> {
-  const Item = { ...keyToWrite(computationKey(domain, row.id)), ...schemaVersion('computation'), ...row };
+  const Item = { ...keyToWrite(computationKey(domain, row.id)), ...schemaAttribute, ...row };
   transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } });
   transaction.add({ put: { Item: { ...userKeys.owner(domain, row.owner, computationNumber(row.id)) } } });
   const change = memberOf({ domain, row }, { now: row.status });

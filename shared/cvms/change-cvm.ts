@@ -1,7 +1,7 @@
 import { indexedLists, memberChange } from '../lists/indexed-list.ts';
 import { recordChange } from '../lists/record-change.ts';
 import { cvmKeys, listKeys, lists } from '../table/keys.ts';
-import { schemaVersion } from '../table/schema-version.ts';
+import { schemaAttribute } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import { StaleReadError, type Transaction } from '../table/transaction.ts';
 import type { StoredCvm } from './cvm.ts';
@@ -9,7 +9,7 @@ import type { StoredCvm } from './cvm.ts';
 /** Registers a CVM: its item and its place in the list. Fails with StaleReadError if it has been registered since it was read. */
 export function addCvm(transaction: Transaction, domain: string, cvm: StoredCvm): void {
   const { id, listed_as } = cvm;
-  const Item = { ...cvmKeys.cvm(domain, id), ...schemaVersion('registered CVM'), ...cvm };
+  const Item = { ...cvmKeys.cvm(domain, id), ...schemaAttribute, ...cvm };
   transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() });
   const row = { ...listKeys.row(lists.cvms(domain), listed_as), id };
   transaction.add({ put: { Item: row, ConditionExpression: 'attribute_not_exists(pk)' } });

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Action } from '../table/action.ts';
 import { journalKeys } from '../table/keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
-import { schemaVersion } from '../table/schema-version.ts';
+import { schemaAttribute } from '../table/schema-version.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
 import { StaleReadError } from '../table/transaction.ts';
 
@@ -74,7 +74,7 @@ export async function readHead(table: Table, computationId: string): Promise<Jou
 
 /** Returns the action that replaces the head. It fails with StaleReadError if another append came first. */
 export function replaceHead(computationId: string, read: JournalHead, next: JournalHead): Action {
-  const Item = { ...journalKeys.head(computationId), ...schemaVersion('journal head'), ...next };
+  const Item = { ...journalKeys.head(computationId), ...schemaAttribute, ...next };
   const condition =
     read.count === 0
       ? { ConditionExpression: 'attribute_not_exists(pk)' }

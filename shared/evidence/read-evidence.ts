@@ -14,7 +14,7 @@ import type { Action } from '../table/action.ts';
 import { runKeys } from '../table/keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { readSettled } from '../table/read-settled.ts';
-import { schemaVersion } from '../table/schema-version.ts';
+import { schemaAttribute } from '../table/schema-version.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
 import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
 import { type Evidence, type Statement, statementSchema } from './evidence.ts';
@@ -128,7 +128,7 @@ function putEvidence(
 ): Action {
   const Item = {
     ...runKeys.evidence(computationId, runId),
-    ...schemaVersion('evidence'),
+    ...schemaAttribute,
     statement: zlib().deflateRawSync(text),
     signature,
     key_id,

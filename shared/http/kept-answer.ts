@@ -5,7 +5,7 @@ import { ServiceError } from '../errors.ts';
 import type { Key } from '../table/keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { readSettled } from '../table/read-settled.ts';
-import { schemaVersion } from '../table/schema-version.ts';
+import { schemaAttribute } from '../table/schema-version.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
 import type { Action } from '../table/action.ts';
 import { AnswerKeptError } from '../table/commit-change.ts';
@@ -57,7 +57,7 @@ export function keepAnswer({ key, domain, digest, body, now }: KeyedRequest, ans
   const nowInSeconds = secondsOf(now);
   const Item = {
     ...key,
-    ...schemaVersion('kept answer'),
+    ...schemaAttribute,
     domain,
     request: digest,
     answer: deflateRawSync(text, { dictionary: body }),

@@ -7,7 +7,7 @@ import { deleteItemIf, deleteItems, putItemIf } from '../table/writes.ts';
 import type { Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
 
-/** The progress of building the trees of an index (carry-over.ts): the trees so far. */
+/** The progress of building the trees of an index (build-trees.ts): the trees so far. */
 const storedBuild = v.object({
   /** Names this build: the names of its roots contain it. */
   id: v.string(),

@@ -9,12 +9,12 @@ import type { IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
 import type { LogEntry } from './log.ts';
 import { emptyCounts } from './node.ts';
-import { dayInMilliseconds, readOldDays } from './old-lists.ts';
 import { TornReadError, withSnapshot, type Snapshot } from './snapshot.ts';
 
+const dayInMilliseconds = 24 * 60 * 60 * 1000;
 /** The newest days change with most folds. They are only in the head. */
 const daysInHead = 2;
-/** The most days that a fold moves: a fold may run within a request. Only a head of the migration has so many. */
+/** The most days that a fold moves: a fold may run within a request. */
 const daysPerFold = 100;
 const writesAtOnce = 25;
 
@@ -25,8 +25,8 @@ export function dayOf(milliseconds: number): number {
 
 const storedDay = v.object({
   counts: v.array(v.number()),
-  /** The version of a head that had these counts. 0 in items of earlier versions. */
-  head: v.optional(v.number(), 0),
+  /** The version of a head that had these counts. */
+  head: v.number(),
 });
 
 function parseStoredDay(item: unknown): v.InferOutput<typeof storedDay> {
@@ -120,13 +120,12 @@ export async function readDaysNotIn(
 /** Reads the counts of days that have any, oldest first, each with its UTC date. One round trip. */
 export function readDays(
   table: Table,
-  list: IndexedList,
+  { index }: IndexedList,
   { first, last }: { first: number; last: number },
 ): Promise<{ day: string; counts: number[] }[]> {
-  const { index } = list;
-  const count = async ({ head, isOld, unfolded }: Snapshot, items: Item[] = []) => {
+  const count = async ({ head, unfolded }: Snapshot, items: Item[] = []) => {
     const stored = new Map(items.map((item) => [dayOfKey(item), parseStoredDay(item)]));
-    const kept = isOld ? await readOldDays(table, list) : new Map([...stored].map(([day, { counts }]) => [day, counts]));
+    const kept = new Map([...stored].map(([day, { counts }]) => [day, counts]));
     const counted = countDays(head.days, unfolded, (day) => {
       // The item was written from a later head, so its counts may already contain steps that this head has not folded.
       if ((stored.get(day)?.head ?? 0) > head.version) {

@@ -10,7 +10,6 @@ import type { Head } from './head.ts';
 import { countSteps, leastStepsToFold } from './least-steps.ts';
 import type { ListIndex } from './list-index.ts';
 import type { LogEntry } from './log.ts';
-import { awaitsCarryOver } from './old-lists.ts';
 import { partToFold } from './part-to-fold.ts';
 import { missingBefore, readWholeLog } from './read-log.ts';
 import { stayInMilliseconds } from './read-margin.ts';
@@ -37,8 +36,8 @@ export async function foldChanges(table: Table, index: ListIndex, least?: number
   const worthFrom = leastStepsToFold(index, head, { entries, unfolded });
   const toDo = { steps: countSteps(unfolded), folded: 0, folds: head.folds.length, worthFrom };
   const isScheduled = least !== undefined;
-  // A head with `by_rows` stops the folds of requests, and a missing step makes each read begin again.
-  const mayWait = !isScheduled || (!head.by_rows && missingBefore(head, entries).length === 0);
+  // A missing step makes each read begin again.
+  const mayWait = !isScheduled || missingBefore(head, entries).length === 0;
   const isWorthIt = toDo.steps >= (mayWait ? (least ?? worthFrom) : 1) || (isScheduled && hasOldDays(head, clock.now()));
   if (!isWorthIt && !head.folds.some((fold) => isStageDue(fold, clock.now()))) {
     // An index whose head names folds is marked.
@@ -49,16 +48,13 @@ export async function foldChanges(table: Table, index: ListIndex, least?: number
   // The mark comes first, so that the schedule also finds the log of an index that is not folded yet.
   const own = isScheduled ? undefined : await acquireFoldLease(table, index);
   if (!isScheduled && !own) return toDo;
-  if (head.held !== undefined || (!isScheduled && head.by_rows)) return toDo;
-  if (await awaitsCarryOver(table, index, head)) return toDo;
+  if (head.held !== undefined) return toDo;
   const advanced = await advanceFolds(table, index, { head, entries, now: clock.now() });
   const part = partToFold(unfolded, advanced.folds);
   // Without a part, the head has no room for more names.
   const isToFold = isWorthIt && (part.length > 0 || unfolded.length === 0);
   const next: Head = { ...head, folds: advanced.folds, version: head.version + 1 };
-  const { isFolded, lease } = isToFold
-    ? await foldPart(table, index, next, { part, isAll: part.length === unfolded.length, own })
-    : { isFolded: false, lease: own };
+  const { isFolded, lease } = isToFold ? await foldPart(table, index, next, { part, own }) : { isFolded: false, lease: own };
   if (!isToFold && advanced.hasChanged) await commitHead(table, index, next);
   if (lease) await releaseFoldLease(table, lease);
   return isFolded ? { ...toDo, folded: countSteps(part) } : toDo;
@@ -66,7 +62,6 @@ export async function foldChanges(table: Table, index: ListIndex, least?: number
 
 interface PartToFold {
   part: readonly LogEntry[];
-  isAll: boolean;
   /** The lease, if it was acquired. */
   own: FoldLease | undefined;
 }
@@ -76,7 +71,7 @@ async function foldPart(
   table: Table,
   index: ListIndex,
   next: Head,
-  { part, isAll, own }: PartToFold,
+  { part, own }: PartToFold,
 ): Promise<{ isFolded: boolean; lease: FoldLease }> {
   const now = clockOf(table).now();
   const [fold, lease] = await Promise.all([
@@ -88,7 +83,6 @@ async function foldPart(
     own ?? markIndex(table, index),
   ]);
   if (!fold) return { isFolded: false, lease };
-  if (isAll) delete fold.head.by_rows;
   return { isFolded: await commitFold(table, index, fold), lease };
 }
 

@@ -37,8 +37,8 @@ const storedHead = v.object({
   totals: v.record(v.string(), v.array(v.number())),
   /** The last leaf of each list's tree. */
   leaves: v.record(v.string(), storedBytes),
-  /** The inner node above it. Absent if there is none, or if it is still stored with the root. */
-  branches: v.optional(v.record(v.string(), storedBytes), {}),
+  /** The inner node above it. Absent if there is none. */
+  branches: v.record(v.string(), storedBytes),
   /** The name of the item with the rest of the right edge, by the tree's id; absent where there is none. */
   roots: v.record(v.string(), v.string()),
   /** By the day since 1970-01-01. */
@@ -46,11 +46,6 @@ const storedHead = v.object({
   folds: v.array(storedFold),
   /** While the index is rebuilt (rebuild.ts), nothing is folded. Its trees are built, or what they replaced is deleted. */
   held: v.optional(v.picklist(['building', 'cleaning'])),
-  /**
-   * Set when the trees have been built while the log had changes. Functions of version 1.0.0 may have changed the members of these
-   * without the log. So until all of them are folded, folds take the states of the rows instead.
-   */
-  by_rows: v.optional(v.literal(true)),
 });
 
 /** What a read of the lists begins with: one item, so that all of it is of one moment. */

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { numberOf } from '../identifiers.ts';
 import { listKeys, listNames, lists, type List } from '../table/keys.ts';
-import { oldStatisticsKeys } from '../table/old-list-keys.ts';
 import type { Item } from '../table/table.ts';
 import type { ListIndex } from './list-index.ts';
 import type { MemberChange } from './log.ts';
@@ -16,8 +15,6 @@ export interface IndexedList<Value extends string = string> {
   states: Readonly<Record<Value, State>>;
   /** The attribute of a row with its state; absent where all members have the same. */
   stateAttribute?: string;
-  /** The partition where earlier versions counted the statuses that members entered. */
-  oldStatistics?: string;
   /** Returns the group of a row in the tree of the list's filter. */
   groupOf?: (row: Item) => string;
 }
@@ -44,7 +41,6 @@ export const indexedLists = {
     states: computationStates,
     stateAttribute: 'status',
     groupOf: ({ owner }) => groupOfOwner(String(owner)),
-    oldStatistics: oldStatisticsKeys.partition(domain),
   }),
   runs: (domain: string): IndexedList<keyof typeof runStates> => ({
     rows: lists.runs(domain),

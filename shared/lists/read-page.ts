@@ -1,9 +1,7 @@
 import { listKeys } from '../table/keys.ts';
-import { facetsOf } from '../table/old-list-keys.ts';
-import { getItems, queryBetween, queryPrefix, type Item, type Table } from '../table/table.ts';
+import { getItems, queryBetween, type Item, type Table } from '../table/table.ts';
 import { stateOf, stateOfRow, type IndexedList } from './indexed-list.ts';
 import { stateCount, sumOf, type State } from './node.ts';
-import { readOldTree } from './old-lists.ts';
 import { countMembers, membersAt, selectMembers, type Selected } from './select-members.ts';
 import { readRowsAhead, rememberPage } from './rows-ahead.ts';
 import { withSnapshot, type Snapshot } from './snapshot.ts';
@@ -41,10 +39,7 @@ export async function readPage(table: Table, list: IndexedList, request: PageReq
   const tree = group === undefined ? list.tree : list.index.trees[list.tree];
   if (tree === undefined) throw new TypeError(`The list ${list.rows.pk} has no groups.`);
   const readSelected = async (snapshot: Snapshot, ahead: readonly Item[] = []): Promise<Page> => {
-    if (snapshot.isOld && isFilteredAnew(list, request)) return pageOfAllRows(table, list, request);
-    const { numbers, total } = snapshot.isOld
-      ? await selectFromOldTree(table, snapshot, list, request)
-      : await selectPage(snapshot, list, { tree, request });
+    const { numbers, total } = await selectPage(snapshot, list, { tree, request });
     if (isFirst) rememberPage(table, list, request, numbers);
     const isMatch = (row: Item) => matches(list, request, row);
     // A row that came into the state after it was read ahead is read again.
@@ -55,24 +50,6 @@ export async function readPage(table: Table, list: IndexedList, request: PageReq
     roots: isFirst ? [] : [tree],
     alsoRead: isFirst ? () => readRowsAhead(table, list, request) : undefined,
   });
-}
-
-/** Selects from the index of earlier versions and what has changed since. */
-async function selectFromOldTree(table: Table, snapshot: Snapshot, list: IndexedList, request: PageRequest): Promise<Selected> {
-  const view = { ...(await readOldTree(table, list)), differences: snapshot.differences(list.tree) };
-  return selectMembers(view, { group: '', states: statesOf(list, request) }, request);
-}
-
-/** Returns whether earlier versions could not filter the list so. */
-function isFilteredAnew({ rows, states }: IndexedList, { group, state }: PageRequest): boolean {
-  return group !== undefined || (state !== undefined && !(state in facetsOf(rows)) && state in states);
-}
-
-/** Reads all rows. Only until the migration has entered them into the trees. */
-async function pageOfAllRows(table: Table, list: IndexedList, request: PageRequest): Promise<Page> {
-  const all = await queryPrefix(table, list.rows.pk, listKeys.prefixes.row, { newestFirst: true });
-  const rows = all.filter((row) => matches(list, request, row));
-  return { rows: rows.slice(request.offset, request.offset + request.limit), total: rows.length };
 }
 
 function matches(list: IndexedList, { state, group }: PageRequest, row: Item): boolean {

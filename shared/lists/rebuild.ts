@@ -1,15 +1,16 @@
+import { log } from '../logger.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import { keyOfItem } from '../table/keys.ts';
 import { clockOf, queryPartition, queryPrefix, type Table } from '../table/table.ts';
 import { deleteItems } from '../table/writes.ts';
 import { readBuild } from './build.ts';
-import { carryOver } from './carry-over.ts';
+import { buildTrees } from './build-trees.ts';
 import { deleteDeadNodes } from './dead-nodes.ts';
 import { markIndex } from './fold-lease.ts';
+import { foldChanges } from './fold.ts';
 import type { IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
 import { isLeaf, type TreeNode } from './node.ts';
-import { awaitsCarryOver } from './old-lists.ts';
 import { stayInMilliseconds } from './read-margin.ts';
 import { childOf } from './select-members.ts';
 import { readTree } from './snapshot.ts';
@@ -24,7 +25,6 @@ type Lists = readonly [IndexedList, ...IndexedList[]];
  * @param lists all lists of one index
  * @param onRows called with the number of rows that a step has entered
  * @param options.isAnew whether to begin anew where another rebuild has entered rows already
- * @throws Error if the lists of an earlier version are not carried over yet
  * @throws TakenOverError
  */
 export async function rebuildIndex(
@@ -37,19 +37,25 @@ export async function rebuildIndex(
   // Cleans up after a rebuild that died when its trees were complete. This one reads all rows again.
   await clean(table, index);
   if (isAnew) await deleteItems(table, [indexKeys.build(index)]);
+  await foldAll(table, index);
   await holdFolds(table, index);
-  await carryOverAll(table, lists, { isRebuild: true, onRows });
+  for (let rows; (rows = await buildTrees(table, lists)) !== undefined;) onRows(rows);
   await clean(table, index);
-  // Folds the changes that are still in the log. If another rebuild has begun since, its runner does this.
-  await carryOverAll(table, lists, { isRebuild: false, onRows });
+  await foldAll(table, index);
 }
 
-async function carryOverAll(
-  table: Table,
-  lists: Lists,
-  { isRebuild, onRows }: { isRebuild: boolean; onRows: (rows: number) => void },
-): Promise<void> {
-  for (let rows; (rows = await carryOver(table, lists, { isRebuild })) !== undefined;) onRows(rows);
+/**
+ * Folds the log. Before a rebuild, so that rows count that were changed without the log after their last logged change. A damaged tree
+ * cannot be folded, and is rebuilt nevertheless.
+ */
+async function foldAll(table: Table, index: ListIndex): Promise<void> {
+  try {
+    for (let part = await foldChanges(table, index, 1); part.folded > 0 && part.folded < part.steps;) {
+      part = await foldChanges(table, index, 1);
+    }
+  } catch (error) {
+    log('WARN', 'The changes of a list were not folded around its rebuild.', { index: index.scope }, error);
+  }
 }
 
 /** What a rebuild that has not ended has done so far. */
@@ -73,9 +79,6 @@ async function holdFolds(table: Table, index: ListIndex): Promise<void> {
   for (;;) {
     const head = await readHead(table, index);
     if (head.held !== undefined) return;
-    if (await awaitsCarryOver(table, index, head)) {
-      throw new Error(`The migration has not reached ${index.scope} yet, which builds its index in any case.`);
-    }
     if (await commitHead(table, index, { ...head, version: head.version + 1, held: 'building' })) return;
     // A fold has come in between.
   }

@@ -7,7 +7,6 @@ import { clockOf, deadlineOf, getItem, queryPrefix, type Item, type Table } from
 import { edgeInHead, newestInHead, parseHead, type Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
 import type { LogEntry } from './log.ts';
-import { isCarriedOver, isKnownToBeCarriedOver } from './old-lists.ts';
 import { missingBefore, readLog } from './read-log.ts';
 import { maxReadInMilliseconds } from './read-margin.ts';
 import type { Difference, View } from './select-members.ts';
@@ -21,8 +20,6 @@ const maxRestarts = 5;
 /** All lists of an index at one moment. */
 export interface Snapshot {
   head: Head;
-  /** Whether the index may lack what earlier versions listed: together with its log, their own index is complete (old-lists.ts). */
-  isOld: boolean;
   unfolded: readonly LogEntry[];
   /** Returns how the members of a tree differ from the tree. */
   differences: (tree: string) => readonly Difference[];
@@ -55,8 +52,7 @@ export async function withSnapshot<T, B = undefined>(
     try {
       const [indexRead, also] = await Promise.all([indexReads.share(table, what, readAnew), alsoRead?.()]);
       assertNotTorn(index, indexRead, awaited);
-      const snapshot = snapshotOf(table, index, indexRead);
-      const [result] = await Promise.all([read(snapshot, also), snapshot.isOld ? isCarriedOver(table) : undefined]);
+      const result = await read(snapshotOf(table, index, indexRead), also);
       if (steadyTimeOf(clockOf(table)) - startedAt <= maxReadInMilliseconds) return result;
       failure = new Error(`A read of ${index.scope} took longer than ${maxReadInMilliseconds} ms.`);
     } catch (error) {
@@ -73,7 +69,7 @@ export class TornReadError extends Error {
 }
 
 /** What is read of an index at one moment. Requests share it, so nobody may change it. */
-interface IndexRead extends Pick<Snapshot, 'head' | 'isOld' | 'unfolded' | 'differences'> {
+interface IndexRead extends Pick<Snapshot, 'head' | 'unfolded' | 'differences'> {
   /** The steps that others come after, and that are neither in the log nor folded. */
   missing: readonly string[];
   /** The newest root of each tree that was read ahead. */
@@ -83,8 +79,6 @@ interface IndexRead extends Pick<Snapshot, 'head' | 'isOld' | 'unfolded' | 'diff
 const indexReads = new SharedReads<IndexRead>();
 
 async function readIndex(table: Table, index: ListIndex, prefetched: readonly string[]): Promise<IndexRead> {
-  // The migration may end after the head is read. So only what was known before tells what a list without a head contains.
-  const areAllCarriedOver = isKnownToBeCarriedOver(table);
   const [headItem, entries, roots] = await Promise.all([
     getItem(table, indexKeys.head(index)),
     readLog(table, index),
@@ -100,7 +94,6 @@ async function readIndex(table: Table, index: ListIndex, prefetched: readonly st
   };
   return {
     head,
-    isOld: head.version === 0 && !areAllCarriedOver,
     unfolded,
     differences,
     missing: missingBefore(head, entries),
@@ -108,12 +101,11 @@ async function readIndex(table: Table, index: ListIndex, prefetched: readonly st
   };
 }
 
-function snapshotOf(table: Table, index: ListIndex, { head, isOld, unfolded, differences, newestRoots }: IndexRead): Snapshot {
+function snapshotOf(table: Table, index: ListIndex, { head, unfolded, differences, newestRoots }: IndexRead): Snapshot {
   const source = new StoredNodes(table, index);
   const viewOf = (tree: Tree, treeId: string): View => ({ tree, source, differences: differences(treeId) });
   return {
     head,
-    isOld,
     unfolded,
     differences,
     view: async (treeId) => viewOf(await readTree(table, index, head, treeId, newestRoots.get(treeId)), treeId),

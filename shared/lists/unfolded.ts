@@ -89,18 +89,3 @@ export function firstStates(list: string, entries: readonly LogEntry[]): Member[
   }
   return [...states.values()];
 }
-
-/** Returns the last state of each member of a list that the entries mention, by group and number. 0: no member. */
-export function lastStates(list: string, entries: readonly LogEntry[]): Member[] {
-  const inOrder = entries.flatMap(({ steps }) => steps).sort((a, b) => a.version - b.version);
-  const states = new Map<string, Member>();
-  for (const { number, now, group = '', groupBefore, list: of } of inOrder.flatMap(({ changes }) => changes)) {
-    if (of !== list) continue;
-    const members = [
-      ...(groupBefore === undefined ? [] : [{ group: groupBefore, number, state: 0 }]),
-      { group, number, state: now },
-    ];
-    for (const member of members) states.set(placeName(member), member);
-  }
-  return [...states.values()];
-}

@@ -10,17 +10,15 @@ import { recordPlan, type FoldPlan } from './clear-fold.ts';
 import { countDays, moveOldDays, readDaysNotIn } from './days.ts';
 import { DeadNodes } from './dead-nodes.ts';
 import type { Head } from './head.ts';
-import { treeIdsOf, listsOfIndex } from './indexed-list.ts';
 import { countSteps } from './least-steps.ts';
 import type { ListIndex } from './list-index.ts';
 import type { LogEntry } from './log.ts';
-import { membersByRows, toSetIn } from './members-by-rows.ts';
 import { countsOf, placeName, type TreeNode } from './node.ts';
 import { stayInMilliseconds } from './read-margin.ts';
 import type { Difference } from './select-members.ts';
 import { readTree } from './snapshot.ts';
 import { nodeItems, replaceNode, StoredNodes } from './stored-nodes.ts';
-import { divideEdge, type StoredEdge, type Tree } from './tree.ts';
+import { divideEdge, type Tree } from './tree.ts';
 import { differencesOf, versionsOf } from './unfolded.ts';
 
 const callsAtOnce = 25;
@@ -86,9 +84,8 @@ async function changeTrees(
   { part, dead }: { part: readonly LogEntry[]; dead: DeadNodes },
 ): Promise<ReplacedTree[]> {
   const source = new StoredNodes(table, index);
-  const changes = head.by_rows ? await changesByRows(table, index, head, part) : changesOf(index, part);
   return await Promise.all(
-    [...changes]
+    [...changesOf(index, part)]
       .filter(([, ofTree]) => ofTree.length > 0)
       .map(async ([treeId, ofTree]) => {
         const before = await readTree(table, index, head, treeId);
@@ -101,21 +98,6 @@ async function changeTrees(
 function changesOf(index: ListIndex, part: readonly LogEntry[]): Map<string, MemberToSet[]> {
   const toSet = ({ group, number, before, now: state }: Difference) => ({ group, number, before, state });
   return new Map([...differencesOf(index, part)].map(([treeId, differences]) => [treeId, differences.map(toSet)]));
-}
-
-/** Returns the members of each tree that the log mentions, in the states of their rows. */
-async function changesByRows(
-  table: Table,
-  index: ListIndex,
-  head: Head,
-  part: readonly LogEntry[],
-): Promise<Map<string, MemberToSet[]>> {
-  const changes = new Map<string, MemberToSet[]>();
-  for (const list of listsOfIndex(index.scope) ?? []) {
-    const members = await membersByRows(table, list, head, part);
-    for (const treeId of treeIdsOf({ ...list, index })) changes.set(treeId, toSetIn(treeId, list, members));
-  }
-  return changes;
 }
 
 type PartsOfHead = Pick<Head, 'totals' | 'leaves' | 'branches' | 'roots'>;
@@ -145,7 +127,8 @@ function replaceTrees(
     plan.replacing.push(...[...written.keys()].filter((id) => dead.replaced.has(id)));
     plan.dropped.push(...dropped);
     items.push(...nodeItems(index, fresh));
-    if (isStored(head, treeId, upper, divideEdge(before, isList))) continue;
+    // It is mostly stored already: new members change no more than the head.
+    if (isSameEdge(upper, divideEdge(before, isList).upper)) continue;
     const oldRoot = roots.get(treeId);
     if (oldRoot !== undefined) plan.roots_dropped.push(indexKeys.root(index, treeId, oldRoot).sk);
     roots.delete(treeId);
@@ -173,12 +156,6 @@ async function replaceNodes(
     write,
     callsAtOnce,
   );
-}
-
-/** Returns whether the root of a tree is stored as it is already. It mostly is: new members change no more than the head. */
-function isStored({ branches }: Head, treeId: string, upper: readonly Uint8Array[], before: StoredEdge): boolean {
-  const isDividedAlike = Boolean(before.branch) === treeId in branches;
-  return isDividedAlike && isSameEdge(upper, before.upper);
 }
 
 function isSameEdge(a: readonly Uint8Array[], b: readonly Uint8Array[]): boolean {

@@ -6,7 +6,7 @@ import { groupOfComputation, indexedLists, memberChange } from '../lists/indexed
 import { lastVersion, nameOfResource, type MemberChange } from '../lists/log.ts';
 import { recordChange } from '../lists/record-change.ts';
 import { keyToWrite, listKeys, lists, type Key } from '../table/keys.ts';
-import { schemaVersion } from '../table/schema-version.ts';
+import { schemaAttribute } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import type { Table } from '../table/table.ts';
 import { StaleReadError, type Transaction } from '../table/transaction.ts';
@@ -20,7 +20,7 @@ export async function addRun(
   entry: Entry,
 ): Promise<void> {
   const { key } = placeOf(computation.domain, run.id);
-  const Item = { ...key, ...schemaVersion('run'), ...run };
+  const Item = { ...key, ...schemaAttribute, ...run };
   transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } });
   const runChange = memberOf(computation.domain, run, { now: run.status });
   await enterStatus(table, transaction, computation, { run, runChange }, entry);

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { cvmKeys, keyToWrite, type Key, type RowKey } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { schemaVersion } from '../table/schema-version.ts';
+import { schemaAttribute } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import { getItems, queryPartition, queryPrefix, type Item, type Table } from '../table/table.ts';
 import { StaleReadError, type Transaction } from '../table/transaction.ts';
@@ -105,7 +105,7 @@ export async function readClaimsOfDomain(table: Table, domain: string): Promise<
 
 /** Claims a CVM. Fails with StaleReadError if another run has claimed it since it was read. */
 export function addClaim(transaction: Transaction, claim: Claim): void {
-  const Item = { ...keyToWrite(cvmKeys.claim(claim.domain, claim.cvm_id)), ...schemaVersion('claim'), ...claim };
+  const Item = { ...keyToWrite(cvmKeys.claim(claim.domain, claim.cvm_id)), ...schemaAttribute, ...claim };
   transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() });
 }
 

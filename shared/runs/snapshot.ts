@@ -2,7 +2,7 @@ import { keyAttributes, storedKeyOf, withoutServerKey } from '../computations/ag
 import { runSnapshot, type NewSnapshot, type RunSnapshot } from '../manifest/run-snapshot.ts';
 import { runKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { schemaVersion } from '../table/schema-version.ts';
+import { schemaAttribute } from '../table/schema-version.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
 import type { RunReference } from './run-reference.ts';
@@ -18,7 +18,7 @@ export function addSnapshot(
   const { server_key } = agent_config;
   const Item = {
     ...runKeys.snapshot(computation_id, run_id),
-    ...schemaVersion('snapshot of a run'),
+    ...schemaAttribute,
     run_id,
     ...rest,
     agent_config: withoutServerKey(agent_config),

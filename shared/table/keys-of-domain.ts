@@ -16,17 +16,7 @@ export interface DomainToFind {
 const resourceLists = [listNames.computations, listNames.runs, listNames.assets] as const;
 
 /** The first part of a partition's name, where the second is the domain. */
-const namedByDomain = new Set<string>([
-  ...resourceLists,
-  listNames.cvms,
-  'statistics',
-  'user',
-  'cvm',
-  'commands',
-  'agent',
-  'closing', // of earlier versions
-  'limit',
-]);
+const namedByDomain = new Set<string>([...resourceLists, listNames.cvms, 'user', 'cvm', 'commands', 'agent', 'limit']);
 
 /** Where the second part is the identifier of a computation or an asset. */
 const namedByResource = new Set<string>([

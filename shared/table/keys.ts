@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { hashByte, shardOf, shardsOf } from './shards.ts';
 
 /**
- * The keys of the table. Apart from this file, only index-keys.ts, old-list-keys.ts, shards.ts and keys-of-domain.ts
- * contain key literals.
+ * The keys of the table. Apart from this file, only index-keys.ts, shards.ts and keys-of-domain.ts contain key literals.
  *
  * A list (the computations, assets or runs of a domain; the computations linked to an asset) has its rows in a partition, each at
  * `row#<number>`. A row must be small. Membership, order and counts are in the list's index (see index-keys.ts and
@@ -266,10 +265,9 @@ export const waitKeys = {
   slot: (endpoint: string, slot: number): Key => writableKey(`waits#${endpoint}`, `slot#${padded(slot, 4)}`),
 };
 
-/** The progress of each migration, by its name. */
-export const migrationKeys = {
-  partition: 'migrations',
-  state: (name: string): Key => writableKey(migrationKeys.partition, name),
+/** The schema version of the table (schema-version.ts). */
+export const schemaKeys = {
+  version: writableKey('schema', 'version'),
 };
 
 /** The answers that are kept for repeated requests. Each has a partition of its own, named by a hash. */

@@ -20,24 +20,11 @@ export async function updateNumberIf(
 
 const counter = 'last_number';
 
-/**
- * Increments a counter item.
- * @returns its new value; undefined if the item does not exist
- */
-export async function incrementExisting(table: Table, key: Key): Promise<number | undefined> {
-  const { isDone, value } = await updateNumberIf(table, key, counter, {
-    UpdateExpression: `ADD ${counter} :one`,
-    ConditionExpression: 'attribute_exists(pk)',
-    ExpressionAttributeValues: { ':one': 1 },
-  });
-  return isDone ? value : undefined;
-}
-
-/** Increments a counter item and returns its new value. An item that does not exist yet begins at `first`. */
-export async function incrementFrom(table: Table, key: Key, first: number): Promise<number> {
+/** Increments a counter item and returns its new value. An item that does not exist yet begins at 0. */
+export async function incrementBy(table: Table, key: Key, by: number): Promise<number> {
   const { value } = await updateNumberIf(table, key, counter, {
-    UpdateExpression: `SET ${counter} = if_not_exists(${counter}, :first) + :one`,
-    ExpressionAttributeValues: { ':first': first, ':one': 1 },
+    UpdateExpression: `ADD ${counter} :by`,
+    ExpressionAttributeValues: { ':by': by },
   });
   return value;
 }

@@ -1,32 +1,28 @@
-/**
- * The schema version in which each kind of item is written, by the kind's name in parseStored. It is stored in the attribute
- * `schema`. Items without it have version 1. Readers accept all versions up to this one. So to change a schema, first deploy
- * readers that know both versions; a migration then rewrites the items (shared/migrations/).
- */
-const schemaVersions = {
-  computation: 1,
-  run: 1,
-  asset: 1,
-  claim: 1,
-  'registered CVM': 1,
-  'snapshot of a run': 1,
-  'journal head': 1,
-  'kept answer': 1,
-  evidence: 1,
-} as const;
+import { schemaKeys } from './keys.ts';
+import { updateNumberIf } from './numbers.ts';
+import type { Table } from './table.ts';
 
-/** Returns the attribute to write with a whole item of this kind. Updates of single attributes do not change the version. */
-export function schemaVersion(kind: keyof typeof schemaVersions): { schema: number } {
-  return { schema: schemaVersions[kind] };
+/** The version of the shapes of all stored items. docs/adr/0007-migrations.md says what a change of it takes. */
+export const schemaVersion = 1;
+
+/** The attribute of whole items whose shape may change. Updates of single attributes leave it as it is. */
+export const schemaAttribute = { schema: schemaVersion };
+
+/** @throws Error if the item has a schema of another version */
+export function assertSchema(stored: unknown, kind: string): void {
+  if (typeof stored !== 'object' || stored === null || !('schema' in stored) || stored.schema === schemaVersion) return;
+  throw new Error(
+    `A stored ${kind} has schema version ${String(stored.schema)}. This service knows only version ${schemaVersion}.`,
+  );
 }
 
-/** @throws Error if a newer version of the service wrote the item, so that its schema is unknown */
-export function assertKnownSchema(stored: unknown, kind: string): void {
-  const schema = typeof stored === 'object' && stored !== null && 'schema' in stored ? stored.schema : 1;
-  const newest = kind in schemaVersions ? schemaVersions[kind as keyof typeof schemaVersions] : 1;
-  if (typeof schema === 'number' && Number.isInteger(schema) && schema >= 1 && schema <= newest) return;
-  throw new Error(
-    `A stored ${kind} has schema ${String(schema)}, and this version of the service knows ${newest} at most: ` +
-      'it was written by a newer version.',
-  );
+/** Marks a table that has no mark with the schema version. @throws Error if it has the mark of another version */
+export async function assertSchemaOfTable(table: Table): Promise<void> {
+  const { isDone, value } = await updateNumberIf(table, schemaKeys.version, 'schema', {
+    UpdateExpression: 'SET #schema = :version',
+    ConditionExpression: 'attribute_not_exists(#schema) OR #schema = :version',
+    ExpressionAttributeNames: { '#schema': 'schema' },
+    ExpressionAttributeValues: { ':version': schemaVersion },
+  });
+  if (!isDone) throw new Error(`The data has schema version ${value}. This service knows only version ${schemaVersion}.`);
 }

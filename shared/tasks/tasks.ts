@@ -97,16 +97,6 @@ export const tasks = [
     impact: 'No immediate effect. Lists and statistics are read more slowly.',
   },
   {
-    name: 'maintenance/migrate',
-    trigger: { everyMinutes: 5 },
-    uses: {
-      table: [...changesLists, 'Scan', 'ConditionCheckItem'],
-      sealingKey: ['GenerateDataKey'],
-    },
-    timeoutInSeconds: 60,
-    impact: 'No immediate effect. Stored items keep the form of an earlier version, such as private keys in plain text.',
-  },
-  {
     name: 'maintenance/receive-upload',
     trigger: 'upload',
     uses: { table: ['GetItem', 'UpdateItem', 'DeleteItem'], content: ['GetObject', 'DeleteObject'], bucket: ['ListBucket'] },

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runKey } from '../../shared/computations/read-run.ts';
 import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
-import { schemaVersion } from '../../shared/table/schema-version.ts';
+import { schemaAttribute } from '../../shared/table/schema-version.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { amount } from '../support/amounts.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../support/embedded-table.ts';
@@ -47,7 +47,7 @@ function claimOf(run_id: string, number: number, { isSuspect = number < tokenles
   const cvm_id = `cvm-${number}`;
   return {
     ...cvmKeys.claim(domain, cvm_id),
-    ...schemaVersion('claim'),
+    ...schemaAttribute,
     domain,
     computation_id,
     run_id,
@@ -104,7 +104,7 @@ describe(`the sweep of ${count} claims under the quota of AWS`, () => {
     const beingStopped = claims.slice(0, suspects).filter(({ run_id }) => !lostIds.includes(run_id));
     const stopping = beingStopped.map(({ run_id, cvm_id }) => ({
       ...runKey(domain, run_id),
-      ...schemaVersion('run'),
+      ...schemaAttribute,
       id: run_id,
       computation_id,
       cvm_id,

@@ -14,9 +14,7 @@ import { stopRun } from '../../shared/runs/stop-run.ts';
 import { purgeKeys } from '../../shared/table/keys.ts';
 import { Transaction } from '../../shared/table/transaction.ts';
 import type { TaskName } from '../../shared/tasks/tasks.ts';
-import { aSharedComputation } from '../support/approvals.ts';
 import { anAsset, byAlice, type Stores } from '../support/builders-store.ts';
-import { forgetOpenTasks } from '../support/earlier-open-tasks.ts';
 
 /** Inputs of tasks beside those of the cost page: those that find something to do. */
 export const moreTaskCases: Partial<Record<TaskName, Record<string, (world: BenchWorld) => unknown>>> = {
@@ -73,13 +71,6 @@ export const moreTaskCases: Partial<Record<TaskName, Record<string, (world: Benc
       await updateAsset(stores.table, stores.content, { domain, id, given, ...byAlice });
       await uploadUnnoticed(stores, domain);
       return {};
-    },
-  },
-  'maintenance/migrate': {
-    'what earlier versions wrote': async ({ stores, domain }) => {
-      await aSharedComputation(stores, domain);
-      await forgetOpenTasks(stores.table);
-      return { grace_in_seconds: 0 };
     },
   },
 };

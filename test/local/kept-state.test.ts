@@ -10,8 +10,8 @@ import { localCredentials } from '../../local/local-credentials.ts';
 import { local } from '../../local/local-environment.ts';
 import { type LocalS3, startS3 } from '../../local/s3/s3.ts';
 import { documentClient } from '../../shared/table/document-client.ts';
-import { runKeys } from '../../shared/table/keys.ts';
-import { getItem, type Table } from '../../shared/table/table.ts';
+import { schemaKeys } from '../../shared/table/keys.ts';
+import type { Table } from '../../shared/table/table.ts';
 import { putItem } from '../../shared/table/writes.ts';
 import { oneOf } from '../support/amounts.ts';
 import { patientDeadline } from '../support/embedded-table.ts';
@@ -153,11 +153,7 @@ describe('a limit on the size of files', () => {
 });
 
 describe('a start', () => {
-  it('completes a purge that a kill interrupted, and migrates what an earlier version has stored without waiting for its functions', async () => {
-    const key = runKeys.snapshot('a-computation', 'a-run');
-    await onTable((table) =>
-      putItem(table, { ...key, run_id: 'a-run', agent_config: { log_level: 'info', server_key: 'PRIVATE' } }),
-    );
+  it('completes a purge that a kill interrupted', async () => {
     const first = await onData();
     const asset = { file_name: 'iris.csv', asset_type: 'dataset', asset: btoa('5.1,3.5') };
     const { body } = await first.call('POST', '/d1/assets', { asset });
@@ -169,13 +165,17 @@ describe('a start', () => {
     expect(second.output()).toContain('Ctrl-C');
     await second.end('SIGTERM'); // after what it does in the background
     expect(contents()).toEqual([]);
-    const migrated = await onTable((table) => getItem(table, key));
-    expect(migrated).toMatchObject({ agent_config: { log_level: 'info' } });
-    expect(migrated).not.toHaveProperty('agent_config.server_key');
   });
 });
 
 describe('a data directory that cannot be used', () => {
+  it('is refused if its data has another schema version', async () => {
+    await onTable((table) => putItem(table, { ...schemaKeys.version, schema: 2 }));
+    const service = await onData();
+    expect(await service.exited).toBe(1);
+    expect(service.output()).toContain('The data has schema version 2. This service knows only version 1.');
+  });
+
   it('is named at the start with the reason', async () => {
     mkdirSync(join(data, 'service.lock'));
     const directory = await onData();

@@ -214,22 +214,10 @@ export const acceptedMutants: AcceptedMutant[] = [
     reason: 'A build has the version of the head that is held for it. No other head has it.',
   },
   {
-    file: 'shared/lists/carry-over.ts',
-    before: 'if (folded === 0) await clockOf(table).wait(pauseInMilliseconds);',
-    after: 'if (folded !== 0) await clockOf(table).wait(pauseInMilliseconds);',
-    reason: 'Tuning: the pauses between attempts.',
-  },
-  {
-    file: 'shared/lists/carry-over.ts',
+    file: 'shared/lists/build-trees.ts',
     before: 'const begun = items.length > 0 ? await putBuild(table, index, build, { ...build, writing }) : build;',
     after: 'const begun = items.length > 1 ? await putBuild(table, index, build, { ...build, writing }) : build;',
     reason: 'A step that dies after it wrote one node leaves a node that no tree names. The next cleaning deletes it.',
-  },
-  {
-    file: 'shared/lists/fold.ts',
-    before: 'if (head.held !== undefined || (!isScheduled && head.by_rows)) return toDo;',
-    after: 'if ((head.held !== undefined)) return toDo;',
-    reason: 'Requests leave folds by rows to the schedule because these take long. The result is the same.',
   },
   {
     file: 'shared/lists/fold.ts',
@@ -248,20 +236,6 @@ export const acceptedMutants: AcceptedMutant[] = [
     before: 'if (steps >= leastToMark || folds > 0) rememberFoldCheck(table, index, worthFrom); // the schedule knows the index',
     after: 'if (steps >= leastToMark || folds >= 0) rememberFoldCheck(table, index, worthFrom); // the schedule knows the index',
     reason: 'Tuning: an index without a mark is checked later. A check from 64 changes on marks it all the same.',
-  },
-  {
-    file: 'shared/lists/carry-over.ts',
-    before: 'if (entries.length > 0 || Object.keys(head.days).length > 0) await markIndex(table, index);',
-    after: 'if ((entries.length > 0)) await markIndex(table, index);',
-    reason:
-      'The runner folds what is left, and marks the index then. This mark is for a runner that dies here and never continues.',
-  },
-  {
-    file: 'shared/lists/carry-over.ts',
-    before: 'if (entries.length > 0 || Object.keys(head.days).length > 0) await markIndex(table, index);',
-    after: 'if (entries.length > 1 || Object.keys(head.days).length > 0) await markIndex(table, index);',
-    reason:
-      'The runner folds what is left, and marks the index then. This mark is for a runner that dies here and never continues.',
   },
   {
     file: 'shared/lists/write-fold.ts',

@@ -18,12 +18,8 @@ import { takesKey, type Route } from '../../shared/http/route.ts';
 import { bindAgent, keepAttestationOfRun, readAgentRecord, recordAgentProcess } from '../../shared/runs/agent-record.ts';
 import { writeSweepState } from '../../shared/runs/sweep-state.ts';
 import { indexKeys } from '../../shared/table/index-keys.ts';
-import { lists, writableKey } from '../../shared/table/keys.ts';
-import { oldListKeys } from '../../shared/table/old-list-keys.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { putItem } from '../../shared/table/writes.ts';
-import { transact } from '../../shared/table/transaction.ts';
-import { addToList, countTransition } from './earlier-lists.ts';
 import { byAlice, type Stores } from './builders-store.ts';
 import { httpEvent } from './http-event.ts';
 import { skippingClock } from './skipping-clock.ts';
@@ -36,7 +32,7 @@ const stepsOfRuns = Object.entries(taskCases).filter(
 
 /**
  * Fills the domain d1 with everything that the service writes: every endpoint in every case, with and without Idempotency-Key, every
- * step of runs in every state, what the gateway records of agents, and what earlier versions wrote. Nothing is purged or folded.
+ * step of runs in every state, and what the gateway records of agents. Nothing is purged or folded.
  */
 export async function fillDomain(stores: Stores): Promise<BenchWorld> {
   setTestEnvironment(stores.endpoints);
@@ -63,7 +59,6 @@ export async function fillDomain(stores: Stores): Promise<BenchWorld> {
   const { index } = indexedLists.assets(world.domain);
   await foldChanges(stores.table, index, 1);
   await putItem(stores.table, { ...indexKeys.node(index, 'node') }); // only trees with hundreds of members have one
-  await writeWhatEarlierVersionsWrote(stores.table, world.domain);
   await takeTokens(stores.table, { perSecond: 1, burst: 10 }, { domain: world.domain, tokens: 1, now: Date.now() });
   const place = { domain: world.domain, cvm_id: 'cvm-1' };
   const question = { type: 'question' as const, id: randomUUID(), from: 'gateway-1', stream: 'stream-1', ...place };
@@ -84,13 +79,6 @@ async function recordAgent(world: BenchWorld): Promise<void> {
   const { stream } = commandStream;
   await bindAgent(table, cvm, { run_id, computation_id, stream, certificate: sampleCvm.certificate_fingerprint });
   await keepAttestationOfRun(table, cvm, { run_id, computation_id, attestation_hash: '00' });
-}
-
-async function writeWhatEarlierVersionsWrote(table: Table, domain: string): Promise<void> {
-  await putItem(table, { ...oldListKeys.counter(lists.computations(domain)), last_number: 1 });
-  await transact(table, addToList(lists.computations(domain), 1, 'created'));
-  await transact(table, [countTransition(domain, 'created', byAlice.now)]);
-  await putItem(table, { ...writableKey(`closing#${domain}#0`, 'assets') });
 }
 
 /** Returns all items of the table, by their keys. */

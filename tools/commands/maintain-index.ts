@@ -2,9 +2,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { systemClock, type Clock } from '../../shared/clock.ts';
 import { allIndexes, isStored } from '../../shared/lists/all-indexes.ts';
 import { indexedLists, listsOfIndex } from '../../shared/lists/indexed-list.ts';
-import { awaitsCarryOver } from '../../shared/lists/old-lists.ts';
 import { readProgress, rebuildIndex } from '../../shared/lists/rebuild.ts';
-import { readHead } from '../../shared/lists/stored-head.ts';
 import { documentClient } from '../../shared/table/document-client.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { outputsOf } from '../domains/stage-resources.ts';
@@ -31,8 +29,6 @@ was. It does not read again what it had read before: pass --restart if rows have
   --stage STAGE    on AWS, with the credentials of the environment, while the service goes on
   --data DIR       in the directory of a service on this machine, which must not run. With DYNAMODB_ENDPOINT, no directory is needed.
 
-After an upgrade, lists that the migration lists-in-trees has not reached are named and not compared: it builds their index.
-
 The exit code is 0 if no list differs from its rows, 1 if one does or the command fails, 2 for a mistake on the command line.`;
 
 interface OpenTable {
@@ -49,7 +45,6 @@ export async function indexCommand(args: string[], clock: Clock = systemClock): 
     all: { type: 'boolean' },
     from: { type: 'string' },
     restart: { type: 'boolean' },
-    anew: { type: 'boolean' }, // the former name of --restart
     stage: { type: 'string' },
     data: { type: 'string' },
     help: { type: 'boolean', short: 'h' },
@@ -61,7 +56,7 @@ export async function indexCommand(args: string[], clock: Clock = systemClock): 
   if (action !== 'check' && action !== 'rebuild') throw new UsageError('The first argument must be check or rebuild.');
   if (options.all && (options.domain ?? options.asset) !== undefined)
     throw new UsageError('--all takes neither --domain nor --asset.');
-  const isAnew = options.restart === true || options.anew === true;
+  const isAnew = options.restart === true;
   if (isAnew && action !== 'rebuild') throw new UsageError('--restart is an option of rebuild only.');
   if (options.from !== undefined && action !== 'check') throw new UsageError('--from is an option of check only.');
   const from = options.from === undefined ? undefined : placeOf(options.from);
@@ -88,7 +83,6 @@ async function maintainAll(
   let [checked, differing] = [0, 0];
   const comparison = new Comparison(table, from);
   for (const lists of indexesFrom(await allIndexes(table), from)) {
-    if (await isYetToBeBuilt(table, lists)) continue;
     checked += 1;
     if (!(await comparison.doDiffer(lists))) continue;
     differing += 1;
@@ -115,18 +109,9 @@ async function storedOnes(table: Table, indexes: Lists[]): Promise<Lists[]> {
   throw new Error(`The table has nothing in ${indexes.map(([{ index }]) => index.scope).join(', ')}.`);
 }
 
-/** Prints it if so. */
-async function isYetToBeBuilt(table: Table, [{ index }]: Lists): Promise<boolean> {
-  const isIt = await awaitsCarryOver(table, index, await readHead(table, index));
-  if (isIt) print(`${index.scope}: not compared, because the migration that builds its index has not reached it yet.`);
-  return isIt;
-}
-
 async function check(table: Table, indexes: Lists[], from: Place | undefined): Promise<void> {
   const comparison = new Comparison(table, from);
-  for (const lists of indexesFrom(indexes, from)) {
-    if (!(await isYetToBeBuilt(table, lists))) await printDifferences(comparison, lists);
-  }
+  for (const lists of indexesFrom(indexes, from)) await printDifferences(comparison, lists);
 }
 
 async function printDifferences(comparison: Comparison, lists: Lists): Promise<void> {

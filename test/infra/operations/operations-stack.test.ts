@@ -165,7 +165,6 @@ describe.each(synthesized)('the operations stack of $stage.name', ({ stage, stac
     const minutes: Record<string, number> = {
       'lifecycle/sweep-runs': 10,
       'maintenance/fold-lists': 10,
-      'maintenance/migrate': 10,
       'maintenance/purge': 30,
       'maintenance/collect-content': 30,
       'maintenance/receive-upload': 30,

@@ -35,11 +35,6 @@ const notReached: Partial<Record<FunctionName, string[]>> = {
   'assets/list-assets': ['dynamodb:BatchGetItem'],
   // Folds only lists that another function has folded before.
   'maintenance/fold-lists': changesLists.map(ofTable),
-  // Items of earlier versions:
-  'maintenance/migrate': [
-    ...['UpdateItem', 'DeleteItem', 'BatchWriteItem', 'ConditionCheckItem'].map(ofTable),
-    'kms:GenerateDataKey',
-  ],
 };
 
 /** What a fold calls (test/shared/lists/fold.test.ts). Now and then it is the turn of a function that changes a list. */
@@ -300,7 +295,6 @@ async function remove(id: string): Promise<void> {
   await functions.untilIdle();
   clock.move(3 * 3_600_000);
   await stack.invoke('maintenance/collect-content', {});
-  await stack.invoke('maintenance/migrate', { grace_in_seconds: 0 });
   await stack.invoke('maintenance/fold-lists', {});
 }
 

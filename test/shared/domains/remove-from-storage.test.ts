@@ -9,7 +9,6 @@ import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
 import { readClaimsOfDomain } from '../../../shared/runs/claim.ts';
 import { endRun } from '../../../shared/runs/end-run.ts';
 import type { Table } from '../../../shared/table/table.ts';
-import { runMigrations } from '../../../shared/migrations/run-migrations.ts';
 import { writeSweepState } from '../../../shared/runs/sweep-state.ts';
 import { aReadyComputation, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
 import { fillDomain, itemsOf } from '../../support/filled-domain.ts';
@@ -20,8 +19,8 @@ const others = ['d', 'd10', 'd1-x'];
 
 /** The first parts of the names of all partitions that a domain has. A new kind of item must be written by `fillDomain`. */
 const kindsOfKeys =
-  'agent answer assets claims closing commands computation computations content-checks content-reads counter cvm cvms due-folds gateway ' +
-  'index journal limit linked log nodes pending-commands purges runs runs-of statistics user uses';
+  'agent answer assets claims commands computation computations content-checks content-reads counter cvm cvms due-folds gateway ' +
+  'index journal limit linked log nodes pending-commands purges runs runs-of user uses';
 
 let stores: Stores;
 let s3: S3Client;
@@ -75,7 +74,6 @@ async function endRunsOf(domain: string): Promise<void> {
 describe('the removal of a domain', () => {
   it('leaves nothing of everything that the service writes, also when it is killed again and again, and nothing else changes', async () => {
     const { table } = stores;
-    await runMigrations(table, { now: byAlice.now, graceInSeconds: 0 });
     for (const domain of others) {
       const { id } = await aReadyComputation(stores, domain);
       await registerCvm(table, { domain, cvmId: 'cvm-1', given: { description: '' }, now: byAlice.now });

@@ -1,9 +1,9 @@
 import { beforeAll, expect, it } from 'vitest';
 import { buildTree } from '../../../bench/lists/build-tree.ts';
+import { toSetIn } from '../../../shared/lists/build-trees.ts';
 import { emptyHead, encodeHead, parseHead } from '../../../shared/lists/head.ts';
 import { headOfTrees } from '../../../shared/lists/head-of-trees.ts';
 import { groupOfComputation, groupOfOwner, indexedLists, treeIdsOf, memberChange } from '../../../shared/lists/indexed-list.ts';
-import { toSetIn } from '../../../shared/lists/members-by-rows.ts';
 import type { State } from '../../../shared/lists/node.ts';
 import { readPage } from '../../../shared/lists/read-page.ts';
 import { recordChange } from '../../../shared/lists/record-change.ts';

@@ -11,7 +11,7 @@ import {
   type StoredStep,
 } from '../../../shared/lists/log.ts';
 import { missingBefore } from '../../../shared/lists/read-log.ts';
-import { differencesOf, lastStates, unfoldedEntries, versionsOf } from '../../../shared/lists/unfolded.ts';
+import { differencesOf, unfoldedEntries, versionsOf } from '../../../shared/lists/unfolded.ts';
 
 const index = { scope: 'computations#d1', logShards: 2, trees: { c: 'o', r: undefined } };
 
@@ -170,23 +170,5 @@ describe('differencesOf', () => {
   it('sorts by place', () => {
     const entries = [3, 1, 2].map((number) => logged(number, [step(1, change({ number, list: 'r' }))]));
     expect(differences(...entries)['r']?.map(({ number }) => number)).toEqual([1, 2, 3]);
-  });
-});
-
-describe('lastStates', () => {
-  it('has the last state of each member of the list, and 0 in the group that it left', () => {
-    const entries = [
-      logged(1, [
-        step(1, change({ number: 1, now: 1, group: 'a' })),
-        step(4, change({ number: 1, now: 3, group: 'b', groupBefore: 'a' })),
-      ]),
-      logged(2, [step(2, change({ number: 2, now: 2 })), step(3, change({ number: 2, now: 0 }))]),
-      logged(3, [step(1, change({ list: 'r', number: 3 }))]),
-    ];
-    expect(lastStates('c', entries.map(decoded))).toEqual([
-      { group: 'a', number: 1, state: 0 },
-      { group: '', number: 2, state: 0 },
-      { group: 'b', number: 1, state: 3 },
-    ]);
   });
 });

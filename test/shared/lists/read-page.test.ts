@@ -4,11 +4,9 @@ import { foldChanges } from '../../../shared/lists/fold.ts';
 import { groupOfOwner, indexedLists, memberChange, type IndexedList } from '../../../shared/lists/indexed-list.ts';
 import { logChange } from '../../../shared/lists/log.ts';
 import { nextNumber } from '../../../shared/lists/next-number.ts';
-import { carryOverName } from '../../../shared/lists/old-lists.ts';
 import { readPage } from '../../../shared/lists/read-page.ts';
-import { keyToWrite, listKeys, migrationKeys } from '../../../shared/table/keys.ts';
+import { keyToWrite, listKeys } from '../../../shared/table/keys.ts';
 import type { Table } from '../../../shared/table/table.ts';
-import { putItem } from '../../../shared/table/writes.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { amount } from '../../support/amounts.ts';
 import { beforeCall } from '../../support/interleave.ts';
@@ -20,7 +18,6 @@ let list: IndexedList;
 let lastDomain = 0;
 beforeAll(async () => {
   proxied = await startProxiedTable();
-  await putItem(proxied.direct, { ...migrationKeys.state(carryOverName), done_at: '2026-01-01T00:00:00.000Z' });
 });
 beforeEach(() => {
   lastDomain += 1;

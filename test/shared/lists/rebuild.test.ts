@@ -4,10 +4,10 @@ import { listComputations } from '../../../shared/computations/list-computations
 import { readStatistics } from '../../../shared/computations/statistics.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
 import { putBuild, TakenOverError } from '../../../shared/lists/build.ts';
-import { carryOver } from '../../../shared/lists/carry-over.ts';
+import { buildTrees } from '../../../shared/lists/build-trees.ts';
 import { checkPage, checkTotals, type Mismatch } from '../../../shared/lists/check-list.ts';
 import { foldChanges } from '../../../shared/lists/fold.ts';
-import { parseHead } from '../../../shared/lists/head.ts';
+import { emptyHead, encodeHead, parseHead } from '../../../shared/lists/head.ts';
 import { groupOfOwner, indexedLists, listsOfIndex, memberChange } from '../../../shared/lists/indexed-list.ts';
 import { logChange } from '../../../shared/lists/log.ts';
 import { decodeNode, encodeNode, isLeaf, type Member } from '../../../shared/lists/node.ts';
@@ -215,9 +215,10 @@ describe('a fold that reads its nodes after another one has replaced them', () =
 describe('a rebuild of an index', () => {
   it('records each step that is done, and how far it has come', async () => {
     const progress = () => getItem(stores.table, indexKeys.build(list.index));
-    await carryOver(stores.table, lists);
+    await putItem(stores.table, { ...indexKeys.head(list.index), ...encodeHead({ ...emptyHead, version: 1, held: 'building' }) });
+    await buildTrees(stores.table, lists);
     expect(await progress()).toMatchObject({ steps: 1, list: 1, number: 0, writing: [] });
-    await carryOver(stores.table, lists);
+    await buildTrees(stores.table, lists);
     expect(await progress()).toMatchObject({ steps: 2, stage: 'log' });
   });
 
@@ -278,6 +279,20 @@ describe('a rebuild of an index', () => {
     await rebuild();
     expect([withLeft, await stored()]).toEqual([4, 2]);
     expect(await check()).toEqual([]);
+  });
+
+  it('needs none of the nodes that it replaces, although changes in the log would change them', async () => {
+    await createInBulk(1_100);
+    await foldAll();
+    const changes = [memberChange(list, 1, { before: 'created', now: 'running', group: groupOfOwner('alice') })];
+    const { Key, ExpressionAttributeValues: values } = logChange(list.index, 1, { version: 2, changes }).update ?? {};
+    const entry = { ...(Key as Key), version: 2, s2: values?.[':step'] as string };
+    await putItems(stores.table, [{ ...rowOf(1), status: 'running', owner: 'alice' }, entry]);
+    const nodes = (await scan(stores.table)).filter(({ pk }) => String(pk).startsWith('nodes#'));
+    await deleteItems(stores.table, nodes.map(keyOfItem));
+    await rebuild();
+    await foldAll();
+    expect([nodes.length > 0, await check(), await contradictions()]).toEqual([true, [], []]);
   });
 
   it('reads all rows again after one that died when its trees were complete', async () => {
@@ -348,14 +363,6 @@ describe('a rebuild of an index', () => {
     expect([await check(), await contradictions()]).toEqual([[], []]);
   });
 
-  it('ends if nothing is left to fold by the rows', async () => {
-    await fill();
-    await rebuild();
-    await foldAll();
-    await putItem(stores.table, { ...(await headItem()), ...indexKeys.head(list.index), by_rows: true });
-    expect(await carryOver(timed(stores.table), lists)).toBeUndefined();
-  });
-
   it('is exact with more changes in the log than one fold takes', async () => {
     const rows = 2_100;
     await createInBulk(rows);
@@ -368,7 +375,6 @@ describe('a rebuild of an index', () => {
     await rebuildIndex({ ...stores.table, clock: { ...clock, wait } }, lists, () => undefined);
     expect([[...totals], await total()]).toEqual([[rows], rows]);
     expect(parseHead(await headItem()).folds.map(({ entries }) => entries.size)).toEqual([2_000, 100]);
-    expect(await headItem()).not.toHaveProperty('by_rows');
     expect([await check(), await contradictions()]).toEqual([[], []]);
   });
 

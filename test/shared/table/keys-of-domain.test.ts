@@ -12,16 +12,15 @@ import {
   limitKeys,
   listKeys,
   lists,
-  migrationKeys,
   purgeKeys,
   runKeys,
+  schemaKeys,
   sweepKeys,
   userKeys,
   waitKeys,
   type AnyKey,
 } from '../../../shared/table/keys.ts';
 import { indexKeys } from '../../../shared/table/index-keys.ts';
-import { oldListKeys, oldStatisticsKeys } from '../../../shared/table/old-list-keys.ts';
 import { belongsTo, idOfPurge, kindOf, leadsToOthers } from '../../../shared/table/keys-of-domain.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
@@ -35,9 +34,6 @@ const namedByDomain: [what: string, key: (domain: string) => AnyKey][] = [
   ['the row of an asset', (domain) => listKeys.row(lists.assets(domain), 1)],
   ['the row of a CVM', (domain) => listKeys.row(lists.cvms(domain), 1)],
   ['the counter of a list', (domain) => listKeys.counter(lists.runs(domain))],
-  ['the counter of earlier versions', (domain) => oldListKeys.counter(lists.runs(domain))],
-  ['the statistics of earlier versions', (domain) => ({ pk: oldStatisticsKeys.partition(domain), sk: '2026-01-01' })],
-  ['a closing of earlier versions', (domain) => ({ pk: `closing#${domain}#0`, sk: 'assets' })],
   ['an open task', (domain) => userKeys.owner(domain, 'alice', 1)],
   ['a CVM', (domain) => cvmKeys.cvm(domain, 'cvm-1')],
   ['a claim', (domain) => cvmKeys.claim(domain, 'cvm-1')],
@@ -88,7 +84,7 @@ describe('belongsTo', () => {
 
   it.each<[string, AnyKey]>([
     ['the state of the sweep', sweepKeys.state],
-    ['a migration', migrationKeys.state('d1')],
+    ['the schema version', schemaKeys.version],
     ['the slot of a wait', waitKeys.slot('d1', 1)],
     ['the name of a gateway', gatewayKeys.name('d1')],
     ['the lease of a gateway', gatewayKeys.lease('d1')],
@@ -105,7 +101,6 @@ describe('leadsToOthers', () => {
     ['a purge', purgeKeys.purge('computation', 'own'), true],
     ['a purge of earlier versions', { ...purgeKeys.purge('asset', 'own'), pk: purgeKeys.shards[0] ?? '' }, true],
     ['the row of a CVM', listKeys.row(lists.cvms('d1'), 1), false],
-    ['the counter of earlier versions', oldListKeys.counter(lists.runs('d1')), false],
     ['an event', journalKeys.event('own', 1), false],
   ])('%s: %o is %s', (_what, key, leads) => {
     expect(leadsToOthers(key)).toBe(leads);
@@ -121,7 +116,7 @@ describe('kindOf', () => {
     [journalKeys.event('own', 1), 'events'],
     [answerKeys.answer(['request']), 'kept answers'],
     [listKeys.row(lists.cvms('d1'), 1), 'other items'],
-    [oldListKeys.counter(lists.runs('d1')), 'other items'],
+    [listKeys.counter(lists.runs('d1')), 'other items'],
     [journalKeys.head('own'), 'other items'],
     [purgeKeys.purge('asset', 'own'), 'other items'],
   ])('counts %o among the %s', (key, kind) => {

@@ -16,9 +16,9 @@ import {
   limitKeys,
   listKeys,
   lists,
-  migrationKeys,
   purgeKeys,
   runKeys,
+  schemaKeys,
   sweepKeys,
   userKeys,
   waitKeys,
@@ -26,7 +26,6 @@ import {
   type AnyKey,
   type Key,
 } from '../../../shared/table/keys.ts';
-import { facetsOf, oldListKeys } from '../../../shared/table/old-list-keys.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { deleteItemIf, deleteItems, putItem } from '../../../shared/table/writes.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
@@ -35,19 +34,6 @@ import { Transaction } from '../../../shared/table/transaction.ts';
 
 describe('listKeys', () => {
   const list = lists.runs('d1');
-
-  it.each([
-    [0, 'leaf#0000000000000', 'mid#00000000000'],
-    [255, 'leaf#0000000000000', 'mid#00000000000'],
-    [256, 'leaf#0000000000001', 'mid#00000000000'],
-    [8191, 'leaf#0000000000031', 'mid#00000000000'],
-    [8192, 'leaf#0000000000032', 'mid#00000000001'],
-  ])('places the member %i in %s and %s', (number, leaf, mid) => {
-    expect([oldListKeys.leaf(list, number), oldListKeys.mid(list, number)]).toEqual([
-      { pk: 'runs#d1', sk: leaf },
-      { pk: 'runs#d1', sk: mid },
-    ]);
-  });
 
   it('places the row of a member by its number with 15 digits', () => {
     expect(listKeys.row(list, 4711)).toEqual({ pk: 'runs#d1', sk: 'row#000000000004711' });
@@ -106,7 +92,6 @@ describe('the key of a row with a single writer', () => {
 describe('the key of any other item', () => {
   it.each<[string, Key]>([
     ['a row that any file may write', listKeys.row(lists.linkedComputations('a'), 1)],
-    ['what earlier versions kept with the rows', oldListKeys.leaf(lists.runs('d1'), 1)],
     ['the counter of a list', listKeys.counter(lists.runs('d1'))],
   ])('is made from that of %s', (_what, key) => {
     expect(writableKey(key.pk, key.sk)).toEqual(key);
@@ -129,7 +114,6 @@ const index = { scope: 'computations#d1', logShards: 2 };
 describe('the place of', () => {
   it.each<[string, AnyKey, string]>([
     ['the counter of a list', listKeys.counter(lists.runs('d1')), 'counter#runs#d1 counter'],
-    ['the counter of earlier versions', oldListKeys.counter(lists.runs('d1')), 'runs#d1 counter'],
     ['a configuration', computationKeys.config('c'), 'computation#c part#config'],
     ['a linked algorithm', computationKeys.algorithm('c'), 'computation#c part#algorithm'],
     [
@@ -170,7 +154,7 @@ describe('the place of', () => {
     ['the reads of content', assetKeys.contentReads('a'), 'content-reads#a latest'],
     ['a content check', contentCheckKeys.check(at, 'x'), `content-checks#5 ${at}#x`],
     ['the slot of a wait', waitKeys.slot('e', 7), 'waits#e slot#0007'],
-    ['a migration', migrationKeys.state('m'), 'migrations m'],
+    ['the schema version', schemaKeys.version, 'schema version'],
     ['a kept answer', answerKeys.answer(['a', 'b']), 'answer#BHPvLcDTJKtlnTWAwRNOnYEgNZBcR4H91tUpsMaGDhM answer'],
     ['the state of the sweep', sweepKeys.state, 'sweep state'],
     ['the limit of a domain', limitKeys.changes('d1'), 'limit#d1 changes'],
@@ -204,21 +188,5 @@ describe('the partitions of', () => {
     ],
   ])('%s are all that earlier versions wrote to', (_what, partitions, expected) => {
     expect(partitions).toEqual(expected);
-  });
-});
-
-describe('the letters of the facets of', () => {
-  it.each([
-    [
-      'computations',
-      lists.computations('d'),
-      { created: 'N', running: 'R', stopping: 'S', completed: 'C', failed: 'F', cancelled: 'X' },
-    ],
-    ['assets', lists.assets('d'), { algorithm: 'A', dataset: 'D' }],
-    ['runs', lists.runs('d'), { all: 'A' }],
-    ['linked computations', lists.linkedComputations('a'), { all: 'A' }],
-    ['CVMs', lists.cvms('d'), { all: 'A' }],
-  ])('%s never change', (_what, list, letters) => {
-    expect(facetsOf(list)).toEqual(letters);
   });
 });

@@ -7,9 +7,10 @@ import { readHead } from '../../../shared/events/journal-head.ts';
 import { readManifest } from '../../../shared/manifest/read-manifest.ts';
 import { claimKeys, readClaim } from '../../../shared/runs/claim.ts';
 import { readRun, runKey } from '../../../shared/computations/read-run.ts';
-import { journalKeys, keyToWrite, runKeys, type AnyKey, type RowKey } from '../../../shared/table/keys.ts';
+import { journalKeys, keyToWrite, runKeys, schemaKeys, type AnyKey, type RowKey } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
-import { assertKnownSchema, schemaVersion } from '../../../shared/table/schema-version.ts';
+import { assertSchema, assertSchemaOfTable } from '../../../shared/table/schema-version.ts';
+import { putItem } from '../../../shared/table/writes.ts';
 import { transact, Transaction } from '../../../shared/table/transaction.ts';
 import { aReadyComputation, aRunOnNewCvm, startStores } from '../../support/builders-store.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
@@ -50,12 +51,12 @@ const kinds: Record<string, { key: (run: Started) => AnyKey; read: (run: Started
 };
 const byName = Object.entries(kinds);
 
-async function setSchema(key: AnyKey, schema: unknown): Promise<void> {
+async function setSchema(key: AnyKey, schema: number): Promise<void> {
   const update = {
     Key: keyToWrite(key as RowKey),
-    UpdateExpression: schema === undefined ? 'REMOVE #schema' : 'SET #schema = :schema',
+    UpdateExpression: 'SET #schema = :schema',
     ExpressionAttributeNames: { '#schema': 'schema' },
-    ...(schema === undefined ? {} : { ExpressionAttributeValues: { ':schema': schema } }),
+    ExpressionAttributeValues: { ':schema': schema },
   };
   await transact(stores.table, [{ update }]);
 }
@@ -67,31 +68,17 @@ describe('the schema version of a stored item', () => {
     expect(await read(run)).not.toHaveProperty('schema');
   });
 
-  it.each(byName)('is 1 for a %s that has none', async (_name, { key, read }) => {
-    const run = await aStartedRun();
-    const before = await read(run);
-    await setSchema(key(run), undefined);
-    expect(await read(run)).toEqual(before);
-  });
-
-  it.each(byName)('makes readers refuse a %s of a newer version', async (name, { key, read }) => {
+  it.each(byName)('makes readers refuse a %s of another version', async (name, { key, read }) => {
     const run = await aStartedRun();
     await setSchema(key(run), 2);
-    const refusal = `A stored ${name} has schema 2, and this version of the service knows 1 at most: it was written by a newer version.`;
-    await expect(read(run)).rejects.toThrow(refusal);
-  });
-
-  it.each([0, 1.5, '1', null])('makes readers refuse %j, which no version writes', async (schema) => {
-    const run = await aStartedRun();
-    await setSchema(computationKey(domain, run.computation_id), schema);
-    await expect(readComputation(stores.table, domain, run.computation_id)).rejects.toThrow('A stored computation has schema');
+    await expect(read(run)).rejects.toThrow(`A stored ${name} has schema version 2. This service knows only version 1.`);
   });
 
   it('makes lists refuse too, since a row left out would be a wrong page', async () => {
     const run = await aStartedRun();
     await setSchema(computationKey(domain, run.computation_id), 2);
     const page = listComputations(stores.table, domain, { limit: 10, offset: 0 });
-    await expect(page).rejects.toThrow('written by a newer version');
+    await expect(page).rejects.toThrow('A stored computation has schema version 2.');
     await setSchema(computationKey(domain, run.computation_id), 1);
   });
 
@@ -104,11 +91,21 @@ describe('the schema version of a stored item', () => {
     expect(await getItem(stores.table, computationKey(domain, id))).toMatchObject({ schema: 1 });
   });
 
-  it.each(['registered CVM', 'kept answer', 'evidence'] as const)('is 1 for every %s, and newer ones are refused', (kind) => {
-    expect(schemaVersion(kind)).toEqual({ schema: 1 });
-    for (const item of [{ schema: 1 }, {}]) expect(() => assertKnownSchema(item, kind)).not.toThrow();
-    for (const schema of [0, 2, 1.5, '1', undefined]) {
-      expect(() => assertKnownSchema({ schema }, kind)).toThrow(`A stored ${kind} has schema ${String(schema)}`);
+  it.each(['registered CVM', 'kept answer', 'evidence'] as const)('of a %s must be 1', (kind) => {
+    expect(() => assertSchema({ schema: 1 }, kind)).not.toThrow();
+    for (const schema of [0, 2, 1.5, '1', null, undefined]) {
+      expect(() => assertSchema({ schema }, kind)).toThrow(`A stored ${kind} has schema version ${String(schema)}.`);
     }
+  });
+});
+
+describe('the schema version of the table', () => {
+  it('is recorded at the first start, and another one is refused', async () => {
+    for (const _ of ['first', 'second']) await assertSchemaOfTable(stores.table);
+    expect(await getItem(stores.table, schemaKeys.version)).toMatchObject({ schema: 1 });
+    await putItem(stores.table, { ...schemaKeys.version, schema: 2 });
+    const refusal = 'The data has schema version 2. This service knows only version 1.';
+    await expect(assertSchemaOfTable(stores.table)).rejects.toThrow(refusal);
+    await putItem(stores.table, { ...schemaKeys.version, schema: 1 });
   });
 });

@@ -4,15 +4,11 @@ import { clockOf, queryBetween, type Item, type Table } from '../table/table.ts'
 import { deleteItems, putItems } from '../table/writes.ts';
 import { beginBuild, dropBuild, putBuild, readBuild, TakenOverError, type Build } from './build.ts';
 import { changeTree } from './change-tree.ts';
-import { markIndex } from './fold-lease.ts';
-import { foldChanges } from './fold.ts';
 import type { Head } from './head.ts';
 import { headOfTrees } from './head-of-trees.ts';
 import { memberOfRow, treeIdsOf, type IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
-import { toSetIn } from './members-by-rows.ts';
-import { afterAllNumbers, type Member } from './node.ts';
-import { readOldDays } from './old-lists.ts';
+import { afterAllNumbers, comparePlaces, placeName, type Member } from './node.ts';
 import { readWholeLog } from './read-log.ts';
 import { transactionShowsInMilliseconds } from './read-margin.ts';
 import { commitHead, readHead } from './stored-head.ts';
@@ -22,48 +18,31 @@ import { firstStates, unfoldedEntries } from './unfolded.ts';
 import { foldName } from './write-fold.ts';
 
 const membersPerStep = 2_000;
-const pauseInMilliseconds = 1_000;
 
 /**
- * Builds the trees of an index from the rows of its lists, step by step, while the lists change. The changes stay in the log until
- * the trees are complete: neither an index without a head, which an earlier version has written, nor one that is being rebuilt
- * (rebuild.ts) is folded.
+ * Builds the trees of an index from the rows of its lists, step by step, while the lists change. The head says that the index is being
+ * built (rebuild.ts), so nothing is folded: the changes stay in the log until the trees are complete.
  *   1. The rows are entered. Some of them have changed since they were read, and some before that: the log says which.
  *   2. The members that the log mentions get the state that they had before. So trees and log together are exact, as before. This
  *      begins two seconds after the last row was read: a change whose row was read must be in the log by then.
- *   3. The head is replaced. The log is folded as usual, but by the rows (`by_rows` of the head), in parts.
+ *   3. The head is replaced.
  * May be repeated, and may die at any call. Of two runners, the one that takes a step last continues.
  * @param lists all lists of one index
- * @param options.isRebuild whether the index is being rebuilt. Default: it is left alone if it is.
- * @returns the rows that this step entered; undefined if the index is complete
+ * @returns the rows that this step entered; undefined if the index is not being built
  * @throws TakenOverError
  */
-export async function carryOver(
-  table: Table,
-  lists: readonly [IndexedList, ...IndexedList[]],
-  { isRebuild = false } = {},
-): Promise<number | undefined> {
+export async function buildTrees(table: Table, lists: readonly [IndexedList, ...IndexedList[]]): Promise<number | undefined> {
   const { index } = lists[0];
   const stored = await readBuild(table, index);
   const head = await readHead(table, index);
-  if (head.held === 'building' ? !isRebuild : head.version > 0) {
-    if (stored && head.held !== 'building') await dropBuild(table, index, stored);
-    return await foldByRows(table, index, head);
+  if (head.held !== 'building') {
+    if (stored) await dropBuild(table, index, stored);
+    return undefined;
   }
   const build = await beginBuild(table, index, head, stored);
   if (build.stage === 'rows') return await enterRows(table, lists, build);
   if (build.stage === 'log') return await enterLogged(table, lists, build, head);
-  await commit(table, lists, build, head);
-  return 0;
-}
-
-/** Folds a part of what the log had when the trees were built. @returns undefined if there is none */
-async function foldByRows(table: Table, index: ListIndex, head: Head): Promise<number | undefined> {
-  if (!head.by_rows || head.held !== undefined) return undefined;
-  const { steps, folded } = await foldChanges(table, index, 1);
-  if (steps === 0) return undefined;
-  // Another runner has folded, or the head has no room for more names.
-  if (folded === 0) await clockOf(table).wait(pauseInMilliseconds);
+  await commit(table, index, build, head);
   return 0;
 }
 
@@ -108,7 +87,7 @@ async function enterLogged(
     await enter(table, list, build, members, { stage: 'log', list: at, number: last });
     return 0;
   }
-  await commit(table, lists, await putBuild(table, index, build, { ...build, stage: 'complete' }), head);
+  await commit(table, index, await putBuild(table, index, build, { ...build, stage: 'complete' }), head);
   return 0;
 }
 
@@ -147,24 +126,21 @@ async function enter(
 }
 
 /** Commits the head that follows `before`, with the trees of a complete build, which nobody changes any more. */
-async function commit(table: Table, lists: readonly [IndexedList, ...IndexedList[]], build: Build, before: Head): Promise<void> {
-  const { index } = lists[0];
+async function commit(table: Table, index: ListIndex, build: Build, before: Head): Promise<void> {
   const name = foldName(before.version + 1, build.id);
   const { head, roots } = headOfTrees(index, before, Object.entries(build.edges), name);
   await putItems(table, roots);
-  // Folds move the days to their items, as others (days.ts), so that a read finds each of them.
-  if (before.version === 0) head.days = await earlierDays(table, lists[0]);
-  else head.held = 'cleaning';
-  delete head.by_rows;
-  const entries = await readWholeLog(table, index, before);
-  if (unfoldedEntries(before, entries).length > 0) head.by_rows = true;
-  if (entries.length > 0 || Object.keys(head.days).length > 0) await markIndex(table, index);
-  await commitHead(table, index, head);
+  await commitHead(table, index, { ...head, held: 'cleaning' });
   await dropBuild(table, index, build);
 }
 
-/** Returns the statistics of earlier versions, for the head. */
-async function earlierDays(table: Table, list: IndexedList): Promise<Head['days']> {
-  const days = await readOldDays(table, list);
-  return Object.fromEntries([...days].map(([day, counts]) => [day, { counts }]));
+/** Returns the changes of one of the list's trees that set these members. A member with a state counts before one without. */
+export function toSetIn(treeId: string, list: IndexedList, members: readonly Member[]): Member[] {
+  const places = new Map<string, Member>();
+  for (const member of members) {
+    const placed = treeId === list.tree ? { ...member, group: '' } : member;
+    const place = placeName(placed);
+    if (member.state > 0 || !places.has(place)) places.set(place, placed);
+  }
+  return [...places.values()].sort(comparePlaces);
 }
