@@ -4,7 +4,7 @@ import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { EventFilter } from '../shared/events/event-filter.ts';
 import type { NewEvent } from '../shared/events/event.ts';
 import { appendEvents, isSealDue } from '../shared/events/append-events.ts';
-import { parseHead, readHead } from '../shared/events/journal-head.ts';
+import { parseHead, readHead } from '../shared/events/stored-journal.ts';
 import { readEvents } from '../shared/events/read-events.ts';
 import { numberedId } from '../shared/identifiers.ts';
 import { journalKeys } from '../shared/table/keys.ts';

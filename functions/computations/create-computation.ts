@@ -1,6 +1,6 @@
 import { computationEtag, describeComputation, withCurrentServerKey } from '../../shared/computations/describe-computation.ts';
 import { createComputation, decideCreation } from '../../shared/computations/create-computation.ts';
-import { sealKey } from '../../shared/computations/sealed-key.ts';
+import { openKey, sealKey } from '../../shared/computations/sealed-key.ts';
 import { contract, route } from '../../shared/endpoints/computations/create-computation.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { openKms } from '../../shared/kms.ts';
@@ -26,5 +26,10 @@ export const handler = changeEndpoint(route, contract, {
     };
   },
   repeat: (computation, _, { path, caller, table, deadline }) =>
-    withCurrentServerKey(computation, { domain: path.domainID, caller, table, kms: openKms(deadline) }),
+    withCurrentServerKey(computation, {
+      domain: path.domainID,
+      caller,
+      table,
+      open: (id, stored) => openKey(openKms(deadline), id, stored),
+    }),
 });

@@ -1,16 +1,21 @@
 import { describeToCaller } from '../../shared/computations/describe-computation.ts';
+import { openKey } from '../../shared/computations/sealed-key.ts';
 import { contract, route } from '../../shared/endpoints/computations/get-computation.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openKms } from '../../shared/kms.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(route, contract, async ({ path, query, caller, ifNoneMatch, deadline }) => {
-  const { etag, computation } = await describeToCaller(openTable(deadline), openKms(deadline), {
-    domain: path.domainID,
-    id: path.id,
-    caller,
-    isPeek: query.peek === 'true',
-    isKnown: ifNoneMatch,
-  });
+  const { etag, computation } = await describeToCaller(
+    openTable(deadline),
+    (id, stored) => openKey(openKms(deadline), id, stored),
+    {
+      domain: path.domainID,
+      id: path.id,
+      caller,
+      isPeek: query.peek === 'true',
+      isKnown: ifNoneMatch,
+    },
+  );
   return computation ? { etag, body: computation } : { etag, notModified: true };
 });

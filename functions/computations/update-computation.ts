@@ -1,6 +1,6 @@
 import { computationEtag, describeComputation, withCurrentServerKey } from '../../shared/computations/describe-computation.ts';
 import { decideUpdate, updateComputation } from '../../shared/computations/update-computation.ts';
-import { sealKey } from '../../shared/computations/sealed-key.ts';
+import { openKey, sealKey } from '../../shared/computations/sealed-key.ts';
 import { contract, route } from '../../shared/endpoints/computations/update-computation.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { openKms } from '../../shared/kms.ts';
@@ -21,5 +21,10 @@ export const handler = changeEndpoint(route, contract, {
     return { permitted, body: computation, etag: computationEtag(caller, row, definition) };
   },
   repeat: (computation, _, { path, caller, table, deadline }) =>
-    withCurrentServerKey(computation, { domain: path.domainID, caller, table, kms: openKms(deadline) }),
+    withCurrentServerKey(computation, {
+      domain: path.domainID,
+      caller,
+      table,
+      open: (id, stored) => openKey(openKms(deadline), id, stored),
+    }),
 });

@@ -1,7 +1,6 @@
 import { contract, route } from '../../shared/endpoints/keys/upload-key.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
-import { givenKey } from '../../shared/keys/given-key.ts';
-import { uploadKey } from '../../shared/keys/participant-key.ts';
+import { givenKey, uploadKey } from '../../shared/keys/upload-key.ts';
 
 export const handler = changeEndpoint(route, contract, {
   change: async ({ path, body, caller, now, table, answerKeeper }) =>

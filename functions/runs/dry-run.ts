@@ -1,4 +1,4 @@
-import { readReadiness } from '../../shared/approvals/readiness.ts';
+import { readReadiness } from '../../shared/approvals/read-readiness.ts';
 import { contract, route } from '../../shared/endpoints/runs/dry-run.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/open-table.ts';

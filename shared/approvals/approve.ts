@@ -10,11 +10,11 @@ import { parseApproval, type StoredApproval } from '../manifest/stored-approval.
 import { type AnsweredRequest, commitChange, type Committed } from '../table/commit-change.ts';
 import { computationKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
-import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { withFreshReads } from '../table/fresh-reads.ts';
+import { Transaction } from '../table/transaction.ts';
 import { approvalText, isSignatureOf, limitsOf } from './approval-signature.ts';
 import { type Approval, type ApprovalInput, describeApproval } from './approval.ts';
-import { configDigest, isStale } from './missing-approvals.ts';
-import { digestedManifestOf } from './readiness.ts';
+import { configDigest, digestedManifestOf, isStale } from './readiness.ts';
 
 interface ApproveRequest extends AnsweredRequest {
   domain: string;

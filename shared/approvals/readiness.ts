@@ -1,12 +1,105 @@
 import { canonicalDigest } from '../canonical-json.ts';
-import { withoutServerKey } from '../computations/agent-config.ts';
-import { readComputation } from '../computations/read-computation.ts';
+import { type StoredAgentConfig, withoutServerKey } from '../computations/agent-config.ts';
+import { assetsPerComputation } from '../computations/computation.ts';
 import { assetsOf, buildManifest, type Inputs, type Manifest, type MissingItems, resultConsumers } from '../manifest/manifest.ts';
-import { readInputs } from '../manifest/read-manifest.ts';
 import type { ApprovalOfRun, NewSnapshot } from '../manifest/run-snapshot.ts';
 import type { StoredApproval } from '../manifest/stored-approval.ts';
-import type { Table } from '../table/table.ts';
-import { type ApprovalContext, missingApprovals, sentencesOf, validApprovals } from './missing-approvals.ts';
+import { timeOf } from '../timestamp.ts';
+
+/** A user whose approval a run needs. */
+export interface NeededApproval {
+  user: string;
+  /** The names of the user's assets that need it. */
+  files: string[];
+  /** Whether the user must give it as a result consumer. */
+  asConsumer: boolean;
+}
+
+/**
+ * Returns the users whose approval a run needs: the creators of assets with `use: approval`. If the computation requires the
+ * approval of all, the creators of all assets and the result consumers (docs/contract.md, section 9).
+ */
+export function neededApprovals(inputs: Inputs): NeededApproval[] {
+  const isAll = inputs.computation.approval !== 'none';
+  const assets = assetsOf(inputs).filter(({ use }) => isAll || use === 'approval');
+  const consumers = isAll ? consumersOf(inputs) : new Set<string>();
+  const users = new Set([...assets.map(({ created_by }) => created_by), ...consumers]);
+  return [...users].map((user) => ({
+    user,
+    files: assets.filter(({ created_by }) => created_by === user).map(({ file_name }) => file_name),
+    asConsumer: consumers.has(user),
+  }));
+}
+
+/** Returns the users who are result consumers. The owner is one even before uploading a key. */
+function consumersOf(inputs: Inputs): Set<string> {
+  return new Set([inputs.computation.owner, ...resultConsumers(inputs).map(({ user_id }) => user_id)]);
+}
+
+const consumer = 'result consumer';
+/** The longest `because`: all assets, and `result consumer`. */
+export const mostReasons = assetsPerComputation + 1;
+
+/** Returns the `because` of the API: the file names, and `result consumer`. A file with that name looks the same. */
+export function becauseOf({ files, asConsumer }: NeededApproval): string[] {
+  return asConsumer ? [...files, consumer] : files;
+}
+
+/** Returns sentences that name missing approvals. */
+function sentencesOf(missing: NeededApproval[]): string[] {
+  return missing.flatMap(({ user, files, asConsumer }) => [
+    ...files.map((file) => `Approval of ${user} for ${file}`),
+    ...(asConsumer ? [`Approval of ${user} as ${consumer}`] : []),
+  ]);
+}
+
+/** The run for which an approval must be valid. */
+export interface ApprovalContext {
+  /** The digest of the manifest. Undefined while there is none. */
+  digest: string | undefined;
+  /** RFC 3339, UTC, milliseconds. */
+  at: string;
+  /** The CVM of the run. Undefined: the run may be on any. */
+  cvmId?: string | undefined;
+}
+
+/** Returns the digest of what an approval covers of the agent's configuration: all but its log level and its private key. */
+export function configDigest({
+  log_level: _level,
+  server_key: _key,
+  ...covered
+}: Partial<Record<keyof StoredAgentConfig, unknown>>): string {
+  return canonicalDigest(covered);
+}
+
+/**
+ * Returns whether an approval is invalid for a run on any CVM: the manifest or the configuration has changed, it has expired, it is
+ * unsigned and the computation requires signatures, or the user has replaced the key that signed it.
+ */
+export function isStale(
+  approval: StoredApproval,
+  { computation, agent_config, keys }: Inputs,
+  { digest, at }: ApprovalContext,
+): boolean {
+  const { user_id, expires_at, signature, key } = approval;
+  if (signature === null && computation.approval === 'all_signed') return true;
+  if (approval.digest !== digest || approval.config_digest !== configDigest(agent_config)) return true;
+  if (expires_at !== null && !(timeOf(expires_at) > timeOf(at))) return true;
+  return key !== null && keys.find((uploaded) => uploaded.user_id === user_id)?.user_key !== key;
+}
+
+/** Returns the approvals that are valid for a run. */
+function validApprovals(inputs: Inputs, context: ApprovalContext): StoredApproval[] {
+  const isFor = ({ cvm_ids }: StoredApproval) =>
+    context.cvmId === undefined || cvm_ids === null || cvm_ids.length === 0 || cvm_ids.includes(context.cvmId);
+  return inputs.approvals.filter((approval) => isFor(approval) && !isStale(approval, inputs, context));
+}
+
+/** Returns the approvals that a run needs and that are missing. */
+export function missingApprovals(inputs: Inputs, context: ApprovalContext): NeededApproval[] {
+  const users = new Set(validApprovals(inputs, context).map(({ user_id }) => user_id));
+  return neededApprovals(inputs).filter(({ user }) => !users.has(user));
+}
 
 /** Below the 400 KB of a DynamoDB item. */
 const snapshotLimitInBytes = 380 * 1024;
@@ -60,20 +153,4 @@ function ofRun({ user_id, digest, cvm_ids, expires_at, signature, key, approved_
 /** Returns whether something is missing before a run. */
 export function isIncomplete({ keys, hashes, info }: MissingItems): boolean {
   return keys.length + hashes.length + info.length > 0;
-}
-
-/**
- * Reads what is missing before a run on any CVM, and the digest of the manifest if there is one. Three round trips.
- * @param at RFC 3339, UTC, milliseconds
- * @throws ServiceError `not_found`
- */
-export async function readReadiness(
-  table: Table,
-  domain: string,
-  id: string,
-  at: string,
-): Promise<{ missing: MissingItems; digest: string | undefined }> {
-  const inputs = await readInputs(table, domain, await readComputation(table, domain, id));
-  const { snapshot, missing } = readinessOf(inputs, { at });
-  return { missing, digest: snapshot?.manifest_digest };
 }

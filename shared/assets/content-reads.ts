@@ -4,7 +4,8 @@ import { assetKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import type { Item, Table } from '../table/table.ts';
 import { updateExisting } from '../table/writes.ts';
-import { StaleReadError, transact, withFreshReads } from '../table/transaction.ts';
+import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
+import { transact } from '../table/transaction.ts';
 import type { ContentRead } from './asset-schema.ts';
 import { assertAssetExists } from './change-asset.ts';
 

@@ -1,5 +1,6 @@
 import { getItems, type Table } from '../table/table.ts';
-import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { withFreshReads } from '../table/fresh-reads.ts';
+import { Transaction } from '../table/transaction.ts';
 import type { StoredAsset } from './asset.ts';
 import { changeAsset } from './change-asset.ts';
 import { assetKey, findAsset, readAssetToChange } from './read-asset.ts';

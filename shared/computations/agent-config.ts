@@ -131,6 +131,9 @@ export interface KeyToSeal {
 /** Seals a private key for storage in a computation. No key: ''. */
 export type SealKey = (given: KeyToSeal) => Promise<StoredKey | ''>;
 
+/** Opens the private key of a computation. No key: ''. */
+export type OpenKey = (computationId: string, stored: StoredKey | '') => Promise<string>;
+
 export function digestOfKey(plain: string): string {
   return createHash('sha256').update(plain).digest('base64url');
 }

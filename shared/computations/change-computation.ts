@@ -1,5 +1,5 @@
 import type { NewEvent } from '../events/event.ts';
-import { type JournalHead, parseHead } from '../events/journal-head.ts';
+import { type JournalHead, parseHead } from '../events/stored-journal.ts';
 import { appendEvents } from '../events/append-events.ts';
 import { dayOf } from '../lists/days.ts';
 import { groupOfOwner, indexedLists, memberChange, stateOf } from '../lists/indexed-list.ts';
@@ -10,7 +10,8 @@ import { readSettled } from '../table/read-settled.ts';
 import { schemaAttribute } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import type { Item, Table } from '../table/table.ts';
-import { StaleReadError, type Transaction } from '../table/transaction.ts';
+import { StaleReadError } from '../table/fresh-reads.ts';
+import type { Transaction } from '../table/transaction.ts';
 import { laterOf } from '../timestamp.ts';
 import type { ComputationFields, ComputationStatus, StoredComputation } from './computation.ts';
 import { computationKey, computationNumber, parseComputation } from './read-computation.ts';

@@ -1,10 +1,9 @@
 import * as v from 'valibot';
 import type { Caller } from '../access/caller.ts';
 import { etagOf } from '../etag.ts';
-import type { Kms } from '../kms.ts';
 import { computationKeys } from '../table/keys.ts';
 import { getItem, type Table } from '../table/table.ts';
-import { withoutServerKey } from './agent-config.ts';
+import { type OpenKey, withoutServerKey } from './agent-config.ts';
 import { type Computation, computationSchema, rowOf, type StoredComputation } from './computation.ts';
 import {
   computationKey,
@@ -14,7 +13,6 @@ import {
   readComputation,
   readDefinition,
 } from './read-computation.ts';
-import { openKey } from './sealed-key.ts';
 
 /** Only editors see `server_key` (docs/contract.md, section 2). */
 function mayReadServerKey({ owner }: StoredComputation, caller: Caller): boolean {
@@ -91,7 +89,7 @@ interface Described {
  * Reads a computation as the caller may see it. One round trip, and a call of KMS if the answer includes a private key.
  * @throws ServiceError `not_found`
  */
-export async function describeToCaller(table: Table, kms: Kms, request: Request): Promise<Described> {
+export async function describeToCaller(table: Table, open: OpenKey, request: Request): Promise<Described> {
   const { domain, id, caller, isPeek, isKnown } = request;
   if (isPeek) {
     const row = await readComputation(table, domain, id);
@@ -102,7 +100,7 @@ export async function describeToCaller(table: Table, kms: Kms, request: Request)
   const etag = computationEtag(caller, row, definition);
   if (isKnown?.(etag)) return { etag };
   const stored = mayReadServerKey(row, caller) ? definition.agent_config.server_key : '';
-  const server_key = await openKey(kms, row.id, stored);
+  const server_key = await open(row.id, stored);
   return { etag, computation: describeComputation(row, definition, { caller, server_key }) };
 }
 
@@ -112,7 +110,7 @@ export async function describeToCaller(table: Table, kms: Kms, request: Request)
  */
 export async function withCurrentServerKey(
   computation: Computation,
-  { domain, caller, table, kms }: { domain: string; caller: Caller; table: Table; kms: Kms },
+  { domain, caller, table, open }: { domain: string; caller: Caller; table: Table; open: OpenKey },
 ): Promise<Computation> {
   const { id, agent_config } = computation;
   const [item, config] = await Promise.all([
@@ -122,6 +120,6 @@ export async function withCurrentServerKey(
   const row = findComputation(item, id);
   if (!row || !mayReadServerKey(row, caller)) return computation;
   const { agent_config: kept } = parseDefinition(config ? [config] : []);
-  const server_key = await openKey(kms, id, kept.server_key);
+  const server_key = await open(id, kept.server_key);
   return { ...computation, agent_config: { ...agent_config, server_key } };
 }

@@ -10,7 +10,7 @@ import {
   readNewEvents,
 } from '../events/read-events.ts';
 import type { EventPage } from '../events/matching-events.ts';
-import { parseEvent } from '../events/stored-event.ts';
+import { parseEvent } from '../events/stored-journal.ts';
 import { journalKeys } from '../table/keys.ts';
 import { getItem, getItems, type Table } from '../table/table.ts';
 import { laterOf } from '../timestamp.ts';

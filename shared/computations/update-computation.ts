@@ -5,7 +5,8 @@ import type { NewEvent } from '../events/event.ts';
 import { type AnsweredRequest, commitChange, type Committed } from '../table/commit-change.ts';
 import { computationKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
-import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { withFreshReads } from '../table/fresh-reads.ts';
+import { Transaction } from '../table/transaction.ts';
 import {
   type AgentConfig,
   agentConfigAttributes,

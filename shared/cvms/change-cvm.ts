@@ -3,7 +3,8 @@ import { recordChange } from '../lists/record-change.ts';
 import { cvmKeys, listKeys, lists } from '../table/keys.ts';
 import { schemaAttribute } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
-import { StaleReadError, type Transaction } from '../table/transaction.ts';
+import { StaleReadError } from '../table/fresh-reads.ts';
+import type { Transaction } from '../table/transaction.ts';
 import type { StoredCvm } from './cvm.ts';
 
 /** Registers a CVM: its item and its place in the list. Fails with StaleReadError if it has been registered since it was read. */

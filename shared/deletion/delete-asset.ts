@@ -13,7 +13,8 @@ import { usesAsset } from '../runs/snapshot.ts';
 import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
 import { assetKeys, purgeKeys } from '../table/keys.ts';
 import { deadlineOf, queryPartition, type Table } from '../table/table.ts';
-import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { withFreshReads } from '../table/fresh-reads.ts';
+import { Transaction } from '../table/transaction.ts';
 import { beginPurge } from './begin-purge.ts';
 import { purgeAssetLinks, type AssetPurge } from './purge-asset.ts';
 

@@ -7,7 +7,8 @@ import { conflict, preconditionFailed } from '../errors.ts';
 import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
 import { purgeKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
-import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { withFreshReads } from '../table/fresh-reads.ts';
+import { Transaction } from '../table/transaction.ts';
 import { beginPurge } from './begin-purge.ts';
 import { purgeListings, type ComputationPurge } from './purge-computation.ts';
 

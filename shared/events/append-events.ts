@@ -1,16 +1,23 @@
 import type { Action } from '../table/action.ts';
 import { journalKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
-import { StaleReadError } from '../table/transaction.ts';
+import { StaleReadError } from '../table/fresh-reads.ts';
+import { schemaAttribute } from '../table/schema-version.ts';
 import { laterOf } from '../timestamp.ts';
 import type { Event, NewEvent } from './event.ts';
-import { type JournalHead, markSegment, replaceHead } from './journal-head.ts';
+import {
+  chainedEvent,
+  eventsPerAppend,
+  type JournalHead,
+  markSegment,
+  publicEvent,
+  storedEvent,
+  type StoredEvent,
+  storedSizeInBytes,
+} from './stored-journal.ts';
 import { readNumberRange } from './read-journal.ts';
 import { segmentItem } from './segment.ts';
-import { chainedEvent, publicEvent, storedEvent, type StoredEvent, storedSizeInBytes } from './stored-event.ts';
 
-/** The most events of one append. */
-export const eventsPerAppend = 50;
 const eventsPerSegment = 256;
 const bytesPerSegment = 128 * 1024;
 
@@ -94,6 +101,20 @@ function putEvent({ domain, computationId }: JournalOwner, event: StoredEvent): 
     },
     otherwise: new StaleReadError(),
   };
+}
+
+/** Returns the action that replaces the head. It fails with StaleReadError if another append came first. */
+function replaceHead(computationId: string, read: JournalHead, next: JournalHead): Action {
+  const Item = { ...journalKeys.head(computationId), ...schemaAttribute, ...next };
+  const condition =
+    read.count === 0
+      ? { ConditionExpression: 'attribute_not_exists(pk)' }
+      : {
+          ConditionExpression: '#count = :count',
+          ExpressionAttributeNames: { '#count': 'count' },
+          ExpressionAttributeValues: { ':count': read.count },
+        };
+  return { put: { Item, ...condition }, otherwise: new StaleReadError() };
 }
 
 async function sealTail(

@@ -1,7 +1,7 @@
 import type { Table } from '../table/table.ts';
 import { type EventFilter, filtersFacets, matches, matchingNumbers } from './event-filter.ts';
 import type { Event } from './event.ts';
-import type { JournalHead } from './journal-head.ts';
+import { type JournalHead, publicEvent, type StoredEvent } from './stored-journal.ts';
 import {
   firstSegmentAfter,
   firstSegmentFrom,
@@ -11,7 +11,6 @@ import {
   readSegments,
 } from './read-journal.ts';
 import { type Segment, timestampsOf } from './segment.ts';
-import { publicEvent, type StoredEvent } from './stored-event.ts';
 
 export interface EventPage {
   events: Event[];

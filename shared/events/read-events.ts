@@ -2,12 +2,10 @@ import { notFound } from '../errors.ts';
 import { numberOf } from '../identifiers.ts';
 import { journalKeys } from '../table/keys.ts';
 import { deadlineOf, getItemEventually, getItems, queryPrefix, type Table } from '../table/table.ts';
-import { eventsPerAppend } from './append-events.ts';
+import { eventsPerAppend, type JournalHead, parseHead, parseStoredEvent, publicEvent, readHead } from './stored-journal.ts';
 import { type EventFilter, filtersFacets, matches } from './event-filter.ts';
-import { type JournalHead, parseHead, readHead } from './journal-head.ts';
 import { type EventPage, readMatching, type Selection } from './matching-events.ts';
 import { gapOrDeleted, JournalGapError, readNumberRange, withoutGaps } from './read-journal.ts';
-import { parseStoredEvent, publicEvent } from './stored-event.ts';
 
 /** `limit` from 1 to 100, `offset` from 0. */
 export interface Paging {

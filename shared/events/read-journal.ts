@@ -1,11 +1,10 @@
 import { notFound } from '../errors.ts';
 import { journalKeys } from '../table/keys.ts';
 import { deadlineOf, getItems, queryBetween, type Table } from '../table/table.ts';
-import { StaleReadError } from '../table/transaction.ts';
+import { StaleReadError } from '../table/fresh-reads.ts';
 import type { EventFilter } from './event-filter.ts';
-import { type JournalHead, readHead } from './journal-head.ts';
+import { type JournalHead, parseStoredEvent, readHead, type StoredEvent } from './stored-journal.ts';
 import { parseSegment, type Segment } from './segment.ts';
-import { parseStoredEvent, type StoredEvent } from './stored-event.ts';
 
 /** A range of event numbers, both inclusive. Empty if `from` is greater than `to`. */
 export interface NumberRange {

@@ -16,7 +16,8 @@ import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { readSettled } from '../table/read-settled.ts';
 import { schemaAttribute } from '../table/schema-version.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
-import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
+import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
+import { Transaction } from '../table/transaction.ts';
 import { type Evidence, type Statement, statementSchema } from './evidence.ts';
 import { sign, type Signature } from './signing-key.ts';
 

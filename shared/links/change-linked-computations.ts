@@ -4,7 +4,8 @@ import { computationKey, findComputation } from '../computations/read-computatio
 import { maxTimeInMilliseconds } from '../deadline.ts';
 import { conflict } from '../errors.ts';
 import { deadlineOf, getItems, type Item, type Table } from '../table/table.ts';
-import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
+import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
+import { Transaction } from '../table/transaction.ts';
 import { linkKey, placeTaken, refuseBeyondLimit } from './link-asset.ts';
 import { readLinkedComputations, readLinkedIds, readRows } from './linked-computations.ts';
 

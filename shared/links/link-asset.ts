@@ -19,7 +19,8 @@ import { recordChange } from '../lists/record-change.ts';
 import { type AnsweredRequest, commitChange, type Committed } from '../table/commit-change.ts';
 import { assetKeys, computationKeys, type Key, listKeys, lists, runKeys, userKeys } from '../table/keys.ts';
 import { getItem, getItems, type Table } from '../table/table.ts';
-import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
+import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
+import { Transaction } from '../table/transaction.ts';
 
 /** Returns the key of a link. It ensures that a computation has one algorithm, and that the file names of datasets are unique. */
 export function linkKey(computationId: string, asset: { asset_type: AssetType; file_name: string }): Key {

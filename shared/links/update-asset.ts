@@ -12,7 +12,8 @@ import { ForbiddenForNowError, preconditionFailed } from '../errors.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
 import { type AnsweredRequest, commitChange, type Committed } from '../table/commit-change.ts';
 import type { Table } from '../table/table.ts';
-import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { withFreshReads } from '../table/fresh-reads.ts';
+import { Transaction } from '../table/transaction.ts';
 import { laterOf } from '../timestamp.ts';
 import {
   changeInputsLater,

@@ -9,7 +9,8 @@ import { keyToWrite, listKeys, lists, type Key } from '../table/keys.ts';
 import { schemaAttribute } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import type { Table } from '../table/table.ts';
-import { StaleReadError, type Transaction } from '../table/transaction.ts';
+import { StaleReadError } from '../table/fresh-reads.ts';
+import type { Transaction } from '../table/transaction.ts';
 
 /** Adds a run and its list entry. Its computation takes over the run's status in the same transaction. */
 export async function addRun(

@@ -4,7 +4,8 @@ import { parseStored } from '../table/parse-stored.ts';
 import { schemaAttribute } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import { getItems, queryPartition, queryPrefix, type Item, type Table } from '../table/table.ts';
-import { StaleReadError, type Transaction } from '../table/transaction.ts';
+import { StaleReadError } from '../table/fresh-reads.ts';
+import type { Transaction } from '../table/transaction.ts';
 import { ending } from './ending.ts';
 import { runReference, type RunReference } from './run-reference.ts';
 

@@ -1,5 +1,6 @@
 import type { Table } from '../table/table.ts';
-import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { withFreshReads } from '../table/fresh-reads.ts';
+import { Transaction } from '../table/transaction.ts';
 import { changeClaim, readClaim } from './claim.ts';
 import { completeWaitingTasks } from './complete-waiting-tasks.ts';
 import { endRun } from './end-run.ts';

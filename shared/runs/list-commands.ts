@@ -7,7 +7,7 @@ import { cvmKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { readSettled } from '../table/read-settled.ts';
 import { getItemEventually, getItems, type Table } from '../table/table.ts';
-import { StaleReadError, withFreshReads } from '../table/transaction.ts';
+import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
 import { timestamp } from '../timestamp.ts';
 import { claimKeys, parseClaim, parseClaimAgain, type ReadClaim } from './claim.ts';
 import { commandSchema, type Command, type KeptCommand } from './command.ts';

@@ -1,7 +1,8 @@
 import { cancelDeletions } from '../assets/mark-for-deletion.ts';
 import { runKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
-import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { withFreshReads } from '../table/fresh-reads.ts';
+import { Transaction } from '../table/transaction.ts';
 import { addCommand } from './change-commands.ts';
 import { changeClaim, claimKeys, parseClaimOf, type ReadClaim } from './claim.ts';
 import type { Ending } from './ending.ts';

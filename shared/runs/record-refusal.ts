@@ -1,5 +1,5 @@
 import { getItems, type Table } from '../table/table.ts';
-import { withFreshReads } from '../table/transaction.ts';
+import { withFreshReads } from '../table/fresh-reads.ts';
 import { claimKeys, parseClaim } from './claim.ts';
 import { recordLastingReports } from './record-lasting-reports.ts';
 import { type Refusal, refusalEvent } from './refusal-event.ts';

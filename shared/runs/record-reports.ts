@@ -1,7 +1,7 @@
 import type { Run } from '../computations/run.ts';
 import { cvmKeys } from '../table/keys.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
-import { withFreshReads } from '../table/transaction.ts';
+import { withFreshReads } from '../table/fresh-reads.ts';
 import { claimKeys, parseClaimOf, type Claim } from './claim.ts';
 import { completeWaitingTasks } from './complete-waiting-tasks.ts';
 import { reportedStateOf } from './effects-of-reports.ts';

@@ -1,6 +1,7 @@
 import type { ExecutionStatus } from '@aws-sdk/client-sfn';
 import type { Table } from '../table/table.ts';
-import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { withFreshReads } from '../table/fresh-reads.ts';
+import { Transaction } from '../table/transaction.ts';
 import { changeClaim, readClaim, type Claim } from './claim.ts';
 import { startExecution, type Executions } from './executions.ts';
 

@@ -1,5 +1,6 @@
 import type { Table } from '../table/table.ts';
-import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { withFreshReads } from '../table/fresh-reads.ts';
+import { Transaction } from '../table/transaction.ts';
 import { readClaim, type ReadClaim } from './claim.ts';
 import { completeTask, failTaskAsOver, type Executions } from './executions.ts';
 import type { WaitingStep } from './run-reference.ts';

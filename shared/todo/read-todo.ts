@@ -1,5 +1,4 @@
-import { becauseOf, missingApprovals, neededApprovals } from '../approvals/missing-approvals.ts';
-import { digestedManifestOf } from '../approvals/readiness.ts';
+import { becauseOf, digestedManifestOf, missingApprovals, neededApprovals } from '../approvals/readiness.ts';
 import { storedAsset, type StoredAsset } from '../assets/asset.ts';
 import { assetKey } from '../assets/read-asset.ts';
 import { storedComputation, type StoredComputation } from '../computations/computation.ts';

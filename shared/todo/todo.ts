@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { mostReasons } from '../approvals/missing-approvals.ts';
+import { mostReasons } from '../approvals/readiness.ts';
 import { nameOfComputation } from '../computations/computation.ts';
 import { idOfAsset, idOfComputation } from '../identifier-schemas.ts';
 import { shownText } from '../text.ts';

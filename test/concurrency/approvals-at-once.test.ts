@@ -9,7 +9,7 @@ import { updateComputation } from '../../shared/computations/update-computation.
 import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { ServiceError } from '../../shared/errors.ts';
-import { uploadKey } from '../../shared/keys/participant-key.ts';
+import { uploadKey } from '../../shared/keys/upload-key.ts';
 import { linkAsset, unlinkAsset } from '../../shared/links/link-asset.ts';
 import { readLinkedComputations } from '../../shared/links/linked-computations.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';

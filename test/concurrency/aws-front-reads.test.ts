@@ -11,7 +11,7 @@ import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { appendEvents } from '../../shared/events/append-events.ts';
-import { readHead } from '../../shared/events/journal-head.ts';
+import { readHead } from '../../shared/events/stored-journal.ts';
 import { readEvents } from '../../shared/events/read-events.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
 import { readManifest } from '../../shared/manifest/read-manifest.ts';

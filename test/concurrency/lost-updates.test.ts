@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../shared/access/caller.ts';
 import { approve } from '../../shared/approvals/approve.ts';
-import { listApprovals } from '../../shared/approvals/list-approvals.ts';
+import { listApprovals } from '../../shared/approvals/read-readiness.ts';
 import { assetEtag } from '../../shared/assets/asset-etag.ts';
 import { presignUpload } from '../../shared/assets/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';

@@ -102,7 +102,7 @@ export const acceptedMutants: AcceptedMutant[] = [
     reason: 'The default of Step Functions is 1.',
   },
   {
-    file: 'shared/events/journal-head.ts',
+    file: 'shared/events/stored-journal.ts',
     before: 'unsealed_bytes: 0,',
     after: 'unsealed_bytes: 1,',
     reason: 'The sizes are estimates. One byte more seals a segment of 128 KiB no earlier.',

@@ -3,7 +3,7 @@ import { approve } from '../../shared/approvals/approve.ts';
 import type { ApprovalInput } from '../../shared/approvals/approval.ts';
 import type { AssetUse } from '../../shared/assets/asset.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
-import { uploadKey } from '../../shared/keys/participant-key.ts';
+import { uploadKey } from '../../shared/keys/upload-key.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
 import { readManifest } from '../../shared/manifest/read-manifest.ts';
 import { aReadyComputation, byAlice, type Stores } from './builders-store.ts';

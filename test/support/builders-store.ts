@@ -15,7 +15,7 @@ import { recordReports } from '../../shared/runs/record-reports.ts';
 import type { Report } from '../../shared/runs/report.ts';
 import type { RunReference } from '../../shared/runs/run-reference.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
-import { uploadKey } from '../../shared/keys/participant-key.ts';
+import { uploadKey } from '../../shared/keys/upload-key.ts';
 import { readPublicKey } from '../../shared/keys/read-public-key.ts';
 import { readRun } from '../../shared/computations/read-run.ts';
 import { startRun } from '../../shared/runs/start-run.ts';

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { computationStatuses } from '../../shared/computations/computation.ts';
-import { parseHead } from '../../shared/events/journal-head.ts';
-import { chainedEvent, parseStoredEvent, publicEvent, type StoredEvent } from '../../shared/events/stored-event.ts';
+import { chainedEvent, parseHead, parseStoredEvent, publicEvent, type StoredEvent } from '../../shared/events/stored-journal.ts';
 import { numberOf } from '../../shared/identifiers.ts';
 import { isActive } from '../../shared/computations/run.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { approvalSchema } from '../../approvals/approval.ts';
-import { mostReasons } from '../../approvals/missing-approvals.ts';
+import { mostReasons } from '../../approvals/readiness.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
 import { shownText } from '../../text.ts';

@@ -1,10 +1,10 @@
 import { createHash, generateKeyPairSync, randomUUID, sign, constants, type KeyObject } from 'node:crypto';
 import * as v from 'valibot';
 import { approvalText, limitsOf } from '../../../shared/approvals/approval-signature.ts';
-import { configDigest } from '../../../shared/approvals/missing-approvals.ts';
+import { configDigest } from '../../../shared/approvals/readiness.ts';
 import { canonicalDigest, canonicalJson } from '../../../shared/canonical-json.ts';
 import type { Event, NewEvent } from '../../../shared/events/event.ts';
-import { chainedEvent, publicEvent, storedEvent } from '../../../shared/events/stored-event.ts';
+import { chainedEvent, publicEvent, storedEvent } from '../../../shared/events/stored-journal.ts';
 import { statementSchema } from '../../../shared/evidence/evidence.ts';
 import { publicJwkOf } from '../../../shared/evidence/es256.ts';
 import { numberedId } from '../../../shared/identifiers.ts';

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { becauseOf, configDigest, isStale, neededApprovals } from '../../../shared/approvals/missing-approvals.ts';
-import { digestedManifestOf, readinessOf } from '../../../shared/approvals/readiness.ts';
+import {
+  becauseOf,
+  configDigest,
+  digestedManifestOf,
+  isStale,
+  neededApprovals,
+  readinessOf,
+} from '../../../shared/approvals/readiness.ts';
 import { canonicalDigest } from '../../../shared/canonical-json.ts';
 import { defaultAgentConfig, storedInPlainText } from '../../../shared/computations/agent-config.ts';
 import type { StoredApproval } from '../../../shared/manifest/stored-approval.ts';

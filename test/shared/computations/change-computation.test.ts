@@ -9,7 +9,8 @@ import {
 import { computationKey, readComputation } from '../../../shared/computations/read-computation.ts';
 import { keyToWrite } from '../../../shared/table/keys.ts';
 import { setAttributes } from '../../../shared/table/set-attributes.ts';
-import { StaleReadError, Transaction } from '../../../shared/table/transaction.ts';
+import { StaleReadError } from '../../../shared/table/fresh-reads.ts';
+import { Transaction } from '../../../shared/table/transaction.ts';
 import { aComputation } from '../../support/builders-store.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';

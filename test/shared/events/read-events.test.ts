@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { matches, type EventFilter } from '../../../shared/events/event-filter.ts';
 import type { Event } from '../../../shared/events/event.ts';
-import { readHead } from '../../../shared/events/journal-head.ts';
+import { readHead } from '../../../shared/events/stored-journal.ts';
 import {
   type Continuation,
   type EventsAfter,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { EventFilter } from '../../../shared/events/event-filter.ts';
-import { readHead } from '../../../shared/events/journal-head.ts';
+import { readHead } from '../../../shared/events/stored-journal.ts';
 import { readEventsAfter, readNewEvents } from '../../../shared/events/read-events.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
 import { transact } from '../../../shared/table/transaction.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { matchingNumbers } from '../../../shared/events/event-filter.ts';
-import { readHead } from '../../../shared/events/journal-head.ts';
+import { readHead } from '../../../shared/events/stored-journal.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { readSegments } from '../../../shared/events/read-journal.ts';
 import { parseSegment, type Segment } from '../../../shared/events/segment.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { markSegment, noMarks } from '../../../shared/events/journal-head.ts';
+import { markSegment, noMarks } from '../../../shared/events/stored-journal.ts';
 
 const place = (number: number) => ({ at: '2025-07-17T08:00:00.000Z', number });
 

@@ -4,7 +4,8 @@ import { keepAnswer, readKeptAnswer, refuseKept, type KeptAnswer, type KeyedRequ
 import { AnswerKeptError, commitChange } from '../../../shared/table/commit-change.ts';
 import { answerKeys, type Key } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
-import { StaleReadError, Transaction } from '../../../shared/table/transaction.ts';
+import { StaleReadError } from '../../../shared/table/fresh-reads.ts';
+import { Transaction } from '../../../shared/table/transaction.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 

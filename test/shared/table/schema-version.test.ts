@@ -3,7 +3,7 @@ import { assetKey, readAsset } from '../../../shared/assets/read-asset.ts';
 import { changeInputs, readToChange } from '../../../shared/computations/change-computation.ts';
 import { computationKey, readComputation } from '../../../shared/computations/read-computation.ts';
 import { listComputations } from '../../../shared/computations/list-computations.ts';
-import { readHead } from '../../../shared/events/journal-head.ts';
+import { readHead } from '../../../shared/events/stored-journal.ts';
 import { readManifest } from '../../../shared/manifest/read-manifest.ts';
 import { claimKeys, readClaim } from '../../../shared/runs/claim.ts';
 import { readRun, runKey } from '../../../shared/computations/read-run.ts';
