@@ -6,7 +6,6 @@ import type { Listening } from './listen.ts';
 import { startDynamoDb, type LocalDynamoDb } from './dynamodb/dynamodb.ts';
 import type { AllowsOrigin } from './http-api/cors.ts';
 import { startIssuer, type LocalIssuer } from './sign-in/issuer.ts';
-import { startKms, type LocalKms } from './kms/kms.ts';
 import { local } from './local-environment.ts';
 import type { InvokeFunction } from './functions/local-functions.ts';
 import { startS3, type LocalS3 } from './s3/s3.ts';
@@ -19,7 +18,6 @@ export interface LocalCloud {
   s3: LocalS3;
   stepFunctions: LocalStepFunctions;
   issuer: LocalIssuer;
-  kms: LocalKms;
   lambda: Listening;
 }
 
@@ -66,10 +64,9 @@ export async function startLocalCloud(options: LocalCloudOptions): Promise<Local
       }),
     ),
     started(startIssuer({ claim: local.membershipClaim, ...kept })),
-    started(startKms(kept)),
     started(startLambdaApi(background)),
   ] as const;
   await Promise.allSettled(parts); // if one fails, the others are stopped after they have started
-  const [dynamoDb, s3, stepFunctions, issuer, kms, lambda] = await Promise.all(parts);
-  return { dynamoDb, s3, stepFunctions, issuer, kms, lambda };
+  const [dynamoDb, s3, stepFunctions, issuer, lambda] = await Promise.all(parts);
+  return { dynamoDb, s3, stepFunctions, issuer, lambda };
 }

@@ -1,5 +1,8 @@
 import type { RunTimes } from '../shared/runs/state-machine.ts';
 import { serviceVersion } from '../shared/service-version.ts';
+import { forgetClients, replaceClient } from '../shared/clients.ts';
+import { keysInKms } from '../shared/kms.ts';
+import type { LocalKms } from './kms/kms.ts';
 import { localCredentials } from './local-credentials.ts';
 
 /** The names of a stage's resources on one machine. */
@@ -18,21 +21,13 @@ export interface Endpoints {
   dynamoDb: string;
   s3: string;
   stepFunctions: string;
-  kms: KeyService;
   lambda: string;
 }
 
-/** The service with the keys that sign evidence, and the key that seals private keys. */
-export interface KeyService {
-  endpoint: string;
-  signingKeyArn: string;
-  sealingKeyArn: string;
-  /** The signing key and those that signed before it. */
-  publishedKeyArns: string[];
-}
-
-/** Sets the environment variables of the functions, as a deployment does. */
-export function setEnvironment(endpoints: Endpoints, times: RunTimes, logLevel: string): void {
+/** Sets the environment variables of the functions, as a deployment does, and lets them use the keys of this machine. */
+export function setEnvironment(endpoints: Endpoints, keys: LocalKms, times: RunTimes, logLevel: string): void {
+  forgetClients();
+  replaceClient(keysInKms, () => keys.kms);
   for (const other of ['AWS_PROFILE', 'AWS_SESSION_TOKEN']) Reflect.deleteProperty(process.env, other);
   Object.assign(process.env, {
     STAGE: 'local',
@@ -40,9 +35,9 @@ export function setEnvironment(endpoints: Endpoints, times: RunTimes, logLevel: 
     TABLE_NAME: local.tableName,
     BUCKET_NAME: local.bucketName,
     STATE_MACHINE_ARN: local.stateMachineArn,
-    SIGNING_KEY_ARN: endpoints.kms.signingKeyArn,
-    SEALING_KEY_ARN: endpoints.kms.sealingKeyArn,
-    PUBLISHED_KEY_ARNS: endpoints.kms.publishedKeyArns.join(','),
+    SIGNING_KEY_ARN: keys.signingKeyArn,
+    SEALING_KEY_ARN: keys.sealingKeyArn,
+    PUBLISHED_KEY_ARNS: keys.publishedKeyArns.join(','),
     PURGE_URL: purgeUrlOn(endpoints.lambda),
     MEMBERSHIP_CLAIM: local.membershipClaim,
     ACCEPT_TIMEOUT_SECONDS: String(times.acceptInSeconds),
@@ -59,7 +54,6 @@ export function setEnvironment(endpoints: Endpoints, times: RunTimes, logLevel: 
     AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamoDb,
     AWS_ENDPOINT_URL_S3: endpoints.s3,
     AWS_ENDPOINT_URL_SFN: endpoints.stepFunctions,
-    AWS_ENDPOINT_URL_KMS: endpoints.kms.endpoint,
   });
 }
 

@@ -1,7 +1,6 @@
 import { startSimulatedCvms } from 'computation-management-simulated-cvm';
 import { Deadline } from '../shared/deadline.ts';
 import type { RunTimes } from '../shared/runs/state-machine.ts';
-import { forgetClients } from '../shared/clients.ts';
 import { openExecutions } from '../shared/runs/executions.ts';
 import { routes } from '../shared/endpoints/endpoints.ts';
 import { openTable } from '../shared/table/open-table.ts';
@@ -20,6 +19,7 @@ import { type HttpApiOptions, startHttpApi } from './http-api/http-api.ts';
 import { startLocalCloud } from './local-cloud.ts';
 import { type Endpoints, local, setEnvironment } from './local-environment.ts';
 import { type InvokeFunction, type LoadHandler, localFunctions } from './functions/local-functions.ts';
+import { localKms } from './kms/kms.ts';
 import { withHealthOfEngine } from './functions/local-health.ts';
 import { DomainGate } from './domains/domain-gate.ts';
 import { localDomains } from './domains/local-domains.ts';
@@ -110,6 +110,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   if (options.dataDirectory !== undefined) onStop(lockDirectory(options.dataDirectory));
   const kept = options.dataDirectory === undefined ? {} : { dataDirectory: options.dataDirectory };
   const users = new LocalUsers(options.dataDirectory);
+  const keys = localKms(options.dataDirectory);
   const times = { ...localTimes, ...options.times };
   const clock = options.clock ?? systemTimerClock;
   const allowsOrigin = allowedOrigins(options.corsOrigins);
@@ -121,7 +122,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
 
   const { onLost } = options;
   const cloud = { ...kept, times, allowsOrigin, invoke, background, clock, onStop, ...(onLost ? { onLost } : {}) };
-  const { dynamoDb, s3, stepFunctions, issuer, kms, lambda } = await startLocalCloud(cloud);
+  const { dynamoDb, s3, stepFunctions, issuer, lambda } = await startLocalCloud(cloud);
   onStop(background.stop);
   await createTable(dynamoDb.endpoint, local.tableName);
 
@@ -129,11 +130,9 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     dynamoDb: dynamoDb.endpoint,
     s3: s3.endpoint,
     stepFunctions: stepFunctions.endpoint,
-    kms: kms.place,
     lambda: lambda.endpoint,
   };
-  setEnvironment((await options.intercept?.(endpoints)) ?? endpoints, times, options.logLevel ?? 'SILENT');
-  forgetClients();
+  setEnvironment((await options.intercept?.(endpoints)) ?? endpoints, keys, times, options.logLevel ?? 'SILENT');
   const table = openTable(() => new Deadline());
   const { document } = table;
   sendUnsigned(document, 'dynamodb');

@@ -6,6 +6,11 @@ export function sharedClient<Client>(create: () => Client): Client {
   return clients.get(create) as Client;
 }
 
+/** Uses this client in place of the one that `create` creates. Only a service on one machine calls it, which has no KMS. */
+export function replaceClient<Client>(create: () => Client, client: Client): void {
+  clients.set(create, client);
+}
+
 /** Lets all clients be created anew. Only a service that starts on one machine calls it: its parts have addresses of their own. */
 export function forgetClients(): void {
   clients.clear();

@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as v from 'valibot';
+import { BrokenFilesError } from './broken-files-error.ts';
+import { writeKeptFile } from './write-kept-file.ts';
 
 /** The content of a file of the kept state, or its `problem` if it is broken. Undefined if there is no such file. */
 export type KeptJson<Content> = { content: Content } | { problem: string } | undefined;
@@ -24,4 +27,23 @@ function textOf(file: string): string | undefined {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/**
+ * Returns what a file under `dataDirectory` holds. If there is none, creates and writes it. Without a directory, creates it in memory.
+ * @throws BrokenFilesError with `withoutIt`: what is lost if the file is deleted
+ */
+export function keptOrNew<S extends v.GenericSchema>(
+  dataDirectory: string | undefined,
+  name: string,
+  { schema, create, withoutIt }: { schema: S; create: () => v.InferOutput<S>; withoutIt: string },
+): v.InferOutput<S> {
+  if (dataDirectory === undefined) return create();
+  const file = join(dataDirectory, name);
+  const kept = readKeptJson(file, schema);
+  if (kept && 'problem' in kept) throw new BrokenFilesError([{ file, problem: kept.problem, withoutIt }]);
+  if (kept) return kept.content;
+  const created = create();
+  writeKeptFile(file, JSON.stringify(created));
+  return created;
 }

@@ -1,107 +1,105 @@
-import { createCipheriv, createDecipheriv, createPublicKey, randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { createCipheriv, createDecipheriv, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { p256 } from '@noble/curves/nist.js';
 import * as v from 'valibot';
 import { thumbprintOf } from '../../shared/evidence/es256.ts';
-import { listen } from '../listen.ts';
-import type { KeyService } from '../local-environment.ts';
-import { evidenceKeys, type PrivateJwk } from './evidence-keys.ts';
-import { sealingKey } from './sealing-key.ts';
+import type { Kms } from '../../shared/kms.ts';
+import { keptOrNew } from '../data/read-kept-json.ts';
 
+/** The keys of this machine, in place of KMS. */
 export interface LocalKms {
-  place: KeyService;
-  stop: () => Promise<void>;
+  kms: Kms;
+  signingKeyArn: string;
+  sealingKeyArn: string;
+  /** The signing key and those that signed before it, oldest first. */
+  publishedKeyArns: string[];
 }
 
-const arnPrefix = 'arn:aws:kms:local:000000000000:key/';
+const privateJwk = v.object({ kty: v.literal('EC'), crv: v.literal('P-256'), x: v.string(), y: v.string(), d: v.string() });
+type PrivateJwk = v.InferOutput<typeof privateJwk>;
 
-/** Serves the operations of KMS that the service uses (AWS JSON 1.1) on the loopback interface. */
-export async function startKms({ dataDirectory }: { dataDirectory?: string }): Promise<LocalKms> {
-  const keys = new Map(evidenceKeys(dataDirectory).map((key) => [`${arnPrefix}${thumbprintOf(key)}`, key]));
-  const sealing = sealingKey(dataDirectory);
-  const { endpoint, stop } = await listen(
-    createServer((request, response) => void answer(request, response, { keys, sealing })),
-    0,
-  );
-  const publishedKeyArns = [...keys.keys()];
-  const signingKeyArn = publishedKeyArns.at(-1) ?? '';
-  return { place: { endpoint, signingKeyArn, sealingKeyArn, publishedKeyArns }, stop };
-}
+/** The last key signs. The others signed before it, and stay so that their evidence can be verified. */
+const signingKeys = v.object({ keys: v.pipe(v.array(privateJwk), v.nonEmpty()) });
 
 const cipher = 'aes-256-gcm';
+const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
-const sealingKeyArn = `${arnPrefix}sealing`;
-
-const requestSchema = v.object({
-  KeyId: v.string(),
-  Message: v.optional(v.string()),
-  MessageType: v.optional(v.string()),
-  CiphertextBlob: v.optional(v.string()),
-  EncryptionContext: v.optional(v.record(v.string(), v.string())),
+const sealingKey = v.object({
+  key: v.pipe(
+    v.string(),
+    v.base64(),
+    v.check((key) => Buffer.from(key, 'base64').length === keyBytes, `Expected ${keyBytes} bytes.`),
+  ),
 });
-type KmsRequest = v.InferOutput<typeof requestSchema>;
 
-interface Keys {
-  keys: Map<string, PrivateJwk>;
-  sealing: Buffer;
+/**
+ * Returns the keys that sign evidence and seal private keys on this machine. They are kept under `dataDirectory`. Without it, what
+ * they signed verifies only with a copy of the public key after a restart, and what they sealed is lost.
+ * @throws BrokenFilesError
+ */
+export function localKms(dataDirectory: string | undefined): LocalKms {
+  const { keys } = keptOrNew(dataDirectory, 'evidence-keys.json', {
+    schema: signingKeys,
+    create: () => ({ keys: [newSigningKey()] }),
+    withoutIt: 'Without it, evidence issued earlier verifies only with a copy of its public key.',
+  });
+  const { key } = keptOrNew(dataDirectory, 'sealing-key.json', {
+    schema: sealingKey,
+    create: () => ({ key: randomBytes(keyBytes).toString('base64') }),
+    withoutIt: 'Without it, the private keys in the configurations of computations cannot be read.',
+  });
+  const signing = new Map(keys.map((each) => [arnOf(thumbprintOf(each)), each]));
+  const publishedKeyArns = [...signing.keys()];
+  const kms = kmsOn(signing, Buffer.from(key, 'base64'));
+  return { kms, signingKeyArn: publishedKeyArns.at(-1) ?? '', sealingKeyArn: arnOf('sealing'), publishedKeyArns };
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, { keys, sealing }: Keys): Promise<void> {
-  const send = (status: number, body: object) =>
-    response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body));
-  try {
-    const parsed = v.parse(v.pipe(v.string(), v.parseJson(), requestSchema), await text(request));
-    const { KeyId, Message = '', MessageType } = parsed;
-    const key = keys.get(KeyId);
-    const operation = String(request.headers['x-amz-target']);
-    if (KeyId === sealingKeyArn && operation === 'TrentService.GenerateDataKey') send(200, dataKey(sealing, parsed));
-    else if (KeyId === sealingKeyArn && operation === 'TrentService.Decrypt') {
-      const Plaintext = opened(sealing, parsed);
-      if (Plaintext) send(200, { KeyId, Plaintext });
-      else send(400, { __type: 'InvalidCiphertextException', message: 'The ciphertext or its context is not that of this key.' });
-    } else if (!key) send(400, { __type: 'NotFoundException', message: `Key '${KeyId}' does not exist` });
-    else if (operation === 'TrentService.GetPublicKey') send(200, { KeyId, PublicKey: spkiOf(key).toString('base64') });
-    else if (operation === 'TrentService.Sign' && MessageType === 'DIGEST') {
-      send(200, { KeyId, Signature: signed(key, Buffer.from(Message, 'base64')).toString('base64') });
-    } else send(400, { __type: 'ValidationException', message: `${operation} of a ${MessageType} is not supported.` });
-  } catch (error) {
-    send(400, { __type: 'SerializationException', message: String(error) });
-  }
+function arnOf(id: string): string {
+  return `arn:aws:kms:local:000000000000:key/${id}`;
 }
 
-function spkiOf({ kty, crv, x, y }: PrivateJwk): Buffer {
-  return createPublicKey({ key: { kty, crv, x, y }, format: 'jwk' }).export({ format: 'der', type: 'spki' });
+function newSigningKey(): PrivateJwk {
+  return v.parse(privateJwk, generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' }));
 }
 
-/** Signs a SHA-256 digest and returns DER, as KMS does. Node cannot sign a digest, only the text itself. */
-function signed({ d }: PrivateJwk, digest: Buffer): Buffer {
-  return Buffer.from(p256.sign(digest, Buffer.from(d, 'base64url'), { prehash: false, lowS: false, format: 'der' }));
+function kmsOn(signing: ReadonlyMap<string, PrivateJwk>, sealing: Buffer): Kms {
+  const find = (keyArn: string): PrivateJwk => {
+    const key = signing.get(keyArn);
+    if (!key) throw named('NotFoundException', `Key '${keyArn}' does not exist`);
+    return key;
+  };
+  return {
+    publicKey: async (keyArn) => {
+      const { kty, crv, x, y } = find(keyArn);
+      return createPublicKey({ key: { kty, crv, x, y }, format: 'jwk' }).export({ format: 'der', type: 'spki' });
+    },
+    // Node cannot sign a digest, only the text itself.
+    sign: async (keyArn, digest) =>
+      p256.sign(digest, Buffer.from(find(keyArn).d, 'base64url'), { prehash: false, lowS: false, format: 'der' }),
+    newDataKey: async (_, context) => {
+      const [plain, nonce] = [randomBytes(keyBytes), randomBytes(nonceBytes)];
+      const encryption = createCipheriv(cipher, sealing, nonce).setAAD(bytesOf(context));
+      const text = Buffer.concat([encryption.update(plain), encryption.final()]);
+      return { plain, encrypted: Buffer.concat([nonce, encryption.getAuthTag(), text]) };
+    },
+    openDataKey: async (_, encrypted, context) => {
+      const tagEnd = nonceBytes + tagBytes;
+      try {
+        const decryption = createDecipheriv(cipher, sealing, encrypted.subarray(0, nonceBytes))
+          .setAAD(bytesOf(context))
+          .setAuthTag(encrypted.subarray(nonceBytes, tagEnd));
+        return Buffer.concat([decryption.update(encrypted.subarray(tagEnd)), decryption.final()]);
+      } catch {
+        throw named('InvalidCiphertextException', 'The ciphertext or its context is not that of this key.');
+      }
+    },
+  };
 }
 
-/** A new data key of 256 bits, in plain text and encrypted by AES-256-GCM, with the encryption context as associated data. */
-function dataKey(sealing: Buffer, { KeyId, EncryptionContext = {} }: KmsRequest) {
-  const [plain, nonce] = [randomBytes(32), randomBytes(nonceBytes)];
-  const encryption = createCipheriv(cipher, sealing, nonce).setAAD(contextBytes(EncryptionContext));
-  const encrypted = Buffer.concat([encryption.update(plain), encryption.final()]);
-  const blob = Buffer.concat([nonce, encryption.getAuthTag(), encrypted]);
-  return { KeyId, Plaintext: plain.toString('base64'), CiphertextBlob: blob.toString('base64') };
-}
-
-/** Returns undefined if the key did not encrypt it, or with another context. */
-function opened(sealing: Buffer, { CiphertextBlob = '', EncryptionContext = {} }: KmsRequest): string | undefined {
-  const blob = Buffer.from(CiphertextBlob, 'base64');
-  try {
-    const decryption = createDecipheriv(cipher, sealing, blob.subarray(0, nonceBytes))
-      .setAAD(contextBytes(EncryptionContext))
-      .setAuthTag(blob.subarray(nonceBytes, nonceBytes + tagBytes));
-    return Buffer.concat([decryption.update(blob.subarray(nonceBytes + tagBytes)), decryption.final()]).toString('base64');
-  } catch {
-    return undefined;
-  }
-}
-
-function contextBytes(context: Record<string, string>): Buffer {
+function bytesOf(context: Record<string, string>): Buffer {
   return Buffer.from(JSON.stringify(Object.entries(context).sort()));
+}
+
+function named(name: string, message: string): Error {
+  return Object.assign(new Error(message), { name });
 }

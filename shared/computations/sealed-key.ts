@@ -1,7 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { DecryptCommand, GenerateDataKeyCommand } from '@aws-sdk/client-kms';
 import { environment } from '../environment.ts';
-import { untilDeadline, type Kms } from '../kms.ts';
+import type { Kms } from '../kms.ts';
 import { digestOfKey, type KeyToSeal, type StoredKey } from './agent-config.ts';
 
 /**
@@ -17,22 +16,13 @@ const tagBytes = 16;
 /** Seals a key for storage. One call of KMS, none without a key. */
 export async function sealKey(kms: Kms, { computationId, plain }: KeyToSeal): Promise<StoredKey | ''> {
   if (plain === '') return '';
-  const request = {
-    KeyId: environment().SEALING_KEY_ARN,
-    KeySpec: 'AES_256',
-    EncryptionContext: contextOf(computationId),
-  } as const;
-  const { Plaintext: dataKey, CiphertextBlob: sealedDataKey } = await kms.client.send(
-    new GenerateDataKeyCommand(request),
-    untilDeadline(kms),
-  );
-  if (!dataKey || !sealedDataKey) throw new Error('KMS returned no data key.');
+  const dataKey = await kms.newDataKey(environment().SEALING_KEY_ARN, contextOf(computationId));
   const nonce = randomBytes(nonceBytes);
-  const encryption = createCipheriv(cipher, dataKey, nonce);
+  const encryption = createCipheriv(cipher, dataKey.plain, nonce);
   const text = Buffer.concat([encryption.update(plain, 'utf8'), encryption.final()]);
   const length = Buffer.alloc(lengthBytes);
-  length.writeUInt16BE(sealedDataKey.length);
-  const sealed = Buffer.concat([length, sealedDataKey, nonce, encryption.getAuthTag(), text]).toString('base64');
+  length.writeUInt16BE(dataKey.encrypted.length);
+  const sealed = Buffer.concat([length, dataKey.encrypted, nonce, encryption.getAuthTag(), text]).toString('base64');
   return { digest: digestOfKey(plain), sealed };
 }
 
@@ -44,13 +34,8 @@ export async function openKey(kms: Kms, computationId: string, kept: StoredKey |
   const nonceAt = lengthBytes + bytes.readUInt16BE();
   const tagAt = nonceAt + nonceBytes;
   const textAt = tagAt + tagBytes;
-  const request = {
-    KeyId: environment().SEALING_KEY_ARN,
-    CiphertextBlob: bytes.subarray(lengthBytes, nonceAt),
-    EncryptionContext: contextOf(computationId),
-  };
-  const { Plaintext: dataKey } = await kms.client.send(new DecryptCommand(request), untilDeadline(kms));
-  if (!dataKey) throw new Error('KMS returned no data key.');
+  const encrypted = bytes.subarray(lengthBytes, nonceAt);
+  const dataKey = await kms.openDataKey(environment().SEALING_KEY_ARN, encrypted, contextOf(computationId));
   const decryption = createDecipheriv(cipher, dataKey, bytes.subarray(nonceAt, tagAt));
   decryption.setAuthTag(bytes.subarray(tagAt, textAt));
   return Buffer.concat([decryption.update(bytes.subarray(textAt)), decryption.final()]).toString('utf8');

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { GetPublicKeyCommand, SignCommand } from '@aws-sdk/client-kms';
 import { environment } from '../environment.ts';
-import { untilDeadline, type Kms } from '../kms.ts';
+import type { Kms } from '../kms.ts';
 import { joinedSignature, keyObjectOf, type PublicJwk, publicJwkOf, verifiesEs256 } from './es256.ts';
 
 export interface Signature {
@@ -15,15 +14,7 @@ export interface Signature {
 export async function sign(kms: Kms, text: string): Promise<Signature> {
   const KeyId = environment().SIGNING_KEY_ARN;
   const publicKey = await readPublicKey(kms, KeyId);
-  const { Signature: der = new Uint8Array() } = await kms.client.send(
-    new SignCommand({
-      KeyId,
-      Message: createHash('sha256').update(text).digest(),
-      MessageType: 'DIGEST',
-      SigningAlgorithm: 'ECDSA_SHA_256',
-    }),
-    untilDeadline(kms),
-  );
+  const der = await kms.sign(KeyId, createHash('sha256').update(text).digest());
   const signature = joinedSignature(der).toString('base64url');
   // The statement never changes once it is stored, so a signature that nobody could verify must not get there.
   if (!verifiesEs256(text, signature, keyObjectOf(publicKey))) throw new Error('KMS returned a signature that does not verify.');
@@ -42,8 +33,7 @@ const known = new Map<string, PublicJwk>();
 async function readPublicKey(kms: Kms, KeyId: string): Promise<PublicJwk> {
   const before = known.get(KeyId);
   if (before) return before;
-  const { PublicKey: spki = new Uint8Array() } = await kms.client.send(new GetPublicKeyCommand({ KeyId }), untilDeadline(kms));
-  const read = publicJwkOf(spki);
+  const read = publicJwkOf(await kms.publicKey(KeyId));
   known.set(KeyId, read);
   return read;
 }

@@ -1,7 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { Endpoints } from '../../local/local-environment.ts';
 import { startLambdaApi } from '../../local/functions/lambda-api.ts';
-import { startKms } from '../../local/kms/kms.ts';
 import { startS3 } from '../../local/s3/s3.ts';
 import { requireAccess, type Permitted } from '../../shared/access/caller.ts';
 import type { AssetType } from '../../shared/asset-type.ts';
@@ -49,7 +48,6 @@ export async function startStores(options: { latencyInMilliseconds?: number } = 
   const s3 = await startS3({ bucket: 'content', notifiedPrefix: 'content/upload/', onObjectCreated: () => undefined });
   const client = s3At(s3.endpoint);
   const stepFunctions = await startIdleStepFunctions();
-  const kms = await startKms({});
   const lambda = await startLambdaApi({ invoke: () => undefined });
   return {
     table: embedded.table,
@@ -61,13 +59,12 @@ export async function startStores(options: { latencyInMilliseconds?: number } = 
       dynamoDb: proxy.endpoint,
       s3: s3.endpoint,
       stepFunctions: stepFunctions.endpoint,
-      kms: kms.place,
       lambda: lambda.endpoint,
     },
     stop: async () => {
       document.destroy();
       client.destroy();
-      await Promise.all([stepFunctions.stop(), kms.stop(), lambda.stop(), s3.stop(), proxy.stop()]);
+      await Promise.all([stepFunctions.stop(), lambda.stop(), s3.stop(), proxy.stop()]);
       await embedded.stop();
     },
   };

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { HttpRequest } from '@smithy/core/transport';
 import { openContentStore } from '../../shared/assets/content-store.ts';
-import { openKms } from '../../shared/kms.ts';
+import { aroundKms } from './around-kms.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { Deadline } from '../../shared/deadline.ts';
@@ -58,11 +58,7 @@ async function disturbed<T>(name: string, address: string, call: () => Promise<T
 
 /** Puts itself before every call that functions make to AWS from now on. The functions' environment must be set. */
 export function disturbCalls(): void {
-  const clients = [
-    openTable(() => new Deadline()).document,
-    openExecutions(() => new Deadline()).client,
-    openKms(() => new Deadline()).client,
-  ];
+  const clients = [openTable(() => new Deadline()).document, openExecutions(() => new Deadline()).client];
   for (const { middlewareStack } of clients) {
     const stack = middlewareStack as unknown as {
       add: (
@@ -82,6 +78,7 @@ export function disturbCalls(): void {
       },
     );
   }
+  aroundKms((action, call) => disturbed(action, '', call));
   // Behind the retries and behind the presigning of links, which is no call.
   openContentStore(() => new Deadline()).client.middlewareStack.add(
     (next) => (sent) => {

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Deadline } from '../../shared/deadline.ts';
 import { importHandler, type LoadHandler } from '../../local/functions/local-functions.ts';
 import { openContentStore } from '../../shared/assets/content-store.ts';
-import { openKms } from '../../shared/kms.ts';
+import { aroundKms } from './around-kms.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import type { Key } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/open-table.ts';
@@ -74,14 +74,10 @@ export function recordCalls(): RecordedCalls {
           },
         { step: 'initialize' },
       );
-      openKms(() => new Deadline()).client.middlewareStack.add(
-        (next, { commandName }) =>
-          async (args) => {
-            await record([`kms:${String(commandName).replace(/Command$/, '')}`]);
-            return next(args);
-          },
-        { step: 'initialize' },
-      );
+      aroundKms(async (action, call) => {
+        await record([`kms:${action}`]);
+        return await call();
+      });
       openContentStore(() => new Deadline()).client.middlewareStack.add(
         (next, { commandName }) =>
           async (args) => {

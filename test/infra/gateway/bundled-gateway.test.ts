@@ -18,6 +18,7 @@ import { startAnswering, startForwarding, type LocalRequest } from '../../suppor
 import { gatewayUses } from '../../../gateway/uses.ts';
 import { tableActions } from '../../support/recorded-calls.ts';
 import { untilTestEnds } from '../../support/patience.ts';
+import { serveKms } from '../../support/serve-kms.ts';
 import { SimulatedAgent } from '../../support/simulated-agent.ts';
 import { fullStage, synthesizeWith } from '../../support/synthesized-stages.ts';
 import { callAs, readyComputation, type Call } from '../../support/ready-computation.ts';
@@ -134,6 +135,10 @@ beforeAll(async () => {
   const stack = await startStack({ port: 0, simulator: false });
   stops.push(() => stack.stop());
   call = callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator']));
+
+  const kms = await serveKms();
+  stops.push(kms.stop);
+  process.env['AWS_ENDPOINT_URL_KMS'] = kms.endpoint;
 
   const bucket = 'assets';
   const storage = await startS3({ bucket, notifiedPrefix: 'none', onObjectCreated: () => undefined });

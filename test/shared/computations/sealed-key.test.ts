@@ -1,20 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { KMSClient } from '@aws-sdk/client-kms';
-import { startKms, type LocalKms } from '../../../local/kms/kms.ts';
-import { localCredentials } from '../../../local/local-credentials.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { localKms } from '../../../local/kms/kms.ts';
 import { digestOfKey, storedInPlainText, type StoredKey } from '../../../shared/computations/agent-config.ts';
 import { openKey, sealKey } from '../../../shared/computations/sealed-key.ts';
-import type { Kms } from '../../../shared/kms.ts';
 
-let local: LocalKms;
-let kms: Kms;
-beforeAll(async () => {
-  local = await startKms({});
-  const { endpoint } = local.place;
-  kms = { client: new KMSClient({ endpoint, region: 'local', credentials: localCredentials, maxAttempts: 1 }) };
-});
-afterAll(() => local.stop());
-beforeEach(() => vi.stubEnv('SEALING_KEY_ARN', local.place.sealingKeyArn));
+const { kms, sealingKeyArn } = localKms(undefined);
+beforeEach(() => vi.stubEnv('SEALING_KEY_ARN', sealingKeyArn));
 afterEach(() => vi.unstubAllEnvs());
 
 const sealed = async (plain: string, id = 'c1') =>

@@ -1,4 +1,3 @@
-import { KMSClient, SignCommand } from '@aws-sdk/client-kms';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { checkEvidence } from 'computation-management-verify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -9,7 +8,7 @@ import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { statementSchema, type Statement } from '../../../shared/evidence/evidence.ts';
 import { readEvidence } from '../../../shared/evidence/read-evidence.ts';
 import { readPublishedKeys } from '../../../shared/evidence/signing-key.ts';
-import type { Kms } from '../../../shared/kms.ts';
+import { openKms, type Kms } from '../../../shared/kms.ts';
 import { runKey } from '../../../shared/computations/read-run.ts';
 import { runKeys } from '../../../shared/table/keys.ts';
 import { getItem, queryPartition, type Table } from '../../../shared/table/table.ts';
@@ -34,8 +33,7 @@ beforeEach(async () => {
 });
 
 /** Without the time limits of the service, which a busy machine may exceed. */
-let kms: KMSClient | undefined;
-const keys = (): Kms => ({ client: (kms ??= new KMSClient()), deadline: patientDeadline });
+const keys = () => openKms(patientDeadline);
 const end = () => endRunWith(stores, domain, runId);
 const remove = () => deleteComputation(stores.table, { domain, id: computationId, permit: allowed });
 const read = (table: Table = stores.table, now = clockOfTests) =>
@@ -124,18 +122,16 @@ describe('readEvidence', () => {
 
   it('is not stored if its computation is deleted and purged while it is signed', async () => {
     await end();
-    const { client } = keys();
-    const slow = {
-      send: async (command: unknown, options: object) => {
-        if (command instanceof SignCommand) {
-          await remove();
-          await purgeAll(stores.table, stores.content);
-        }
-        return await client.send(command as SignCommand, options);
+    const slow: Kms = {
+      ...keys(),
+      sign: async (...given) => {
+        await remove();
+        await purgeAll(stores.table, stores.content);
+        return await keys().sign(...given);
       },
-    } as unknown as KMSClient;
+    };
     const request = { domain, computationId, runId, serviceVersion: '1.2.3', now: clockOfTests };
-    await expect(readEvidence(stores.table, { client: slow, deadline: patientDeadline }, request)).rejects.toMatchObject({
+    await expect(readEvidence(stores.table, slow, request)).rejects.toMatchObject({
       code: 'not_found',
     });
     expect(await queryPartition(stores.table, runKeys.partition(computationId))).toEqual([]);

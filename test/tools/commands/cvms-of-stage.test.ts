@@ -4,11 +4,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startKms } from '../../../local/kms/kms.ts';
 import { localCredentials } from '../../../local/local-credentials.ts';
 import { startStack, type Stack } from '../../../local/stack.ts';
 import { startAnsweringStacks } from '../../support/answering-stacks.ts';
 import { startAnswering, type LocalRequest } from '../../support/local-requests.ts';
+import { serveKms } from '../../support/serve-kms.ts';
 import { callAs } from '../../support/ready-computation.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'cvms-of-stage-'));
@@ -19,12 +19,12 @@ let signed: LocalRequest[];
 
 beforeAll(async () => {
   stack = await startStack({ port: 0, simulator: false });
-  const kms = await startKms({});
-  // The embedded engine knows no aliases.
+  const kms = await serveKms();
+  // The keys of this machine have no aliases.
   const aliases = await startAnswering(async ({ headers, body }) => {
     const target = String(headers['x-amz-target']);
-    const known = { ...(JSON.parse(body) as object), KeyId: kms.place.signingKeyArn };
-    const answer = await fetch(kms.place.endpoint, {
+    const known = { ...(JSON.parse(body) as object), KeyId: process.env['SIGNING_KEY_ARN'] };
+    const answer = await fetch(kms.endpoint, {
       method: 'POST',
       headers: { 'x-amz-target': target },
       body: JSON.stringify(known),
