@@ -74,26 +74,26 @@ const roomOf = (path) => {
 };
 const shared = join(import.meta.dirname, 'shared');
 
-/** What each folder may import besides itself and packages: folders and files. test/ and bench/ may import everything. CONTRIBUTING.md has the same table. */
+/** What each folder may import besides itself and packages: folders and files. test/ may import everything. CONTRIBUTING.md has the same table. */
 const mayImport = {
   shared: ['packages/client'],
   functions: ['shared', 'packages/client', 'packages/simulated-cvm', 'infra/canary'],
   gateway: ['shared'],
   infra: ['shared', 'gateway', 'functions'],
-  'infra/commands': ['infra', 'infra/accept', 'infra/rehearse', 'shared', 'tools'],
+  'infra/commands': ['infra', 'infra/accept', 'shared', 'tools'],
   'infra/accept': ['infra', 'tools', 'shared', 'packages/client'],
-  'infra/rehearse': ['infra', 'local', 'shared', 'packages/client'],
   'infra/canary': ['infra'],
   local: ['shared', 'functions', 'gateway', 'packages/client', 'packages/simulated-cvm'],
   tools: ['shared', 'local', 'infra', 'gateway', 'packages/client'],
+  'tools/bench': ['functions', 'shared', 'local', 'infra', 'gateway', 'packages/client', 'packages/simulated-cvm', 'test'],
+  'tools/demo': ['packages/client', 'shared/command-line', 'local'],
+  'tools/docs': ['shared', 'infra', 'local', 'packages/console', 'test'],
   'packages/client': [],
   'packages/client/build': ['shared'],
   'packages/cms': ['packages/client', 'packages/verify', 'shared'],
   'packages/verify': ['shared'],
   'packages/simulated-cvm': ['packages/client', 'shared'],
   'packages/console': ['packages/client', 'shared'],
-  demo: ['packages/client', 'shared', 'local'],
-  docs: ['shared', 'infra', 'local', 'packages/console', 'test', 'functions'],
 };
 
 const folderImports = {
@@ -286,9 +286,8 @@ export default defineConfig(
       'local/**/*.ts',
       'tools/**/*.ts',
       'packages/{client/build,cms,simulated-cvm}/**/*.ts',
-      'demo/**/*.ts',
-      'docs/**/*.ts',
     ],
+    ignores: ['tools/bench/**'],
     rules: { 'no-restricted-syntax': ['error', ...writesOfOthers, ...keyLiterals] },
   },
   { files: tableWriters, rules: { 'no-restricted-syntax': ['error', ...without(writesOfService, ...importsOfWrites)] } },
@@ -309,17 +308,16 @@ export default defineConfig(
       'gateway/start-bundle.ts',
       'packages/cms/process-terminal.ts',
       'vitest.config.ts',
-      'infra/{commands,rehearse}/**/*.ts',
+      'infra/commands/**/*.ts',
       '{local,tools}/**/*.ts',
       'shared/command-line/*.ts',
       'test/**/*.ts',
-      'bench/**/*.ts',
     ],
     rules: { 'no-restricted-properties': 'off' },
   },
-  { files: ['infra/**/*.ts', 'local/**/*.ts', 'tools/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts'], rules: { 'no-console': 'off' } },
+  { files: ['infra/**/*.ts', 'local/**/*.ts', 'tools/**/*.ts', 'test/**/*.ts'], rules: { 'no-console': 'off' } },
   {
-    files: ['test/**/*.ts', 'bench/**/*.ts'],
+    files: ['test/**/*.ts', 'tools/bench/**/*.ts'],
     rules: {
       '@typescript-eslint/no-empty-function': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off', // expect.any() and the like

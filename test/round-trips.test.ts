@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { measureEndpoints, type Measurement } from '../bench/measure-endpoints.ts';
+import { measureEndpoints, type Measurement } from '../tools/bench/measure-endpoints.ts';
 import { routes } from '../shared/endpoints/endpoints.ts';
 import { tasks } from '../shared/tasks/tasks.ts';
 import { keyedNames } from './support/keyed-requests.ts';

@@ -3,7 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ensure } from '../../demo/ensure.ts';
+import { ensure } from '../../tools/demo/ensure.ts';
 import type { Program } from './build-agent.ts';
 import { relay } from './relay.ts';
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { exitCodeOf, tailOf } from '../../infra/rehearse/run-command.ts';
+import { exitCodeOf, tailOf } from '../rehearse/run-command.ts';
 
 /** The programs of a CVM, and the command line of its users. */
 const programs = ['agent', 'computation-runner', 'log-forwarder', 'attestation-service', 'cli'] as const;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseOptions, runCommand } from '../../shared/command-line/arguments.ts';
 import { UsageError } from '../../shared/command-line/usage-error.ts';
-import { printTable } from '../../bench/print-table.ts';
+import { printTable } from '../../tools/bench/print-table.ts';
 import { killServices } from '../support/service-process.ts';
 import { buildAgent, commitOf } from './build-agent.ts';
 import { cases, type RehearsalCase } from './cases.ts';

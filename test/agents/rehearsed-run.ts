@@ -3,7 +3,7 @@ import { generateKeyPairSync, type KeyPairKeyObjectResult } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ensure } from '../../demo/ensure.ts';
+import { ensure } from '../../tools/demo/ensure.ts';
 import type { AgentCvm } from './agent-cvm.ts';
 import type { RehearsedService } from './rehearsed-service.ts';
 import { unzip } from './unzip.ts';

@@ -4,7 +4,7 @@ import { type ConsoleWorld, type Identity, signIn, type TabOptions } from './con
 import { goWithin } from './go-within.ts';
 import { publicKey } from '../support/ready-computation.ts';
 
-const demoData = new URL('../../demo/data/', import.meta.url);
+const demoData = new URL('../../tools/demo/data/', import.meta.url);
 
 /** A user at a browser, who does what a person does. */
 export interface Party {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { killServices, startService, type ServiceProcess } from '../support/service-process.ts';
-import { printTable } from '../../bench/print-table.ts';
+import { printTable } from '../../tools/bench/print-table.ts';
 import { SmallDisk } from './small-disk.ts';
 import { clientOf, lostOf, work, type Acknowledged } from './work.ts';
 

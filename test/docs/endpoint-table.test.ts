@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { withEndpointTable } from '../../docs/endpoint-table.ts';
+import { withEndpointTable } from '../../tools/docs/endpoint-table.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 
 const page = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { eventSchemaFile } from '../../docs/event-schema.ts';
+import { eventSchemaFile } from '../../tools/docs/event-schema.ts';
 
 describe('docs/schemas/computation-event.json', () => {
   it('is up to date with the schema of events (`npm run docs:events` updates it)', () => {

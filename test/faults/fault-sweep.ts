@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { fillWorld, type BenchWorld } from '../../bench/bench-world.ts';
-import { endpointCases } from '../../bench/endpoint-cases.ts';
-import { taskCases } from '../../bench/task-cases.ts';
+import { fillWorld, type BenchWorld } from '../../tools/bench/bench-world.ts';
+import { endpointCases } from '../../tools/bench/endpoint-cases.ts';
+import { taskCases } from '../../tools/bench/task-cases.ts';
 import { importHandler, type InvokeFunction } from '../../local/functions/local-functions.ts';
 import { collectContent } from '../../shared/deletion/collect-content.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';

@@ -1,5 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { aRegisteredCvm, anAcceptedRun, anOfferedRun, aStartedRun, aCvm, type BenchWorld } from '../../bench/bench-world.ts';
+import {
+  aRegisteredCvm,
+  anAcceptedRun,
+  anOfferedRun,
+  aStartedRun,
+  aCvm,
+  type BenchWorld,
+} from '../../tools/bench/bench-world.ts';
 import { openService, type GatewayService } from '../../gateway/session/service.ts';
 import { cvm as sampleCvm } from '../../shared/endpoints/samples.ts';
 import { byAlice } from '../support/builders-store.ts';

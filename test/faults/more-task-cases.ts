@@ -1,5 +1,12 @@
 import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
-import { aDataset, anAcceptedRun, aStartedRun, aStoppingRun, type BenchRun, type BenchWorld } from '../../bench/bench-world.ts';
+import {
+  aDataset,
+  anAcceptedRun,
+  aStartedRun,
+  aStoppingRun,
+  type BenchRun,
+  type BenchWorld,
+} from '../../tools/bench/bench-world.ts';
 import { localCredentials } from '../../local/local-credentials.ts';
 import { removeAsset } from '../../shared/assets/change-asset.ts';
 import { markForDeletion } from '../../shared/assets/mark-for-deletion.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { fillWorld, aRegisteredCvm, aStartedRun, type BenchWorld } from '../../bench/bench-world.ts';
-import { endpointCases } from '../../bench/endpoint-cases.ts';
-import { taskCases } from '../../bench/task-cases.ts';
+import { fillWorld, aRegisteredCvm, aStartedRun, type BenchWorld } from '../../tools/bench/bench-world.ts';
+import { endpointCases } from '../../tools/bench/endpoint-cases.ts';
+import { taskCases } from '../../tools/bench/task-cases.ts';
 import { localFunctions } from '../../local/functions/local-functions.ts';
 import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import { cvm as sampleCvm } from '../../shared/endpoints/samples.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { EndpointRequest } from '../../bench/endpoint-cases.ts';
+import type { EndpointRequest } from '../../tools/bench/endpoint-cases.ts';
 
 /** Returns the fields of API Gateway's event (payload format 2.0) that handlers read, for a user with all permissions. */
 export function httpEvent(

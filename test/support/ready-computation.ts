@@ -46,7 +46,7 @@ export async function readyComputation(call: Call, domain = 'd1'): Promise<strin
 /** The same through a client. */
 export async function createReadyComputation(client: Client, name: string): Promise<{ id: string; asset: string }> {
   const { id } = await client.createComputation({ body: { name } });
-  const content = readFileSync(new URL('../../demo/data/penguin-sizes.py', import.meta.url)).toString('base64');
+  const content = readFileSync(new URL('../../tools/demo/data/penguin-sizes.py', import.meta.url)).toString('base64');
   const { id: asset } = await client.createAsset({
     body: { asset: { file_name: 'penguin-sizes.py', asset_type: 'algorithm', asset: content } },
   });

@@ -48,7 +48,7 @@ export async function playStory(
 ): Promise<Scene[]> {
   const [home, clone, programs] = ['home', 'clone', 'bin'].map((name) => join(folder, name)) as [string, string, string];
   for (const each of [home, clone, programs]) mkdirSync(each, { recursive: true });
-  symlinkSync(join(repository, 'demo'), join(clone, 'demo'));
+  symlinkSync(join(repository, 'tools'), join(clone, 'tools'));
   writeFileSync(join(programs, 'cms'), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 });
   writeFileSync(join(programs, 'npx'), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 });
   writeSshKeys(home);

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import { buildTree } from '../../../bench/lists/build-tree.ts';
+import { buildTree } from '../../../tools/bench/lists/build-tree.ts';
 import { toSetIn } from '../../../shared/lists/build-trees.ts';
 import { emptyHead, encodeHead, parseHead } from '../../../shared/lists/head.ts';
 import { headOfTrees } from '../../../shared/lists/head-of-trees.ts';

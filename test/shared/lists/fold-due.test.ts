@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { buildTree } from '../../../bench/lists/build-tree.ts';
+import { buildTree } from '../../../tools/bench/lists/build-tree.ts';
 import { foldChanges } from '../../../shared/lists/fold.ts';
 import { foldDueLists } from '../../../shared/lists/fold-due.ts';
 import { headOfTrees } from '../../../shared/lists/head-of-trees.ts';

@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { delimiter, dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { nameIn, type ExistingState } from '../../infra/stages/stage.ts';
+import { stageNamed } from '../../infra/stages/stage-named.ts';
+import { onEmulatedStage, step, type EmulatedStage, type Place } from './emulated-stage.ts';
+import { DrillClient } from './drill-client.ts';
+import { adaptAssembly } from './emulated-assembly.ts';
+import { appOf, type StageToRehearse } from './stage-to-rehearse.ts';
+import { commandsOf, type Filled } from './restore-commands.ts';
+import { runCommand, tailOf } from './run-command.ts';
+
+/**
+ * Damages a stage on the emulator and restores it by the commands of docs/restore.md. The emulator restores a table as it is when it is asked,
+ * so that command runs before the damage.
+ * @throws Error if a step fails, or if something did not come back
+ */
+export async function drillRestore(stage: StageToRehearse, place: Place): Promise<void> {
+  await onEmulatedStage(stage, place, async (emulated) => {
+    const client = new DrillClient(emulated);
+    await step('Creating computations, content and an active run', () => client.fill());
+    const before = await client.look();
+    const filled: Filled = {
+      stage: stage.name,
+      TableArn: emulated.output('state', 'TableArn'),
+      ContentBucketName: emulated.output('state', 'ContentBucketName'),
+      time: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
+    };
+    const shell = (title: string, section: number, block: number) =>
+      step(title, () => runShell(emulated, `restore-${section}-${block}`, commandsOf(section, block, filled)));
+
+    await delay(1_000); // the damage is in another second than the time to restore
+    await shell('Section 1: restoring the table', 1, 1);
+    await step('Deleting assets and computations, ending the run, creating others', () => client.damage());
+    if (isDeepStrictEqual(await client.look(), before)) throw new Error('The damage changed nothing.');
+    await step('Waiting until the purge has deleted content', () =>
+      runShell(emulated, 'purge', untilDeleted(filled.ContentBucketName, client.deletedAssets)),
+    );
+    await shell('Section 1: keeping tasks from deleting content and ending runs', 1, 0);
+    await step('Calling the purge as a deletion does: it is refused', () =>
+      runShell(emulated, 'purge-refused', purgeIsRefused(stage)),
+    );
+    await shell('Section 1: settings of the restored table', 1, 2);
+    const existing: ExistingState = { tableName: `computations-${stage.name}-restored` };
+    if (stage.changes.eventBus) {
+      const switchOn = `(${commandsOf(1, 3, filled)}) > stream.txt`;
+      await step('Section 1: the stream of the restored table', () => runShell(emulated, 'restore-1-3', switchOn));
+      existing.tableStreamArn = readFileSync(join(place.folder, 'stream.txt'), 'utf8').trim();
+    }
+    await shell('Section 2: bringing deleted content back', 2, 0);
+
+    const assembly = join(place.folder, 'cdk.adopting');
+    const { args, environment } = appOf({ ...stage, changes: { ...stage.changes, existing } });
+    await step('Section 3: naming the restored table in the row', async () => {
+      await emulated.cdk(['synth', `${stage.name}/*`, '--quiet', '--output', assembly, ...args], environment);
+      adaptAssembly(join(assembly, `assembly-${stage.name}`));
+    });
+    const withoutState = ['Service', 'Operations', ...(stage.changes.canary ? ['Canary'] : [])];
+    const deploy = (...stacks: string[]) =>
+      emulated.cdk(['deploy', ...stacks, '--app', assembly, '--require-approval', 'never'], emulated.emulator.awsEnvironment);
+    await step('Section 3: deploying the stacks without state', () =>
+      deploy('--exclusively', ...withoutState.map((stack) => `${stage.name}/${stack}`)),
+    );
+    await step('Section 3: deploying all stacks', () => deploy(`${stage.name}/*`));
+    await shell('Section 4: resuming the runs that were active', 4, 0);
+    await shell('Section 4: letting the tasks go on', 4, 1);
+    const reservesNone = stageNamed(stage.name).reservedConcurrency === 'none';
+    await shell('Section 4: letting the purge go on', 4, reservesNone ? 3 : 2);
+    await step('Calling the purge: it works', () => runShell(emulated, 'purge-works', callOfPurge(stage)));
+
+    await step('Looking at what came back', async () => client.compare(before, await client.look()));
+    await step('Completing the run that was active', () => client.completeResumed());
+    await step('Running a computation to its end', () => client.runToCompletion());
+  });
+  console.log(
+    '\nEverything came back: computations, totals, links and content. The run of before went on, and another one completed.',
+  );
+}
+
+/** Waits, for three minutes at most, until so many objects of a bucket are deleted. The purge runs every minute. */
+function untilDeleted(bucket: string, objects: number): string {
+  const markers = `aws s3api list-object-versions --bucket ${bucket} --prefix content/ --query 'length(DeleteMarkers || \`[]\`)'`;
+  return `for attempt in $(seq 90); do [ "$(${markers})" -ge ${objects} ] && exit 0; sleep 2; done; echo 'Error: the purge deletes nothing.'`;
+}
+
+function callOfPurge(stage: StageToRehearse): string {
+  return `aws lambda invoke --function-name ${nameIn(stage, 'maintenance/purge')} purged.json`;
+}
+
+function purgeIsRefused(stage: StageToRehearse): string {
+  return `(${callOfPurge(stage)} 2>&1 || true) | grep -c TooManyRequestsException`;
+}
+
+/** PyPI has version 1 of the AWS CLI, which takes JSON as it is and does not know this option. */
+const onlyInVersion2 = /--cli-binary-format raw-in-base64-out/;
+
+/** Runs commands with the AWS CLI of the emulator's Python. */
+async function runShell({ place, emulator }: EmulatedStage, name: string, text: string): Promise<void> {
+  const logFile = join(place.folder, `${name}.log`);
+  const PATH = [dirname(place.python), process.env['PATH']].join(delimiter);
+  const script = `set -euo pipefail; cd ${JSON.stringify(place.folder)}; ${text.replace(onlyInVersion2, ' ')}`;
+  const environment = { ...emulator.awsEnvironment, PATH, AWS_DEFAULT_REGION: emulator.address.region };
+  await runCommand({ words: ['bash', '-c', script], environment, logFile });
+  if (/error/i.test(tailOf(logFile))) throw new Error(tailOf(logFile));
+}

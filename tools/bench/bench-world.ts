@@ -1,0 +1,112 @@
+import { registerCvm } from '../../shared/cvms/register-cvm.ts';
+import { cvmBody } from '../../shared/endpoints/samples.ts';
+import { linkAsset } from '../../shared/links/link-asset.ts';
+import { recordReports } from '../../shared/runs/record-reports.ts';
+import { readClaim, type Claim } from '../../shared/runs/claim.ts';
+import type { RunReference } from '../../shared/runs/run-reference.ts';
+import { offerRun } from '../../shared/runs/offer-run.ts';
+import { stopRun } from '../../shared/runs/stop-run.ts';
+import type { Table } from '../../shared/table/table.ts';
+import {
+  aComputation,
+  aKey,
+  anAsset,
+  aReadyComputation,
+  aRun,
+  byAlice,
+  endRunWith,
+  type Stores,
+} from '../../test/support/builders-store.ts';
+
+/** A filled domain. Cases read what is in it, and create what they change. */
+export interface BenchWorld {
+  stores: Stores;
+  domain: string;
+  /** A computation with an algorithm, a dataset, two keys and an ended run. */
+  known: { id: string; algorithm: string; dataset: string; run: string };
+}
+
+const domain = 'd1';
+
+/** @param computations the number of computations beside the known one */
+export async function fillWorld(stores: Stores, computations = 60): Promise<BenchWorld> {
+  const { table } = stores;
+  for (let made = 0; made < computations; made++) await aComputation(table, domain);
+  const { id, algorithm } = await aReadyComputation(stores, domain);
+  const dataset = await anAsset(stores, domain, aDataset('known'));
+  await linkAsset(table, { domain, assetId: dataset, computationId: id, ...byAlice });
+  await aKey(table, domain, id, 'bob');
+  const run = await aRun(stores, domain, id);
+  await endRunWith(stores, domain, run);
+  return { stores, domain, known: { id, algorithm, dataset, run } };
+}
+
+export const aDataset = (name: string) => ({ file_name: `${name}.csv`, asset_type: 'dataset' as const });
+
+let cvms = 0;
+
+export const aCvm = () => `cvm-${++cvms}-of-bench`;
+
+/** A registered CVM that has never sent anything. */
+export async function aRegisteredCvm(table: Table, domain: string): Promise<string> {
+  const cvmId = aCvm();
+  await registerCvm(table, { domain, cvmId, given: cvmBody, now: byAlice.now });
+  return cvmId;
+}
+
+export interface BenchRun {
+  id: string;
+  algorithm: string;
+  cvmID: string;
+  run_id: string;
+  reference: RunReference;
+}
+
+/** A run that has just been started. */
+export async function aStartedRun({ stores }: BenchWorld): Promise<BenchRun> {
+  const cvmID = aCvm();
+  const { id, algorithm } = await aReadyComputation(stores, domain);
+  const run_id = await aRun(stores, domain, id, cvmID);
+  return { id, algorithm, cvmID, run_id, reference: { domain, computation_id: id, run_id, cvm_id: cvmID } };
+}
+
+/** Task tokens of AWS have some 0.6 to 1 KB. */
+export const taskToken = 'T'.repeat(1_024);
+
+/** A run whose command is waiting for its CVM. */
+export async function anOfferedRun(world: BenchWorld): Promise<BenchRun & { claim: Claim }> {
+  const { table, executions } = world.stores;
+  const run = await aStartedRun(world);
+  await offerRun(
+    table,
+    executions,
+    { run: run.reference, task_token: taskToken },
+    { now: new Date().toISOString(), acceptInSeconds: 300 },
+  );
+  const claim = await readClaim(table, run.reference);
+  if (!claim) throw new Error('The active run has no claim.');
+  return { ...run, claim };
+}
+
+/** A run that its CVM has accepted. */
+export async function anAcceptedRun(world: BenchWorld): Promise<BenchRun> {
+  const { table, executions } = world.stores;
+  const run = await anOfferedRun(world);
+  const report = {
+    id: 'accepted',
+    run_id: run.run_id,
+    type: 'accepted' as const,
+    command_id: run.claim.run_command_id,
+    reason: '',
+  };
+  await recordReports(table, executions, { domain, cvmId: run.cvmID, reports: [report], now: byAlice.now });
+  return run;
+}
+
+/** A run whose stop was requested. */
+export async function aStoppingRun(world: BenchWorld): Promise<BenchRun> {
+  const { table, executions } = world.stores;
+  const run = await anAcceptedRun(world);
+  await stopRun(table, executions, { domain, computationId: run.id, ...byAlice });
+  return run;
+}

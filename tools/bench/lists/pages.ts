@@ -1,0 +1,224 @@
+import { readDays } from '../../../shared/lists/days.ts';
+import { foldChanges } from '../../../shared/lists/fold.ts';
+import {
+  groupOfComputation,
+  groupOfOwner,
+  indexedLists,
+  memberChange,
+  numberOfRow,
+  stateOf,
+  type IndexedList,
+} from '../../../shared/lists/indexed-list.ts';
+import { inParallel } from '../../../shared/in-parallel.ts';
+import { logChange } from '../../../shared/lists/log.ts';
+import { readPage, type PageRequest } from '../../../shared/lists/read-page.ts';
+import { listKeys } from '../../../shared/table/keys.ts';
+import { incrementBy } from '../../../shared/table/numbers.ts';
+import { queryPrefix, type Table } from '../../../shared/table/table.ts';
+import { transact } from '../../../shared/table/transaction.ts';
+import type { ProxiedTable } from '../../../test/support/proxied-table.ts';
+import { aList, fill, fillDays, groupOfMember, owners, rareStatus, removeFilled, rowOf, type Filled } from './fill.ts';
+import { openApi } from './through-api.ts';
+
+export const limit = 10;
+export const repetitions = 41;
+export const unfolded = 64;
+const dayOfChanges = 20_100;
+const year = { first: dayOfChanges - 365, last: dayOfChanges };
+/** The log of a domain that makes hundreds of changes a second: most entries are folded, and not old enough to be deleted. */
+export const busyLog = { folded: 3_500, unfolded: 1_500 };
+
+export interface Measurement {
+  size: number;
+  what: string;
+  offset: number;
+  total: number;
+  sequentialCalls: number;
+  calls: number;
+  readUnits: number;
+  /** Of all answers, as JSON. */
+  kilobytes: number;
+  /** Processor time of this process. */
+  cpu: number;
+  milliseconds: number;
+}
+
+interface Read {
+  what: string;
+  offset: number;
+  read: (table: Table) => Promise<number>;
+}
+
+export interface PageOptions {
+  isFiltered: boolean;
+  /** Also fills a domain and deletes all its members, of which so many come and go through the API. */
+  deletes: { throughApi: number } | undefined;
+}
+
+/** Fills a domain and reads its pages. */
+export async function measurePages(
+  proxied: ProxiedTable,
+  size: number,
+  { isFiltered, deletes }: PageOptions,
+): Promise<Measurement[]> {
+  const list = aList(`bench-${size}`, isFiltered);
+  const { table, direct } = proxied;
+  const measurements: Measurement[] = [];
+  const empty = indexedLists.computations(`bench-empty-${size}`);
+  await addUnfolded(direct, empty, 0);
+  measurements.push(await measure(proxied, pageOf(empty, { limit, offset: 0 }, 'empty domain')));
+  const filled = await fill(direct, list, size);
+  await fillDays(direct, list, year);
+  await addUnfolded(direct, list, filled.lastNumber);
+  // A process that reads the status for the first time does not know where its newest members are.
+  measurements.push(await measureCold(proxied, pageOf(list, { limit, offset: 0, state: 'completed' }, 'completed, cold')));
+  await readPage(table, list, { limit, offset: 0, state: 'completed' });
+  for (const read of readsOf(list, size, filled)) measurements.push(await measure(proxied, read));
+  await makeBusy(direct, list, filled.lastNumber + unfolded);
+  measurements.push(await measure(proxied, pageOf(list, { limit, offset: 0 }, 'busy log')));
+  if (deletes) measurements.push(await measureEmptied(proxied, size, deletes.throughApi));
+  return measurements.map((each) => ({ ...each, size }));
+}
+
+/** Reads the first page of a domain all of whose members were deleted: in bulk, but for those that come and go through the API. */
+async function measureEmptied(proxied: ProxiedTable, size: number, throughApi: number): Promise<Measurement> {
+  const { direct } = proxied;
+  const domain = `bench-emptied-${size}`;
+  const list = indexedLists.computations(domain);
+  const { lastNumber } = await fill(direct, list, size);
+  await incrementBy(direct, listKeys.counter(list.rows), lastNumber);
+  const api = openApi(proxied.proxy.endpoint, domain);
+  const started = performance.now();
+  const ids = await api.create(throughApi);
+  await foldAll(direct, list);
+  await removeFilled(direct, list, size);
+  await api.remove(ids);
+  await foldAll(direct, list);
+  const { total } = await readPage(direct, list, { limit, offset: 0 });
+  if (total > 0) throw new Error(`${total} members of ${domain} are left.`);
+  const seconds = Math.round((performance.now() - started) / 1_000);
+  process.stderr.write(`Deleted ${size.toLocaleString('en')} members, and ${throughApi} through the API, in ${seconds} s\n`);
+  await addUnfolded(direct, list, lastNumber + throughApi);
+  return await measure(proxied, pageOf(list, { limit, offset: 0 }, 'all deleted'));
+}
+
+async function foldAll(table: Table, { index }: IndexedList): Promise<void> {
+  let time = Date.now();
+  const clocked = { ...table, clock: { now: () => time, wait: () => Promise.resolve() } };
+  for (let fold = 0; fold < 5; fold++) {
+    await foldChanges(clocked, index, 1);
+    time += 10_000;
+  }
+}
+
+function readsOf(list: IndexedList, size: number, { totals }: Filled): Read[] {
+  const reads = offsetsIn(size).map((offset) => pageOf(list, { limit, offset }, 'all'));
+  for (const state of ['completed', rareStatus]) {
+    reads.push(...offsetsIn(totals.get(state) ?? 0).map((offset) => pageOf(list, { limit, offset, state }, state)));
+  }
+  const group = groupOfOwner(owners[0]);
+  if (list.index.trees[list.tree] !== undefined) {
+    reads.push(...offsetsIn(size / owners.length - 100).map((offset) => pageOf(list, { limit, offset, group }, 'owner')));
+  }
+  reads.push({
+    what: 'statistics',
+    offset: 0,
+    read: async (table) => (await readDays(table, list, year)).length,
+  });
+  return reads;
+}
+
+function pageOf(list: IndexedList, page: PageRequest, what: string): Read {
+  return { what, offset: page.offset, read: async (table) => (await readPage(table, list, page)).total };
+}
+
+function offsetsIn(size: number): number[] {
+  return [...new Set([0, 5_000, Math.floor(size / 2), Math.max(0, size - limit)])]
+    .filter((offset) => offset < size)
+    .sort((a, b) => a - b);
+}
+
+async function measure(proxied: ProxiedTable, read: Read): Promise<Measurement> {
+  await read.read(proxied.table);
+  return { ...(await measureCold(proxied, read)), ...(await timed(() => read.read(proxied.direct))) };
+}
+
+async function measureCold({ table, proxy }: ProxiedTable, { what, offset, read }: Read): Promise<Measurement> {
+  proxy.reset();
+  const total = await read(table);
+  return {
+    size: 0,
+    what,
+    offset,
+    total,
+    sequentialCalls: proxy.sequentialCalls(),
+    calls: proxy.calls.length,
+    readUnits: proxy.readUnits(),
+    kilobytes: round(proxy.calls.reduce((sum, { answerBytes }) => sum + answerBytes, 0) / 1_000),
+    cpu: 0,
+    milliseconds: 0,
+  };
+}
+
+async function timed(read: () => Promise<unknown>): Promise<{ cpu: number; milliseconds: number }> {
+  const times: number[] = [];
+  for (let warm = 0; warm < repetitions; warm++) await read();
+  const before = process.cpuUsage();
+  for (let repetition = 0; repetition < repetitions; repetition++) {
+    const start = performance.now();
+    await read();
+    times.push(performance.now() - start);
+  }
+  const { user, system } = process.cpuUsage(before);
+  return {
+    cpu: round((user + system) / 1_000 / repetitions),
+    milliseconds: round(times.sort((a, b) => a - b)[Math.floor(repetitions / 2)] ?? 0),
+  };
+}
+
+const round = (value: number) => Number(value.toFixed(2));
+
+/** Changes that no fold has moved into the trees yet: a third are creates, a third are starts and a third are ends of runs. */
+async function addUnfolded(table: Table, list: IndexedList, lastNumber: number): Promise<void> {
+  const newest = await queryPrefix(table, list.rows.pk, listKeys.prefixes.row, { limit: 1_000, newestFirst: true });
+  const idle = newest.filter(({ status }) => status === 'created').map(numberOfRow);
+  for (let change = 1; change <= unfolded; change++) {
+    const old = change % 3 === 0 ? undefined : idle[change];
+    if (old === undefined) await addChange(table, list, lastNumber + change, { now: 'created' });
+    else await addChange(table, list, old, { before: 'created', now: change % 3 === 1 ? 'running' : 'completed', hasRun: true });
+  }
+}
+
+/** Fills the log with new computations, two thirds of them with a run, and folds most of them. */
+async function makeBusy(table: Table, list: IndexedList, lastNumber: number): Promise<void> {
+  // The clock stands still, so that no fold deletes what an earlier one has folded.
+  const time = Date.now();
+  const stopped = { ...table, clock: { now: () => time, wait: () => Promise.resolve() } };
+  const all = Array.from({ length: busyLog.folded + busyLog.unfolded }, (_, index) => lastNumber + 1 + index);
+  const add = (number: number) => {
+    const now = (['created', 'running', 'completed'] as const)[number % 3] ?? 'created';
+    return addChange(table, list, number, { now, hasRun: now !== 'created' });
+  };
+  await inParallel(all.slice(0, busyLog.folded), add);
+  for (let left = 1; left > 0;) left = (await foldChanges(stopped, list.index, 1)).steps;
+  await inParallel(all.slice(busyLog.folded), add);
+}
+
+const firstRun = 900_000_000;
+
+async function addChange(
+  table: Table,
+  list: IndexedList,
+  number: number,
+  { hasRun = false, ...change }: { before?: string; now: string; hasRun?: boolean },
+): Promise<void> {
+  const runs = indexedLists.runs(list.rows.pk.slice('computations#'.length));
+  const changes = [memberChange(list, number, { ...change, group: groupOfMember(list, number) })];
+  if (hasRun) {
+    const now = change.now as keyof typeof runs.states;
+    changes.push(memberChange(runs, firstRun + number, { now, group: groupOfComputation(number) }));
+  }
+  const entered = { day: dayOfChanges, state: stateOf(list, change.now) };
+  const step = logChange(list.index, number, { version: 2, changes, entered });
+  await transact(table, [{ put: { Item: rowOf(list, number, change.now) } }, step]);
+}

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { localFunctions } from '../../local/functions/local-functions.ts';
+import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
+import { takesKey, type Route } from '../../shared/http/route.ts';
+import { tasks } from '../../shared/tasks/tasks.ts';
+import { changesLists, type Uses } from '../../shared/uses.ts';
+import { startStores } from '../../test/support/builders-store.ts';
+import { httpEvent } from '../../test/support/http-event.ts';
+import { skippingClock } from '../../test/support/skipping-clock.ts';
+import { setTestEnvironment } from '../../test/support/test-environment.ts';
+import { fillWorld } from './bench-world.ts';
+import { endpointCases, longestWaits } from './endpoint-cases.ts';
+import { taskCases } from './task-cases.ts';
+
+/** The cost of one call of a function at the table. */
+export interface Measurement {
+  /** The function's file in functions/. */
+  name: string;
+  /** The number of the endpoint. Undefined for tasks and public endpoints. */
+  endpoint: number | undefined;
+  case: string;
+  /** Whether the request has an Idempotency-Key, and is the first with it. Undefined: it has none. */
+  key?: 'first' | 'repeat';
+  roundTrips: number;
+  calls: number;
+  readUnits: number;
+  writeUnits: number;
+}
+
+/**
+ * Calls the handler of every endpoint and task, in each of its cases, on an embedded engine behind the recording proxy. Units
+ * are DynamoDB's ConsumedCapacity, for the small items of the cases: at most 1 KB. Call it once per process, because functions
+ * keep their clients.
+ * @throws Error if a case fails
+ */
+export async function measureEndpoints(): Promise<Measurement[]> {
+  const stores = await startStores({ latencyInMilliseconds: 5 });
+  try {
+    setTestEnvironment(stores.endpoints);
+    const invoke = localFunctions({ clock: skippingClock() });
+    const world = await fillWorld(stores);
+    const measurements: Measurement[] = [];
+    const measure = async (
+      name: string,
+      endpoint: number | undefined,
+      what: string,
+      event: unknown,
+      key?: Measurement['key'],
+    ): Promise<Measurement> => {
+      stores.proxy.reset();
+      const answer = (await invoke(name, event)) as { statusCode?: number; body?: string };
+      if ((answer.statusCode ?? 200) >= 300) throw new Error(`${name}, ${what}: ${answer.body ?? ''}`);
+      const { proxy } = stores;
+      const units = { readUnits: proxy.readUnits(), writeUnits: proxy.writeUnits() };
+      return {
+        name,
+        endpoint,
+        case: what,
+        ...(key ? { key } : {}),
+        roundTrips: proxy.sequentialCalls(),
+        calls: proxy.calls.length,
+        ...units,
+      };
+    };
+    // Maintenance is measured first, before other cases create work for it.
+    for (const { name, uses } of tasks.toReversed()) {
+      for (const [what, prepare] of Object.entries(taskCases[name])) {
+        const once = async () => [await measure(name, undefined, what, await prepare(world))];
+        measurements.push(...(await withoutFolds(uses, once)));
+      }
+    }
+    const byName = new Map(routes.map((route) => [route.name, route]));
+    const cases = [...byName.values()].flatMap((route: Route) =>
+      Object.entries({ ...endpointCases[route.name as RouteName], ...longestWaits[route.name] }).map(([what, prepare]) => ({
+        route,
+        what,
+        prepare,
+      })),
+    );
+    for (const { route, what, prepare } of cases) {
+      const once = async () => [
+        await measure(route.name, route.endpoint, what, httpEvent(route.method, world.domain, await prepare(world))),
+      ];
+      measurements.push(...(await withoutFolds(route.uses, once)));
+    }
+    for (const { route, what, prepare } of cases.filter(({ route }) => takesKey(route))) {
+      const twice = async () => {
+        const key = { 'idempotency-key': randomUUID() };
+        const event = httpEvent(route.method, world.domain, await prepare(world), key);
+        return [
+          await measure(route.name, route.endpoint, what, event, 'first'),
+          await measure(route.name, route.endpoint, what, event, 'repeat'),
+        ];
+      };
+      measurements.push(...(await withoutFolds(route.uses, twice)));
+    }
+    return measurements.sort((a, b) => (a.endpoint ?? last) - (b.endpoint ?? last));
+  } finally {
+    await stores.stop();
+  }
+}
+
+/**
+ * Every 16th change of a list looks at the list's log, and may fold it. That share is in docs/adr/0001-lists.md. Two changes in a
+ * row never both look, so the one with fewer calls has not.
+ */
+async function withoutFolds({ table = [] }: Uses, work: () => Promise<Measurement[]>): Promise<Measurement[]> {
+  if (!changesLists.every((action) => table.includes(action))) return work();
+  const callsOf = (measured: Measurement[]) => measured.reduce((sum, { calls }) => sum + calls, 0);
+  const [first, second] = [await work(), await work()];
+  return callsOf(first) <= callsOf(second) ? first : second;
+}
+
+const last = 100;

@@ -1,0 +1,52 @@
+import { putContent } from '../../shared/assets/content-store.ts';
+import { createAsset } from '../../shared/assets/create-asset.ts';
+import { readAsset } from '../../shared/assets/read-asset.ts';
+import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
+import type { TaskName } from '../../shared/tasks/tasks.ts';
+import { allowed, byAlice, endRunWith } from '../../test/support/builders-store.ts';
+import { aDataset, anAcceptedRun, aStartedRun, aStoppingRun, taskToken, type BenchWorld } from './bench-world.ts';
+
+/** The inputs of each task, by case. */
+export const taskCases: Record<TaskName, Record<string, (world: BenchWorld) => unknown>> = {
+  'lifecycle/offer-run': { '': async (world) => ({ run: (await aStartedRun(world)).reference, task_token: taskToken }) },
+  'lifecycle/await-cvm': { '': async (world) => ({ run: (await anAcceptedRun(world)).reference, task_token: taskToken }) },
+  'lifecycle/deliver-stop': { '': async (world) => ({ run: (await aStoppingRun(world)).reference, task_token: taskToken }) },
+  'lifecycle/complete-stop': { '': async (world) => (await aStoppingRun(world)).reference },
+  'lifecycle/record-outcome': { '': async (world) => (await anAcceptedRun(world)).reference },
+  'lifecycle/execution-ended': {
+    aborted: async (world) => {
+      const { reference } = await aStartedRun(world);
+      return {
+        detail: { name: `run-${reference.run_id}`, status: 'ABORTED', input: JSON.stringify({ action: 'run', ...reference }) },
+      };
+    },
+  },
+  'lifecycle/sweep-runs': { 'nothing to do': () => ({}) },
+  'maintenance/purge': {
+    'nothing to do': () => ({}),
+    'a computation with a run': async (world) => {
+      const { id, run_id } = await aStartedRun(world);
+      await endRunWith(world.stores, world.domain, run_id);
+      await deleteComputation(world.stores.table, { domain: world.domain, id, permit: allowed });
+      return {};
+    },
+  },
+  'maintenance/collect-content': { 'one note': () => ({}) },
+  'maintenance/fold-lists': { 'a few changes': () => ({}) },
+  'maintenance/receive-upload': {
+    'an awaited upload': async ({ stores, domain }) => {
+      const fields = {
+        ...aDataset('upload'),
+        description: '',
+        mime_type: '',
+        user_key: '',
+        content_access: 'creator' as const,
+        use: 'open' as const,
+      };
+      const { id } = await createAsset(stores.table, stores.content, { domain, ...fields, createdBy: 'alice', now: byAlice.now });
+      const { upload_key } = await readAsset(stores.table, domain, id);
+      await putContent(stores.content, String(upload_key), Buffer.from('setosa'));
+      return { Records: [{ s3: { object: { key: upload_key } } }] };
+    },
+  },
+};
