@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startStack, type Stack } from '../../local/stack.ts';
+import { numberedId } from '../../shared/identifiers.ts';
 import { callAs, readyComputation, type Call } from '../support/ready-computation.ts';
 import { untilTestEnds } from '../support/patience.ts';
 
@@ -47,7 +48,7 @@ async function liveThroughIt(): Promise<void> {
 
 describe('the logs', () => {
   it('have the request id of each of 30 requests at once with what that request was about', async () => {
-    const ids = Array.from({ length: 30 }, () => randomUUID());
+    const ids = Array.from({ length: 30 }, (_, index) => numberedId(1_000 + index)); // each takes a read to be found missing
     const answers = await Promise.all(ids.map((id) => call('GET', `/d1/computations/${id}`)));
     const requestIds = answers.map(({ body }) => String(body['request_id']));
     expect(new Set(requestIds).size).toBe(30);
