@@ -1,9 +1,9 @@
 import { approve } from '../../shared/approvals/approve.ts';
 import { etagsFor } from '../../shared/computations/describe-computation.ts';
-import { contract, route } from '../../shared/endpoints/approvals/approve.ts';
+import { approve as route } from '../../shared/endpoints/approvals.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
-export const handler = changeEndpoint(route, contract, {
+export const handler = changeEndpoint(route, {
   change: ({ path, body, caller, now, permit, ifMatch, table, answerKeeper }) =>
     approve(table, {
       domain: path.domainID,

@@ -1,8 +1,8 @@
 import { withdrawApproval } from '../../shared/approvals/approve.ts';
-import { contract, route } from '../../shared/endpoints/approvals/withdraw-approval.ts';
+import { withdrawApproval as route } from '../../shared/endpoints/approvals.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
-export const handler = changeEndpoint(route, contract, {
+export const handler = changeEndpoint(route, {
   change: ({ path, caller, now, table, answerKeeper }) =>
     withdrawApproval(table, {
       domain: path.domainID,

@@ -3,10 +3,10 @@ import { assetEtag } from '../../shared/assets/asset-etag.ts';
 import { openContentStore } from '../../shared/assets/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { rememberUpload, renewUpload } from '../../shared/assets/renew-upload.ts';
-import { contract, route } from '../../shared/endpoints/assets/create-asset.ts';
+import { createAsset as route } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
-export const handler = changeEndpoint(route, contract, {
+export const handler = changeEndpoint(route, {
   change: async ({ path, body, caller, now, table, answerKeeper, deadline }) => {
     requireAction(caller, providing(body.asset.asset_type));
     return await createAsset(table, openContentStore(deadline), {

@@ -1,9 +1,9 @@
 import { assetEtag } from '../../shared/assets/asset-etag.ts';
 import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
-import { contract, route } from '../../shared/endpoints/assets/delete-asset.ts';
+import { deleteAsset as route } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
-export const handler = changeEndpoint(route, contract, {
+export const handler = changeEndpoint(route, {
   change: ({ path, caller, now, permit, ifMatch, table, answerKeeper }) =>
     deleteAsset(table, {
       domain: path.domainID,

@@ -1,10 +1,10 @@
 import { openContentStore } from '../../shared/assets/content-store.ts';
 import { describeAsset } from '../../shared/assets/describe-asset.ts';
-import { contract, route } from '../../shared/endpoints/assets/get-asset.ts';
+import { getAsset as route } from '../../shared/endpoints/assets.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(route, contract, async ({ path, caller, isHead, now, ifNoneMatch, deadline }) => {
+export const handler = endpoint(route, async ({ path, caller, isHead, now, ifNoneMatch, deadline }) => {
   const { etag, asset } = await describeAsset(openTable(deadline), openContentStore(deadline), {
     domain: path.domainID,
     id: path.id,

@@ -1,8 +1,8 @@
-import { contract, route } from '../../shared/endpoints/assets/link-asset.ts';
+import { linkAsset as route } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
 
-export const handler = changeEndpoint(route, contract, {
+export const handler = changeEndpoint(route, {
   change: ({ path, caller, now, permit, table, answerKeeper }) =>
     linkAsset(table, {
       domain: path.domainID,

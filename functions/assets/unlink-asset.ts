@@ -1,8 +1,8 @@
-import { contract, route } from '../../shared/endpoints/assets/unlink-asset.ts';
+import { unlinkAsset as route } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { unlinkAsset } from '../../shared/links/link-asset.ts';
 
-export const handler = changeEndpoint(route, contract, {
+export const handler = changeEndpoint(route, {
   change: ({ path, caller, now, permit, table, answerKeeper }) =>
     unlinkAsset(table, {
       domain: path.domainID,

@@ -2,12 +2,12 @@ import { assetEtag } from '../../shared/assets/asset-etag.ts';
 import { openContentStore } from '../../shared/assets/content-store.ts';
 import { permitReplacement } from '../../shared/assets/permit-replacement.ts';
 import { rememberUpload, renewUpload } from '../../shared/assets/renew-upload.ts';
-import { contract, route } from '../../shared/endpoints/assets/update-asset.ts';
+import { updateAsset as route } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { completeChangeOfLinked } from '../../shared/links/change-linked-computations.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';
 
-export const handler = changeEndpoint(route, contract, {
+export const handler = changeEndpoint(route, {
   change: ({ path, body, caller, now, permit, ifMatch, table, answerKeeper, deadline }) =>
     updateAsset(table, openContentStore(deadline), {
       domain: path.domainID,

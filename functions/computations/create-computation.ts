@@ -1,11 +1,11 @@
 import { computationEtag, describeComputation, withCurrentServerKey } from '../../shared/computations/describe-computation.ts';
 import { createComputation, decideCreation } from '../../shared/computations/create-computation.ts';
 import { openKey, sealKey } from '../../shared/computations/sealed-key.ts';
-import { contract, route } from '../../shared/endpoints/computations/create-computation.ts';
+import { createComputation as route } from '../../shared/endpoints/computations.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { openKms } from '../../shared/kms.ts';
 
-export const handler = changeEndpoint(route, contract, {
+export const handler = changeEndpoint(route, {
   change: async ({ path, body, caller, now, table, answerKeeper, deadline }) =>
     await createComputation(table, {
       domain: path.domainID,

@@ -1,9 +1,9 @@
 import { etagsFor } from '../../shared/computations/describe-computation.ts';
 import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
-import { contract, route } from '../../shared/endpoints/computations/delete-computation.ts';
+import { deleteComputation as route } from '../../shared/endpoints/computations.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
-export const handler = changeEndpoint(route, contract, {
+export const handler = changeEndpoint(route, {
   change: ({ path, caller, permit, ifMatch, table, answerKeeper }) =>
     deleteComputation(table, {
       domain: path.domainID,

@@ -1,11 +1,11 @@
 import { describeToCaller } from '../../shared/computations/describe-computation.ts';
 import { openKey } from '../../shared/computations/sealed-key.ts';
-import { contract, route } from '../../shared/endpoints/computations/get-computation.ts';
+import { getComputation as route } from '../../shared/endpoints/computations.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openKms } from '../../shared/kms.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(route, contract, async ({ path, query, caller, ifNoneMatch, deadline }) => {
+export const handler = endpoint(route, async ({ path, query, caller, ifNoneMatch, deadline }) => {
   const { etag, computation } = await describeToCaller(
     openTable(deadline),
     (id, stored) => openKey(openKms(deadline), id, stored),

@@ -1,11 +1,11 @@
 import { computationEtag, describeComputation, withCurrentServerKey } from '../../shared/computations/describe-computation.ts';
 import { decideUpdate, updateComputation } from '../../shared/computations/update-computation.ts';
 import { openKey, sealKey } from '../../shared/computations/sealed-key.ts';
-import { contract, route } from '../../shared/endpoints/computations/update-computation.ts';
+import { updateComputation as route } from '../../shared/endpoints/computations.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { openKms } from '../../shared/kms.ts';
 
-export const handler = changeEndpoint(route, contract, {
+export const handler = changeEndpoint(route, {
   change: ({ path, body, caller, now, permit, ifMatch, table, answerKeeper, deadline }) =>
     updateComputation(table, {
       domain: path.domainID,

@@ -1,9 +1,9 @@
 import { cvmEtag } from '../../shared/cvms/cvm-etag.ts';
 import { deleteCvm } from '../../shared/cvms/delete-cvm.ts';
-import { contract, route } from '../../shared/endpoints/cvms/delete-cvm.ts';
+import { deleteCvm as route } from '../../shared/endpoints/cvms.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
-export const handler = changeEndpoint(route, contract, {
+export const handler = changeEndpoint(route, {
   change: ({ path, now, ifMatch, table, answerKeeper }) =>
     deleteCvm(table, {
       domain: path.domainID,

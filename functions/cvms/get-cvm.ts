@@ -1,10 +1,10 @@
 import { cvmEtag } from '../../shared/cvms/cvm-etag.ts';
 import { readCvm } from '../../shared/cvms/read-cvm.ts';
-import { contract, route } from '../../shared/endpoints/cvms/get-cvm.ts';
+import { getCvm as route } from '../../shared/endpoints/cvms.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(route, contract, async ({ path, now, ifNoneMatch, deadline }) => {
+export const handler = endpoint(route, async ({ path, now, ifNoneMatch, deadline }) => {
   const cvm = await readCvm(openTable(deadline), { domain: path.domainID, cvmId: path.cvmID }, now);
   const etag = cvmEtag(cvm);
   return ifNoneMatch?.(etag) ? { etag, notModified: true } : { etag, body: cvm };

@@ -1,11 +1,11 @@
-import { contract, route } from '../../shared/endpoints/cvms/list-commands.ts';
+import { listCommands as route } from '../../shared/endpoints/cvms.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openKms } from '../../shared/kms.ts';
 import { watchCommands } from '../../shared/runs/watch-commands.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { waitOf } from '../../shared/waits/wait.ts';
 
-export const handler = endpoint(route, contract, async ({ path, query, now, isHead, deadline, invocation }) => {
+export const handler = endpoint(route, async ({ path, query, now, isHead, deadline, invocation }) => {
   const { domainID: domain, cvmID: cvmId } = path;
   const wait = waitOf({ endpoint: route.name, domain, seconds: isHead ? 0 : query.wait, invocation });
   return { body: await watchCommands(openTable(deadline), openKms(deadline), { domain, cvmId, now }, wait) };

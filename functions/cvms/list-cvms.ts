@@ -1,9 +1,9 @@
 import { listCvms } from '../../shared/cvms/list-cvms.ts';
-import { contract, route } from '../../shared/endpoints/cvms/list-cvms.ts';
+import { listCvms as route } from '../../shared/endpoints/cvms.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(route, contract, async ({ path, query, now, deadline }) => {
+export const handler = endpoint(route, async ({ path, query, now, deadline }) => {
   const { limit, offset } = query;
   const { cvms, total } = await listCvms(openTable(deadline), path.domainID, { limit, offset, now });
   return { body: { cvms, limit, offset, total } };

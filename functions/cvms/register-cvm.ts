@@ -1,9 +1,9 @@
 import { cvmEtag } from '../../shared/cvms/cvm-etag.ts';
 import { registerCvm } from '../../shared/cvms/register-cvm.ts';
-import { contract, route } from '../../shared/endpoints/cvms/register-cvm.ts';
+import { registerCvm as route } from '../../shared/endpoints/cvms.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
-export const handler = changeEndpoint(route, contract, {
+export const handler = changeEndpoint(route, {
   change: ({ path, body, now, ifMatch, table, answerKeeper }) =>
     registerCvm(table, {
       domain: path.domainID,

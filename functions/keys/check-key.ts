@@ -1,8 +1,8 @@
-import { contract, route } from '../../shared/endpoints/keys/check-key.ts';
+import { checkKey as route } from '../../shared/endpoints/keys.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { hasKey } from '../../shared/keys/participant-key.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(route, contract, async ({ path, caller, deadline }) => {
+export const handler = endpoint(route, async ({ path, caller, deadline }) => {
   return { body: { uploaded: await hasKey(openTable(deadline), path.domainID, path.id, caller.id) } };
 });

@@ -1,8 +1,8 @@
-import { contract, route } from '../../shared/endpoints/keys/upload-key.ts';
+import { uploadKey as route } from '../../shared/endpoints/keys.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { givenKey, uploadKey } from '../../shared/keys/upload-key.ts';
 
-export const handler = changeEndpoint(route, contract, {
+export const handler = changeEndpoint(route, {
   change: async ({ path, body, caller, now, table, answerKeeper }) =>
     await uploadKey(table, path.domainID, path.id, givenKey(caller, body.key, now), answerKeeper),
   reply: ({ uploaded }) => ({ body: { uploaded } }),

@@ -1,4 +1,4 @@
-import { contract, route } from '../../shared/endpoints/runs/get-evidence.ts';
+import { getEvidence as route } from '../../shared/endpoints/runs.ts';
 import { environment } from '../../shared/environment.ts';
 import type { Statement } from '../../shared/evidence/evidence.ts';
 import { readEvidence } from '../../shared/evidence/read-evidence.ts';
@@ -6,7 +6,7 @@ import { openKms } from '../../shared/kms.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(route, contract, async ({ path, query, now, deadline }) => {
+export const handler = endpoint(route, async ({ path, query, now, deadline }) => {
   const { statement, ...signature } = await readEvidence(openTable(deadline), openKms(deadline), {
     domain: path.domainID,
     computationId: path.id,

@@ -1,9 +1,9 @@
-import { contract, route } from '../../shared/endpoints/runs/get-manifest.ts';
+import { getManifest as route } from '../../shared/endpoints/runs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { readManifest } from '../../shared/manifest/read-manifest.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(route, contract, async ({ path, query, deadline }) => {
+export const handler = endpoint(route, async ({ path, query, deadline }) => {
   const { manifest, digest } = await readManifest(openTable(deadline), path.domainID, path.id, query.run);
   return { body: manifest, headers: { 'manifest-digest': digest } };
 });

@@ -1,8 +1,8 @@
-import { contract, route } from '../../shared/endpoints/runs/get-run.ts';
+import { getRun as route } from '../../shared/endpoints/runs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { readRunOfComputation } from '../../shared/runs/read-run-of-computation.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(route, contract, async ({ path, query, deadline }) => ({
+export const handler = endpoint(route, async ({ path, query, deadline }) => ({
   body: await readRunOfComputation(openTable(deadline), path.domainID, path.id, query.run),
 }));

@@ -1,9 +1,9 @@
-import { contract, route } from '../../shared/endpoints/runs/list-runs.ts';
+import { listRuns as route } from '../../shared/endpoints/runs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { listRuns } from '../../shared/runs/list-runs.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(route, contract, async ({ path, query, deadline }) => {
+export const handler = endpoint(route, async ({ path, query, deadline }) => {
   const { runs, total } = await listRuns(openTable(deadline), path.domainID, query);
   const { limit, offset } = query;
   return { body: { runs, limit, offset, total } };

@@ -1,10 +1,10 @@
-import { contract, route } from '../../shared/endpoints/runs/start-run.ts';
+import { startRun as route } from '../../shared/endpoints/runs.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { ensureRunExecution } from '../../shared/runs/ensure-execution.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 
-export const handler = changeEndpoint(route, contract, {
+export const handler = changeEndpoint(route, {
   change: ({ path, query, caller, now, permit, table, answerKeeper, deadline }) =>
     startRun(table, openExecutions(deadline), {
       domain: path.domainID,

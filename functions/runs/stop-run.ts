@@ -1,10 +1,10 @@
-import { contract, route } from '../../shared/endpoints/runs/stop-run.ts';
+import { stopRun as route } from '../../shared/endpoints/runs.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { ensureStopExecution } from '../../shared/runs/ensure-execution.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
 
-export const handler = changeEndpoint(route, contract, {
+export const handler = changeEndpoint(route, {
   change: ({ path, caller, now, permit, table, answerKeeper, deadline }) =>
     stopRun(table, openExecutions(deadline), {
       domain: path.domainID,

@@ -1,8 +1,8 @@
-import { contract, route } from '../../shared/endpoints/service/health.ts';
+import { health as route } from '../../shared/endpoints/service.ts';
 import { environment } from '../../shared/environment.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 
-export const handler = endpoint(route, contract, () => {
+export const handler = endpoint(route, () => {
   const { STAGE, SERVICE_VERSION } = environment();
   return { body: { status: 'ok' as const, stage: STAGE, version: SERVICE_VERSION } };
 });

@@ -1,8 +1,8 @@
-import { contract, route } from '../../shared/endpoints/service/jwks.ts';
+import { jwks as route } from '../../shared/endpoints/service.ts';
 import { readPublishedKeys } from '../../shared/evidence/signing-key.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openKms } from '../../shared/kms.ts';
 
-export const handler = endpoint(route, contract, async ({ deadline }) => ({
+export const handler = endpoint(route, async ({ deadline }) => ({
   body: { keys: await readPublishedKeys(openKms(deadline)) },
 }));

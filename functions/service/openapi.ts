@@ -1,11 +1,11 @@
-import { contract, route } from '../../shared/endpoints/service/openapi.ts';
+import { openapi as route } from '../../shared/endpoints/service.ts';
 import { environment } from '../../shared/environment.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openapiDocument } from '../../shared/openapi/openapi-document.ts';
 
 let known: ReturnType<typeof openapiDocument> | undefined;
 
-export const handler = endpoint(route, contract, () => {
+export const handler = endpoint(route, () => {
   known ??= openapiDocument(environment().SERVICE_VERSION);
   return { body: known };
 });

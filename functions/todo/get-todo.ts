@@ -1,8 +1,8 @@
-import { contract, route } from '../../shared/endpoints/todo/get-todo.ts';
+import { getTodo as route } from '../../shared/endpoints/todo.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { readTodo } from '../../shared/todo/read-todo.ts';
 
-export const handler = endpoint(route, contract, async ({ path, caller, now, deadline }) => ({
+export const handler = endpoint(route, async ({ path, caller, now, deadline }) => ({
   body: await readTodo(openTable(deadline), path.domainID, caller.id, now),
 }));

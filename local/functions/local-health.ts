@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { ServiceError } from '../../shared/errors.ts';
 import { problemResponse } from '../../shared/http/problem.ts';
-import { route as healthRoute } from '../../shared/endpoints/service/health.ts';
+import { health as healthRoute } from '../../shared/endpoints/service.ts';
 import type { LocalDynamoDb } from '../dynamodb/dynamodb.ts';
 import type { InvokeFunction } from './local-functions.ts';
 

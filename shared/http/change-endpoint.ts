@@ -6,7 +6,6 @@ import { AnswerKeptError, type AnswerKeeper, type Committed } from '../table/com
 import { answerKeys } from '../table/keys.ts';
 import { openTable } from '../table/open-table.ts';
 import type { Table } from '../table/table.ts';
-import type { Contract } from './contract.ts';
 import { admitChange } from './admit-change.ts';
 import { anyEndpoint, type Answer, type EndpointRequest, type Parsed, type Reply } from './endpoint.ts';
 import { digestOfRequest, idempotencyKeyOf, replayedHeader } from './idempotency-key.ts';
@@ -15,7 +14,7 @@ import { bytesOf } from './received.ts';
 import type { Route, TakesKey } from './route.ts';
 
 /** A request to an endpoint that takes an Idempotency-Key. */
-export interface ChangeRequest<R extends Route, C extends Contract> extends EndpointRequest<R, C> {
+export interface ChangeRequest<R extends Route> extends EndpointRequest<R> {
   /** The stage's table. */
   table: Table;
   /** For commitChange. Undefined without an Idempotency-Key. */
@@ -23,13 +22,13 @@ export interface ChangeRequest<R extends Route, C extends Contract> extends Endp
 }
 
 /** The work of an endpoint that changes something, in two steps, so that its answer is known before the change is committed. */
-interface Change<R extends Route, C extends Contract, T extends object> {
-  change: (request: ChangeRequest<R, C>) => Promise<Committed<T>>;
+interface Change<R extends Route, T extends object> {
+  change: (request: ChangeRequest<R>) => Promise<Committed<T>>;
   /** Makes the answer of the change's result. Called in each attempt to commit, and again for the answer itself. */
   reply: (
     result: T,
-    request: ChangeRequest<R, C>,
-  ) => Reply<R, C> & {
+    request: ChangeRequest<R>,
+  ) => Reply<R> & {
     /** For `repeat`: what it needs to make the parts of the answer that are never kept. */
     remember?: Record<string, string>;
   };
@@ -39,10 +38,10 @@ interface Change<R extends Route, C extends Contract, T extends object> {
    * @returns the body
    */
   repeat?: (
-    body: Parsed<C['response']>,
+    body: Parsed<R['response']>,
     remembered: Record<string, string>,
-    request: ChangeRequest<R, C>,
-  ) => Promise<Parsed<C['response']>>;
+    request: ChangeRequest<R>,
+  ) => Promise<Parsed<R['response']>>;
 }
 
 /**
@@ -51,26 +50,25 @@ interface Change<R extends Route, C extends Contract, T extends object> {
  * further call for that. A repeat attempts the change. The kept answer, or the state that the first request left, refuses it. Then the
  * repeat returns the kept answer. So access is checked with the caller's present roles and relations.
  */
-export function changeEndpoint<const R extends Route, const C extends Contract, T extends object>(
+export function changeEndpoint<const R extends Route, T extends object>(
   route: R & (TakesKey<R> extends true ? unknown : never),
-  contract: C,
-  work: Change<R, C, T>,
+  work: Change<R, T>,
 ) {
-  return anyEndpoint<R, C>(route, contract, async (request) => {
+  return anyEndpoint<R>(route, async (request) => {
     const table = openTable(request.deadline);
     const limits = await admitChange(table, request);
     const key = idempotencyKeyOf(request.received);
     const answer =
       key === undefined
         ? await carryOut(work, { ...request, table, answerKeeper: undefined })
-        : await carryOutOnce({ route, contract, work }, { ...request, table, answerKeeper: undefined }, key);
+        : await carryOutOnce({ route, work }, { ...request, table, answerKeeper: undefined }, key);
     return { ...answer, headers: { ...limits, ...answer.headers } };
   });
 }
 
-async function carryOut<R extends Route, C extends Contract, T extends object>(
-  { change, reply }: Change<R, C, T>,
-  request: ChangeRequest<R, C>,
+async function carryOut<R extends Route, T extends object>(
+  { change, reply }: Change<R, T>,
+  request: ChangeRequest<R>,
 ): Promise<Answer> {
   const { body, isNew = false, ...rest }: Answer = reply(await change(request), request);
   return { body, isNew, headers: headersOf(rest) };
@@ -82,9 +80,9 @@ function headersOf({ etag, headers = {} }: Answer): Record<string, string> {
 
 type KeepableReply = Answer & { remember?: Record<string, string> };
 
-async function carryOutOnce<R extends Route, C extends Contract, T extends object>(
-  { route, contract, work }: { route: R; contract: C; work: Change<R, C, T> },
-  request: ChangeRequest<R, C>,
+async function carryOutOnce<R extends Route, T extends object>(
+  { route, work }: { route: R; work: Change<R, T> },
+  request: ChangeRequest<R>,
   key: string,
 ): Promise<Answer> {
   const { table } = request;
@@ -97,7 +95,7 @@ async function carryOutOnce<R extends Route, C extends Contract, T extends objec
   };
   const keep = (result: object) => {
     const { body, isNew, remember = {}, ...rest }: KeepableReply = work.reply(result as T, request);
-    const shown = contract.response && v.parse(contract.response, body);
+    const shown = route.response && v.parse(route.response, body);
     const headers = headersOf(rest);
     return keepAnswer(keyed, { headers, body: shown, isNew, remembered: remember, relations: relations ?? {} });
   };
@@ -112,11 +110,7 @@ async function carryOutOnce<R extends Route, C extends Contract, T extends objec
   }
 }
 
-function keyedRequest<R extends Route, C extends Contract>(
-  route: Route,
-  request: EndpointRequest<R, C>,
-  key: string,
-): KeyedRequest {
+function keyedRequest<R extends Route>(route: Route, request: EndpointRequest<R>, key: string): KeyedRequest {
   const { caller, path, received, now } = request;
   const { domainID = '' }: Record<string, string> = path;
   return {
@@ -128,13 +122,13 @@ function keyedRequest<R extends Route, C extends Contract>(
   };
 }
 
-async function answerAgain<R extends Route, C extends Contract, T extends object>(
-  { repeat }: Change<R, C, T>,
-  request: ChangeRequest<R, C>,
+async function answerAgain<R extends Route, T extends object>(
+  { repeat }: Change<R, T>,
+  request: ChangeRequest<R>,
   { headers, body, isNew = false, remembered }: KeptAnswer,
 ): Promise<Answer> {
   log('INFO', 'The request was answered before. The answer is given again.');
-  const kept = body as Parsed<C['response']>;
+  const kept = body as Parsed<R['response']>;
   return {
     body: repeat ? await repeat(kept, remembered, request) : kept,
     isNew,

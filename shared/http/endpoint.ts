@@ -19,7 +19,6 @@ import { clockOf, deadlineOfInvocation, type Invocation } from '../invocation.ts
 import type { Received } from './received.ts';
 import type { Route, TakesKey } from './route.ts';
 import { cvmId, domainId } from '../identifier-schemas.ts';
-import type { Contract } from './contract.ts';
 import { log, withLogFields } from '../logger.ts';
 import { malformedJson } from './malformed-json.ts';
 import { emitMetric } from '../metrics.ts';
@@ -39,10 +38,10 @@ type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}
 export type Parsed<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
 
 /** A request that has passed every check that needs no data. */
-export interface EndpointRequest<R extends Route, C extends Contract> {
+export interface EndpointRequest<R extends Route> {
   path: Record<ParameterNames<R['path']>, string>;
-  query: Parsed<C['query']>;
-  body: Parsed<C['body']>;
+  query: Parsed<R['query']>;
+  body: Parsed<R['body']>;
   caller: Caller;
   /** Whether the request is a HEAD: its answer has no body. It must not wait, and no content counts as read. */
   isHead: boolean;
@@ -67,8 +66,8 @@ interface NotModified {
   notModified: true;
 }
 
-type Content<C extends Contract> = [C] extends [{ response: infer S extends v.GenericSchema }]
-  ? { body: v.InferInput<S>; notModified?: never } | ([C] extends [{ condition: 'if-none-match' }] ? NotModified : never)
+type Content<R extends Route> = [R] extends [{ response: infer S extends v.GenericSchema }]
+  ? { body: v.InferInput<S>; notModified?: never } | ([R] extends [{ condition: 'if-none-match' }] ? NotModified : never)
   : { body?: never; notModified?: never };
 
 /**
@@ -76,9 +75,9 @@ type Content<C extends Contract> = [C] extends [{ response: infer S extends v.Ge
  * created the resource if that has a status of its own. If the endpoint is open to an owner or creator, also the proof of
  * `permit`, since nothing else has checked the caller's access then.
  */
-export type Reply<R extends Route, C extends Contract> = Content<C> &
-  ([C] extends [{ etag: true }] ? { etag: string } : { etag?: never }) &
-  ([C] extends [{ statusIfNew: 201 }] ? { isNew: boolean } : { isNew?: never }) &
+export type Reply<R extends Route> = Content<R> &
+  ([R] extends [{ etag: true }] ? { etag: string } : { etag?: never }) &
+  ([R] extends [{ statusIfNew: 201 }] ? { isNew: boolean } : { isNew?: never }) &
   ([R] extends [{ access: { or: readonly Relation[] } }] ? { permitted: Permitted } : { permitted?: never }) & {
     headers?: Record<string, string>;
     /** The body is one that was kept, checked when it was made. Later fields of the contract may be missing in it. */
@@ -110,12 +109,11 @@ export interface Answer {
 }
 
 /** An endpoint without Idempotency-Key; see `anyEndpoint`. The others are made by `changeEndpoint`. */
-export function endpoint<const R extends Route, const C extends Contract>(
+export function endpoint<const R extends Route>(
   route: R & (TakesKey<R> extends true ? never : unknown),
-  contract: C,
-  work: (request: EndpointRequest<R, C>) => Promise<Reply<R, C>> | Reply<R, C>,
+  work: (request: EndpointRequest<R>) => Promise<Reply<R>> | Reply<R>,
 ) {
-  return anyEndpoint<R, C>(route, contract, work);
+  return anyEndpoint<R>(route, work);
 }
 
 /**
@@ -123,17 +121,13 @@ export function endpoint<const R extends Route, const C extends Contract>(
  * output schemas, problem+json. Roles are checked before the body is read, relations such as the owner's by the work. Nothing
  * happens until the first request.
  */
-export function anyEndpoint<const R extends Route, const C extends Contract>(
-  route: R,
-  contract: C,
-  work: (request: EndpointRequest<R, C>) => Promise<Answer> | Answer,
-) {
-  const { access, name }: Route = route;
+export function anyEndpoint<const R extends Route>(route: R, work: (request: EndpointRequest<R>) => Promise<Answer> | Answer) {
+  const { access, name, body }: Route = route;
   const layers: Layer[] = [
     eventNormalizer() as unknown as Layer,
     { before: ({ event }) => void (event.received = receivedOf(event)) },
     ...(access ? [{ before: ({ event }) => identify(access, event) } satisfies Layer] : []),
-    ...(contract.body ? [bodyReader(contract)] : []),
+    ...(body ? [bodyReader(route)] : []),
     {
       onError: (request) => {
         request.response = failure(name, request.error, request.event);
@@ -145,25 +139,25 @@ export function anyEndpoint<const R extends Route, const C extends Contract>(
     .handler(async (event: AcceptedEvent, context: Invocation) => {
       const { received } = event;
       if (!received) throw new Error('No layer has kept the request as it came.');
-      const query = queryOf(contract, event);
+      const query = queryOf(route, event);
       const caller = event.caller ?? nobody;
       const newDeadline = () => deadlineOfInvocation(context, maxRetryTimeInMilliseconds);
       const deadline = newDeadline();
       const reply = await work({
         path: { ...event.pathParameters } as Record<ParameterNames<R['path']>, string>,
-        query: query as Parsed<C['query']>,
-        body: (contract.body ? parseInput(contract.body, event.body, '') : undefined) as Parsed<C['body']>,
+        query: query as Parsed<R['query']>,
+        body: (body ? parseInput(body, event.body, '') : undefined) as Parsed<R['body']>,
         caller,
         isHead: received.method === 'HEAD',
-        ifMatch: conditionOf(contract, 'if-match', event),
-        ifNoneMatch: conditionOf(contract, 'if-none-match', event),
+        ifMatch: conditionOf(route, 'if-match', event),
+        ifNoneMatch: conditionOf(route, 'if-none-match', event),
         permit: (relations) => requireAccess(caller, access ?? { anyOf: [] }, relations),
         now: timestampOf(clockOf(context)),
         deadline: route.waits ? newDeadline : () => deadline,
         invocation: context,
         received,
       });
-      return withoutBodyOfHead(success(contract, reply, event.requestContext.requestId), received.method);
+      return withoutBodyOfHead(success(route, reply, event.requestContext.requestId), received.method);
     });
   return (event: AcceptedEvent, context: Context): Promise<HttpResponse> => {
     const { requestContext, pathParameters } = event;
@@ -205,14 +199,14 @@ function identify(access: Access, event: AcceptedEvent): void {
   event.caller = caller;
 }
 
-function queryOf({ query: schema = noQuery }: Contract, { queryStringParameters, rawQueryString }: AcceptedEvent): unknown {
+function queryOf({ query: schema = noQuery }: Route, { queryStringParameters, rawQueryString }: AcceptedEvent): unknown {
   const { domainID: _, ...given } = queryStringParameters ?? {};
   refuseRepeatedParameter(rawQueryString, parameterNames(schema));
   return parseInput(schema, given, 'query');
 }
 
 /** An own field `__proto__` stays one, so that the schema can refuse it by its name. */
-function bodyReader({ bodyLimit }: Contract): Layer {
+function bodyReader({ bodyLimit }: Route): Layer {
   return {
     before: ({ event }) => {
       const text = readBody(event, bodyLimit);
@@ -225,18 +219,18 @@ function bodyReader({ bodyLimit }: Contract): Layer {
   };
 }
 
-function conditionOf({ condition }: Contract, header: ConditionalHeader, { headers }: AcceptedEvent): Names | undefined {
+function conditionOf({ condition }: Route, header: ConditionalHeader, { headers }: AcceptedEvent): Names | undefined {
   const value = headers[header];
   return condition === header && value !== undefined ? parseCondition(header, value) : undefined;
 }
 
-function success(contract: Contract, reply: Answer, requestId: string): HttpResponse {
+function success(route: Route, reply: Answer, requestId: string): HttpResponse {
   const etag = reply.etag === undefined ? {} : { etag: reply.etag };
   const headers = { 'x-request-id': requestId, 'cache-control': 'no-store', ...etag, ...reply.headers };
   if (reply.notModified) return { statusCode: 304, headers, body: '' };
-  const statusCode = (reply.isNew && contract.statusIfNew) || contract.status;
-  if (!contract.response) return { statusCode, headers, body: '' };
-  const body = reply.isKept ? reply.body : v.parse(contract.response, reply.body);
+  const statusCode = (reply.isNew && route.statusIfNew) || route.status;
+  if (!route.response) return { statusCode, headers, body: '' };
+  const body = reply.isKept ? reply.body : v.parse(route.response, reply.body);
   return { statusCode, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
 }
 

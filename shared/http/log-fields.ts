@@ -4,7 +4,7 @@ const stableNames: Record<string, string> = { domainID: 'domain', computationID:
 
 /** Returns the log fields of a request's path: `domain`, `computation_id`, `asset_id`, `cvm_id`. Tasks use the same names. */
 export function logFieldsOf(
-  route: Route,
+  route: Pick<Route, 'path'>,
   parameters: Record<string, string | undefined> | null | undefined,
 ): Record<string, unknown> {
   const id = route.path.startsWith('/{domainID}/assets/') ? 'asset_id' : 'computation_id';

@@ -1,9 +1,15 @@
+import type * as v from 'valibot';
 import type { Access } from '../access/caller.ts';
+import type { ConflictReason, ErrorCode } from '../errors.ts';
 import type { Uses } from '../uses.ts';
+import type { ConditionalHeader } from './preconditions.ts';
 
-/** Where an endpoint is and who may call it. CDK, the one-machine stack, the OpenAPI document and the tests derive from it. */
+/**
+ * An endpoint: where it is, who may call it, what it takes and what it answers. The handler, CDK, the one-machine stack, the OpenAPI
+ * document and the tests derive from it.
+ */
 export interface Route {
-  /** File below functions/ and below shared/endpoints/, test, construct id and log dimension. */
+  /** File below functions/, test, construct id and log dimension. */
   name: string;
   /** The number in the contract, 1 to 26. Public endpoints and endpoints that were added later have none. */
   endpoint?: number;
@@ -28,6 +34,30 @@ export interface Route {
   isExpensive?: true;
   /** The effect on users while the endpoint fails. The alarm includes it. */
   impact: string;
+  query?: v.GenericSchema;
+  body?: v.GenericSchema;
+  /** The largest body in bytes. Default 256 KiB. */
+  bodyLimit?: number;
+  status: 200 | 201 | 204;
+  /** The status of the reply if a PUT created its resource. Each reply of the handler says whether it did. */
+  statusIfNew?: 201;
+  /** Omit for a response without content. */
+  response?: v.GenericSchema;
+  /** Set if the response has an ETag. */
+  etag?: true;
+  /** The conditional header that the endpoint evaluates: If-Match can lead to 412, If-None-Match to 304. */
+  condition?: ConditionalHeader;
+  /** The resource whose ETags the conditional header contains. Default: the one that the path names. */
+  conditionOf?: string;
+  /** Descriptions of the response headers that only this endpoint has. */
+  headers?: Record<string, string>;
+  /** The same for headers that not every success has. */
+  optionalHeaders?: Record<string, string>;
+  /** Errors beyond those that every endpoint can return. */
+  errors?: readonly ErrorCode[];
+  /** The reasons of its 409, if it has `conflict` among its errors. */
+  reasons?: readonly ConflictReason[];
+  description?: string;
 }
 
 /** Whether the endpoint takes an Idempotency-Key: `changeEndpoint` serves it then, else `endpoint`. */

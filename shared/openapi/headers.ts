@@ -1,5 +1,6 @@
 import type { JsonSchema } from '@valibot/to-json-schema';
-
+import { replayedHeader } from '../http/idempotency-key.ts';
+import type { Route } from '../http/route.ts';
 interface HeaderObject {
   description: string;
   required?: false;
@@ -44,3 +45,17 @@ export const rateLimitHeaders = optionalTextHeaders({
     'The limit of the domain, such as `"domain-changes";q=80;w=2`. Absent from responses of API Gateway itself.',
   RateLimit: 'What remains of the limit, such as `"domain-changes";r=0;t=2`. Absent from responses of API Gateway itself.',
 });
+
+/** Descriptions of the ETag header, for the headers of a response. */
+export function etagHeader({ etag }: Route): Record<string, string> {
+  return etag ? { ETag: 'The strong entity tag of the response. It changes whenever what you see of the resource changes.' } : {};
+}
+
+/** The response header of every endpoint that takes an Idempotency-Key. */
+export const replayedHeaderObject = {
+  [replayedHeader]: {
+    description: 'Present if this is the stored response to an earlier request with the same `Idempotency-Key`.',
+    required: false,
+    schema: { type: 'string', enum: ['true'] },
+  },
+};

@@ -1,6 +1,6 @@
 import { toJsonSchema, type ConversionConfig, type JsonSchema } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
-import { limited } from './limits.ts';
+import { isDeepStrictEqual } from 'node:util';
 
 /**
  * Converts a schema to JSON Schema 2020-12, as sent (`input`) or as returned (`output`). Leaves out what JSON Schema cannot
@@ -36,4 +36,93 @@ function withoutDefault({ default: _, ...schema }: JsonSchema): JsonSchema {
 function withType({ const: constant, ...schema }: JsonSchema): JsonSchema {
   if (typeof constant === 'boolean') return { type: 'boolean', ...schema };
   return { type: typeof constant as 'string' | 'number', const: constant, ...schema };
+}
+
+/** A response of a function has at most 6 MiB, and an entry of an array takes at least two bytes of it. */
+const mostEntries = (6 * 1024 * 1024) / 2;
+
+const lengthOfFormat: Record<string, number> = { uuid: 36, 'date-time': 35, date: 10 };
+
+const largestInt32 = 2 ** 31 - 1;
+
+/**
+ * Adds limits to every array and integer of a schema that has none of its own, and to texts of a format with a longest form. Other
+ * texts declare their own. Integers of this API are never negative.
+ */
+export function limited(schema: JsonSchema): JsonSchema {
+  return withLimits(schema) as JsonSchema;
+}
+
+function withLimits(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withLimits);
+  if (typeof node !== 'object' || node === null) return node;
+  const schema: Record<string, unknown> = Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [key, withLimits(value)]),
+  );
+  switch (schema['type']) {
+    case 'string':
+      return 'enum' in schema || 'const' in schema ? schema : { ...schema, maxLength: lengthOf(schema) };
+    case 'array':
+      return { maxItems: mostEntries, ...schema };
+    case 'integer':
+      return integer(schema);
+    default:
+      return schema;
+  }
+}
+
+function lengthOf({ maxLength, format }: Record<string, unknown>): unknown {
+  return maxLength ?? lengthOfFormat[String(format)];
+}
+
+function integer(schema: Record<string, unknown>) {
+  const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema;
+  return { ...schema, format: Number(maximum) > largestInt32 ? 'int64' : 'int32', minimum, maximum };
+}
+
+/** The named schemas of an OpenAPI document. A schema's name is its `v.title`. */
+export class Components {
+  private readonly named = new Map<string, JsonSchema>();
+
+  /**
+   * Converts a schema and moves every titled part of it into the components, with a reference in its place.
+   * @throws TypeError if two different shapes have the same title
+   */
+  add(schema: v.GenericSchema, typeMode: 'input' | 'output'): JsonSchema {
+    return this.moved(jsonSchemaOf(schema, typeMode)) as JsonSchema;
+  }
+
+  /** All schemas added so far, by name. */
+  get schemas(): Record<string, JsonSchema> {
+    return Object.fromEntries([...this.named].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  private moved(node: unknown): unknown {
+    if (Array.isArray(node)) return node.map((entry) => this.moved(entry));
+    if (typeof node !== 'object' || node === null) return node;
+    const inner = Object.fromEntries(Object.entries(withNamedKinds(node)).map(([key, value]) => [key, this.moved(value)]));
+    const { title, ...shape } = inner;
+    if (typeof title !== 'string') return inner;
+    const known = this.named.get(title);
+    if (known && !isDeepStrictEqual(known, shape)) throw new TypeError(`Two different schemas are titled ${title}.`);
+    this.named.set(title, shape);
+    return { $ref: `#/components/schemas/${title}` };
+  }
+}
+
+interface Kind {
+  title?: string;
+  properties?: { type?: { const?: unknown } };
+}
+
+/** Names the kinds of a schema that `type` distinguishes: a Report of type `accepted` is an AcceptedReport. */
+function withNamedKinds(node: object): object {
+  const { title, oneOf } = node as { title?: unknown; oneOf?: Kind[] };
+  if (typeof title !== 'string' || !Array.isArray(oneOf)) return node;
+  return { ...node, oneOf: oneOf.map((kind) => ({ title: nameOfKind(kind, title), ...kind })) };
+}
+
+function nameOfKind({ properties }: Kind, title: string): string | undefined {
+  const type = properties?.type?.const;
+  return typeof type === 'string' ? `${type.charAt(0).toUpperCase()}${type.slice(1)}${title}` : undefined;
 }

@@ -1,10 +1,8 @@
-import { endpoints } from '../endpoints/endpoints.ts';
-import { Components } from './components.ts';
-import { gatewayMessageSchema } from './gateway-message.ts';
+import { routes, type RouteName } from '../endpoints/endpoints.ts';
+import { Components } from './json-schema.ts';
 import { sharedHeaders } from './headers.ts';
 import { operation } from './operation.ts';
-import { problemSchema } from './problem-schema.ts';
-import { tags } from './tags.ts';
+import { gatewayMessageSchema, problemSchema } from './problems.ts';
 
 type OpenApi = Record<string, unknown> & { openapi: '3.1.0'; paths: Record<string, Record<string, unknown>> };
 
@@ -15,9 +13,9 @@ type OpenApi = Record<string, unknown> & { openapi: '3.1.0'; paths: Record<strin
 export function openapiDocument(version: string): OpenApi {
   const components = new Components();
   const paths: OpenApi['paths'] = {};
-  for (const endpoint of endpoints) {
-    const { path, method } = endpoint.route;
-    paths[path] = { ...paths[path], [method.toLowerCase()]: operation(endpoint, components) };
+  for (const route of routes) {
+    const { path, method } = route;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operation(route, components) };
   }
   components.add(problemSchema, 'output');
   components.add(gatewayMessageSchema, 'output');
@@ -58,3 +56,25 @@ export function openapiDocument(version: string): OpenApi {
     },
   };
 }
+
+type TagOf<Name extends string> = Name extends `${infer Tag}/${string}` ? Tag : never;
+type Tag = TagOf<RouteName>;
+
+/** What the operations of each tag are about. A tag is the folder of an endpoint. */
+const descriptions: Record<Tag, string> = {
+  approvals: "The parties' approvals of a manifest.",
+  assets: 'Algorithms and datasets, their content, and their links to computations.',
+  computations: 'Computations: their name, description, owner and agent configuration.',
+  cvms: 'Registered CVMs. For CVMs and their gateways: get commands and send reports.',
+  events: 'The journal of a computation, and its latest lifecycle event.',
+  keys: 'Public keys that participants upload to computations.',
+  runs: 'Runs of computations on CVMs: check, start, watch and stop them, and read their manifests and evidence.',
+  service: 'The health of the service, its OpenAPI document, and the public keys that verify evidence.',
+  statistics: 'How many computations entered each status on each day.',
+  todo: 'Open tasks of the caller: approvals to give, keys and content to upload.',
+};
+
+/** The tags of the document, in alphabetical order. */
+const tags = Object.entries(descriptions)
+  .map(([name, description]) => ({ name, description }))
+  .sort((a, b) => (a.name < b.name ? -1 : 1));

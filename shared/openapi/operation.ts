@@ -1,55 +1,47 @@
-import type { JsonSchema } from '@valibot/to-json-schema';
 import type { Relation } from '../access/caller.ts';
 import { rolesWith } from '../access/roles.ts';
 import { eitherOf } from '../either-of.ts';
-import { routes } from '../endpoints/endpoints.ts';
-import type { Contract, Examples } from '../http/contract.ts';
+import { routes, type KnownRoute } from '../endpoints/endpoints.ts';
 import { isLimited, takesKey, type Route } from '../http/route.ts';
-import type { Components } from './components.ts';
-import { conditionParameters, etagHeader } from './conditional-requests.ts';
-import { failures } from './failures.ts';
-import { everyResponse, optionalTextHeaders, rateLimitHeaders, textHeaders } from './headers.ts';
-import { keyParameter, replayedHeaderObject } from './idempotency-key.ts';
-import { jsonSchemaOf } from './json-schema.ts';
-import { limited } from './limits.ts';
-import { pathParameters } from './path-parameters.ts';
-import { tagOf } from './tags.ts';
-
-interface Endpoint {
-  route: Route;
-  contract: Contract;
-  examples: Examples;
-}
+import { examples } from './examples.ts';
+import {
+  etagHeader,
+  everyResponse,
+  optionalTextHeaders,
+  rateLimitHeaders,
+  replayedHeaderObject,
+  textHeaders,
+} from './headers.ts';
+import type { Components } from './json-schema.ts';
+import { parameters } from './parameters.ts';
+import { failures } from './problems.ts';
 
 /** Describes an endpoint as an OpenAPI operation. Adds its named schemas to the components. */
-export function operation({ route, contract, examples }: Endpoint, components: Components) {
-  const text = [contract.description, route.access && `Requires ${accessOf(route)}.`].filter(Boolean).join(' ');
+export function operation(known: KnownRoute, components: Components) {
+  const route: Route = known;
+  const example: { request?: unknown; response?: unknown } = examples[known.name];
+  const text = [route.description, route.access && `Requires ${accessOf(route)}.`].filter(Boolean).join(' ');
   return {
     operationId: operationIdOf(route),
-    tags: [tagOf(route)],
+    tags: [route.name.split('/')[0]],
     summary: route.summary,
     description: text || route.summary,
     ...(route.deprecated ? { deprecated: true } : {}),
     ...(route.access ? {} : { security: [] }),
-    parameters: [
-      ...pathParameters(route.path),
-      ...queryParameters(contract),
-      ...conditionParameters(contract),
-      ...(takesKey(route) ? [keyParameter] : []),
-    ],
-    ...(contract.body
+    parameters: parameters(route),
+    ...(route.body
       ? {
           requestBody: {
             required: true,
-            content: { 'application/json': { schema: components.add(contract.body, 'input'), example: examples.request } },
+            content: { 'application/json': { schema: components.add(route.body, 'input'), example: example.request } },
           },
         }
       : {}),
     responses: {
-      [contract.status]: success(route, contract, examples.response, components),
-      ...(contract.statusIfNew ? { [contract.statusIfNew]: success(route, contract, examples.response, components) } : {}),
-      ...notModified(contract),
-      ...failures(route, contract),
+      [route.status]: success(route, example.response, components),
+      ...(route.statusIfNew ? { [route.statusIfNew]: success(route, example.response, components) } : {}),
+      ...notModified(route),
+      ...failures(route),
     },
   };
 }
@@ -74,41 +66,23 @@ function relationIn({ path }: Route, relation: Relation): string {
   return path.includes('/assets/') ? 'the creator of the asset' : 'the creator of an asset in it';
 }
 
-/** Without `domainID`, which may repeat the domain of the path. The description of the document says why. */
-function queryParameters(contract: Contract) {
-  const { properties = {}, required = [] } = contract.query ? jsonSchemaOf(contract.query, 'input') : {};
-  return Object.entries(properties).map(([name, schema]) => {
-    const { description, ...rest } = schema as JsonSchema;
-    return { name, in: 'query', required: required.includes(name), description, schema: asQuery(rest) };
-  });
-}
-
-/** A number arrives as text and is checked as text, but readers need to know that it is a number. */
-function asQuery(schema: JsonSchema): JsonSchema {
-  if (schema.minimum === undefined) return schema;
-  const { pattern: _, maxLength: __, default: given, ...rest } = schema;
-  return limited({ ...rest, type: 'integer', default: Number(given) });
-}
-
-function success(route: Route, contract: Contract, example: unknown, components: Components) {
+function success(route: Route, example: unknown, components: Components) {
   return {
-    description: contract.response ? 'Success.' : 'Success. The response has no body.',
+    description: route.response ? 'Success.' : 'Success. The response has no body.',
     headers: {
       ...everyResponse,
-      ...textHeaders({ ...etagHeader(contract), ...contract.headers }),
-      ...optionalTextHeaders(contract.optionalHeaders ?? {}),
+      ...textHeaders({ ...etagHeader(route), ...route.headers }),
+      ...optionalTextHeaders(route.optionalHeaders ?? {}),
       ...(takesKey(route) ? replayedHeaderObject : {}),
       ...(isLimited(route.name, routes) ? rateLimitHeaders : {}),
     },
-    ...(contract.response
-      ? { content: { 'application/json': { schema: components.add(contract.response, 'output'), example } } }
-      : {}),
+    ...(route.response ? { content: { 'application/json': { schema: components.add(route.response, 'output'), example } } } : {}),
   };
 }
 
 /** The 304 of an endpoint that evaluates If-None-Match. */
-function notModified(contract: Contract) {
-  if (contract.condition !== 'if-none-match') return {};
-  const headers = { ...everyResponse, ...textHeaders(etagHeader(contract)) };
+function notModified(route: Route) {
+  if (route.condition !== 'if-none-match') return {};
+  const headers = { ...everyResponse, ...textHeaders(etagHeader(route)) };
   return { 304: { description: 'Not modified. The response has no body.', headers } };
 }

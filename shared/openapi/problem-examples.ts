@@ -2,9 +2,8 @@ import * as v from 'valibot';
 import { forbidden } from '../access/caller.ts';
 import { rolesWith, type Role } from '../access/roles.ts';
 import { contentTooLarge, inlineLimitInBytes } from '../assets/asset.ts';
-import { computationId, manifestDigest, runId } from '../endpoints/samples.ts';
+import { computationId, manifestDigest, runId } from './examples.ts';
 import { errorTable, notFound, preconditionFailed, type ConflictReason, type ErrorCode, type ErrorExtras } from '../errors.ts';
-import type { Contract } from '../http/contract.ts';
 import { unknownIn } from '../http/parse.ts';
 import type { Route } from '../http/route.ts';
 
@@ -49,13 +48,13 @@ const conflictExtras: Partial<Record<ConflictReason, ErrorExtras>> = {
 };
 
 /** Examples of an error of an endpoint, by its code, or by its reasons for a conflict. */
-export function problemExamples(code: ErrorCode, route: Route, contract: Contract) {
+export function problemExamples(code: ErrorCode, route: Route) {
   const { status, title } = errorTable[code];
   const example = ({ detail, extras = {} }: Sample) => ({
     value: { type: 'about:blank', title, status, detail, code, request_id: 'JKJaXmPLvHcESHA=', ...extras },
   });
-  const { reasons = [] } = contract;
-  if (code !== 'conflict' || reasons.length === 0) return { [code]: example(sampleOf(code, route, contract)) };
+  const { reasons = [] } = route;
+  if (code !== 'conflict' || reasons.length === 0) return { [code]: example(sampleOf(code, route)) };
   return Object.fromEntries(reasons.map((reason) => [reason, example(conflictSample(route, reason))]));
 }
 
@@ -65,11 +64,11 @@ function conflictSample({ name }: Route, reason: ConflictReason): Sample {
   return { detail, extras: { reason, ...conflictExtras[reason] } };
 }
 
-function sampleOf(code: ErrorCode, route: Route, contract: Contract): Sample {
+function sampleOf(code: ErrorCode, route: Route): Sample {
   switch (code) {
     case 'invalid_request': {
-      const pointer = contract.body ? '/nmae' : 'query/lmit';
-      const detail = contract.body ? unknownIn('', contract.body) : unknownIn('query', contract.query ?? v.object({}));
+      const pointer = route.body ? '/nmae' : 'query/lmit';
+      const detail = route.body ? unknownIn('', route.body) : unknownIn('query', route.query ?? v.object({}));
       return { detail: `${pointer}: ${detail}`, extras: { errors: [{ pointer, detail }] } };
     }
     case 'forbidden': {

@@ -8,7 +8,8 @@ import { startStack, type Stack } from '../../local/stack.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Relation } from '../../shared/access/caller.ts';
 import { roles, type Role } from '../../shared/access/roles.ts';
-import { endpoints, routes } from '../../shared/endpoints/endpoints.ts';
+import { routes } from '../../shared/endpoints/endpoints.ts';
+import { examples } from '../../shared/openapi/examples.ts';
 import type { HttpResponse } from '../../shared/http/problem.ts';
 import { answersHead, takesKey, type Route } from '../../shared/http/route.ts';
 import { actionsOf, mayCall, nameOf, needsOf } from './decisions.ts';
@@ -90,7 +91,7 @@ async function send(route: Sent, authorization: string | undefined, path: Record
 
 /** The examples are valid bodies, so access alone decides the answer. */
 const bodies = new Map<string, unknown>(
-  endpoints.flatMap(({ route, examples }) => ('request' in examples ? [[route.name, examples.request]] : [])),
+  Object.entries(examples).flatMap(([name, example]) => ('request' in example ? [[name, example.request]] : [])),
 );
 
 /** The users who have each relation to the resources of a call. A participant has uploaded a key without being a consumer. */

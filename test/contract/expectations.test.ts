@@ -1,8 +1,8 @@
 import type * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { endpoints } from '../../shared/endpoints/endpoints.ts';
+import { routes } from '../../shared/endpoints/endpoints.ts';
 import { ServiceError } from '../../shared/errors.ts';
-import type { Contract } from '../../shared/http/contract.ts';
+import type { Route } from '../../shared/http/route.ts';
 import { parseInput } from '../../shared/http/parse.ts';
 import { approvalInput } from '../../shared/approvals/approval.ts';
 
@@ -31,11 +31,10 @@ function partsOf(node: unknown, place = ''): [string, Part][] {
 const isSilent = ({ kind, type, expects, message }: Part) =>
   kind === 'validation' && expects === null && message === undefined && type !== 'raw_check';
 
-const inputs = (endpoints as readonly { route: { method: string; path: string }; contract: Contract }[]).flatMap(
-  ({ route: { method, path }, contract: { body, query } }) =>
-    [body && ['body', body], query && ['query', query]].flatMap((given) =>
-      given ? [{ title: `${method} ${path}`, what: given[0] as string, schema: given[1] as v.GenericSchema }] : [],
-    ),
+const inputs = (routes as readonly Route[]).flatMap(({ method, path, body, query }) =>
+  [body && ['body', body], query && ['query', query]].flatMap((given) =>
+    given ? [{ title: `${method} ${path}`, what: given[0] as string, schema: given[1] as v.GenericSchema }] : [],
+  ),
 );
 
 describe('every field of the API', () => {

@@ -5,10 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { variablesOf } from '../../infra/service/function-variables.ts';
 import { inlineLimitInBytes } from '../../shared/assets/asset.ts';
 import { parseInput } from '../../shared/http/parse.ts';
-import type { Contract } from '../../shared/http/contract.ts';
 import { conflictReasons } from '../../shared/errors.ts';
 import { openapiDocument } from '../../shared/openapi/openapi-document.ts';
-import { endpoints, routes } from '../../shared/endpoints/endpoints.ts';
+import { routes } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { nameOf, specified } from '../access/decisions.ts';
 import { compiledOnce, newAjv, resolved } from '../support/check-response.ts';
@@ -19,13 +18,11 @@ const document = JSON.parse(JSON.stringify(openapiDocument('1.2.3'))) as OpenApi
 const rows = routes as readonly Route[];
 interface Documented {
   route: Route;
-  contract: Contract;
   operation: Operation;
 }
 
-const operations: Documented[] = endpoints.map(({ route, contract }) => ({
+const operations: Documented[] = rows.map((route) => ({
   route,
-  contract,
   operation: operationOf(document, route.method, route.path),
 }));
 
@@ -203,7 +200,7 @@ describe('the OpenAPI document', () => {
     expect(withField('run_id').sort()).toEqual(['asset_in_use', 'cvm_busy', 'run_active']);
     expect(withField('reason').sort()).toEqual([...conflictReasons].sort());
     for (const { name, problem } of problems) expect([problem['code'], problem['reason']]).toContain(name);
-    const withoutReason = operations.filter(({ contract }) => contract.errors?.includes('conflict') && !contract.reasons?.length);
+    const withoutReason = operations.filter(({ route }) => route.errors?.includes('conflict') && !route.reasons?.length);
     expect(withoutReason.map(({ route }) => route.name)).toEqual([]);
   });
 
@@ -275,8 +272,8 @@ describe('the OpenAPI document', () => {
 
   it('documents the rate-limit headers of every success whose function limits changes', () => {
     const limited = new Set<string>(routes.map(({ name }) => name).filter((name) => variablesOf(name).includes('DOMAIN_BURST')));
-    for (const { route, contract, operation } of operations) {
-      const headers = Object.keys(operation.responses[contract.status]?.headers ?? {}).filter((name) => /^RateLimit/.test(name));
+    for (const { route, operation } of operations) {
+      const headers = Object.keys(operation.responses[route.status]?.headers ?? {}).filter((name) => /^RateLimit/.test(name));
       expect([nameOf(route), headers.length]).toEqual([nameOf(route), limited.has(route.name) ? 2 : 0]);
     }
   });
@@ -319,10 +316,10 @@ describe('the OpenAPI document', () => {
 
   it.each(operations)(
     'has a request example that the handler of $route.method $route.path accepts',
-    ({ contract, operation }) => {
+    ({ route: { body }, operation }) => {
       const example = operation.requestBody?.content['application/json']?.example;
-      expect(example === undefined).toBe(contract.body === undefined);
-      if (contract.body) expect(() => contract.body && parseInput(contract.body, example, '')).not.toThrow();
+      expect(example === undefined).toBe(body === undefined);
+      if (body) expect(() => parseInput(body, example, '')).not.toThrow();
     },
   );
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { endpoints } from '../../shared/endpoints/endpoints.ts';
+import { routes } from '../../shared/endpoints/endpoints.ts';
 import { ServiceError, type Violation } from '../../shared/errors.ts';
-import type { Contract } from '../../shared/http/contract.ts';
 import { parseInput } from '../../shared/http/parse.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { openapiDocument } from '../../shared/openapi/openapi-document.ts';
@@ -10,9 +9,8 @@ import { operationOf, type OpenApiDocument } from '../support/openapi-document.t
 
 const document = JSON.parse(JSON.stringify(openapiDocument('1.2.3'))) as OpenApiDocument;
 const validatorOf = compiledOnce((schema) => resolved(document, schema));
-const operations = (endpoints as readonly { route: Route; contract: Contract }[]).map(({ route, contract }) => ({
+const operations = (routes as readonly Route[]).map((route) => ({
   route,
-  contract,
   operation: operationOf(document, route.method, route.path),
 }));
 
@@ -54,11 +52,11 @@ function replaced(value: unknown, [key, ...rest]: string[], text: string): unkno
   return Array.isArray(value) ? entries.map(([, inner]) => inner) : Object.fromEntries(entries);
 }
 
-const queries = operations.flatMap(({ route, contract, operation }) =>
+const queries = operations.flatMap(({ route, operation }) =>
   operation.parameters
     .filter(({ in: place, schema }) => place === 'query' && schema['type'] === 'string')
     .map(({ name, schema }) => {
-      return { title: `${name} of ${route.method} ${route.path}`, name, schema: withoutFormat(schema), contract };
+      return { title: `${name} of ${route.method} ${route.path}`, name, schema: withoutFormat(schema), query: route.query };
     }),
 );
 
@@ -70,9 +68,9 @@ function withoutFormat(schema: Record<string, unknown>): Record<string, unknown>
 /** The run that the client asks for: with any other text it does not exist, which is 404. */
 const filters = queries.filter(({ name }) => name !== 'run');
 
-const bodies = operations.flatMap(({ route, contract, operation }) => {
+const bodies = operations.flatMap(({ route, operation }) => {
   const media = operation.requestBody?.content['application/json'];
-  return media && contract.body ? [{ title: `${route.method} ${route.path}`, schema: contract.body, media }] : [];
+  return media && route.body ? [{ title: `${route.method} ${route.path}`, schema: route.body, media }] : [];
 });
 
 describe('the OpenAPI document', () => {
@@ -87,10 +85,10 @@ describe('the OpenAPI document', () => {
 
 describe('a query parameter', () => {
   it.each(filters)('is refused by name if it is longer than documented, and not for its length otherwise: $title', (each) => {
-    const { name, schema, contract } = each;
+    const { name, schema, query } = each;
     for (const length of lengths) {
       const text = 'a'.repeat(length);
-      const violations = violationsOf(() => contract.query && parseInput(contract.query, { [name]: text }, 'query'));
+      const violations = violationsOf(() => query && parseInput(query, { [name]: text }, 'query'));
       const ofName = violations.filter(({ pointer }) => pointer === `query/${name}`);
       expect([length, ofName.length > 0]).toEqual([length, !validatorOf(schema)(text)]);
     }
@@ -114,7 +112,7 @@ describe('a text in a body', () => {
 });
 
 /** Also those of reports, which do not refuse the batch. */
-function refusalsOf(schema: NonNullable<Contract['body']>, body: unknown): string[] {
+function refusalsOf(schema: NonNullable<Route['body']>, body: unknown): string[] {
   let parsed: unknown;
   const violations = violationsOf(() => (parsed = parseInput(schema, body, '')));
   const { reports = [] } = (parsed ?? {}) as { reports?: { type: string; detail?: string }[] };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cvm as sample, cvmBody } from '../../shared/endpoints/samples.ts';
+import { cvm as sample, cvmBody } from '../../shared/openapi/examples.ts';
 import { itAs, newCvm, useSession } from '../support/session.ts';
 
 const session = useSession();

@@ -1,6 +1,6 @@
 import { createPublicKey, randomBytes, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { endpoints, type RouteName } from '../../shared/endpoints/endpoints.ts';
+import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import { base64, newCvm, useSession } from '../support/session.ts';
 
 const session = useSession();
@@ -13,9 +13,7 @@ const padded = (body: unknown, bytes: number) => JSON.stringify(body).padEnd(byt
 describe('a request body without content', () => {
   const absent = '00000000-0001-8c3a-9f0e-2b7d41c5e6a8';
   const path = { id: absent, cvmID: newCvm() };
-  const names = endpoints.flatMap(({ route, contract }) =>
-    'body' in contract && !('bodyLimit' in contract) ? [route.name] : [],
-  );
+  const names = routes.flatMap((route) => ('body' in route && !('bodyLimit' in route) ? [route.name] : []));
   const send = async (name: RouteName, bytes: number) => {
     const as = name === 'cvms/report' ? ('cvm' as const) : ('administrator' as const);
     const { status, code } = await session.refused(name, { path, raw: padded({ x: 1 }, bytes), as } as never);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endpoints, routes } from '../../shared/endpoints/endpoints.ts';
-import { cvmBody } from '../../shared/endpoints/samples.ts';
+import { routes } from '../../shared/endpoints/endpoints.ts';
+import { cvmBody } from '../../shared/openapi/examples.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { amount } from '../support/amounts.ts';
 import { responseChecker, type CheckResponse, type HttpAnswer } from '../support/check-response.ts';
@@ -15,9 +15,9 @@ import { isDeployed, openTarget, type Target } from '../support/target.ts';
 import { privateKey } from '../support/suite-state.ts';
 
 const rows = routes as readonly Route[];
-const withBody: Route[] = endpoints.flatMap(({ route, contract }) => ('body' in contract ? [route] : []));
+const withBody: Route[] = routes.filter((route) => 'body' in route);
 /** The others answer 413 to more than 256 KiB, before they look into the body: test/e2e/limits.test.ts. */
-const withLargeBody: Route[] = endpoints.flatMap(({ route, contract }) => ('bodyLimit' in contract ? [route] : []));
+const withLargeBody: Route[] = routes.filter((route) => 'bodyLimit' in route);
 const requestsPerRoute = amount({ sample: 14, full: 80 });
 
 let target: Target;

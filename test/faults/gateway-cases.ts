@@ -8,7 +8,7 @@ import {
   type BenchWorld,
 } from '../../tools/bench/bench-world.ts';
 import { openService, type GatewayService } from '../../gateway/session/service.ts';
-import { cvm as sampleCvm } from '../../shared/endpoints/samples.ts';
+import { cvm as sampleCvm } from '../../shared/openapi/examples.ts';
 import { byAlice } from '../support/builders-store.ts';
 import { skippingClock } from '../support/skipping-clock.ts';
 

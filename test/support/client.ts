@@ -1,11 +1,10 @@
 import type * as v from 'valibot';
-import { routes, type KnownEndpoint, type RouteName } from '../../shared/endpoints/endpoints.ts';
+import { routes, type KnownRoute, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import { responseChecker } from './check-response.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
 import { suiteState, type Person, type Target } from './target.ts';
 
-type EndpointOf<Name extends RouteName> = Extract<KnownEndpoint, { route: { name: Name } }>;
-type RouteOf<Name extends RouteName> = EndpointOf<Name>['route'];
+type RouteOf<Name extends RouteName> = Extract<KnownRoute, { name: Name }>;
 type ParameterNames<Path extends string> = Path extends `${string}{${infer Parameter}}${infer Rest}`
   ? Parameter | ParameterNames<Rest>
   : never;
@@ -27,9 +26,8 @@ export type CallRequest<Name extends RouteName> = ([OwnParameters<Name>] extends
   as?: Person | null;
 };
 
-export type BodyOf<Name extends RouteName> = EndpointOf<Name>['contract'] extends { response: infer S extends v.GenericSchema }
-  ? v.InferOutput<S>
-  : undefined;
+export type BodyOf<Name extends RouteName> =
+  RouteOf<Name> extends { response: infer S extends v.GenericSchema } ? v.InferOutput<S> : undefined;
 
 export interface Reply {
   status: number;

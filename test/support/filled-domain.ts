@@ -5,7 +5,7 @@ import { endpointCases } from '../../tools/bench/endpoint-cases.ts';
 import { taskCases } from '../../tools/bench/task-cases.ts';
 import { localFunctions } from '../../local/functions/local-functions.ts';
 import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
-import { cvm as sampleCvm } from '../../shared/endpoints/samples.ts';
+import { cvm as sampleCvm } from '../../shared/openapi/examples.ts';
 import { markForDeletion } from '../../shared/assets/mark-for-deletion.ts';
 import { readAssetToChange } from '../../shared/assets/read-asset.ts';
 import { unlinkAsset } from '../../shared/links/link-asset.ts';

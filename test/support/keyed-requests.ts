@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { type routes } from '../../shared/endpoints/endpoints.ts';
-import type { TakesKey } from '../../shared/http/route.ts';
+import type { KnownRoute } from '../../shared/endpoints/endpoints.ts';
 import { base64, newCvm, publicKey, type Session } from './session.ts';
 import { privateKey } from './suite-state.ts';
 
-type Row = (typeof routes)[number];
-
 /** The names of the endpoints that take an Idempotency-Key. */
-export type KeyedName = Row extends infer R ? (R extends Row ? (TakesKey<R> extends true ? R['name'] : never) : never) : never;
+export type KeyedName = Exclude<KnownRoute, { method: 'GET' } | { takesKey: false }>['name'];
 
 /** A request that succeeds, and the resources that it may change. */
 export interface KeyedRequest {

@@ -1,5 +1,5 @@
 import { registerCvm } from '../../shared/cvms/register-cvm.ts';
-import { cvmBody } from '../../shared/endpoints/samples.ts';
+import { cvmBody } from '../../shared/openapi/examples.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
 import { recordReports } from '../../shared/runs/record-reports.ts';
 import { readClaim, type Claim } from '../../shared/runs/claim.ts';

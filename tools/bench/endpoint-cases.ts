@@ -6,7 +6,7 @@ import { readEvidence } from '../../shared/evidence/read-evidence.ts';
 import { openKms } from '../../shared/kms.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
 import type { RouteName } from '../../shared/endpoints/endpoints.ts';
-import { cvmBody } from '../../shared/endpoints/samples.ts';
+import { cvmBody } from '../../shared/openapi/examples.ts';
 import { aComputation, anAsset, aReadyComputation, byAlice, endRunWith, publicKey } from '../../test/support/builders-store.ts';
 import { anApproval, aSharedComputation, digestOf } from '../../test/support/approvals.ts';
 import { aCvm, aDataset, anAcceptedRun, anOfferedRun, aRegisteredCvm, aStartedRun, type BenchWorld } from './bench-world.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { renewUpload } from '../../../shared/assets/renew-upload.ts';
 import * as v from 'valibot';
 import { assetSchema } from '../../../shared/assets/asset-schema.ts';
-import { asset as sample } from '../../../shared/endpoints/samples.ts';
+import { asset as sample } from '../../../shared/openapi/examples.ts';
 import { uploadKey } from '../../../shared/assets/content-store.ts';
 import { startStores } from '../../support/builders-store.ts';
 import { scan } from '../../support/lifecycle-inconsistencies.ts';

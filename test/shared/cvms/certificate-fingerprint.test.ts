@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { certificateFingerprint } from '../../../shared/cvms/certificate-fingerprint.ts';
-import { cvm, cvmBody } from '../../../shared/endpoints/samples.ts';
+import { cvm, cvmBody } from '../../../shared/openapi/examples.ts';
 
 const { certificate } = cvmBody;
 const privateKey = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();

@@ -11,7 +11,7 @@ import {
 import { listCvms } from '../../../shared/cvms/list-cvms.ts';
 import { readCvm } from '../../../shared/cvms/read-cvm.ts';
 import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
-import { cvm, cvmBody } from '../../../shared/endpoints/samples.ts';
+import { cvm, cvmBody } from '../../../shared/openapi/examples.ts';
 import { isAlive, renewLease, takeName } from '../../../shared/runs/gateway-lease.ts';
 import { gatewayKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';

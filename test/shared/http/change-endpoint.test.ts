@@ -2,20 +2,25 @@ import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../shared/clock.ts';
 import { conflict, ServiceError } from '../../../shared/errors.ts';
-import { changeEndpoint } from '../../../shared/http/change-endpoint.ts';
-import type { Contract } from '../../../shared/http/contract.ts';
+import { changeEndpoint, type ChangeRequest } from '../../../shared/http/change-endpoint.ts';
 import { endpoint } from '../../../shared/http/endpoint.ts';
 import type { HttpResponse } from '../../../shared/http/problem.ts';
-import type { Route } from '../../../shared/http/route.ts';
 import { commitChange } from '../../../shared/table/commit-change.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 import { startStores, type Stores } from '../../support/builders-store.ts';
 import { setTestEnvironment } from '../../support/test-environment.ts';
 
-const thing = { path: '/{domainID}/things', summary: '', uses: {}, impact: '', access: { anyOf: ['edit'] } } as const;
-const post = { ...thing, name: 'things/post', method: 'POST' } as const satisfies Route;
-const get = { ...thing, name: 'things/get', method: 'GET' } as const satisfies Route;
-const contract = { status: 200, response: v.object({ count: v.number() }) } as const satisfies Contract;
+const thing = {
+  path: '/{domainID}/things',
+  summary: '',
+  uses: {},
+  impact: '',
+  access: { anyOf: ['edit'] },
+  status: 200,
+  response: v.object({ count: v.number() }),
+} as const;
+const post = { ...thing, name: 'things/post', method: 'POST' } as const;
+const get = { ...thing, name: 'things/get', method: 'GET' } as const;
 
 let stores: Stores;
 beforeAll(async () => {
@@ -47,7 +52,7 @@ async function send(handler: Handler, key?: string) {
 /** Counts the requests that changed something. */
 function counter(before: () => void = () => undefined) {
   let count = 0;
-  return changeEndpoint(post, contract, {
+  return changeEndpoint(post, {
     change: async ({ table, answerKeeper }) => {
       before();
       const result = await commitChange(table, new Transaction(), { count: count + 1 }, answerKeeper);
@@ -61,15 +66,18 @@ function counter(before: () => void = () => undefined) {
 describe('changeEndpoint', () => {
   it('answers with the status of a new resource, and gives that again', async () => {
     let count = 0;
-    const put = { ...thing, name: 'things/put', method: 'PUT' } as const satisfies Route;
-    const handler = changeEndpoint(put, { ...contract, statusIfNew: 201 } as const, {
-      change: async ({ table, answerKeeper }) => {
-        const result = await commitChange(table, new Transaction(), { count: count + 1 }, answerKeeper);
-        count += 1;
-        return result;
+    const put = { ...thing, name: 'things/put', method: 'PUT' } as const;
+    const handler = changeEndpoint(
+      { ...put, statusIfNew: 201 },
+      {
+        change: async ({ table, answerKeeper }) => {
+          const result = await commitChange(table, new Transaction(), { count: count + 1 }, answerKeeper);
+          count += 1;
+          return result;
+        },
+        reply: ({ count }) => ({ body: { count }, isNew: count === 1 }),
       },
-      reply: ({ count }) => ({ body: { count }, isNew: count === 1 }),
-    });
+    );
     const answers = [await send(handler, 'new'), await send(handler, 'not new'), await send(handler, 'new'), await send(handler)];
     expect(answers.map(({ statusCode, body }) => [statusCode, body['count']])).toEqual([
       [201, 1],
@@ -113,7 +121,7 @@ describe('changeEndpoint', () => {
 
   it('keeps nothing if the answer breaks the contract', async () => {
     let shown: unknown = 'no number';
-    const handler = changeEndpoint(post, contract, {
+    const handler = changeEndpoint(post, {
       change: ({ table, answerKeeper }) => commitChange(table, new Transaction(), {}, answerKeeper),
       reply: () => ({ body: { count: shown as number } }),
     });
@@ -126,25 +134,22 @@ describe('changeEndpoint', () => {
 describe('the type of an endpoint', () => {
   const reply = () => ({ body: { count: 1 } });
 
+  const change = ({ table, answerKeeper }: Pick<ChangeRequest<typeof post>, 'table' | 'answerKeeper'>) =>
+    commitChange(table, new Transaction(), {}, answerKeeper);
+
   it('has a change that ends with commitChange', () => {
-    changeEndpoint(post, contract, {
-      change: ({ table, answerKeeper }) => commitChange(table, new Transaction(), {}, answerKeeper),
-      reply,
-    });
+    changeEndpoint(post, { change, reply });
     // @ts-expect-error The answer is not kept.
-    changeEndpoint(post, contract, { change: () => Promise.resolve({}), reply });
+    changeEndpoint(post, { change: () => Promise.resolve({}), reply });
   });
 
   it('is `endpoint` for routes without a key, and `changeEndpoint` for the others', () => {
-    endpoint(get, contract, reply);
-    endpoint({ ...post, takesKey: false }, contract, reply);
+    endpoint(get, reply);
+    endpoint({ ...post, takesKey: false }, reply);
     // @ts-expect-error A POST takes a key.
-    endpoint(post, contract, reply);
+    endpoint(post, reply);
     // @ts-expect-error A GET takes no key.
-    changeEndpoint(get, contract, {
-      change: ({ table, answerKeeper }) => commitChange(table, new Transaction(), {}, answerKeeper),
-      reply,
-    });
+    changeEndpoint(get, { change, reply });
   });
 
   it('refuses changes above the limit of their domain with 429, and sends the limit with every answer until then', async () => {

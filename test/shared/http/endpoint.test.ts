@@ -3,15 +3,13 @@ import * as v from 'valibot';
 import { describe, expect, it, vi } from 'vitest';
 import type { DeadlineSource } from '../../../shared/deadline.ts';
 import { conflict, ServiceError } from '../../../shared/errors.ts';
-import type { Contract } from '../../../shared/http/contract.ts';
 import { endpoint } from '../../../shared/http/endpoint.ts';
 import type { HttpResponse } from '../../../shared/http/problem.ts';
-import type { Route } from '../../../shared/http/route.ts';
 
 const thing = { takesKey: false, method: 'PUT', path: '/{domainID}/things/{id}', summary: '', uses: {}, impact: '' } as const;
-const route = { ...thing, name: 'things/put', access: { anyOf: ['edit'], or: ['owner'] } } as const satisfies Route;
-const closed = { ...thing, name: 'things/close', access: { anyOf: ['edit'] } } as const satisfies Route;
-const open = { method: 'GET', path: '/open', name: 'things/open', summary: '', uses: {}, impact: '' } as const satisfies Route;
+const route = { ...thing, name: 'things/put', access: { anyOf: ['edit'], or: ['owner'] } } as const;
+const closed = { ...thing, name: 'things/close', access: { anyOf: ['edit'] } } as const;
+const open = { method: 'GET', path: '/open', name: 'things/open', summary: '', uses: {}, impact: '' } as const;
 
 const contract = {
   query: v.strictObject({ days: v.optional(v.pipe(v.string(), v.digits('Expected digits.'), v.transform(Number)), '7') }),
@@ -19,7 +17,7 @@ const contract = {
   bodyLimit: 100,
   status: 201,
   response: v.object({ shown: v.string() }),
-} as const satisfies Contract;
+} as const;
 
 interface Sent {
   body?: string;
@@ -65,22 +63,22 @@ async function answerOf(handler: Handler, sent: Sent = {}) {
   return { statusCode, headers, body: (body === '' ? undefined : JSON.parse(body)) as Record<string, unknown> | undefined };
 }
 
-const echo = endpoint(closed, contract, ({ path, query, body, caller }) => ({
+const echo = endpoint({ ...closed, ...contract }, ({ path, query, body, caller }) => ({
   body: { shown: `${path.domainID} ${path.id} ${query.days} ${body.name} ${caller.id}` },
   headers: { location: '/there' },
 }));
 
 describe('endpoint', () => {
   it('has one deadline for all operations of a request, and a new one for each operation of a request that waits', async () => {
-    const silent = { status: 204 } as const satisfies Contract;
+    const silent = { status: 204 } as const;
     let isShared: boolean | undefined;
     const work = ({ deadline }: { deadline: DeadlineSource }) => {
       isShared = deadline() === deadline();
       return {};
     };
-    await answerOf(endpoint(open, silent, work));
+    await answerOf(endpoint({ ...open, ...silent }, work));
     expect(isShared).toBe(true);
-    await answerOf(endpoint({ ...open, waits: true }, silent, work));
+    await answerOf(endpoint({ ...open, waits: true, ...silent }, work));
     expect(isShared).toBe(false);
   });
 
@@ -109,19 +107,19 @@ describe('endpoint', () => {
   it('answers 400 to megabytes of brackets without parsing them', async () => {
     const large = { ...contract, bodyLimit: 6_000_000 } as const;
     const { statusCode, body } = await answerOf(
-      endpoint(closed, large, () => ({ body: { shown: '' } })),
+      endpoint({ ...closed, ...large }, () => ({ body: { shown: '' } })),
       { body: `${'['.repeat(2_500_000)}${']'.repeat(2_500_000)}` },
     );
     expect([statusCode, body?.['detail']]).toEqual([400, 'The body: Expected at most 32 levels of nesting.']);
   });
 
   it('leaves out of its answer what the contract does not have', async () => {
-    const leaky = endpoint(closed, contract, () => ({ body: { shown: 'x', hidden: 'y' } }));
+    const leaky = endpoint({ ...closed, ...contract }, () => ({ body: { shown: 'x', hidden: 'y' } }));
     expect((await answerOf(leaky)).body).toEqual({ shown: 'x' });
   });
 
   it('answers 500 when the work breaks the contract', async () => {
-    const broken = endpoint(closed, contract, () => ({ body: { shown: 5 as unknown as string } }));
+    const broken = endpoint({ ...closed, ...contract }, () => ({ body: { shown: 5 as unknown as string } }));
     expect((await answerOf(broken)).statusCode).toBe(500);
   });
 
@@ -202,7 +200,7 @@ describe('endpoint', () => {
 
   it('answers 403 before it reads the body, unless a relation may be enough', async () => {
     const viewer = { claims: { sub: 'alice', 'cognito:groups': '[d1:viewer]' } };
-    const byRole = endpoint(closed, contract, () => ({ body: { shown: '' } }));
+    const byRole = endpoint({ ...closed, ...contract }, () => ({ body: { shown: '' } }));
     const badBodies = [
       { body: '{' },
       { body: '' },
@@ -210,7 +208,7 @@ describe('endpoint', () => {
       { headers: { 'content-type': 'text/plain' } },
     ];
     for (const bad of badBodies) expect((await answerOf(byRole, { ...viewer, ...bad })).statusCode).toBe(403);
-    const byOwner = endpoint(route, contract, ({ permit, body }) => ({
+    const byOwner = endpoint({ ...route, ...contract }, ({ permit, body }) => ({
       permitted: permit({ owner: body.name }),
       body: { shown: '' },
     }));
@@ -219,7 +217,7 @@ describe('endpoint', () => {
   });
 
   it('answers errors of the work as a problem, and hides the message of an unexpected one', async () => {
-    const throwing = (error: unknown) => endpoint(route, contract, () => Promise.reject(error as Error));
+    const throwing = (error: unknown) => endpoint({ ...route, ...contract }, () => Promise.reject(error as Error));
     expect((await answerOf(throwing(conflict('cvm_busy', 'Busy.', 'run-1')))).body).toMatchObject({
       status: 409,
       run_id: 'run-1',
@@ -230,7 +228,7 @@ describe('endpoint', () => {
 
   describe('of a resource with an ETag', () => {
     const reading = { status: 200, response: contract.response, etag: true, condition: 'if-none-match' } as const;
-    const get = endpoint(closed, reading, ({ ifMatch, ifNoneMatch }) => {
+    const get = endpoint({ ...closed, ...reading }, ({ ifMatch, ifNoneMatch }) => {
       const body = { shown: `${typeof ifMatch} ${typeof ifNoneMatch}` };
       return ifNoneMatch?.('"1"') ? { etag: '"1"', notModified: true } : { etag: '"1"', body };
     });
@@ -254,7 +252,7 @@ describe('endpoint', () => {
     });
 
     it.each(['if-match', 'if-none-match'] as const)('answers 400 to a malformed %s and points to it', async (condition) => {
-      const work = endpoint(closed, { ...reading, condition }, () => Promise.reject(new Error('Called.')));
+      const work = endpoint({ ...closed, ...reading, condition }, () => Promise.reject(new Error('Called.')));
       const { statusCode, body } = await answerOf(work, { headers: { [condition]: '' } });
       expect([statusCode, body?.['errors']]).toMatchObject([400, [{ pointer: `header/${condition}` }]]);
     });
@@ -262,7 +260,7 @@ describe('endpoint', () => {
 
   describe('asked by HEAD', () => {
     const reading = { status: 200, response: contract.response, etag: true, condition: 'if-none-match' } as const;
-    const get = endpoint(closed, reading, ({ ifNoneMatch }) =>
+    const get = endpoint({ ...closed, ...reading }, ({ ifNoneMatch }) =>
       ifNoneMatch?.('"1"') ? { etag: '"1"', notModified: true } : { etag: '"1"', body: { shown: 'S' } },
     );
 
@@ -278,7 +276,7 @@ describe('endpoint', () => {
 
     it('tells the work, and answers a failure of it without a body', async () => {
       const asked: boolean[] = [];
-      const fails = endpoint(closed, reading, ({ isHead }) => {
+      const fails = endpoint({ ...closed, ...reading }, ({ isHead }) => {
         asked.push(isHead);
         throw new Error('secret');
       });
@@ -292,7 +290,7 @@ describe('endpoint', () => {
   });
 
   it('answers without a body if the contract has none, and requires no token on a public route', async () => {
-    const empty = endpoint(open, { status: 204 }, ({ caller }) =>
+    const empty = endpoint({ ...open, status: 204 }, ({ caller }) =>
       caller.id === '' ? {} : { headers: { 'x-caller': caller.id } },
     );
     const { statusCode, headers, body } = await answerOf(empty);
@@ -301,41 +299,41 @@ describe('endpoint', () => {
 });
 
 describe('the type of an endpoint’s reply', () => {
-  const silent = { status: 204 } as const satisfies Contract;
+  const silent = { status: 204 } as const;
 
   it('has a body exactly if the contract has a response', () => {
     // @ts-expect-error The contract has a response, the reply has no body.
-    endpoint(closed, contract, () => ({}));
+    endpoint({ ...closed, ...contract }, () => ({}));
     // @ts-expect-error The contract has a response, the reply has no body.
-    endpoint(closed, contract, async () => ({ headers: {} }));
+    endpoint({ ...closed, ...contract }, async () => ({ headers: {} }));
     // @ts-expect-error The body does not match the response.
-    endpoint(closed, contract, () => ({ body: { seen: '' } }));
+    endpoint({ ...closed, ...contract }, () => ({ body: { seen: '' } }));
     // @ts-expect-error The contract has no response, the reply has a body.
-    endpoint(closed, silent, () => ({ body: { shown: '' } }));
-    endpoint(closed, silent, () => ({}));
+    endpoint({ ...closed, ...silent }, () => ({ body: { shown: '' } }));
+    endpoint({ ...closed, ...silent }, () => ({}));
   });
 
   it('has an ETag exactly if the contract has one, and is not modified only if the contract has If-None-Match', () => {
-    const tagged = { status: 204, etag: true } as const satisfies Contract;
+    const tagged = { status: 204, etag: true } as const;
     // @ts-expect-error The contract has an ETag, the reply has none.
-    endpoint(closed, tagged, () => ({}));
+    endpoint({ ...closed, ...tagged }, () => ({}));
     // @ts-expect-error The contract has no ETag, the reply has one.
-    endpoint(closed, silent, () => ({ etag: '"1"' }));
+    endpoint({ ...closed, ...silent }, () => ({ etag: '"1"' }));
     // @ts-expect-error The contract does not evaluate If-None-Match.
-    endpoint(closed, { ...contract, etag: true }, () => ({ etag: '"1"', notModified: true }));
-    endpoint(closed, tagged, () => ({ etag: '"1"' }));
+    endpoint({ ...closed, ...contract, etag: true }, () => ({ etag: '"1"', notModified: true }));
+    endpoint({ ...closed, ...tagged }, () => ({ etag: '"1"' }));
   });
 
   it('has the result of `permit` exactly if the endpoint is open to an owner or creator', () => {
     // @ts-expect-error The endpoint is open to the owner, and nothing has checked who the owner is.
-    endpoint(route, contract, () => ({ body: { shown: '' } }));
+    endpoint({ ...route, ...contract }, () => ({ body: { shown: '' } }));
     // @ts-expect-error The same without a body.
-    endpoint(route, silent, async () => ({}));
+    endpoint({ ...route, ...silent }, async () => ({}));
     // @ts-expect-error Only `permit` creates the proof.
-    endpoint(route, silent, () => ({ permitted: {} }));
+    endpoint({ ...route, ...silent }, () => ({ permitted: {} }));
     // @ts-expect-error A promise is not a proof.
-    endpoint(route, silent, ({ permit }) => ({ permitted: Promise.resolve(permit({})) }));
-    endpoint(route, silent, ({ permit }) => ({ permitted: permit({ owner: 'alice' }) }));
+    endpoint({ ...route, ...silent }, ({ permit }) => ({ permitted: Promise.resolve(permit({})) }));
+    endpoint({ ...route, ...silent }, ({ permit }) => ({ permitted: permit({ owner: 'alice' }) }));
   });
 
   it('counts the requests that it answers 500 or 503, by endpoint and in total', async () => {
@@ -345,7 +343,7 @@ describe('the type of an endpoint’s reply', () => {
       lines.push(JSON.parse(String(line)) as Record<string, unknown>);
       return true;
     });
-    const failing = (error: Error) => endpoint(closed, contract, () => Promise.reject(error));
+    const failing = (error: Error) => endpoint({ ...closed, ...contract }, () => Promise.reject(error));
     for (const error of [new Error('a defect'), new ServiceError('unavailable', 'Busy.'), conflict('run_active', 'Refused.')]) {
       await answerOf(failing(error));
     }

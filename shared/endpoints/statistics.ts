@@ -1,11 +1,12 @@
 import * as v from 'valibot';
-import { computationStatuses } from '../../computations/computation.ts';
-import { statisticsEntry } from '../../computations/statistics.ts';
-import type { Contract, Examples } from '../../http/contract.ts';
-import type { Route } from '../../http/route.ts';
-import { strictObject } from '../../strict-object.ts';
+import { computationStatuses } from '../computations/computation.ts';
+import { statisticsEntry } from '../computations/statistics.ts';
+import type { Route } from '../http/route.ts';
+import { strictObject } from '../strict-object.ts';
 
-export const route = {
+const mostDays = 366;
+
+export const getStatistics = {
   name: 'statistics/get-statistics',
   endpoint: 9,
   method: 'GET',
@@ -14,11 +15,6 @@ export const route = {
   access: { anyOf: ['view'] },
   uses: { table: ['GetItem', 'Query'] },
   impact: 'Dashboards show no statistics.',
-} as const satisfies Route;
-
-const mostDays = 366;
-
-export const contract = {
   query: strictObject({
     days: v.optional(
       v.pipe(
@@ -45,8 +41,4 @@ export const contract = {
   ),
   description:
     'Returns how many computations entered each status on each UTC day, sorted by day and status. Omits counts of zero.',
-} as const satisfies Contract;
-
-export const examples = {
-  response: { comp_stats: [{ day: '2025-07-17', status: 'completed', count: 3 }] },
-} satisfies Examples<typeof contract>;
+} as const satisfies Route;

@@ -1,10 +1,8 @@
-import type { Contract, Examples } from '../../http/contract.ts';
-import type { Route } from '../../http/route.ts';
-import { todoSchema } from '../../todo/todo.ts';
-import { reads } from '../../uses.ts';
-import { todo } from '../samples.ts';
+import type { Route } from '../http/route.ts';
+import { todoSchema } from '../todo/todo.ts';
+import { reads } from '../uses.ts';
 
-export const route = {
+export const getTodo = {
   name: 'todo/get-todo',
   method: 'GET',
   path: '/{domainID}/todo',
@@ -14,15 +12,10 @@ export const route = {
   reserves: 'slowReads',
   isExpensive: true,
   impact: 'Users cannot see their open tasks.',
-} as const satisfies Route;
-
-export const contract = {
   status: 200,
   response: todoSchema,
   description:
     'Each list has up to 100 entries, newest first. `approvals` and `keys` cover the newest computations in which you take part: ' +
     'as the owner, with an asset or a key, or as a consumer that the computation names. They cover up to 300 computations, or ' +
     'fewer if the computations have many assets.',
-} as const satisfies Contract;
-
-export const examples = { response: todo } satisfies Examples<typeof contract>;
+} as const satisfies Route;

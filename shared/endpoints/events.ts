@@ -1,16 +1,21 @@
 import * as v from 'valibot';
-import { eventSchema } from '../../events/event.ts';
-import type { Contract, Examples } from '../../http/contract.ts';
-import { entriesOf, offsetIfSent, pageEnvelope, paging } from '../../http/paging.ts';
-import { comparedId } from '../../identifier-schemas.ts';
-import type { Route } from '../../http/route.ts';
-import { waitParameter } from '../../http/wait-parameter.ts';
-import { strictObject } from '../../strict-object.ts';
-import { text } from '../../text.ts';
-import { waiting } from '../../uses.ts';
-import { event } from '../samples.ts';
+import { eventSchema } from '../events/event.ts';
+import { entriesOf, offsetIfSent, pageEnvelope, paging } from '../http/paging.ts';
+import { comparedId } from '../identifier-schemas.ts';
+import type { Route } from '../http/route.ts';
+import { waitParameter } from '../http/wait-parameter.ts';
+import { strictObject } from '../strict-object.ts';
+import { text } from '../text.ts';
+import { waiting } from '../uses.ts';
 
-export const route = {
+const eventId = /^(?:[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})?$/;
+
+/** Longer than RFC 3339 with a fraction in nanoseconds. */
+const longestTime = 64;
+
+const filter = (longest: number, description: string) => v.optional(v.pipe(text(0, longest), v.description(description)));
+
+export const listEvents = {
   name: 'events/list-events',
   endpoint: 23,
   method: 'GET',
@@ -20,16 +25,6 @@ export const route = {
   uses: { table: ['GetItem', 'BatchGetItem', ...waiting] },
   waits: true,
   impact: 'Users cannot see the events of a computation.',
-} as const satisfies Route;
-
-const eventId = /^(?:[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})?$/;
-
-/** Longer than RFC 3339 with a fraction in nanoseconds. */
-const longestTime = 64;
-
-const filter = (longest: number, description: string) => v.optional(v.pipe(text(0, longest), v.description(description)));
-
-export const contract = {
   query: strictObject({
     limit: paging.limit,
     offset: offsetIfSent,
@@ -66,6 +61,19 @@ export const contract = {
     'Returns the newest events first. With `after`, returns the oldest first. To watch a computation, send `after=` and `wait=20`. ' +
     'Then repeat the request, each time with the identifier of the last event that you received as `after`. `total` counts all ' +
     'events that the filters match, regardless of `after`. `wait` requires `after`.',
-} as const satisfies Contract;
+} as const satisfies Route;
 
-export const examples = { response: { events: [event], limit: 10, offset: 0, total: 1 } } satisfies Examples<typeof contract>;
+export const getStatus = {
+  name: 'events/get-status',
+  endpoint: 24,
+  method: 'GET',
+  path: '/{domainID}/computations/{id}/status',
+  summary: 'Get the latest lifecycle event of a computation',
+  access: { anyOf: ['view'] },
+  uses: { table: ['BatchGetItem'] },
+  impact: 'Users cannot see the status of a computation.',
+  status: 200,
+  response: eventSchema,
+  errors: ['not_found'],
+  description: 'Ignores administrative events, such as updates, links and keys.',
+} as const satisfies Route;

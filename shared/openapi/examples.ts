@@ -1,4 +1,9 @@
-/** Sample data that the examples of several endpoints share. */
+import type { GenericSchema } from 'valibot';
+import type { KnownRoute } from '../endpoints/endpoints.ts';
+import type { Route } from '../http/route.ts';
+
+type Examples<R extends Route> = (R extends { body: GenericSchema } ? { request: unknown } : { request?: never }) &
+  (R extends { response: GenericSchema } ? { response: unknown } : { response?: never });
 
 const at = '2025-07-17T08:00:00.000Z';
 const later = '2025-07-17T08:04:11.302Z';
@@ -242,3 +247,66 @@ export const reports = [
 ];
 
 export const reportResults = ['r-1', 'r-2', null].map((id) => ({ id, outcome: 'recorded', run_status: 'running' }));
+
+/** One example of each body of each endpoint. Tests check that the examples fit the schemas. */
+export const examples = {
+  'computations/create-computation': { request: computationBody, response: newComputation },
+  'computations/list-computations': {
+    response: { computations: [computationRow], limit: 10, offset: 0, total: 1 },
+  },
+  'computations/get-computation': { response: computation },
+  'computations/update-computation': { request: computationBody, response: computation },
+  'computations/delete-computation': {},
+  'runs/start-run': { response: runId },
+  'runs/get-run': { response: run },
+  'runs/list-runs': { response: { runs: [run], limit: 10, offset: 0, total: 1 } },
+  'statistics/get-statistics': {
+    response: { comp_stats: [{ day: '2025-07-17', status: 'completed', count: 3 }] },
+  },
+  'keys/upload-key': { request: { key: userKey }, response: { uploaded: true } },
+  'keys/check-key': { response: { uploaded: true } },
+  'runs/dry-run': {
+    response: { missing_items: { keys: ['alice'], hashes: ['penguins.csv'], info: ['Missing algorithm'] } },
+  },
+  'runs/stop-run': { response: stoppingRun },
+  'runs/get-manifest': { response: manifest },
+  'assets/create-asset': { request: assetBody, response: asset },
+  'assets/list-assets': { response: { assets: [assetRow], limit: 10, offset: 0, total: 1 } },
+  'assets/get-asset': { response: assetWithContent },
+  'assets/update-asset': { request: assetBody, response: asset },
+  'assets/delete-asset': {},
+  'assets/link-asset': {
+    response: { asset_id: assetId, computation_id: computationId, linked: true },
+  },
+  'assets/list-linked-computations': {
+    response: { computations: [computationRow], limit: 10, offset: 0, total: 1 },
+  },
+  'assets/unlink-asset': {
+    response: { asset_id: assetId, computation_id: computationId, linked: false },
+  },
+  'events/list-events': { response: { events: [event], limit: 10, offset: 0, total: 1 } },
+  'events/get-status': { response: event },
+  'cvms/list-commands': { response: { commands: [command], run: heldRun } },
+  'cvms/report': {
+    request: { reports },
+    response: { accepted: 3, duplicates: 0, results: reportResults },
+  },
+  'runs/get-evidence': { response: evidence },
+  'approvals/approve': { request: approvalBody, response: approval },
+  'approvals/list-approvals': {
+    response: { needed: [{ user: 'bob', because: ['penguins.csv'] }], approvals: [approval] },
+  },
+  'approvals/withdraw-approval': {},
+  'todo/get-todo': { response: todo },
+  'cvms/list-cvms': { response: { cvms: [cvm], limit: 10, offset: 0, total: 1 } },
+  'cvms/get-cvm': { response: cvm },
+  'cvms/register-cvm': { request: cvmBody, response: cvm },
+  'cvms/delete-cvm': {},
+  'service/health': {
+    response: { status: 'ok', stage: 'local', version: '1.0.0' },
+  },
+  'service/openapi': {
+    response: { openapi: '3.1.0', info: { title: 'Computation management', version: '1.0.0' }, paths: {} },
+  },
+  'service/jwks': { response: { keys: [publicJwk] } },
+} as const satisfies { [R in KnownRoute as R['name']]: Examples<R> };

@@ -1,12 +1,10 @@
 import * as v from 'valibot';
-import type { Contract, Examples } from '../../http/contract.ts';
-import type { Route } from '../../http/route.ts';
-import { strictObject } from '../../strict-object.ts';
-import { text } from '../../text.ts';
-import { appends } from '../../uses.ts';
-import { userKey } from '../samples.ts';
+import type { Route } from '../http/route.ts';
+import { strictObject } from '../strict-object.ts';
+import { text } from '../text.ts';
+import { appends } from '../uses.ts';
 
-export const route = {
+export const uploadKey = {
   name: 'keys/upload-key',
   endpoint: 10,
   method: 'POST',
@@ -15,9 +13,6 @@ export const route = {
   access: { anyOf: ['view'] },
   uses: { table: appends },
   impact: 'Users cannot upload their keys, so computations cannot be run.',
-} as const satisfies Route;
-
-export const contract = {
   body: v.pipe(
     strictObject({
       key: v.pipe(
@@ -38,6 +33,22 @@ export const contract = {
   ),
   errors: ['not_found', 'unsupported_media_type', 'too_large'],
   description: 'Each user has one key per computation. Uploading again replaces it.',
-} as const satisfies Contract;
+} as const satisfies Route;
 
-export const examples = { request: { key: userKey }, response: { uploaded: true } } satisfies Examples<typeof contract>;
+export const checkKey = {
+  name: 'keys/check-key',
+  endpoint: 11,
+  method: 'GET',
+  path: '/{domainID}/computations/{id}/key',
+  summary: 'Check whether your public key is uploaded',
+  access: { anyOf: ['view'] },
+  uses: { table: ['BatchGetItem'] },
+  impact: 'Users cannot check whether their key is uploaded.',
+  status: 200,
+  response: v.pipe(
+    v.object({ uploaded: v.pipe(v.boolean(), v.description('Whether you have uploaded a key to the computation.')) }),
+    v.title('KeyState'),
+    v.description('Whether your public key is uploaded.'),
+  ),
+  errors: ['not_found'],
+} as const satisfies Route;

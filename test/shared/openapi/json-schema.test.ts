@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { Components } from '../../../shared/openapi/components.ts';
+import { Components } from '../../../shared/openapi/json-schema.ts';
 
 const name = v.pipe(v.object({ first: v.string() }), v.title('Name'));
 

@@ -1,0 +1,82 @@
+import { approvalInput, approvalSchema } from '../approvals/approval.ts';
+import type { Route } from '../http/route.ts';
+import { appends, reads } from '../uses.ts';
+import * as v from 'valibot';
+import { mostReasons } from '../approvals/readiness.ts';
+import { shownText } from '../text.ts';
+
+export const approve = {
+  name: 'approvals/approve',
+  method: 'POST',
+  path: '/{domainID}/computations/{id}/approvals',
+  summary: 'Approve the manifest of a computation',
+  access: { anyOf: [], or: ['owner', 'creator', 'consumer'] },
+  uses: { table: appends },
+  impact: 'Users cannot approve manifests, so computations that need approval cannot be run.',
+  body: approvalInput,
+  status: 201,
+  response: approvalSchema,
+  condition: 'if-match',
+  conditionOf: 'the computation',
+  errors: ['not_found', 'conflict', 'incomplete', 'unsupported_media_type', 'too_large'],
+  reasons: ['stale_digest'],
+  description:
+    'Send the digest of the manifest that you have read. Also send the `ETag` of the computation as `If-Match`, because the digest ' +
+    'does not cover the `agent_config`. Without this header, you approve the configuration at the time of the request. The approval ' +
+    'does not cover the arguments of the algorithm: the user who uploads the algorithm gives them to the agent. The approval stops ' +
+    'counting at `expires_at`, or when the manifest or the `agent_config` changes. Exception: changes of `log_level` and ' +
+    '`server_key` do not matter. Each user has one approval per computation: approving again replaces it. Returns 409 ' +
+    '`stale_digest` if the manifest has changed. `manifest_digest` then contains the current digest. Returns 412 if the ' +
+    'computation has changed since you read it. Returns 422 with the missing items if there is no manifest.',
+} as const satisfies Route;
+
+const neededApproval = v.pipe(
+  v.object({
+    user: v.pipe(shownText(255), v.description('The user who must approve.')),
+    because: v.pipe(
+      v.array(shownText(255)),
+      v.description(
+        "Why the approval is needed: the file names of the user's assets that need it, and `result consumer` if the user must approve as one.",
+      ),
+      v.metadata({ maxItems: mostReasons }),
+    ),
+  }),
+  v.title('NeededApproval'),
+  v.description('A user whose approval a run needs.'),
+);
+
+export const listApprovals = {
+  name: 'approvals/list-approvals',
+  method: 'GET',
+  path: '/{domainID}/computations/{id}/approvals',
+  summary: 'List the approvals of a computation and the users who must approve',
+  access: { anyOf: ['view'] },
+  uses: { table: reads },
+  impact: 'Users cannot see whose approval is missing.',
+  status: 200,
+  response: v.pipe(
+    v.object({
+      needed: v.pipe(
+        v.array(neededApproval),
+        v.description('The users whose approval a run needs, including those who have approved.'),
+      ),
+      approvals: v.pipe(v.array(approvalSchema), v.description('The approvals that were given, by user.')),
+    }),
+    v.title('Approvals'),
+    v.description('The approvals of a computation: those that a run needs, and those that were given.'),
+  ),
+  errors: ['not_found'],
+} as const satisfies Route;
+
+export const withdrawApproval = {
+  name: 'approvals/withdraw-approval',
+  method: 'DELETE',
+  path: '/{domainID}/computations/{id}/approvals',
+  summary: 'Withdraw your approval',
+  access: { anyOf: ['view'] },
+  uses: { table: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] },
+  impact: 'Users cannot withdraw their approvals.',
+  status: 204,
+  errors: ['not_found'],
+  description: 'Also succeeds if you have not approved. Does not stop active runs.',
+} as const satisfies Route;

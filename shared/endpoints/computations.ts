@@ -1,0 +1,121 @@
+import {
+  computationInput,
+  computationSchema,
+  computationStatuses,
+  computationRow,
+  computationView,
+  computationReplacement,
+} from '../computations/computation.ts';
+import type { Route } from '../http/route.ts';
+import { changesLists, reads } from '../uses.ts';
+import * as v from 'valibot';
+import { strictObject } from '../strict-object.ts';
+import { text } from '../text.ts';
+import { paging, entriesOf, pageEnvelope } from '../http/paging.ts';
+
+export const computationPage = v.pipe(
+  v.object({ computations: entriesOf(computationRow, 'The computations, newest first.'), ...pageEnvelope }),
+  v.title('ComputationPage'),
+  v.description('A page of a list of computations.'),
+);
+
+export const createComputation = {
+  name: 'computations/create-computation',
+  endpoint: 1,
+  method: 'POST',
+  path: '/{domainID}/computations',
+  summary: 'Create a computation',
+  access: { anyOf: ['create_computation'] },
+  uses: { table: changesLists, sealingKey: ['GenerateDataKey', 'Decrypt'] },
+  impact: 'Users cannot create computations.',
+  body: computationInput,
+  status: 201,
+  response: computationSchema,
+  etag: true,
+  headers: {
+    Location: 'The path of the computation.',
+    'HX-Location': '`/computations/{id}`, for front ends that follow this header.',
+  },
+  errors: ['unsupported_media_type', 'too_large'],
+} as const satisfies Route;
+
+export const listComputations = {
+  name: 'computations/list-computations',
+  endpoint: 2,
+  method: 'GET',
+  path: '/{domainID}/computations',
+  summary: 'List computations, newest first',
+  access: { anyOf: ['view'] },
+  uses: { table: reads },
+  impact: 'Users cannot list computations.',
+  query: strictObject({
+    ...paging,
+    status: v.optional(v.pipe(v.picklist(computationStatuses), v.description('Return only computations with this status.'))),
+    owner: v.optional(v.pipe(text(1, 255), v.description("Return only computations of this owner, a user's `sub`."))),
+  }),
+  status: 200,
+  response: computationPage,
+} as const satisfies Route;
+
+export const getComputation = {
+  name: 'computations/get-computation',
+  endpoint: 3,
+  method: 'GET',
+  path: '/{domainID}/computations/{id}',
+  summary: 'Get a computation',
+  access: { anyOf: ['view'] },
+  uses: { table: ['GetItem', 'Query'], sealingKey: ['Decrypt'] },
+  impact: 'Users cannot open a computation.',
+  query: strictObject({
+    peek: v.optional(
+      v.pipe(
+        v.picklist(['true', 'false']),
+        v.description(
+          'If `true`, returns only the fields that a list entry has: no configuration, assets or run. Default `false`.',
+        ),
+      ),
+    ),
+  }),
+  status: 200,
+  response: computationView,
+  etag: true,
+  condition: 'if-none-match',
+  errors: ['not_found'],
+} as const satisfies Route;
+
+export const updateComputation = {
+  name: 'computations/update-computation',
+  endpoint: 4,
+  method: 'PUT',
+  path: '/{domainID}/computations/{id}',
+  summary: 'Replace a computation',
+  access: { anyOf: ['edit'], or: ['owner'] },
+  uses: { table: changesLists, sealingKey: ['GenerateDataKey', 'Decrypt'] },
+  impact: 'Users cannot change computations.',
+  body: computationReplacement,
+  status: 200,
+  response: computationSchema,
+  etag: true,
+  condition: 'if-match',
+  errors: ['not_found', 'unsupported_media_type', 'too_large'],
+  description:
+    'Replaces all fields. A field that you omit is reset to its default, except `owner` and `approval`, which stay the same. ' +
+    'Without `consumers`, all users with the role `result_consumer` who uploaded a key become result consumers.',
+} as const satisfies Route;
+
+export const deleteComputation = {
+  name: 'computations/delete-computation',
+  endpoint: 5,
+  method: 'DELETE',
+  path: '/{domainID}/computations/{id}',
+  summary: 'Delete a computation',
+  access: { anyOf: ['administer'], or: ['owner'] },
+  uses: { table: changesLists, purge: ['InvokeFunction'] },
+  isExpensive: true,
+  impact: 'Users cannot delete computations.',
+  status: 204,
+  condition: 'if-match',
+  errors: ['not_found', 'conflict'],
+  reasons: ['run_active'],
+  description: 'Also deletes its events, runs, keys and links. Returns 409 while a run is active.',
+} as const satisfies Route;

@@ -1,0 +1,148 @@
+import * as v from 'valibot';
+import type { Route } from '../http/route.ts';
+import { waitParameter } from '../http/wait-parameter.ts';
+import { commandSchema } from '../runs/command.ts';
+import { heldRunSchema } from '../runs/list-commands.ts';
+import { strictObject } from '../strict-object.ts';
+import { waiting, reads, changesLists } from '../uses.ts';
+import { entry } from '../http/parse.ts';
+import { invalidReport, reportSchema, reportsPerBatch } from '../runs/report.ts';
+import { reportSummarySchema } from '../runs/report-summary.ts';
+import { cvmSchema, cvmInput } from '../cvms/cvm.ts';
+import { entriesOf, pageEnvelope, paging } from '../http/paging.ts';
+
+export const listCommands = {
+  name: 'cvms/list-commands',
+  endpoint: 25,
+  method: 'GET',
+  path: '/{domainID}/cvms/{cvmID}/commands',
+  summary: 'List the open commands of a CVM, oldest first, and its active run',
+  access: { anyOf: ['operate_cvm'] },
+  uses: { table: ['GetItem', 'BatchGetItem', 'UpdateItem', ...waiting], sealingKey: ['Decrypt'] },
+  waits: true,
+  impact: 'CVMs get no commands, so new runs are not accepted and fail.',
+  query: strictObject({ wait: waitParameter }),
+  status: 200,
+  response: v.pipe(
+    v.object({
+      commands: v.pipe(
+        v.array(commandSchema),
+        v.description('The open commands of the CVM, oldest first.'),
+        v.metadata({ maxItems: 2 }), // to run and to stop the run that holds the CVM
+      ),
+      run: v.pipe(v.nullable(heldRunSchema), v.description('The active run that holds the CVM. null if none does.')),
+    }),
+    v.title('CommandList'),
+    v.description('The open commands of a CVM, and the run that holds it.'),
+  ),
+  description:
+    'Returns a command until the CVM accepts or rejects it, or until it expires. A request to stop the run withdraws its `run` command if ' +
+    'that was not accepted. With `wait`, the response is held until there is a command. Commands of type `run` have `manifest` and ' +
+    '`agent_config`.',
+} as const satisfies Route;
+
+const expected = `Expected 1 to ${reportsPerBatch} reports.`;
+
+const reportBatch = v.pipe(
+  strictObject({
+    reports: v.pipe(
+      v.array(entry(reportSchema, invalidReport)),
+      v.minLength(1, expected),
+      v.maxLength(reportsPerBatch, expected),
+      v.description(`The reports, 1 to ${reportsPerBatch}.`),
+    ),
+  }),
+  v.title('ReportBatch'),
+  v.description('Reports of a CVM.'),
+);
+
+export const report = {
+  name: 'cvms/report',
+  endpoint: 26,
+  method: 'POST',
+  path: '/{domainID}/cvms/{cvmID}/reports',
+  summary: 'Report on runs',
+  takesKey: false,
+  access: { anyOf: ['operate_cvm'] },
+  uses: {
+    table: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
+    stateMachine: ['SendTaskSuccess', 'SendTaskHeartbeat'],
+  },
+  reserves: 'reports',
+  impact: 'CVMs cannot report, so active runs look silent and fail.',
+  body: reportBatch,
+  status: 200,
+  response: reportSummarySchema,
+  errors: ['unsupported_media_type', 'too_large'],
+  description:
+    'Records up to 50 reports. An event `ConsumingResults/Ready` or `Complete/Completed` completes the run. `Failed/Failed` or a ' +
+    'rejection fails it. `Stopped/Stopped` ends a stop. Any report shows that the CVM is alive. Each report has a result, and an ' +
+    'invalid one does not affect the others.',
+} as const satisfies Route;
+
+export const listCvms = {
+  name: 'cvms/list-cvms',
+  method: 'GET',
+  path: '/{domainID}/cvms',
+  summary: 'List registered CVMs, newest first',
+  access: { anyOf: ['view'] },
+  uses: { table: reads },
+  impact: 'Users cannot list CVMs.',
+  query: strictObject({ ...paging }),
+  status: 200,
+  response: v.pipe(
+    v.object({ cvms: entriesOf(cvmSchema, 'The registered CVMs, newest first.'), ...pageEnvelope }),
+    v.title('CvmPage'),
+    v.description('A page of the list of CVMs.'),
+  ),
+} as const satisfies Route;
+
+export const getCvm = {
+  name: 'cvms/get-cvm',
+  method: 'GET',
+  path: '/{domainID}/cvms/{cvmID}',
+  summary: 'Get a registered CVM',
+  access: { anyOf: ['view'] },
+  uses: { table: ['BatchGetItem'] },
+  impact: 'Users cannot open a CVM.',
+  status: 200,
+  response: cvmSchema,
+  etag: true,
+  condition: 'if-none-match',
+  errors: ['not_found'],
+} as const satisfies Route;
+
+export const registerCvm = {
+  name: 'cvms/register-cvm',
+  method: 'PUT',
+  path: '/{domainID}/cvms/{cvmID}',
+  summary: 'Register or update a CVM',
+  access: { anyOf: ['administer'] },
+  uses: { table: changesLists },
+  impact: 'Administrators cannot register CVMs.',
+  body: cvmInput,
+  status: 200,
+  statusIfNew: 201,
+  response: cvmSchema,
+  etag: true,
+  condition: 'if-match',
+  errors: ['unsupported_media_type', 'too_large'],
+  description:
+    'Stores the SHA-256 fingerprint of the certificate. Returns 400 if `certificate` contains a private key. A run starts ' +
+    'on a registered CVM only while the CVM is connected and its `fit` is not `spent`.',
+} as const satisfies Route;
+
+export const deleteCvm = {
+  name: 'cvms/delete-cvm',
+  method: 'DELETE',
+  path: '/{domainID}/cvms/{cvmID}',
+  summary: 'Remove a registered CVM',
+  access: { anyOf: ['administer'] },
+  uses: { table: [...changesLists, 'ConditionCheckItem'] },
+  impact: 'Administrators cannot remove CVMs.',
+  status: 204,
+  condition: 'if-match',
+  errors: ['not_found', 'conflict'],
+  reasons: ['cvm_busy'],
+  description: 'Also deletes the presence of the CVM. Keeps its past runs. Returns 409 while a run holds the CVM.',
+} as const satisfies Route;

@@ -1,0 +1,170 @@
+import * as v from 'valibot';
+import type { Route } from '../http/route.ts';
+import { cvmId, identifier, uncheckedId, comparedId } from '../identifier-schemas.ts';
+import { strictObject } from '../strict-object.ts';
+import { changesLists, reads } from '../uses.ts';
+import { runSchema, runStatuses } from '../computations/run.ts';
+import { entriesOf, pageEnvelope, paging } from '../http/paging.ts';
+import { missingItemsSchema, manifestSchema } from '../manifest/manifest.ts';
+import { evidenceSchema } from '../evidence/evidence.ts';
+
+export const startRun = {
+  name: 'runs/start-run',
+  endpoint: 6,
+  method: 'POST',
+  path: '/{domainID}/computations/{id}/run',
+  summary: 'Start a run',
+  access: { anyOf: ['run'], or: ['owner'] },
+  uses: { table: changesLists, stateMachine: ['StartExecution'] },
+  impact: 'Users cannot start runs.',
+  query: strictObject({ cvm: v.pipe(cvmId, v.description('The CVM to run on.')) }),
+  status: 200,
+  response: v.pipe(identifier, v.title('RunId'), v.description('The identifier of the run, as a JSON string.')),
+  errors: ['not_found', 'conflict', 'incomplete'],
+  reasons: ['run_active', 'cvm_busy', 'cvm_not_ready'],
+  description:
+    'Runs the computation on a CVM. A 409 with the reason `run_active` or `cvm_busy` contains the conflicting run in `run_id`. If you ' +
+    'lost the response to an earlier request, `run_id` shows the run that this request started.',
+} as const satisfies Route;
+
+export const getRun = {
+  name: 'runs/get-run',
+  endpoint: 7,
+  method: 'GET',
+  path: '/{domainID}/computations/{id}/run',
+  summary: 'Get a run of a computation',
+  access: { anyOf: ['view'] },
+  uses: { table: ['GetItem'] },
+  impact: 'Users cannot see the progress of a run.',
+  query: strictObject({
+    run: v.optional(
+      v.pipe(uncheckedId(), v.description('The identifier of a run of this computation. Default: the latest run.')),
+    ),
+  }),
+  status: 200,
+  response: runSchema,
+  errors: ['not_found'],
+} as const satisfies Route;
+
+export const listRuns = {
+  name: 'runs/list-runs',
+  endpoint: 8,
+  method: 'GET',
+  path: '/{domainID}/computations/runs',
+  summary: 'List runs, newest first',
+  access: { anyOf: ['view'] },
+  uses: { table: reads },
+  impact: 'Users cannot list runs.',
+  query: strictObject({
+    ...paging,
+    status: v.optional(v.pipe(v.picklist(runStatuses), v.description('Return only runs with this status.'))),
+    computation_id: v.optional(
+      v.pipe(comparedId(), v.description('Return only runs of this computation.'), v.metadata({ format: 'uuid' })),
+    ),
+  }),
+  status: 200,
+  response: v.pipe(
+    v.object({ runs: entriesOf(runSchema, 'The runs, newest first.'), ...pageEnvelope }),
+    v.title('RunPage'),
+    v.description('A page of the list of runs.'),
+  ),
+} as const satisfies Route;
+
+export const dryRun = {
+  name: 'runs/dry-run',
+  endpoint: 12,
+  method: 'POST',
+  path: '/{domainID}/computations/{id}/dryrun',
+  summary: 'Check what is missing before a run',
+  takesKey: false,
+  access: { anyOf: ['view'] },
+  uses: { table: reads },
+  impact: 'Users cannot check whether a computation is ready to run.',
+  status: 200,
+  response: v.pipe(
+    v.object({ missing_items: missingItemsSchema }),
+    v.title('DryRun'),
+    v.description('The result of the check before a run.'),
+  ),
+  optionalHeaders: {
+    'manifest-digest': 'The digest of the manifest, if there is one: the SHA3-256, hex, of its canonical JSON.',
+  },
+  errors: ['not_found'],
+  description:
+    'If all three lists are empty, the computation is ready to run. Missing approvals are in `info`. An approval that is limited ' +
+    'to CVMs counts here; whether it covers the CVM is checked when a run starts.',
+} as const satisfies Route;
+
+export const stopRun = {
+  name: 'runs/stop-run',
+  endpoint: 13,
+  method: 'POST',
+  path: '/{domainID}/computations/{id}/stop',
+  summary: 'Stop a run',
+  access: { anyOf: ['run'], or: ['owner', 'creator'] },
+  uses: { table: changesLists, stateMachine: ['StartExecution'] },
+  impact: 'Users cannot stop runs.',
+  status: 200,
+  response: runSchema,
+  errors: ['not_found', 'conflict'],
+  reasons: ['nothing_to_stop'],
+  description:
+    'Stops the active run of the computation. Repeating the request while the run is stopping returns the same response. ' +
+    'If the CVM does not confirm the stop in time, the run ends as `cancelled`. The creator of an asset that the run uses may stop ' +
+    'it too.',
+} as const satisfies Route;
+
+/** The contract has GET too. It is served by the same function as POST. */
+export const stopRunByGet = {
+  ...stopRun,
+  method: 'GET',
+  summary: 'Stop a run (use POST instead)',
+  deprecated: true,
+} as const satisfies Route;
+
+export const getManifest = {
+  name: 'runs/get-manifest',
+  endpoint: 14,
+  method: 'GET',
+  path: '/{domainID}/computations/{id}/manifest',
+  summary: 'Get a manifest',
+  access: { anyOf: ['view'] },
+  uses: { table: reads },
+  impact: 'Users cannot check the manifest that a CVM gets.',
+  query: strictObject({
+    run: v.optional(
+      v.pipe(
+        uncheckedId(),
+        v.description('Return the manifest that this run was started with. Default: the manifest that a run would get now.'),
+      ),
+    ),
+  }),
+  status: 200,
+  response: manifestSchema,
+  headers: { 'manifest-digest': 'The digest of the manifest: the SHA3-256, hex, of its canonical JSON (RFC 8785).' },
+  errors: ['not_found', 'incomplete'],
+  description:
+    'Returns 422 with the missing items if a part of the manifest is missing. Missing approvals do not count as missing items here, ' +
+    'because the manifest is what the parties approve.',
+} as const satisfies Route;
+
+export const getEvidence = {
+  name: 'runs/get-evidence',
+  method: 'GET',
+  path: '/{domainID}/computations/{id}/evidence',
+  summary: 'Get the evidence of a run',
+  access: { anyOf: ['view'] },
+  uses: {
+    table: ['GetItem', 'Query', 'PutItem', 'ConditionCheckItem'],
+    signingKey: ['GetPublicKey', 'Sign'],
+  },
+  impact: 'Parties cannot get the signed statement about a run.',
+  query: strictObject({ run: v.pipe(uncheckedId(), v.description('The identifier of a run of this computation.')) }),
+  status: 200,
+  response: evidenceSchema,
+  errors: ['not_found', 'conflict'],
+  reasons: ['run_active'],
+  description:
+    'Returns a signed statement about an ended run. The first request after the end of the run creates it, and later requests return the ' +
+    'same statement. Returns 409 with the reason `run_active` while the run is active. The public keys are at `/.well-known/jwks.json`.',
+} as const satisfies Route;

@@ -1,0 +1,105 @@
+import type { JsonSchema } from '@valibot/to-json-schema';
+import { idempotencyKeyHeader } from '../http/idempotency-key.ts';
+import type { ConditionalHeader } from '../http/preconditions.ts';
+import { takesKey, type Route } from '../http/route.ts';
+import { cvmId, domainId, identifier } from '../identifier-schemas.ts';
+import { jsonSchemaOf, limited } from './json-schema.ts';
+
+/** The parameters of an endpoint in its path, query and headers. */
+export function parameters(route: Route) {
+  return [
+    ...pathParameters(route.path),
+    ...queryParameters(route),
+    ...conditionParameters(route),
+    ...(takesKey(route) ? [keyParameter] : []),
+  ];
+}
+
+/** The parameters in a path such as `/{domainID}/computations/{id}`, as OpenAPI writes them. */
+function pathParameters(path: string) {
+  const resource = path.includes('/assets/{id}') ? 'asset' : 'computation';
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    ...described(name, resource),
+  }));
+}
+
+function described(name: string, resource: string): { description: string; schema: JsonSchema } {
+  switch (name) {
+    case 'domainID':
+      return { description: 'The identifier of the domain.', schema: jsonSchemaOf(domainId, 'input') };
+    case 'cvmID':
+      return { description: 'The identifier of the CVM.', schema: jsonSchemaOf(cvmId, 'input') };
+    case 'computationID':
+      return { description: 'The identifier of the computation.', schema: jsonSchemaOf(identifier, 'input') };
+    default:
+      return { description: `The identifier of the ${resource}.`, schema: jsonSchemaOf(identifier, 'input') };
+  }
+}
+
+/** Without `domainID`, which may repeat the domain of the path. The description of the document says why. */
+function queryParameters(route: Route) {
+  const { properties = {}, required = [] } = route.query ? jsonSchemaOf(route.query, 'input') : {};
+  return Object.entries(properties).map(([name, schema]) => {
+    const { description, ...rest } = schema as JsonSchema;
+    return { name, in: 'query', required: required.includes(name), description, schema: asQuery(rest) };
+  });
+}
+
+/** A number arrives as text and is checked as text, but readers need to know that it is a number. */
+function asQuery(schema: JsonSchema): JsonSchema {
+  if (schema.minimum === undefined) return schema;
+  const { pattern: _, maxLength: __, default: given, ...rest } = schema;
+  return limited({ ...rest, type: 'integer', default: Number(given) });
+}
+
+const etagExample = '"hKTs3cEVkLNaRVKE5KrTqkDbJdfAv1rZ"';
+/** `*` or a list of entity tags. The service also takes lists with empty elements (shared/http/preconditions.ts). */
+const entityTags = String.raw`^(?:\*|(?:W/)?"[!#-~]*"(?:[ \t]*,[ \t]*(?:W/)?"[!#-~]*")*)$`;
+
+const conditions: Record<ConditionalHeader, { name: string; describe: (resource: string) => string }> = {
+  'if-match': {
+    name: 'If-Match',
+    describe: (resource) =>
+      `ETags that you received for ${resource}, or \`*\`. The request is refused with 412 if ${resource} has changed since.`,
+  },
+  'if-none-match': {
+    name: 'If-None-Match',
+    describe: (resource) =>
+      `ETags that you received for ${resource}, or \`*\`. The response is 304 without a body if one of them is still current. A response with a presigned request is never 304.`,
+  },
+};
+
+/** The parameter of the endpoint's conditional header, if it has one. */
+function conditionParameters({ condition, conditionOf = 'this resource' }: Route) {
+  if (!condition) return [];
+  const { name, describe } = conditions[condition];
+  return [
+    {
+      name,
+      description: describe(conditionOf),
+      in: 'header',
+      required: false,
+      schema: { type: 'string', pattern: entityTags, maxLength: 10_240, examples: [etagExample] },
+    },
+  ];
+}
+
+/** The request header of every endpoint that takes an Idempotency-Key. */
+const keyParameter = {
+  name: idempotencyKeyHeader,
+  in: 'header',
+  required: false,
+  description:
+    'A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the ' +
+    'first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored.',
+  schema: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 255,
+    pattern: '^[ -~]*$',
+    examples: ['8e03978e-40d5-43e8-bc93-6894a57f9324'],
+  },
+};

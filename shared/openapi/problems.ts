@@ -1,0 +1,139 @@
+import { errorTable, type ErrorCode, conflictReasons, errorCodes } from '../errors.ts';
+import { takesKey, type Route } from '../http/route.ts';
+import { everyResponse, optionalTextHeaders, rateLimitHeaders } from './headers.ts';
+import { problemExamples } from './problem-examples.ts';
+import * as v from 'valibot';
+import { identifier } from '../identifier-schemas.ts';
+import { missingItemsSchema } from '../manifest/manifest.ts';
+
+/** The errors that every endpoint can return. */
+const everywhere: readonly ErrorCode[] = ['invalid_request', 'too_many_requests', 'internal', 'unavailable'];
+
+/** The errors that the endpoints behind the authorizer can return as well. */
+const behindAuthorizer: readonly ErrorCode[] = ['unauthenticated', 'forbidden'];
+
+/** The error responses of an endpoint, by status. */
+export function failures(route: Route) {
+  const ofCondition: readonly ErrorCode[] = route.condition === 'if-match' ? ['precondition_failed'] : [];
+  const ofKey: readonly ErrorCode[] = takesKey(route) ? ['idempotency_mismatch'] : [];
+  const ofAccess = route.access ? behindAuthorizer : [];
+  const codes = [...everywhere, ...ofAccess, ...(route.errors ?? []), ...ofCondition, ...ofKey];
+  return Object.fromEntries(
+    [...Map.groupBy(codes, (code) => errorTable[code].status)].map(([status, ofStatus]) => [
+      status,
+      failure(status, ofStatus, route),
+    ]),
+  );
+}
+
+/** @param codes the errors that share the status */
+function failure(status: number, codes: ErrorCode[], route: Route) {
+  const problem = {
+    schema: { $ref: '#/components/schemas/Problem' },
+    examples: Object.assign({}, ...codes.map((code) => problemExamples(code, route))) as Record<string, unknown>,
+  };
+  const message = codes.flatMap((code) => gatewayMessages[code] ?? [])[0];
+  const byGateway = { schema: { $ref: '#/components/schemas/GatewayMessage' }, example: { message } };
+  return {
+    description: codes.map((code) => described(code, route)).join(' '),
+    headers: {
+      ...everyResponse,
+      ...retryAfter(status),
+      ...(status === 401 ? challengeHeader : {}),
+      ...(status === 429 ? rateLimitHeaders : {}),
+    },
+    content: { 'application/problem+json': problem, ...(message === undefined ? {} : { 'application/json': byGateway }) },
+  };
+}
+
+const challengeHeader = optionalTextHeaders({
+  'WWW-Authenticate':
+    'What is wrong with the token, such as `Bearer error="invalid_token"`. In responses of functions, API Gateway may rename this ' +
+    'header to `x-amzn-remapped-www-authenticate`.',
+});
+
+function described(code: ErrorCode, { reasons = [] }: Route): string {
+  const kinds = code === 'conflict' && reasons.length > 0 ? `, ${reasons.map((reason) => `\`${reason}\``).join(', ')}` : '';
+  return `${errorTable[code].title} (\`${code}\`${kinds}).`;
+}
+
+/** Functions send it with 429 and 503. API Gateway does not send it with its own errors. */
+function retryAfter(status: number) {
+  if (status !== 429 && status !== 503) return {};
+  return {
+    'Retry-After': {
+      description:
+        'The number of seconds to wait before the next try. Absent if API Gateway itself refuses the request: then wait one second, ' +
+        `and double the time after each further ${status}.`,
+      required: false,
+      schema: { type: 'integer', format: 'int32', minimum: 1, maximum: 3600 },
+    },
+  };
+}
+
+/** The body of API Gateway's own errors, for requests that do not reach a function. */
+export const gatewayMessageSchema = v.pipe(
+  v.object({
+    message: v.pipe(v.string(), v.description('What went wrong.'), v.metadata({ maxLength: 1_000, examples: ['Unauthorized'] })),
+  }),
+  v.title('GatewayMessage'),
+  v.description('An error of API Gateway, for a request that did not reach the service.'),
+);
+
+/** The message of API Gateway for each error that it answers itself. */
+export const gatewayMessages: Partial<Record<ErrorCode, string>> = {
+  unauthenticated: 'Unauthorized',
+  too_large: 'Request Entity Too Large',
+  too_many_requests: 'Too Many Requests',
+  internal: 'Internal Server Error',
+  unavailable: 'Service Unavailable',
+};
+
+/** As shared/http/problem.ts truncates them. */
+const truncatedText = (what: string) => v.pipe(v.string(), v.description(what), v.metadata({ maxLength: 1_001 }));
+
+const violation = v.pipe(
+  v.object({
+    pointer: truncatedText(
+      'A JSON Pointer into the body, or a place such as `query/limit`, `path/domainID` or `header/if-match`.',
+    ),
+    detail: truncatedText('What was expected at this place.'),
+  }),
+  v.title('Violation'),
+  v.description('An invalid place in a request.'),
+);
+
+/** The body of every error of this service (RFC 9457). */
+export const problemSchema = v.pipe(
+  v.object({
+    type: v.pipe(
+      v.string(),
+      v.description('The type of the error. `code` distinguishes errors.'),
+      v.metadata({ maxLength: 200, format: 'uri-reference', examples: ['about:blank'] }),
+    ),
+    title: v.pipe(v.string(), v.description('A short name of the error.'), v.metadata({ maxLength: 200 })),
+    status: v.pipe(v.number(), v.integer(), v.description('The HTTP status code.'), v.metadata({ minimum: 400, maximum: 599 })),
+    detail: truncatedText('A description of the error. The text may change.'),
+    code: v.pipe(v.picklist(errorCodes), v.description('The error code for programs. It does not change.')),
+    request_id: v.pipe(v.string(), v.description('The identifier of the request.'), v.metadata({ maxLength: 200 })),
+    errors: v.optional(
+      v.pipe(
+        v.array(violation),
+        v.description('The places in the request that are invalid (400).'),
+        v.metadata({ maxItems: 20 }),
+      ),
+    ),
+    reason: v.optional(v.pipe(v.picklist(conflictReasons), v.description('The kind of conflict (409).'))),
+    run_id: v.optional(v.pipe(identifier, v.description('The run that causes the conflict (409).'))),
+    manifest_digest: v.optional(
+      v.pipe(
+        v.string(),
+        v.description('The current digest of the manifest (409 `stale_digest`).'),
+        v.metadata({ maxLength: 64 }),
+      ),
+    ),
+    missing_items: v.optional(missingItemsSchema),
+  }),
+  v.title('Problem'),
+  v.description('An error (RFC 9457).'),
+);
