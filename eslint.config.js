@@ -252,10 +252,6 @@ export default defineConfig(
     },
   },
   {
-    files: ['shared/endpoints/*/*.ts'],
-    rules: boundary('^\\.\\./[a-z]+/', 'The endpoints of a resource never import those of another.'),
-  },
-  {
     files: ['functions/**/*.ts'],
     ignores: ['functions/{operations,reference}/**'],
     rules: {

@@ -87,7 +87,6 @@ describe('lint refuses', () => {
     ['the export of a file of a later room', anyRoom, "export * from '../runs/claim.ts';"],
     ['a room without a place', anyRoom, "import '../unplaced/any.ts';"],
     ['an earlier room in one without a place', 'shared/unplaced/any.ts', "import '../errors.ts';"],
-    ['an endpoint of one resource in those of another', 'shared/endpoints/runs/any.ts', "import '../assets/get-asset.ts';"],
     ['the spread of an object literal', anyRoom, 'export const both = { ...{ a: 1 } };'],
     ['the spread of an object literal in a test', 'test/any.ts', 'export const both = { ...{ a: 1 } };'],
     ['more than five parameters', anyRoom, 'export const sum = (a, b, c, d, e, f) => a + b + c + d + e + f;'],
@@ -103,7 +102,6 @@ describe('lint accepts', () => {
     ['a write of the SDK in the file of writes', 'shared/table/writes.ts', updateCommand],
     ['reads of the SDK', anyRoom, "import { GetCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';"],
     ['a cast to a key where keys are made', 'shared/table/keys.ts', 'export const at = (key: AnyKey) => key as Key;'],
-    ['what endpoints share', 'shared/endpoints/runs/any.ts', "import '../samples.ts';"],
     ['the entry of the client in the console', 'packages/console/any.ts', "import 'computation-management-client';"],
     ['the verifier in the command line', 'packages/cms/any.ts', "import 'computation-management-verify';"],
   ])('%s', async (_what, file, code) => {

@@ -16,7 +16,7 @@ export const bundlesFolder = join(root, 'dist/functions');
  * parser in addition to the client of the table, and that of storage in functions that read or write content
  * (docs/adr/0005-bundles.md).
  */
-const limitInBytes = 320_000;
+const limitInBytes = 330_000;
 const limitWithStorageInBytes = 470_000;
 
 const withStorage = new Set<string>(

@@ -55,16 +55,16 @@ describe('the list of endpoints', () => {
     );
   });
 
-  it('contains the route of every endpoint file, and each file is named after its route', async () => {
+  it('contains every route that a file of a resource declares, named after the file and the route', async () => {
     const folder = join(import.meta.dirname, '../../shared/endpoints');
-    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.includes('/'));
     const declared = new Map<unknown, string>();
-    for (const file of files.filter((other) => other.endsWith('.ts'))) {
-      const { route } = (await import(join(folder, file))) as { route?: unknown };
-      if (route) declared.set(route, file.replace(/\.ts$/, ''));
+    for (const file of readdirSync(folder).filter((each) => each !== 'endpoints.ts')) {
+      const exported = Object.entries((await import(join(folder, file))) as Record<string, Partial<Route>>);
+      const named = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`).replace(/-by-get$/, '');
+      for (const [name, each] of exported) if (each.method) declared.set(each, `${file.replace(/\.ts$/, '')}/${named(name)}`);
     }
-    expect([...declared.values()].sort()).toEqual(rows.map((route) => declared.get(route)).sort());
-    for (const route of rows) expect(declared.get(route)?.replace(/-by-get$/, '')).toBe(route.name);
+    expect(new Set(declared.keys())).toEqual(new Set(rows));
+    for (const route of rows) expect(declared.get(route)).toBe(route.name);
   });
 
   it('contains exactly the operations of the OpenAPI document', () => {
@@ -77,7 +77,9 @@ describe('the list of endpoints', () => {
   it('names an existing function for each endpoint, and includes every function of an endpoint', () => {
     const folder = join(import.meta.dirname, '../../functions');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-    const ofEndpoints = files.map((file) => file.replace(/\.ts$/, '')).filter((name) => !/^(lifecycle|maintenance)\//.test(name));
+    const ofEndpoints = files
+      .map((file) => file.replace(/\.ts$/, ''))
+      .filter((name) => !/^(lifecycle|maintenance|operations|reference)\//.test(name));
     expect(ofEndpoints.sort()).toEqual([...new Set(rows.map((route) => route.name))].sort());
   });
 });
