@@ -1,5 +1,5 @@
-import { cvmEtag } from '../../shared/cvms/cvm-etag.ts';
-import { readCvm } from '../../shared/cvms/read-cvm.ts';
+import { cvmEtag } from '../../shared/cvms/cvm.ts';
+import { readCvm } from '../../shared/cvms/read-cvms.ts';
 import { getCvm as route } from '../../shared/endpoints/cvms.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/open-table.ts';

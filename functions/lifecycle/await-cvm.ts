@@ -1,6 +1,6 @@
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { waitingStep } from '../../shared/runs/run-reference.ts';
-import { awaitCvm } from '../../shared/runs/await-cvm.ts';
+import { awaitCvm } from '../../shared/runs/waiting-steps.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 

@@ -1,6 +1,6 @@
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { runReference } from '../../shared/runs/run-reference.ts';
-import { completeStop } from '../../shared/runs/complete-stop.ts';
+import { completeStop } from '../../shared/runs/end-run.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 

@@ -1,7 +1,7 @@
 import { environment } from '../../shared/environment.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { waitingStep } from '../../shared/runs/run-reference.ts';
-import { deliverStop } from '../../shared/runs/deliver-stop.ts';
+import { deliverStop } from '../../shared/runs/waiting-steps.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 

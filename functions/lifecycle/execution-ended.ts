@@ -1,4 +1,4 @@
-import { executionEnded, executionStatusChange } from '../../shared/runs/execution-ended.ts';
+import { executionEnded, executionStatusChange } from '../../shared/runs/end-run.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';

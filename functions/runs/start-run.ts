@@ -1,7 +1,6 @@
 import { startRun as route } from '../../shared/endpoints/runs.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
-import { ensureRunExecution } from '../../shared/runs/ensure-execution.ts';
-import { openExecutions } from '../../shared/runs/executions.ts';
+import { ensureRunExecution, openExecutions } from '../../shared/runs/executions.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 
 export const handler = changeEndpoint(route, {

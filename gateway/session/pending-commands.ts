@@ -1,5 +1,5 @@
 import { log } from '../../shared/logger.ts';
-import type { PendingCommand } from '../../shared/runs/pending-commands.ts';
+import type { PendingCommand } from '../../shared/runs/commands.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 
 /** Looks for pending commands twice a second, for all CVMs at once. */

@@ -25,11 +25,10 @@ import {
   type AttestedProcess,
   type Binding,
 } from '../../shared/runs/agent-record.ts';
-import type { Command } from '../../shared/runs/command.ts';
+import { type Command, listPendingCommands, type PendingCommand } from '../../shared/runs/commands.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { isAlive, renewLease, takeName } from '../../shared/runs/gateway-lease.ts';
 import { listCommands, openWork, type Work } from '../../shared/runs/list-commands.ts';
-import { listPendingCommands, type PendingCommand } from '../../shared/runs/pending-commands.ts';
 import { recordRefusal } from '../../shared/runs/record-refusal.ts';
 import { recordReports } from '../../shared/runs/record-reports.ts';
 import type { Report } from '../../shared/runs/report.ts';

@@ -1,5 +1,5 @@
 import { log } from '../../shared/logger.ts';
-import type { PendingCommand } from '../../shared/runs/pending-commands.ts';
+import type { PendingCommand } from '../../shared/runs/commands.ts';
 import { type CvmIdentity, nameOf } from '../wire/identity.ts';
 import { limitPerMinute } from '../wire/limits.ts';
 import { CvmSession } from './cvm-session.ts';

@@ -3,7 +3,7 @@ import { loadSync, type PackageDefinition, type ServiceDefinition } from '@grpc/
 import * as v from 'valibot';
 import type { AgentConfig } from '../../shared/computations/agent-config.ts';
 import { manifestSchema } from '../../shared/manifest/manifest.ts';
-import type { Command } from '../../shared/runs/command.ts';
+import type { Command } from '../../shared/runs/commands.ts';
 
 let loaded: PackageDefinition | undefined;
 

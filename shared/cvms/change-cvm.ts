@@ -1,11 +1,109 @@
+import { createHash, X509Certificate } from 'node:crypto';
+import { preconditionFailed, conflict, notFound, invalid } from '../errors.ts';
+import { holdsPrivateKey } from '../holds-private-key.ts';
 import { indexedLists, memberChange } from '../lists/indexed-list.ts';
+import { nextNumber } from '../lists/next-number.ts';
 import { recordChange } from '../lists/record-change.ts';
-import { cvmKeys, listKeys, lists } from '../table/keys.ts';
+import { assertUnclaimed } from '../runs/claim.ts';
+import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
+import { withFreshReads, StaleReadError } from '../table/fresh-reads.ts';
+import { lists, cvmKeys, listKeys } from '../table/keys.ts';
 import { schemaAttribute } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
-import { StaleReadError } from '../table/fresh-reads.ts';
-import type { Transaction } from '../table/transaction.ts';
-import type { StoredCvm } from './cvm.ts';
+import type { Table } from '../table/table.ts';
+import { Transaction } from '../table/transaction.ts';
+import { laterOf } from '../timestamp.ts';
+import type { Cvm, CvmInput, StoredCvm } from './cvm.ts';
+import { describeCvm, readCvmAndClaim } from './read-cvms.ts';
+
+interface RegisterRequest extends AnsweredRequest {
+  domain: string;
+  cvmId: string;
+  given: CvmInput;
+  /** RFC 3339, UTC, milliseconds. */
+  now: string;
+  /** Returns whether the request's If-Match names this state. Omit without the header. */
+  matchesIfMatch?: ((cvm: Cvm) => boolean) | undefined;
+}
+
+interface Registered {
+  cvm: Cvm;
+  isNew: boolean;
+}
+
+/**
+ * Registers a CVM, or replaces its description and certificate. Without `certificate`, that stays the same. A request that changes
+ * nothing writes nothing. Two round trips, or three for a new CVM.
+ * @throws ServiceError `invalid_request`; `precondition_failed`, also if If-Match was sent and the CVM is not registered
+ */
+export async function registerCvm(table: Table, request: RegisterRequest): Promise<Committed<Registered>> {
+  const { domain, cvmId, given, now, matchesIfMatch, answerKeeper } = request;
+  const fingerprint = given.certificate ? certificateFingerprint(given.certificate) : given.certificate;
+  let number: number | undefined;
+  return await withFreshReads(table, async (table) => {
+    const { cvm, ...rest } = await readCvmAndClaim(table, { domain, cvmId });
+    if (matchesIfMatch && !(cvm && matchesIfMatch(describeCvm(cvm, rest, now)))) throw preconditionFailed();
+    const transaction = new Transaction();
+    if (cvm) {
+      const next = replaced(transaction, domain, cvm, { description: given.description, fingerprint, now });
+      return await commitChange(table, transaction, { cvm: describeCvm(next, rest, now), isNew: false }, answerKeeper);
+    }
+    number ??= await nextNumber(table, lists.cvms(domain));
+    const added: StoredCvm = {
+      id: cvmId,
+      description: given.description,
+      certificate_fingerprint: fingerprint ?? null,
+      created_at: now,
+      updated_at: now,
+      listed_as: number,
+      version: 1,
+    };
+    addCvm(transaction, domain, added);
+    return await commitChange(table, transaction, { cvm: describeCvm(added, rest, now), isNew: true }, answerKeeper);
+  });
+}
+
+/** Adds the change of a registered CVM, if anything changes. @returns the CVM after it */
+function replaced(
+  transaction: Transaction,
+  domain: string,
+  cvm: StoredCvm,
+  { description, fingerprint, now }: { description: string; fingerprint: string | null | undefined; now: string },
+): StoredCvm {
+  const certificate_fingerprint = fingerprint === undefined ? cvm.certificate_fingerprint : fingerprint;
+  if (description === cvm.description && certificate_fingerprint === cvm.certificate_fingerprint) return cvm;
+  return changeCvm(transaction, domain, cvm, { description, certificate_fingerprint, updated_at: laterOf(cvm.updated_at, now) });
+}
+
+interface DeleteRequest extends AnsweredRequest {
+  domain: string;
+  cvmId: string;
+  /** RFC 3339, UTC, milliseconds. */
+  now: string;
+  /** Returns whether the request's If-Match names this state. Omit without the header. */
+  matchesIfMatch?: ((cvm: Cvm) => boolean) | undefined;
+}
+
+/**
+ * Removes a registered CVM and forgets its presence. Two round trips.
+ * @throws ServiceError `not_found`; `conflict` while a run holds it; `precondition_failed`
+ */
+export async function deleteCvm(
+  table: Table,
+  { domain, cvmId, now, matchesIfMatch, answerKeeper }: DeleteRequest,
+): Promise<Committed<object>> {
+  return await withFreshReads(table, async (table) => {
+    const { cvm, ...rest } = await readCvmAndClaim(table, { domain, cvmId });
+    if (!cvm) throw notFound('registered CVM');
+    if (rest.claim)
+      throw conflict('cvm_busy', `A run holds the CVM ${cvmId}. Wait until it ends, or stop it.`, rest.claim.run_id);
+    if (matchesIfMatch && !matchesIfMatch(describeCvm(cvm, rest, now))) throw preconditionFailed();
+    const transaction = new Transaction();
+    removeCvm(transaction, domain, cvm);
+    assertUnclaimed(transaction, { domain, cvm_id: cvmId });
+    return await commitChange(table, transaction, {}, answerKeeper);
+  });
+}
 
 /** Registers a CVM: its item and its place in the list. Fails with StaleReadError if it has been registered since it was read. */
 export function addCvm(transaction: Transaction, domain: string, cvm: StoredCvm): void {
@@ -64,4 +162,30 @@ function unchanged({ listed_as, version }: StoredCvm) {
     ConditionExpression: 'listed_as = :listed_as AND version = :version',
     ExpressionAttributeValues: { ':listed_as': listed_as, ':version': version },
   };
+}
+
+const expected = 'Expected one X.509 certificate in PEM ("BEGIN CERTIFICATE").';
+
+/**
+ * Returns the SHA-256 of a certificate's DER in hex, as `openssl x509 -noout -fingerprint -sha256` prints it with colons.
+ * @param pem one certificate, without other text
+ * @throws ServiceError `invalid_request` at `/certificate`, with a message of its own for a private key
+ */
+export function certificateFingerprint(pem: string): string {
+  if (holdsPrivateKey(pem)) {
+    throw invalid('/certificate', `This contains a private key. Never share it. ${expected}`);
+  }
+  const [, base64 = ''] = /^-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----$/.exec(pem.trim()) ?? [];
+  const der = Buffer.from(base64, 'base64');
+  if (!isCertificate(der)) throw invalid('/certificate', expected);
+  return createHash('sha256').update(der).digest('hex');
+}
+
+/** Compares the bytes, because OpenSSL ignores those after a certificate. */
+function isCertificate(der: Buffer): boolean {
+  try {
+    return new X509Certificate(der).raw.equals(der);
+  } catch {
+    return false;
+  }
 }

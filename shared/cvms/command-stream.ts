@@ -5,7 +5,7 @@ import { setAttributes } from '../table/set-attributes.ts';
 import { getItem, type Table } from '../table/table.ts';
 import { updateExisting, updateIf } from '../table/writes.ts';
 import { storedCvm } from './cvm.ts';
-import type { CvmReference } from './read-cvm.ts';
+import type { CvmReference } from './read-cvms.ts';
 
 /** The stream of an agent that takes the commands of a CVM, and the gateway that has it. */
 export interface CommandStream {

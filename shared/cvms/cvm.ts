@@ -1,9 +1,10 @@
 import * as v from 'valibot';
+import { description, shownDescription } from '../description.ts';
+import { etagOf } from '../etag.ts';
 import { cvmId } from '../identifier-schemas.ts';
+import { returnedField } from '../returned-field.ts';
 import { presenceSchema } from '../runs/presence.ts';
 import { strictObject } from '../strict-object.ts';
-import { description, shownDescription } from '../description.ts';
-import { returnedField } from '../returned-field.ts';
 import { shownText, text } from '../text.ts';
 import { createdAt, updatedAt } from '../timestamp.ts';
 
@@ -59,3 +60,12 @@ export const storedCvm = v.object({
   version: v.number(),
 });
 export type StoredCvm = v.InferOutput<typeof storedCvm>;
+
+/**
+ * Returns the entity tag of a registered CVM. Its presence is in a part of its own, which If-Match does not compare, because it
+ * changes by itself.
+ */
+export function cvmEtag({ id, description, certificate_fingerprint, created_at, updated_at, presence }: Cvm): string {
+  const { state, last_seen_at, agent_state, fit } = presence;
+  return etagOf([id, description, certificate_fingerprint, created_at, updated_at], [state, last_seen_at, agent_state, fit]);
+}

@@ -1,4 +1,4 @@
-import { readSweepState, writeSweepState } from '../runs/sweep-state.ts';
+import { readSweepState, writeSweepState } from '../runs/sweep-runs.ts';
 import { lists, listKeys, purgeKeys, type AnyKey } from '../table/keys.ts';
 import {
   belongsTo,

@@ -1,13 +1,12 @@
 import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
 import { waitParameter } from '../http/wait-parameter.ts';
-import { commandSchema } from '../runs/command.ts';
+import { commandSchema } from '../runs/commands.ts';
 import { heldRunSchema } from '../runs/list-commands.ts';
 import { strictObject } from '../strict-object.ts';
 import { waiting, reads, changesLists } from '../uses.ts';
 import { entry } from '../http/parse.ts';
-import { invalidReport, reportSchema, reportsPerBatch } from '../runs/report.ts';
-import { reportSummarySchema } from '../runs/report-summary.ts';
+import { invalidReport, reportSchema, reportsPerBatch, reportSummarySchema } from '../runs/report.ts';
 import { cvmSchema, cvmInput } from '../cvms/cvm.ts';
 import { entriesOf, pageEnvelope, paging } from '../http/paging.ts';
 

@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import { cvmKeys, runKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItem, type Table } from '../table/table.ts';
-import { putItem, putItemIf } from '../table/writes.ts';
 import { ConditionFailedError, transact } from '../table/transaction.ts';
+import { putItem, putItemIf } from '../table/writes.ts';
 
 /**
  * What the agent process of a CVM has been given. An agent process serves one run in its life, so the run of this record is the

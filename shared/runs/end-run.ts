@@ -1,19 +1,22 @@
+import * as v from 'valibot';
 import { keysToChange, parseToChange } from '../computations/change-computation.ts';
+import { findRun, runKey } from '../computations/read-run.ts';
 import { isActive, type Run } from '../computations/run.ts';
+import { log } from '../logger.ts';
 import { emitMetric } from '../metrics.ts';
 import { system } from '../originators.ts';
+import { withFreshReads } from '../table/fresh-reads.ts';
 import { cvmKeys, runKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
-import { withFreshReads } from '../table/fresh-reads.ts';
 import { Transaction } from '../table/transaction.ts';
 import { changeRun } from './change-run.ts';
-import { claimKeys, parseClaimOf, removeClaim, type ReadClaim } from './claim.ts';
-import { removeCommand } from './change-commands.ts';
-import type { Ending } from './ending.ts';
-import { findRun, runKey } from '../computations/read-run.ts';
+import { claimKeys, parseClaimOf, removeClaim, type ReadClaim, readClaim, changeClaim } from './claim.ts';
+import { removeCommand } from './commands.ts';
+import { completeTask, type Executions, completeWaitingTasks, executionName } from './executions.ts';
 import { recordSpent } from './record-presence.ts';
-import type { RunReference } from './run-reference.ts';
+import { type RunReference, type EndedBy, runReference } from './run-reference.ts';
 import { removeKeyFromSnapshot, removeServerKey } from './snapshot.ts';
+import type { Ending } from './ways-to-end.ts';
 
 /**
  * Ends a run; every run ends here. One transaction changes the status, the lists and the statistics, records the last event and
@@ -68,4 +71,72 @@ async function freeCvm(table: Table, reference: RunReference, claim: ReadClaim):
 function whenStopping(run: Run, otherwise: Ending): Ending {
   if (run.status !== 'stopping' || otherwise.status === 'cancelled') return otherwise;
   return { status: 'cancelled', reason: `Stopped; the CVM did not confirm it. ${otherwise.reason}`, is_confirmed: false };
+}
+
+const reasons: Record<EndedBy, string> = {
+  not_accepted: 'No CVM accepted the run in time.',
+  silence: 'The CVM fell silent.',
+  run_timeout: 'The run took longer than this stage allows.',
+  failure: 'A step of the lifecycle failed.',
+};
+
+/** Ends a run with the outcome in its claim, or as failed by `endedBy`. Then completes the task of a stop that still waits. */
+export async function recordOutcome(
+  table: Table,
+  executions: Executions,
+  { run, endedBy = 'failure' }: { run: RunReference; endedBy?: EndedBy | undefined },
+  now: string,
+): Promise<void> {
+  const claim = await readClaim(table, run);
+  await endRun(table, run, { status: 'failed', reason: reasons[endedBy] }, now);
+  if (claim?.stop_token !== undefined) await completeTask(executions, claim.stop_token);
+}
+
+/**
+ * Completes a stop, whether the CVM confirmed it or not. Completes the waiting tasks of the run's execution. If no task waits,
+ * ends the run itself.
+ */
+export async function completeStop(table: Table, executions: Executions, run: RunReference, now: string): Promise<void> {
+  const unconfirmed: Ending = { status: 'cancelled', reason: 'Stopped; no CVM confirmed it in time.', is_confirmed: false };
+  await withFreshReads(table, async (table) => {
+    const claim = await readClaim(table, run);
+    if (!claim || claim.outcome) return;
+    const transaction = new Transaction();
+    changeClaim(transaction, claim, { set: { outcome: unconfirmed }, unless: ['outcome'] });
+    await transaction.commit(table);
+  });
+  const claim = await readClaim(table, run); // read again: it contains the tokens that were stored before it had an outcome
+  if (claim && !(await completeWaitingTasks(executions, claim))) await endRun(table, run, unconfirmed, now);
+}
+
+const input = v.object({ ...runReference.entries, action: v.picklist(['run', 'stop']) });
+
+/** The fields of EventBridge's `Step Functions Execution Status Change` that are read here. */
+export const executionStatusChange = v.object({
+  detail: v.object({ name: v.string(), status: v.string(), input: v.pipe(v.string(), v.parseJson(), input) }),
+});
+export type ExecutionStatusChange = v.InferOutput<typeof executionStatusChange>;
+
+/**
+ * Handles an execution that ended without recording an outcome: it was aborted, timed out or failed. The end of an execution that
+ * the run had before it was resumed changes nothing.
+ */
+export async function executionEnded(
+  table: Table,
+  executions: Executions,
+  change: ExecutionStatusChange,
+  now: string,
+): Promise<void> {
+  const {
+    name,
+    status,
+    input: { action, ...run },
+  } = change.detail;
+  const claim = await readClaim(table, run);
+  if (claim && name !== executionName(action, run.run_id, claim.resumed)) {
+    log('INFO', 'The run continues in another execution.', { execution: name });
+    return;
+  }
+  if (action === 'stop') await completeStop(table, executions, run, now);
+  else await endRun(table, run, { status: 'failed', reason: `The execution of the run ended as ${status}.` }, now);
 }

@@ -15,11 +15,14 @@ import {
 } from '@aws-sdk/client-sfn';
 import { clientLimits } from '../client-limits.ts';
 import { sharedClient } from '../clients.ts';
+import { computationKey, findComputation } from '../computations/read-computation.ts';
 import { Deadline, type DeadlineSource } from '../deadline.ts';
 import { environment } from '../environment.ts';
 import { log } from '../logger.ts';
-import { runOverErrorName } from './run-over.ts';
-import type { RunReference } from './run-reference.ts';
+import { getItem, type Table } from '../table/table.ts';
+import { type Claim, readClaim } from './claim.ts';
+import { type RunReference, referenceTo } from './run-reference.ts';
+import { runOverErrorName } from './state-machine.ts';
 
 /** Access to the state machine's executions and their waiting tasks. */
 export interface Executions {
@@ -122,4 +125,63 @@ async function sendIfWaiting(send: () => Promise<unknown>): Promise<boolean> {
     if (error instanceof TaskTimedOut || error instanceof TaskDoesNotExist || error instanceof InvalidToken) return false;
     throw error;
   }
+}
+
+/**
+ * Completes all tasks that wait for the outcome of a run. Safe to repeat.
+ * @returns whether the run's execution was waiting, so that it will record the outcome
+ */
+export async function completeWaitingTasks(executions: Executions, claim: Claim): Promise<boolean> {
+  const tokensOfRun = [claim.offer_token, claim.run_token].filter((token) => token !== undefined);
+  const [waited] = await Promise.all([
+    Promise.all(tokensOfRun.map((token) => completeTask(executions, token))),
+    claim.stop_token === undefined ? undefined : completeTask(executions, claim.stop_token),
+  ]);
+  return waited.some(Boolean);
+}
+
+interface RunOfComputation {
+  domain: string;
+  computationId: string;
+  runId: string;
+}
+
+/**
+ * Starts the execution that an earlier request to start a run left out, if the run is still running: the process may have died
+ * after its transaction. Safe to repeat.
+ */
+export async function ensureRunExecution(table: Table, executions: Executions, run: RunOfComputation): Promise<void> {
+  await ensureExecution(table, executions, run, 'run');
+}
+
+/** As ensureRunExecution, for the execution that delivers a stop, if the run is still stopping. */
+export async function ensureStopExecution(table: Table, executions: Executions, run: RunOfComputation): Promise<void> {
+  await ensureExecution(table, executions, run, 'stop');
+}
+
+const statusDuring = { run: 'running', stop: 'stopping' } as const;
+
+async function ensureExecution(
+  table: Table,
+  executions: Executions,
+  { domain, computationId, runId }: RunOfComputation,
+  kind: ExecutionAction,
+): Promise<void> {
+  const row = findComputation(await getItem(table, computationKey(domain, computationId)), computationId);
+  if (row?.status !== statusDuring[kind] || row.run?.id !== runId) return;
+  await startExecutionByName(table, executions, kind, referenceTo(domain, row.run));
+}
+
+/**
+ * Starts the execution of an active run or of its stop by the name that the sweep looks for, which a resumed run has in its claim.
+ * Starts none if the run is over. Safe to repeat.
+ */
+export async function startExecutionByName(
+  table: Table,
+  executions: Executions,
+  kind: ExecutionAction,
+  run: RunReference,
+): Promise<void> {
+  const claim = await readClaim(table, run);
+  if (claim) await startExecution(executions, kind, run, claim.resumed);
 }

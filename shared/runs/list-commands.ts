@@ -1,17 +1,20 @@
 import * as v from 'valibot';
+import { timestampOf } from '../clock.ts';
+import { findRun, runKey } from '../computations/read-run.ts';
 import { runStatus } from '../computations/run.ts';
 import { openKey } from '../computations/sealed-key.ts';
 import { idOfComputation, idOfRun } from '../identifier-schemas.ts';
 import type { Kms } from '../kms.ts';
+import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
 import { cvmKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { readSettled } from '../table/read-settled.ts';
 import { getItemEventually, getItems, type Table } from '../table/table.ts';
-import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
 import { timestamp } from '../timestamp.ts';
+import { isOver, waitFor } from '../waits/wait-for.ts';
+import type { Wait } from '../waits/wait.ts';
 import { claimKeys, parseClaim, parseClaimAgain, type ReadClaim } from './claim.ts';
-import { commandSchema, type Command, type KeptCommand } from './command.ts';
-import { findRun, runKey } from '../computations/read-run.ts';
+import { commandSchema, type Command, type KeptCommand } from './commands.ts';
 import { recordPresence } from './record-presence.ts';
 import { parseSnapshot, snapshotKeys } from './snapshot.ts';
 
@@ -153,4 +156,33 @@ function heldRun(
     accepted_at: accepted_at ?? null,
     stop_command_id: status === 'stopping' ? stop_command_id : null,
   };
+}
+
+/**
+ * Reads what a CVM has to do, and waits until there is a command. While it waits, it looks once a second at one item.
+ * @param now of the request: RFC 3339, UTC, milliseconds
+ */
+export async function watchCommands(
+  table: Table,
+  kms: Kms,
+  { domain, cvmId, now }: { domain: string; cvmId: string; now: string },
+  wait: Wait,
+): Promise<Work<Command>> {
+  const read = async (at: string) => {
+    const { work, issued } = await readCommands(table, domain, cvmId, at);
+    return { work: await openWork(kms, work), issued };
+  };
+  const { work, issued } = await read(now);
+  if (work.commands.length > 0 || isOver(wait)) return work;
+  const seen = await waitFor(
+    table,
+    wait,
+    () => readClaimEventually(table, domain, cvmId),
+    // Commands that were issued before, and are not in the work, were answered or have expired.
+    (claim) => claim.issued.some((command) => !issued.includes(command)),
+  );
+  const isIdle = work.run === null && !seen.isHeld;
+  if (isIdle) return work;
+  const later = await read(timestampOf(wait.clock));
+  return later.work;
 }

@@ -1,20 +1,19 @@
 import { assertExists, keysToChange, parseToChange, recordEvents } from '../computations/change-computation.ts';
 import { findComputation } from '../computations/read-computation.ts';
+import { findRun, runKey } from '../computations/read-run.ts';
 import type { Run } from '../computations/run.ts';
 import { emitMetric } from '../metrics.ts';
-import { runKeys, type RowKey } from '../table/keys.ts';
-import { getItems, type Item, type Table } from '../table/table.ts';
 import type { Action } from '../table/action.ts';
 import { StaleReadError } from '../table/fresh-reads.ts';
+import { runKeys, type RowKey } from '../table/keys.ts';
+import { getItems, type Item, type Table } from '../table/table.ts';
 import { Transaction } from '../table/transaction.ts';
 import { timeOf } from '../timestamp.ts';
-import { removeCommand } from './change-commands.ts';
 import { addAttestationHash } from './change-run.ts';
 import { assertClaimed, changeClaim, claimKeys, parseClaimOf, type Claim, type ClaimChange, type ReadClaim } from './claim.ts';
+import { removeCommand } from './commands.ts';
 import { answeredCommands, attestationOf, claimChangeOf, eventsOf, isOfOtherCommand } from './effects-of-reports.ts';
-import { findRun, runKey } from '../computations/read-run.ts';
-import { stateEventIdPrefix, type LastingReport } from './report.ts';
-import type { Outcome } from './report-summary.ts';
+import { stateEventIdPrefix, type LastingReport, type Outcome } from './report.ts';
 import type { RunReference } from './run-reference.ts';
 
 interface ReportsOfRun {

@@ -1,17 +1,15 @@
+import { findRun, runKey } from '../computations/read-run.ts';
 import type { Run } from '../computations/run.ts';
+import { withFreshReads } from '../table/fresh-reads.ts';
 import { cvmKeys } from '../table/keys.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
-import { withFreshReads } from '../table/fresh-reads.ts';
 import { claimKeys, parseClaimOf, type Claim } from './claim.ts';
-import { completeWaitingTasks } from './complete-waiting-tasks.ts';
 import { reportedStateOf } from './effects-of-reports.ts';
-import { completeTask, sendHeartbeat, type Executions } from './executions.ts';
-import { recordPresence, recordTaken } from './record-presence.ts';
-import { findRun, runKey } from '../computations/read-run.ts';
+import { completeWaitingTasks, completeTask, sendHeartbeat, type Executions } from './executions.ts';
 import { recordLastingReports } from './record-lasting-reports.ts';
-import type { InvalidReport, LastingReport, Report } from './report.ts';
+import { recordPresence, recordTaken } from './record-presence.ts';
+import { type InvalidReport, type LastingReport, type Report, summaryOf, type Outcome, type ReportSummary } from './report.ts';
 import { referenceTo } from './run-reference.ts';
-import { summaryOf, type Outcome, type ReportSummary } from './report-summary.ts';
 
 /** Each report takes up to two actions, a marker and an event. Their sum stays below the 100 actions of a transaction. */
 const reportsPerTransaction = 40;

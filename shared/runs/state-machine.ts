@@ -1,5 +1,7 @@
-import { runOverErrorName } from './run-over.ts';
 import type { EndedBy } from './run-reference.ts';
+
+/** The error with which a step fails its task if its run is over. The state machine catches it by this name. */
+export const runOverErrorName = 'RunIsOver';
 
 /** The functions in functions/lifecycle/ that the state machine calls. */
 export const lifecycleSteps = ['offer-run', 'await-cvm', 'deliver-stop', 'complete-stop', 'record-outcome'] as const;

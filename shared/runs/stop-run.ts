@@ -4,12 +4,11 @@ import type { StoredComputation } from '../computations/computation.ts';
 import type { Run } from '../computations/run.ts';
 import { conflict, ServiceError } from '../errors.ts';
 import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
-import type { Table } from '../table/table.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
+import type { Table } from '../table/table.ts';
 import { Transaction } from '../table/transaction.ts';
 import { changeRun } from './change-run.ts';
-import { startExecutionByName } from './ensure-execution.ts';
-import type { Executions } from './executions.ts';
+import { startExecutionByName, type Executions } from './executions.ts';
 import { referenceTo } from './run-reference.ts';
 import { readCreators } from './snapshot.ts';
 

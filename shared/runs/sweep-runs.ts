@@ -1,13 +1,16 @@
-import { failureOf } from '../failure-of.ts';
-import { getItems, type Item, type Table } from '../table/table.ts';
-import { readClaims, type Claim } from './claim.ts';
-import { completeStop } from './complete-stop.ts';
-import { completeWaitingTasks } from './complete-waiting-tasks.ts';
-import { endRun } from './end-run.ts';
-import { executionStatus, startExecution, type Executions } from './executions.ts';
+import type { ExecutionStatus } from '@aws-sdk/client-sfn';
+import * as v from 'valibot';
 import { findRun, runKey } from '../computations/read-run.ts';
-import { resumeRun } from './resume-run.ts';
-import { inTurn, readSweepState, writeSweepState } from './sweep-state.ts';
+import { failureOf } from '../failure-of.ts';
+import { withFreshReads } from '../table/fresh-reads.ts';
+import { sweepKeys } from '../table/keys.ts';
+import { parseStored } from '../table/parse-stored.ts';
+import { getItems, type Item, type Table, getItem } from '../table/table.ts';
+import { Transaction } from '../table/transaction.ts';
+import { putItem } from '../table/writes.ts';
+import { readClaims, type Claim, changeClaim, readClaim, type CvmOfClaim } from './claim.ts';
+import { completeStop, endRun } from './end-run.ts';
+import { completeWaitingTasks, executionStatus, startExecution, type Executions } from './executions.ts';
 
 /** AWS allows 250 calls of DescribeExecution at once, and refills 10 a second in most regions: 600 a minute. */
 const callsPerSweep = 200;
@@ -141,4 +144,78 @@ async function endIfOrphaned(
   if (stop === undefined) await startExecution(executions, 'stop', { domain, computation_id, run_id, cvm_id }, resumed);
   else if (stop !== 'RUNNING') await completeStop(table, executions, { domain, computation_id, run_id, cvm_id }, now);
   return false;
+}
+
+/**
+ * Lets an active run go on whose execution is gone, because the machine was restarted or the table was restored: starts an
+ * execution from the claim. Its first step offers the run again, or passes on at once if the CVM has accepted it. The time limits
+ * of the run start again. Safe to repeat.
+ * @param status how the execution before ended; undefined if there was none. The name of an ended one stays taken.
+ * @returns how often the run was resumed under another name
+ */
+export async function resumeRun(
+  table: Table,
+  executions: Executions,
+  claim: Claim,
+  status: ExecutionStatus | undefined,
+): Promise<number> {
+  const resumed = status === undefined ? (claim.resumed ?? 0) : await takeNextName(table, claim);
+  const { domain, computation_id, run_id, cvm_id } = claim;
+  await startExecution(executions, 'run', { domain, computation_id, run_id, cvm_id }, resumed);
+  return resumed;
+}
+
+/** Counts in the claim, so that the sweep finds the execution. A claim that was counted or freed since stays as it is. */
+async function takeNextName(table: Table, { resumed: before = 0, ...run }: Claim): Promise<number> {
+  return await withFreshReads(table, async (table) => {
+    const claim = await readClaim(table, run);
+    if (!claim || (claim.resumed ?? 0) > before) return claim?.resumed ?? before;
+    const transaction = new Transaction();
+    changeClaim(transaction, claim, { set: { resumed: before + 1 } });
+    await transaction.commit(table);
+    return before + 1;
+  });
+}
+
+const cvm = v.optional(v.object({ domain: v.string(), cvm_id: v.string() }));
+const storedState = v.object({ suspect: cvm, other: cvm });
+
+/** The claims of each kind that the sweep before looked at last. */
+export interface SweepState {
+  suspect?: CvmOfClaim | undefined;
+  other?: CvmOfClaim | undefined;
+}
+
+export async function readSweepState(table: Table): Promise<SweepState> {
+  const item = await getItem(table, sweepKeys.state);
+  return item ? parseStored(storedState, item, 'state of the sweep') : {};
+}
+
+export async function writeSweepState(table: Table, { suspect, other }: SweepState): Promise<void> {
+  await putItem(table, {
+    ...sweepKeys.state,
+    suspect: suspect && cvmOf(suspect),
+    other: other && cvmOf(other),
+  });
+}
+
+function cvmOf({ domain, cvm_id }: CvmOfClaim): CvmOfClaim {
+  return { domain, cvm_id };
+}
+
+/** Orders claims by their CVM, beginning after the one that was looked at last. */
+export function inTurn<T extends CvmOfClaim>(claims: T[], last: CvmOfClaim | undefined): T[] {
+  const sorted = claims.toSorted(compareCvms);
+  if (!last) return sorted;
+  const start = sorted.findIndex((claim) => compareCvms(claim, last) > 0);
+  return start < 0 ? sorted : [...sorted.slice(start), ...sorted.slice(0, start)];
+}
+
+function compareCvms(a: CvmOfClaim, b: CvmOfClaim): number {
+  return compare(a.domain, b.domain) || compare(a.cvm_id, b.cvm_id);
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }

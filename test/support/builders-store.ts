@@ -9,7 +9,7 @@ import { createAsset } from '../../shared/assets/create-asset.ts';
 import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
 import { createComputation } from '../../shared/computations/create-computation.ts';
 import type { Executions } from '../../shared/runs/executions.ts';
-import { recordOutcome } from '../../shared/runs/record-outcome.ts';
+import { recordOutcome } from '../../shared/runs/end-run.ts';
 import { recordReports } from '../../shared/runs/record-reports.ts';
 import type { Report } from '../../shared/runs/report.ts';
 import type { RunReference } from '../../shared/runs/run-reference.ts';

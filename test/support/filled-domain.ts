@@ -16,7 +16,7 @@ import { setCommandStream } from '../../shared/cvms/command-stream.ts';
 import { takeTokens } from '../../shared/http/token-bucket.ts';
 import { takesKey, type Route } from '../../shared/http/route.ts';
 import { bindAgent, keepAttestationOfRun, readAgentRecord, recordAgentProcess } from '../../shared/runs/agent-record.ts';
-import { writeSweepState } from '../../shared/runs/sweep-state.ts';
+import { writeSweepState } from '../../shared/runs/sweep-runs.ts';
 import { indexKeys } from '../../shared/table/index-keys.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { putItem } from '../../shared/table/writes.ts';

@@ -1,5 +1,5 @@
 import { readClaim } from '../../shared/runs/claim.ts';
-import { resumeRun } from '../../shared/runs/resume-run.ts';
+import { resumeRun } from '../../shared/runs/sweep-runs.ts';
 import type { RunReference } from '../../shared/runs/run-reference.ts';
 import { aRunOnNewCvm, type Stores } from './builders-store.ts';
 

@@ -1,10 +1,10 @@
-import { registerCvm } from '../../shared/cvms/register-cvm.ts';
+import { registerCvm } from '../../shared/cvms/change-cvm.ts';
 import { cvmBody } from '../../shared/openapi/examples.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
 import { recordReports } from '../../shared/runs/record-reports.ts';
 import { readClaim, type Claim } from '../../shared/runs/claim.ts';
 import type { RunReference } from '../../shared/runs/run-reference.ts';
-import { offerRun } from '../../shared/runs/offer-run.ts';
+import { offerRun } from '../../shared/runs/waiting-steps.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
 import type { Table } from '../../shared/table/table.ts';
 import {

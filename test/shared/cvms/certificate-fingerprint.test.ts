@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { certificateFingerprint } from '../../../shared/cvms/certificate-fingerprint.ts';
+import { certificateFingerprint } from '../../../shared/cvms/change-cvm.ts';
 import { cvm, cvmBody } from '../../../shared/openapi/examples.ts';
 
 const { certificate } = cvmBody;

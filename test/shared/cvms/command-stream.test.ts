@@ -8,9 +8,8 @@ import {
   setCommandStream,
   type CommandStream,
 } from '../../../shared/cvms/command-stream.ts';
-import { listCvms } from '../../../shared/cvms/list-cvms.ts';
-import { readCvm } from '../../../shared/cvms/read-cvm.ts';
-import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
+import { listCvms, readCvm } from '../../../shared/cvms/read-cvms.ts';
+import { registerCvm } from '../../../shared/cvms/change-cvm.ts';
 import { cvm, cvmBody } from '../../../shared/openapi/examples.ts';
 import { isAlive, renewLease, takeName } from '../../../shared/runs/gateway-lease.ts';
 import { gatewayKeys } from '../../../shared/table/keys.ts';

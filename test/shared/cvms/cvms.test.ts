@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { changeCvm, removeCvm } from '../../../shared/cvms/change-cvm.ts';
-import { deleteCvm } from '../../../shared/cvms/delete-cvm.ts';
-import { listCvms } from '../../../shared/cvms/list-cvms.ts';
-import { readCvm, readCvmAndClaim } from '../../../shared/cvms/read-cvm.ts';
-import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
+import { changeCvm, removeCvm, deleteCvm, registerCvm } from '../../../shared/cvms/change-cvm.ts';
+import { listCvms, readCvm, readCvmAndClaim } from '../../../shared/cvms/read-cvms.ts';
 import { readClaim } from '../../../shared/runs/claim.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
-import { recordOutcome } from '../../../shared/runs/record-outcome.ts';
+import { recordOutcome } from '../../../shared/runs/end-run.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import type { Report } from '../../../shared/runs/report.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';

@@ -2,7 +2,7 @@ import { BatchWriteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isClosingOf } from '../../../shared/deletion/closed-domain.ts';
 import { countDomain, noCounts, removeDomain } from '../../../shared/deletion/remove-domain.ts';
-import { readSweepState, writeSweepState } from '../../../shared/runs/sweep-state.ts';
+import { readSweepState, writeSweepState } from '../../../shared/runs/sweep-runs.ts';
 import { assetKeys, cvmKeys, journalKeys, keyToWrite, limitKeys, listKeys, lists, type Key } from '../../../shared/table/keys.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { deleteItems, putItems } from '../../../shared/table/writes.ts';

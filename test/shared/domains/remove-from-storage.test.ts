@@ -5,11 +5,11 @@ import { contentsOf, removeFromStorage, type DomainStorage } from '../../../shar
 import { LocalUsers } from '../../../local/domains/local-users.ts';
 import { localCredentials } from '../../../local/local-credentials.ts';
 import { systemClock } from '../../../shared/clock.ts';
-import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
+import { registerCvm } from '../../../shared/cvms/change-cvm.ts';
 import { readClaimsOfDomain } from '../../../shared/runs/claim.ts';
 import { endRun } from '../../../shared/runs/end-run.ts';
 import type { Table } from '../../../shared/table/table.ts';
-import { writeSweepState } from '../../../shared/runs/sweep-state.ts';
+import { writeSweepState } from '../../../shared/runs/sweep-runs.ts';
 import { aReadyComputation, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
 import { fillDomain, itemsOf } from '../../support/filled-domain.ts';
 import { tableThrough } from '../../support/table-through.ts';

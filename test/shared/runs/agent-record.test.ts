@@ -8,7 +8,7 @@ import {
   type AgentRecord,
 } from '../../../shared/runs/agent-record.ts';
 import { setCommandStream } from '../../../shared/cvms/command-stream.ts';
-import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
+import { registerCvm } from '../../../shared/cvms/change-cvm.ts';
 import { cvm as sampleCvm, cvmBody } from '../../../shared/openapi/examples.ts';
 import { cvmKeys, runKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';

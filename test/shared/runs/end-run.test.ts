@@ -5,7 +5,7 @@ import { updateComputation } from '../../../shared/computations/update-computati
 import { readClaim } from '../../../shared/runs/claim.ts';
 import { endRun } from '../../../shared/runs/end-run.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
-import { offerRun } from '../../../shared/runs/offer-run.ts';
+import { offerRun } from '../../../shared/runs/waiting-steps.ts';
 import { readRun } from '../../../shared/computations/read-run.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import { cvmKeys, runKeys } from '../../../shared/table/keys.ts';

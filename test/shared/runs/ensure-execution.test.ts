@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ensureRunExecution, ensureStopExecution } from '../../../shared/runs/ensure-execution.ts';
-import { executionStatus } from '../../../shared/runs/executions.ts';
+import { ensureRunExecution, ensureStopExecution, executionStatus } from '../../../shared/runs/executions.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
 import { byAlice, startStores } from '../../support/builders-store.ts';
 import { startIdleStepFunctions } from '../../support/lifecycle-idle-step-functions.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readEvents } from '../../../shared/events/read-events.ts';
-import { executionEnded } from '../../../shared/runs/execution-ended.ts';
+import { executionEnded } from '../../../shared/runs/end-run.ts';
 import { readRun } from '../../../shared/computations/read-run.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
 import { aRunOnNewCvm, byAlice, startStores } from '../../support/builders-store.ts';

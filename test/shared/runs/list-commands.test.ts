@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/deadline.ts';
 import { openKms } from '../../../shared/kms.ts';
-import { deliverStop } from '../../../shared/runs/deliver-stop.ts';
+import { deliverStop, offerRun } from '../../../shared/runs/waiting-steps.ts';
 import { readClaim } from '../../../shared/runs/claim.ts';
-import { listCommands } from '../../../shared/runs/list-commands.ts';
-import { offerRun } from '../../../shared/runs/offer-run.ts';
+import { listCommands, watchCommands } from '../../../shared/runs/list-commands.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import type { Report } from '../../../shared/runs/report.ts';
 import type { RunReference } from '../../../shared/runs/run-reference.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
-import { watchCommands } from '../../../shared/runs/watch-commands.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';
 import { putItem } from '../../../shared/table/writes.ts';
 import { aRunOnNewCvm, byAlice, endRunWith, startStores } from '../../support/builders-store.ts';

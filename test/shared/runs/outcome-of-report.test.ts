@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Claim } from '../../../shared/runs/claim.ts';
-import { outcomeOfReport } from '../../../shared/runs/outcome-of-report.ts';
+import { outcomeOfReport } from '../../../shared/runs/effects-of-reports.ts';
 import type { Report } from '../../../shared/runs/report.ts';
 
 const claim: Claim = {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addCommand, removeCommand } from '../../../shared/runs/change-commands.ts';
-import { listPendingCommands } from '../../../shared/runs/pending-commands.ts';
+import { addCommand, removeCommand, listPendingCommands } from '../../../shared/runs/commands.ts';
 import { cvmKeys, type Key } from '../../../shared/table/keys.ts';
 import { queryPartition, type Item } from '../../../shared/table/table.ts';
 import { putItem } from '../../../shared/table/writes.ts';

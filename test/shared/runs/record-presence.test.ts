@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { readCvm } from '../../../shared/cvms/read-cvm.ts';
-import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
+import { readCvm } from '../../../shared/cvms/read-cvms.ts';
+import { registerCvm } from '../../../shared/cvms/change-cvm.ts';
 import { recordPresence } from '../../../shared/runs/record-presence.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';

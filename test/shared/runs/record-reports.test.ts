@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { readCvm } from '../../../shared/cvms/read-cvm.ts';
-import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
-import { awaitCvm } from '../../../shared/runs/await-cvm.ts';
+import { readCvm } from '../../../shared/cvms/read-cvms.ts';
+import { registerCvm } from '../../../shared/cvms/change-cvm.ts';
+import { awaitCvm } from '../../../shared/runs/waiting-steps.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import { readClaim } from '../../../shared/runs/claim.ts';
 import { readRun, runKey } from '../../../shared/computations/read-run.ts';

@@ -8,7 +8,7 @@ import { updateComputation } from '../../../shared/computations/update-computati
 import { Deadline } from '../../../shared/deadline.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
-import { offerRun } from '../../../shared/runs/offer-run.ts';
+import { offerRun } from '../../../shared/runs/waiting-steps.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';
 import type { AnswerKeeper } from '../../../shared/table/commit-change.ts';
 import { writableKey } from '../../../shared/table/keys.ts';

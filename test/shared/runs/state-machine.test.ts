@@ -1,8 +1,7 @@
 import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions';
 import { describe, expect, it } from 'vitest';
 import { interpretable } from '../../../local/step-functions/definition.ts';
-import { runOverErrorName } from '../../../shared/runs/run-over.ts';
-import { stateMachineDefinition } from '../../../shared/runs/state-machine.ts';
+import { runOverErrorName, stateMachineDefinition } from '../../../shared/runs/state-machine.ts';
 
 interface Retrier {
   ErrorEquals: string[];

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inTurn, readSweepState, writeSweepState } from '../../../shared/runs/sweep-state.ts';
+import { inTurn, readSweepState, writeSweepState } from '../../../shared/runs/sweep-runs.ts';
 import { sweepKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';

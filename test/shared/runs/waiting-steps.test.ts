@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { awaitCvm } from '../../../shared/runs/await-cvm.ts';
+import { awaitCvm, offerRun } from '../../../shared/runs/waiting-steps.ts';
 import { readClaim } from '../../../shared/runs/claim.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
-import { offerRun } from '../../../shared/runs/offer-run.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import type { Report } from '../../../shared/runs/report.ts';
-import { runOverErrorName } from '../../../shared/runs/run-over.ts';
+import { runOverErrorName } from '../../../shared/runs/state-machine.ts';
 import type { RunReference } from '../../../shared/runs/run-reference.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';

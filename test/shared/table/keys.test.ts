@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { keysToChange } from '../../../shared/computations/change-computation.ts';
-import { keysOfCvm } from '../../../shared/cvms/read-cvm.ts';
+import { keysOfCvm } from '../../../shared/cvms/read-cvms.ts';
 import { indexKeys } from '../../../shared/table/index-keys.ts';
 import {
   answerKeys,

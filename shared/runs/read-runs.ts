@@ -1,10 +1,31 @@
-import { parseStored } from '../table/parse-stored.ts';
-import { computationKey, computationNumber, findComputation } from '../computations/read-computation.ts';
+import { readComputation, computationKey, computationNumber, findComputation } from '../computations/read-computation.ts';
+import { readRun } from '../computations/read-run.ts';
+import { type Run, runSchema } from '../computations/run.ts';
+import { notFound } from '../errors.ts';
 import { numberOf } from '../identifiers.ts';
 import { groupOfComputation, indexedLists } from '../lists/indexed-list.ts';
 import { readPage } from '../lists/read-page.ts';
-import { getItem, type Table } from '../table/table.ts';
-import { runSchema, type Run } from '../computations/run.ts';
+import { parseStored } from '../table/parse-stored.ts';
+import { type Table, getItem } from '../table/table.ts';
+
+/**
+ * Reads a run of a computation. Without `runId`, reads the latest run. One round trip.
+ * @throws ServiceError `not_found` if the computation does not exist, was never run or has no such run
+ */
+export async function readRunOfComputation(
+  table: Table,
+  domain: string,
+  computationId: string,
+  runId: string | undefined,
+): Promise<Run> {
+  const [computation, older] = await Promise.all([
+    readComputation(table, domain, computationId),
+    runId === undefined ? undefined : readRun(table, domain, runId),
+  ]);
+  const run = runId === undefined ? computation.run : older;
+  if (run?.computation_id !== computationId) throw notFound('run of this computation');
+  return run;
+}
 
 /**
  * Reads a page of the domain's runs, newest first, and the exact total. See readPage for its cost. A computation that the domain

@@ -1,15 +1,15 @@
 import { cancelDeletions } from '../assets/mark-for-deletion.ts';
+import { findRun, runKey } from '../computations/read-run.ts';
+import { withFreshReads } from '../table/fresh-reads.ts';
 import { runKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
-import { withFreshReads } from '../table/fresh-reads.ts';
 import { Transaction } from '../table/transaction.ts';
-import { addCommand } from './change-commands.ts';
-import { changeClaim, claimKeys, parseClaimOf, type ReadClaim } from './claim.ts';
-import type { Ending } from './ending.ts';
+import { changeClaim, claimKeys, parseClaimOf, type ReadClaim, readClaim } from './claim.ts';
+import { addCommand, removeCommand } from './commands.ts';
 import { completeTask, failTaskAsOver, type Executions } from './executions.ts';
-import { findRun, runKey } from '../computations/read-run.ts';
 import type { WaitingStep } from './run-reference.ts';
 import { assetsOfRun } from './snapshot.ts';
+import type { Ending } from './ways-to-end.ts';
 
 /**
  * Offers the run to its CVM and stores the task token in the claim, so that the report with the acceptance can complete the
@@ -79,4 +79,58 @@ async function endBeforeOffer(
   changeClaim(transaction, claim, { set: { outcome }, unless: ['accepted_at', 'outcome', 'offer_token'] });
   await transaction.commit(table);
   await failTaskAsOver(executions, task_token);
+}
+
+/** Waits for the CVM: the task token stays with the claim, so that the report with the outcome can complete the task. */
+export async function awaitCvm(table: Table, executions: Executions, step: WaitingStep): Promise<void> {
+  await storeTaskToken(table, executions, step, (transaction, claim) => {
+    changeClaim(transaction, claim, { set: { run_token: step.task_token }, remove: ['offer_token'], unless: ['outcome'] });
+  });
+}
+
+/**
+ * Adds the stop command for the CVM, withdraws an offer that the CVM has not accepted yet, and waits for the CVM's answer.
+ * @param stopInSeconds the time that the CVM has to confirm the stop
+ */
+export async function deliverStop(
+  table: Table,
+  executions: Executions,
+  step: WaitingStep,
+  { now, stopInSeconds }: { now: string; stopInSeconds: number },
+): Promise<void> {
+  const { run, task_token } = step;
+  await storeTaskToken(table, executions, step, (transaction, claim) => {
+    changeClaim(transaction, claim, { set: { stop_token: task_token }, unless: ['outcome'] });
+    removeCommand(transaction, run, 'run');
+    addCommand(transaction, run, { type: 'stop', id: claim.stop_command_id, now, lifetimeInSeconds: stopInSeconds });
+  });
+}
+
+/**
+ * Stores the task token of a waiting step in the claim, in the transaction to which `add` adds the change. If the claim already
+ * has an outcome, completes the task at once. If the run is over, fails the task with RunIsOver.
+ * @param add must change the claim only while it has no outcome
+ */
+export async function storeTaskToken(
+  table: Table,
+  executions: Executions,
+  { run, task_token }: WaitingStep,
+  add: (transaction: Transaction, claim: ReadClaim) => void,
+): Promise<void> {
+  const isWaiting = await withFreshReads(table, async (table) => {
+    const claim = await readClaim(table, run);
+    if (!claim) {
+      await failTaskAsOver(executions, task_token);
+      return false;
+    }
+    if (claim.outcome) {
+      await completeTask(executions, task_token);
+      return false;
+    }
+    const transaction = new Transaction();
+    add(transaction, claim);
+    await transaction.commit(table);
+    return true;
+  });
+  if (isWaiting && !(await readClaim(table, run))) await completeTask(executions, task_token); // the run has ended since
 }

@@ -1,0 +1,93 @@
+import * as v from 'valibot';
+import { agentConfigForCvm, type StoredAgentConfig } from '../computations/agent-config.ts';
+import { idOfComputation, idOfRun } from '../identifier-schemas.ts';
+import { log } from '../logger.ts';
+import { manifestSchema } from '../manifest/manifest.ts';
+import { cvmKeys } from '../table/keys.ts';
+import { parseStored } from '../table/parse-stored.ts';
+import { queryPartition, type Item, type Table } from '../table/table.ts';
+import type { Transaction } from '../table/transaction.ts';
+import { timestamp } from '../timestamp.ts';
+import { type RunReference, runReference } from './run-reference.ts';
+
+/** A command for a CVM (endpoint 25). */
+export const commandSchema = v.pipe(
+  v.object({
+    id: v.pipe(v.string(), v.uuid(), v.description('The identifier of the command, for the report that answers it.')),
+    type: v.pipe(v.picklist(['run', 'stop']), v.description('Whether to begin the run or to stop it.')),
+    run_id: idOfRun,
+    computation_id: idOfComputation,
+    manifest: v.optional(manifestSchema),
+    agent_config: v.optional(agentConfigForCvm),
+    issued_at: v.pipe(timestamp, v.description('The time at which the service made the command.')),
+    expires_at: v.pipe(
+      timestamp,
+      v.description('The service returns the command until this time, or until the CVM accepts or rejects it.'),
+    ),
+  }),
+  v.title('Command'),
+  v.description('A command for a CVM.'),
+);
+export type Command = v.InferOutput<typeof commandSchema>;
+
+/** A command whose private key is not opened yet. */
+export type KeptCommand = Omit<Command, 'agent_config'> & { agent_config?: StoredAgentConfig };
+
+type CommandType = Command['type'];
+
+/** Adds a command for the run's CVM, and the notice of it for gateways. It expires `lifetimeInSeconds` after `now`. */
+export function addCommand(
+  transaction: Transaction,
+  run: RunReference,
+  { type, id, now, lifetimeInSeconds }: { type: CommandType; id: string; now: string; lifetimeInSeconds: number },
+): void {
+  const { domain, computation_id, run_id, cvm_id } = run;
+  const command = {
+    id,
+    type,
+    run_id,
+    computation_id,
+    issued_at: now,
+    expires_at: new Date(Date.parse(now) + lifetimeInSeconds * 1000).toISOString(),
+  };
+  transaction.add({ put: { Item: { ...cvmKeys.command(run, type), ...command } } });
+  transaction.add({ put: { Item: { ...cvmKeys.pending(run, type), domain, cvm_id, ...command } } });
+}
+
+/** Removes a command that was withdrawn or answered. Does nothing if it does not exist. */
+export function removeCommand(transaction: Transaction, run: RunReference, type: CommandType): void {
+  transaction.add({ delete: { Key: cvmKeys.command(run, type) } });
+  transaction.add({ delete: { Key: cvmKeys.pending(run, type) } });
+}
+
+const pendingCommand = v.object({
+  ...runReference.entries,
+  id: v.string(),
+  type: v.picklist(['run', 'stop']),
+  expires_at: v.string(),
+});
+
+/** A command that its CVM has not answered. */
+export type PendingCommand = v.InferOutput<typeof pendingCommand>;
+
+/**
+ * Lists the commands of all domains that no CVM has answered and that have not expired. One round trip. Costs 4 read units, and
+ * more only while hundreds of commands are pending, so the number of CVMs does not matter. Leaves out a command that it cannot read,
+ * such as one of a newer version: it must not keep the others back.
+ */
+export async function listPendingCommands(table: Table, now: string): Promise<PendingCommand[]> {
+  const shards = await Promise.all(cvmKeys.pendingShards.map((shard) => queryPartition(table, shard)));
+  return shards
+    .flat()
+    .flatMap(readable)
+    .filter((command) => command.expires_at > now);
+}
+
+function readable(item: Item): PendingCommand[] {
+  try {
+    return [parseStored(pendingCommand, item, 'pending command')];
+  } catch (error) {
+    log('ERROR', 'A pending command cannot be read and is left out.', { key: String(item['sk']) }, error);
+    return [];
+  }
+}
