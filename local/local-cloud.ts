@@ -50,7 +50,7 @@ export async function startLocalCloud(options: LocalCloudOptions): Promise<Local
         bucket: local.bucketName,
         notifiedPrefix: uploadPrefix,
         allowsOrigin,
-        onObjectCreated: (event) => background.invoke('maintenance/receive-upload', event),
+        onObjectCreated: (key) => background.invoke('maintenance/receive-upload', { key }),
         ...kept,
       }),
     ),

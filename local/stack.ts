@@ -162,7 +162,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     localPages({
       mintToken: issuer.mintToken,
       enrol: cvmGateway?.enrol,
-      manageDomain: localDomains({ users, gate, s3: s3.endpoint, runLogs }),
+      manageDomain: localDomains({ users, gate, runLogs }),
     }),
   ];
   const api = await startHttpApi({

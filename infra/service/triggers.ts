@@ -37,7 +37,7 @@ export class Triggers extends Construct {
         detailType: ['Object Created'],
         detail: { bucket: { name: [contentBucketName] }, object: { key: [{ prefix: uploadPrefix }] } },
       },
-      targets: [new FunctionTarget(tasks.named('maintenance/receive-upload'), { ...delivery, event: asNotification })],
+      targets: [new FunctionTarget(tasks.named('maintenance/receive-upload'), { ...delivery, event: itsKey })],
     });
 
     new Rule(this, 'ExecutionEnded', {
@@ -52,7 +52,4 @@ export class Triggers extends Construct {
   }
 }
 
-/** Converts the event to the form of an S3 notification. S3 encodes keys in it, but no character of the service's keys. */
-const asNotification = RuleTargetInput.fromObject({
-  Records: [{ s3: { object: { key: EventField.fromPath('$.detail.object.key') } } }],
-});
+const itsKey = RuleTargetInput.fromObject({ key: EventField.fromPath('$.detail.object.key') });

@@ -18,8 +18,12 @@ export function writeKeptFile(file: string, content: string | Buffer): void {
     flushDirectory(dirname(file));
   } catch (error) {
     rmSync(temporary, { force: true });
-    throw new Error(`Cannot write ${file}: ${reasonOf(error)}`, { cause: error });
+    throw cannotWrite(file, error);
   }
+}
+
+export function cannotWrite(file: string, error: unknown): Error {
+  return new Error(`Cannot write ${file}: ${reasonOf(error)}`, { cause: error });
 }
 
 /** Makes a rename survive a power loss. Windows cannot open a directory, and does not need this. */

@@ -1,4 +1,4 @@
-import { S3Client } from '@aws-sdk/client-s3';
+import { openContentStore } from '../../shared/assets/content-store.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
@@ -14,8 +14,6 @@ import {
 import { UsageError } from '../../shared/command-line/usage-error.ts';
 import { isNameFor, reservedName } from '../sign-in/local-user.ts';
 import type { DomainGate } from './domain-gate.ts';
-import { localCredentials } from '../local-credentials.ts';
-import { local } from '../local-environment.ts';
 import type { LocalUsers } from './local-users.ts';
 import { removeLogsOfDomain } from '../cvms/run-log-files.ts';
 
@@ -32,8 +30,6 @@ export type DomainAnswer = ManagedUser | DomainContents | Removed;
 export interface LocalDomainsOptions {
   users: LocalUsers;
   gate: DomainGate;
-  /** The endpoint of object storage. */
-  s3: string;
   /** The directory of the logs of runs. Undefined: the service has no gateway for real CVMs. */
   runLogs: string | undefined;
 }
@@ -41,7 +37,7 @@ export interface LocalDomainsOptions {
 const longestOperationInMilliseconds = 60_000;
 
 /** Makes, changes and removes the domains of the service on this machine. The environment of the functions must be set. */
-export function localDomains({ users, gate, s3: endpoint, runLogs }: LocalDomainsOptions) {
+export function localDomains({ users, gate, runLogs }: LocalDomainsOptions) {
   const removing = new Set<string>();
   const work = async (request: DomainRequest): Promise<DomainAnswer> => {
     switch (request.action) {
@@ -63,28 +59,22 @@ export function localDomains({ users, gate, s3: endpoint, runLogs }: LocalDomain
     }
   };
   const withStorage = async <T>(use: (storage: DomainStorage) => Promise<T>): Promise<T> => {
-    const s3 = new S3Client({ endpoint, region: local.region, credentials: localCredentials, forcePathStyle: true });
     const deadline = () => new Deadline(longestOperationInMilliseconds);
-    try {
-      return await use({
-        clock: systemClock,
-        table: openTable(deadline),
-        s3,
-        bucket: local.bucketName,
-        executions: openExecutions(deadline),
-        users,
-        close: async (domain) => {
-          await gate.close(domain);
-          return { changesEndAt: 0, isOverAt: 0 };
-        },
-        open: async (domain) => gate.open(domain),
-        closesDomain: () => false,
-        readsEndInMilliseconds: 100,
-        ...(runLogs === undefined ? {} : { removeRunLogs: (domain, runIds) => removeLogsOfDomain(runLogs, domain, runIds) }),
-      });
-    } finally {
-      s3.destroy();
-    }
+    return await use({
+      clock: systemClock,
+      table: openTable(deadline),
+      content: openContentStore(deadline),
+      executions: openExecutions(deadline),
+      users,
+      close: async (domain) => {
+        await gate.close(domain);
+        return { changesEndAt: 0, isOverAt: 0 };
+      },
+      open: async (domain) => gate.open(domain),
+      closesDomain: () => false,
+      readsEndInMilliseconds: 100,
+      ...(runLogs === undefined ? {} : { removeRunLogs: (domain, runIds) => removeLogsOfDomain(runLogs, domain, runIds) }),
+    });
   };
   return async (request: DomainRequest): Promise<DomainAnswer> => {
     if ('domain' in request && removing.has(request.domain)) throw new Error(`The domain ${request.domain} is being removed.`);

@@ -1,90 +1,107 @@
-import { createHash, createHmac } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { Sha256 } from '@smithy/core/checksum';
+import { HttpRequest } from '@smithy/core/transport';
+import { SignatureV4 } from '@smithy/signature-v4';
 import { localCredentials } from '../local-credentials.ts';
 import { S3Error } from './s3-error.ts';
 
-interface SignedRequest {
-  method: string;
-  rawPath: string;
-  rawQueryString: string;
-  headers: IncomingHttpHeaders;
-}
-
-/** A signature and the values that it covers. */
+/** What a signature says, in a presigned query or in a header. */
 interface Signature {
   given: string;
   credential: string;
   signedAt: string;
   signedHeaders: string[];
-  /** The hash of the body, as the signer gave it. */
+  /** The SHA-256 of the body in hexadecimal, or that the body is not signed. */
   payload: string;
-  /** Milliseconds since the epoch. The signature has expired from this time on. */
-  validUntil: number;
-  /** Milliseconds since the epoch. The signature is not valid until after this time. */
-  validFrom: number;
+  /** Undefined in a header. */
+  validForSeconds: number | undefined;
 }
 
 const clockToleranceInMilliseconds = 15 * 60_000;
 
+const parametersOfSignature = ['Algorithm', 'Credential', 'Date', 'Expires', 'SignedHeaders', 'Signature', 'Content-Sha256'];
+
 /**
- * Checks a request that is signed with Signature Version 4, in its query or in a header. It must be unchanged and in time, have
+ * Checks a request that is signed with Signature Version 4: it is signed again and compared. It must be unchanged and in time, have
  * every header that it was signed with, and have no other `x-amz-` header.
- * @returns what the signature says of the body: its SHA-256 in hexadecimal, or that it is not signed. See `checkedBody`.
+ * @returns what the signature says of the body, for `checkedBody`
  * @throws S3Error 403
  */
-export function checkSignature(request: SignedRequest, now = Date.now()): string {
-  const query = new URLSearchParams(request.rawQueryString);
-  const signature = inQuery(query) ?? inHeader(request.headers);
+export async function checkSignature(request: IncomingMessage, now = Date.now()): Promise<string> {
+  const [path = '', queryText = ''] = (request.url ?? '').split('?', 2);
+  const query = new URLSearchParams(queryText);
+  const signature = inQuery(query) ?? inHeader(request);
   if (signature === undefined) throw new S3Error(403, 'AccessDenied', 'Access Denied');
-  const [accessKeyId, ...scope] = signature.credential.split('/');
+  const { given, credential, signedAt, signedHeaders, payload, validForSeconds: expiresIn } = signature;
+  const [accessKeyId, , signingRegion = '', signingService = ''] = credential.split('/');
   if (accessKeyId !== localCredentials.accessKeyId) {
     throw new S3Error(403, 'InvalidAccessKeyId', 'The AWS Access Key Id you provided does not exist in our records.');
   }
-  const unsigned = Object.keys(request.headers).filter(
-    (name) => name.startsWith('x-amz-') && !signature.signedHeaders.includes(name),
-  );
-  if (unsigned.length > 0 || !signature.signedHeaders.includes('host')) {
+  const names = Object.keys(request.headers);
+  const unsigned = names.filter((name) => name.startsWith('x-amz-') && !signedHeaders.includes(name));
+  if (unsigned.length > 0 || !signedHeaders.includes('host')) {
     throw new S3Error(403, 'AccessDenied', 'There were headers present in the request which were not signed');
   }
-  if (expected(request, query, signature, scope) !== signature.given) {
+  const headers = Object.fromEntries(signedHeaders.map((name) => [name, [request.headers[name] ?? ''].flat().join(',')]));
+  for (const name of parametersOfSignature) query.delete(`X-Amz-${name}`);
+  const time = timeOf(signedAt);
+  const unsignedRequest = new HttpRequest({
+    method: request.method ?? '',
+    path,
+    query: Object.fromEntries(query),
+    headers: { ...headers, ...(expiresIn === undefined ? {} : { 'X-Amz-Content-Sha256': payload }) },
+  });
+  const as = { signingDate: new Date(time), signingRegion, signingService, signableHeaders: new Set(signedHeaders) };
+  const isUnchanged =
+    !Number.isNaN(time) &&
+    (expiresIn === undefined
+      ? (await signer.sign(unsignedRequest, as)).headers['authorization']?.endsWith(`Signature=${given}`)
+      : (await signer.presign(unsignedRequest, { ...as, expiresIn })).query?.['X-Amz-Signature'] === given);
+  if (!isUnchanged) {
     const message = 'The request signature we calculated does not match the signature you provided.';
     throw new S3Error(403, 'SignatureDoesNotMatch', message);
   }
-  if (!(now < signature.validUntil)) throw new S3Error(403, 'AccessDenied', 'Request has expired');
-  if (!(now > signature.validFrom)) throw new S3Error(403, 'AccessDenied', 'Request is not valid yet');
-  return signature.payload;
+  const validFor = expiresIn === undefined ? clockToleranceInMilliseconds : expiresIn * 1_000;
+  if (now >= time + validFor) throw new S3Error(403, 'AccessDenied', 'Request has expired');
+  if (now <= time - clockToleranceInMilliseconds) throw new S3Error(403, 'AccessDenied', 'Request is not valid yet');
+  return payload;
 }
+
+const signer = new SignatureV4({
+  service: 's3',
+  region: 'local',
+  credentials: localCredentials,
+  sha256: Sha256,
+  uriEscapePath: false,
+});
 
 function inQuery(query: URLSearchParams): Signature | undefined {
   const given = query.get('X-Amz-Signature');
   if (given === null) return undefined;
-  const signedAt = query.get('X-Amz-Date') ?? '';
   return {
     given,
     credential: query.get('X-Amz-Credential') ?? '',
-    signedAt,
+    signedAt: query.get('X-Amz-Date') ?? '',
     signedHeaders: (query.get('X-Amz-SignedHeaders') ?? '').split(';'),
-    payload: query.get('X-Amz-Content-Sha256') ?? 'UNSIGNED-PAYLOAD',
-    validUntil: timeOf(signedAt) + Number(query.get('X-Amz-Expires')) * 1_000,
-    validFrom: timeOf(signedAt) - clockToleranceInMilliseconds,
+    payload: query.get('X-Amz-Content-Sha256') ?? unsignedPayload,
+    validForSeconds: Number(query.get('X-Amz-Expires')),
   };
 }
 
-function inHeader(headers: IncomingHttpHeaders): Signature | undefined {
+function inHeader({ headers }: IncomingMessage): Signature | undefined {
   const parts = /^AWS4-HMAC-SHA256 +Credential=([^, ]+), *SignedHeaders=([^, ]+), *Signature=([0-9a-f]+)$/.exec(
     headers.authorization ?? '',
   );
   if (!parts) return undefined;
   const [, credential = '', signedHeaders = '', given = ''] = parts;
-  const signedAt = String(headers['x-amz-date'] ?? '');
   return {
     given,
     credential,
-    signedAt,
+    signedAt: String(headers['x-amz-date'] ?? ''),
     signedHeaders: signedHeaders.split(';'),
     payload: String(headers['x-amz-content-sha256'] ?? ''),
-    validUntil: timeOf(signedAt) + clockToleranceInMilliseconds,
-    validFrom: timeOf(signedAt) - clockToleranceInMilliseconds,
+    validForSeconds: undefined,
   };
 }
 
@@ -92,28 +109,22 @@ function timeOf(signedAt: string): number {
   return Date.parse(signedAt.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
 }
 
-function expected(request: SignedRequest, query: URLSearchParams, signature: Signature, scope: string[]): string {
-  const { signedAt, signedHeaders, payload } = signature;
-  const headers = signedHeaders.map((name) => {
-    const value = [request.headers[name] ?? ''].flat().join(',');
-    return `${name}:${value.trim().replaceAll(/ +/g, ' ')}\n`;
-  });
-  const canonicalQuery = [...query]
-    .filter(([name]) => name !== 'X-Amz-Signature')
-    .map(([name, value]) => `${percentEncoded(name)}=${percentEncoded(value)}`)
-    .sort()
-    .join('&');
-  const lines = [request.method, request.rawPath, canonicalQuery, headers.join(''), signedHeaders.join(';'), payload];
-  const digest = createHash('sha256').update(lines.join('\n')).digest('hex');
-  const toSign = ['AWS4-HMAC-SHA256', signedAt, scope.join('/'), digest].join('\n');
-  const key = scope.reduce<Buffer | string>((secret, part) => hmac(secret, part), `AWS4${localCredentials.secretAccessKey}`);
-  return hmac(key, toSign).toString('hex');
-}
+const unsignedPayload = 'UNSIGNED-PAYLOAD';
 
-function hmac(key: Buffer | string, text: string): Buffer {
-  return createHmac('sha256', key).update(text).digest();
-}
-
-function percentEncoded(text: string): string {
-  return encodeURIComponent(text).replaceAll(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+/**
+ * Yields a body, and compares it with the hash that was signed. Throws before the body ends, so that its receiver never gets a
+ * complete body with a wrong hash.
+ * @param signed from `checkSignature`
+ * @throws S3Error 400 if the body has another hash, or 501 if each of its parts is signed
+ */
+export async function* checkedBody(body: AsyncIterable<Buffer>, signed: string): AsyncGenerator<Buffer> {
+  if (signed.startsWith('STREAMING-')) throw new S3Error(501, 'NotImplemented', 'Signed parts of a body are not supported.');
+  const hash = createHash('sha256');
+  for await (const chunk of body) {
+    hash.update(chunk);
+    yield chunk;
+  }
+  if (signed === unsignedPayload || hash.digest('hex') === signed) return;
+  const message = "The provided 'x-amz-content-sha256' header does not match what was computed.";
+  throw new S3Error(400, 'XAmzContentSHA256Mismatch', message);
 }

@@ -1,4 +1,4 @@
-/** An error response in the format of S3. */
+/** A refusal in the terms of S3. */
 export class S3Error extends Error {
   readonly status: number;
   readonly code: string;
@@ -7,9 +7,5 @@ export class S3Error extends Error {
     super(message);
     this.status = status;
     this.code = code;
-  }
-
-  toXml(): string {
-    return `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${this.code}</Code><Message>${this.message}</Message></Error>`;
   }
 }

@@ -1,5 +1,5 @@
-import type { S3Client } from '@aws-sdk/client-s3';
 import { requireAccess } from '../access/caller.ts';
+import type { ContentStore } from '../assets/content-store.ts';
 import type { Clock } from '../clock.ts';
 import { countDomain, noCounts, removeDomain, runIdsOf, type DomainCounts } from '../deletion/remove-domain.ts';
 import { ServiceError } from '../errors.ts';
@@ -23,8 +23,7 @@ export interface Closing {
 export interface DomainStorage {
   clock: Clock;
   table: Table;
-  s3: S3Client;
-  bucket: string;
+  content: ContentStore;
   executions: Executions;
   /** Undefined if the users are kept elsewhere. */
   users: UserDirectory | undefined;
@@ -75,7 +74,7 @@ export async function contentsOf(storage: DomainStorage, domain: string): Promis
   const stays = (key: AnyKey) => storage.closesDomain(key, domain);
   const [items, content, roles, claims] = await Promise.all([
     countDomain(storage.table, { domain, stays }),
-    countContent(storage.s3, storage.bucket, domain),
+    countContent(storage.content, domain),
     storage.users?.membershipsIn(domain),
     readClaimsOfDomain(storage.table, domain),
   ]);
@@ -150,7 +149,7 @@ async function removeData(
     settle: async () => await clock.wait(storage.readsEndInMilliseconds),
     onProgress,
   });
-  const content = await removeContent(storage.s3, storage.bucket, domain);
+  const content = await removeContent(storage.content, domain);
   return { items, content, ...(runLogs === undefined ? {} : { runLogs }) };
 }
 

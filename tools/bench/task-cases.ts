@@ -46,7 +46,7 @@ export const taskCases: Record<TaskName, Record<string, (world: BenchWorld) => u
       const { id } = await createAsset(stores.table, stores.content, { domain, ...fields, createdBy: 'alice', now: byAlice.now });
       const { upload_key } = await readAsset(stores.table, domain, id);
       await putContent(stores.content, String(upload_key), Buffer.from('setosa'));
-      return { Records: [{ s3: { object: { key: upload_key } } }] };
+      return { key: upload_key };
     },
   },
 };

@@ -41,8 +41,7 @@ export function openStageData(
   return {
     clock,
     table,
-    s3,
-    bucket: resources.bucketName,
+    content: { client: s3, bucket: resources.bucketName, deadline: table.deadline },
     executions: { client: sfn, stateMachineArn: resources.stateMachineArn },
     users: resources.userPool && new PoolUsers(cognito, resources.userPool.id),
     close: async (domain, fromNow) => {

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contentsOf, removeFromStorage, type DomainStorage } from '../../../shared/domains/remove-from-storage.ts';
 import { LocalUsers } from '../../../local/domains/local-users.ts';
-import { localCredentials } from '../../../local/local-credentials.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { registerCvm } from '../../../shared/cvms/change-cvm.ts';
 import { readClaimsOfDomain } from '../../../shared/runs/claim.ts';
@@ -11,6 +9,7 @@ import { endRun } from '../../../shared/runs/end-run.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { writeSweepState } from '../../../shared/runs/sweep-runs.ts';
 import { aReadyComputation, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { contentKeys } from '../../support/builders-purge.ts';
 import { fillDomain, itemsOf } from '../../support/filled-domain.ts';
 import { tableThrough } from '../../support/table-through.ts';
 
@@ -23,18 +22,15 @@ const kindsOfKeys =
   'index journal limit linked log nodes pending-commands purges runs runs-of user uses';
 
 let stores: Stores;
-let s3: S3Client;
 let users: LocalUsers;
 let storage: DomainStorage;
 beforeAll(async () => {
   stores = await startStores();
-  s3 = new S3Client({ endpoint: stores.endpoints.s3, region: 'local', credentials: localCredentials, forcePathStyle: true });
   users = new LocalUsers(undefined);
   storage = {
     clock: systemClock,
     table: stores.table,
-    s3,
-    bucket: 'content',
+    content: stores.content,
     executions: stores.executions,
     users,
     close: () => Promise.resolve({ changesEndAt: 0, isOverAt: 0 }),
@@ -43,15 +39,7 @@ beforeAll(async () => {
     readsEndInMilliseconds: 0,
   };
 });
-afterAll(async () => {
-  s3.destroy();
-  await stores.stop();
-});
-
-async function keysOfContent(): Promise<string[]> {
-  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: 'content' }));
-  return Contents.map(({ Key = '' }) => Key);
-}
+afterAll(() => stores.stop());
 
 /** A table whose process is killed at this call. */
 function mortal(table: Table, lastCall: number): Table {
@@ -82,7 +70,7 @@ describe('the removal of a domain', () => {
       await users.add(`user of ${domain}`, `${domain}:administrator`);
     }
     await writeSweepState(table, { other: { domain: 'd10', cvm_id: 'cvm-1' } });
-    const [before, contentBefore] = [await itemsOf(table), await keysOfContent()];
+    const [before, contentBefore] = [await itemsOf(table), await contentKeys(stores.content)];
 
     await fillDomain(stores);
     const added = Object.keys(await itemsOf(table)).filter((key) => !(key in before));
@@ -106,7 +94,7 @@ describe('the removal of a domain', () => {
     }
     expect(kills).toBeGreaterThan(5);
     expect(await itemsOf(table)).toEqual(before);
-    expect(await keysOfContent()).toEqual(contentBefore);
+    expect(await contentKeys(stores.content)).toEqual(contentBefore);
     expect(await users.membershipsOf('ada')).toBeUndefined();
     expect(await users.membershipsOf('user of d')).toEqual(['d:administrator']);
     expect(await users.membershipsIn('d1')).toEqual([]);

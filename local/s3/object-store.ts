@@ -1,0 +1,173 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import * as v from 'valibot';
+import { BrokenFilesError, type BrokenFile } from '../data/broken-files-error.ts';
+import { readKeptJson } from '../data/read-kept-json.ts';
+import { cannotWrite, writeKeptFile } from '../data/write-kept-file.ts';
+import { S3Error } from './s3-error.ts';
+
+const metadata = v.object({
+  key: v.string(),
+  /** The file with the content. */
+  content: v.string(),
+  size: v.number(),
+  etag: v.string(),
+  last_modified: v.pipe(v.string(), v.isoTimestamp()),
+});
+
+type Metadata = v.InferOutput<typeof metadata>;
+export type StoredObject = Omit<Metadata, 'content'>;
+
+interface Kept extends Metadata {
+  /** The content, if it is in memory. */
+  bytes?: Buffer;
+}
+
+const metaEnding = '.json';
+
+/**
+ * Objects in memory, or in a directory. An object has two files there: its content under a name of its own, and the metadata, which
+ * name the key and the content. The metadata are replaced as a whole after the content is complete. So a crash leaves an object as it
+ * was or as it was to become, and at most content that nothing names.
+ */
+export class ObjectStore {
+  readonly #directory: string | undefined;
+  readonly #objects = new Map<string, Kept>();
+  /** Keys of new objects that are being received. */
+  readonly #awaited = new Set<string>();
+
+  /**
+   * Finds the objects of the directory, and removes what a crash left.
+   * @throws BrokenFilesError with every broken file
+   */
+  constructor(directory: string | undefined) {
+    this.#directory = directory;
+    if (directory === undefined) return;
+    mkdirSync(directory, { recursive: true });
+    const files = readdirSync(directory);
+    const found = files.filter((file) => file.endsWith(metaEnding)).map((file) => readMetadata(directory, file));
+    const broken = found.filter((each) => 'problem' in each);
+    if (broken.length > 0) throw new BrokenFilesError(broken);
+    for (const object of found) if ('key' in object) this.#objects.set(object.key, object);
+    const named = new Set([...this.#objects.values()].flatMap(({ key, content }) => [nameOf(key), content]));
+    for (const file of files) if (!named.has(file)) rmSync(join(directory, file));
+  }
+
+  find(key: string): StoredObject | undefined {
+    return this.#objects.get(key);
+  }
+
+  /** Returns objects in the order of their keys. */
+  list({ prefix, after, limit }: { prefix: string; after: string; limit: number }): StoredObject[] {
+    const keys = [...this.#objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
+    return keys.slice(0, limit).flatMap((key) => this.#objects.get(key) ?? []);
+  }
+
+  /** Returns the content from a byte to another one, both included. */
+  read(key: string, range: { start: number; end: number }): Readable {
+    const { bytes, content = '' } = this.#objects.get(key) ?? {};
+    if (range.end < range.start) return Readable.from([]);
+    return bytes ? Readable.from([bytes.subarray(range.start, range.end + 1)]) : createReadStream(this.#file(content), range);
+  }
+
+  /**
+   * Stores an object once its body is complete. Nothing is left of a body that breaks off.
+   * @throws S3Error 412 if it must be new and exists, 409 if it must be new and is being received; whatever the body throws
+   */
+  async put(key: string, body: AsyncIterable<Buffer>, { mustBeNew }: { mustBeNew: boolean }): Promise<StoredObject> {
+    if (mustBeNew) this.#await(key);
+    const hash = createHash('md5');
+    let size = 0;
+    const measured = async function* () {
+      for await (const chunk of body) {
+        hash.update(chunk);
+        size += chunk.length;
+        yield chunk;
+      }
+    };
+    const content = `${randomUUID()}.data`;
+    try {
+      const bytes = await this.#receive(content, measured());
+      const etag = `"${hash.digest('hex')}"`;
+      const object = { key, content, size, etag, last_modified: new Date().toISOString() };
+      const before = this.#objects.get(key);
+      if (!bytes) writeKeptFile(this.#file(nameOf(key)), JSON.stringify(object));
+      this.#objects.set(key, { ...object, ...(bytes ? { bytes } : {}) });
+      if (before) this.#remove(before.content);
+      return object;
+    } catch (error) {
+      this.#remove(content);
+      throw error;
+    } finally {
+      if (mustBeNew) this.#awaited.delete(key);
+    }
+  }
+
+  delete(key: string): void {
+    const object = this.#objects.get(key);
+    if (!object) return;
+    this.#remove(nameOf(key));
+    this.#objects.delete(key);
+    this.#remove(object.content);
+  }
+
+  #await(key: string): void {
+    if (this.#objects.has(key)) {
+      throw new S3Error(412, 'PreconditionFailed', 'At least one of the pre-conditions you specified did not hold');
+    }
+    if (this.#awaited.has(key)) {
+      throw new S3Error(409, 'ConditionalRequestConflict', 'A conflicting conditional operation is currently in progress.');
+    }
+    this.#awaited.add(key);
+  }
+
+  /** Returns the content if it is kept in memory. */
+  async #receive(name: string, body: AsyncIterable<Buffer>): Promise<Buffer | undefined> {
+    if (this.#directory === undefined) return await buffer(body);
+    const path = this.#file(name);
+    const fail = (error: unknown) => {
+      throw cannotWrite(path, error);
+    };
+    const file = await open(path, 'wx', 0o600).catch(fail);
+    try {
+      for await (const chunk of body) await file.writeFile(chunk).catch(fail);
+      await file.sync().catch(fail);
+    } finally {
+      await file.close();
+    }
+    return undefined;
+  }
+
+  #remove(name: string): void {
+    if (this.#directory !== undefined) rmSync(this.#file(name), { force: true });
+  }
+
+  #file(name: string): string {
+    return join(this.#directory ?? '', name);
+  }
+}
+
+/** The name of an object's metadata. No key leads out of the directory, whatever it contains. */
+function nameOf(key: string): string {
+  return createHash('sha256').update(key).digest('hex') + metaEnding;
+}
+
+function readMetadata(directory: string, name: string): Metadata | BrokenFile {
+  const file = join(directory, name);
+  const withoutIt = 'Without it, the content of one asset is lost.';
+  const kept = readKeptJson(file, metadata);
+  if (kept === undefined) return { file, problem: 'it has disappeared', withoutIt };
+  if ('problem' in kept) return { file, problem: kept.problem, withoutIt };
+  const { content, size: expected } = kept.content;
+  const size = statSync(join(directory, content), { throwIfNoEntry: false })?.size;
+  if (size === expected) return kept.content;
+  const problem =
+    size === undefined
+      ? `it describes ${content}, which is missing`
+      : `it describes ${content} with ${expected} bytes, but that file has ${size}`;
+  return { file, problem, withoutIt };
+}
