@@ -3,7 +3,7 @@ import { type JournalHead, parseHead } from '../events/stored-journal.ts';
 import { appendEvents } from '../events/append-events.ts';
 import { dayOf } from '../lists/days.ts';
 import { groupOfOwner, indexedLists, memberChange, stateOf } from '../lists/indexed-list.ts';
-import type { MemberChange } from '../lists/log.ts';
+import type { MemberChange, Step } from '../lists/log.ts';
 import { recordChange } from '../lists/record-change.ts';
 import { computationKeys, journalKeys, type Key, keyToWrite, type RowKey, userKeys } from '../table/keys.ts';
 import { readSettled } from '../table/read-settled.ts';
@@ -17,33 +17,26 @@ import type { ComputationFields, ComputationStatus, StoredComputation } from './
 import { computationKey, computationNumber, parseComputation } from './read-computation.ts';
 import type { Run } from './run.ts';
 
-/**
- * A computation that was read in order to change it: its row and the head of its journal. Every change asserts that neither has
- * changed since. Otherwise the transaction fails with StaleReadError, which withFreshReads handles.
- */
+/** A computation that was read in order to change it. Every change fails with StaleReadError if row or head have changed since. */
 export interface ComputationToChange {
   domain: string;
   row: StoredComputation;
   head: JournalHead;
 }
 
-/**
- * Returns the keys of the items that parseToChange parses, in this order.
- * @throws ServiceError `not_found` if this service cannot have issued the identifier
- */
+type RowToChange = Pick<ComputationToChange, 'domain' | 'row'>;
+
+/** Returns the keys of the items that parseToChange parses, in this order. @throws ServiceError `not_found` as computationKey does */
 export function keysToChange(domain: string, id: string): [RowKey, Key] {
   return [computationKey(domain, id), journalKeys.head(id)];
 }
 
-/** Parses the items read at keysToChange. @throws ServiceError `not_found` */
+/** @throws ServiceError `not_found` */
 export function parseToChange(domain: string, id: string, [row, head]: (Item | undefined)[]): ComputationToChange {
   return { domain, row: parseComputation(row, id), head: parseHead(head) };
 }
 
-/**
- * Reads a computation with readSettled, so that no item read afterwards is older than its row. One round trip.
- * @throws ServiceError `not_found`
- */
+/** Reads with readSettled, so that no item read afterwards is older than the row. One round trip. @throws ServiceError `not_found` */
 export async function readToChange(table: Table, domain: string, id: string): Promise<ComputationToChange> {
   return parseToChange(domain, id, await readSettled(table, keysToChange(domain, id)));
 }
@@ -74,9 +67,11 @@ export async function addComputation(
   entry: Entry,
 ): Promise<void> {
   const Item = { ...keyToWrite(computationKey(domain, row.id)), ...schemaAttribute, ...row };
-  transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } });
-  transaction.add({ put: { Item: { ...userKeys.owner(domain, row.owner, computationNumber(row.id)) } } });
-  const change = memberOf({ domain, row }, { now: row.status });
+  transaction.add(
+    { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },
+    { put: { Item: { ...userKeys.owner(domain, row.owner, computationNumber(row.id)) } } },
+  );
+  const change = listChange({ domain, row }, { now: row.status });
   await recordEntry(table, transaction, { domain, row, head: parseHead(undefined) }, [change], entry);
 }
 
@@ -92,34 +87,25 @@ export async function enterStatus(
   entry: Entry,
 ): Promise<void> {
   const { status } = run;
-  const change = memberOf(computation, { before: computation.row.status, now: status });
-  const row = writeRow(transaction, computation, { status, run });
+  const change = listChange(computation, { before: computation.row.status, now: status });
+  const row = changeRow(transaction, computation, { status, run });
   await recordEntry(table, transaction, { ...computation, row }, [change, runChange], entry);
-}
-
-/** Returns the change of a computation in the list of computations. */
-function memberOf(
-  { domain, row: { id, owner } }: Pick<ComputationToChange, 'domain' | 'row'>,
-  change: { before?: ComputationStatus; now?: ComputationStatus; groupBefore?: string },
-): MemberChange {
-  return memberChange(indexedLists.computations(domain), computationNumber(id), { ...change, group: groupOfOwner(owner) });
 }
 
 /** Adds the new status to the lists, the statistics and the journal. */
 async function recordEntry(
   table: Table,
   transaction: Transaction,
-  { domain, row, head }: ComputationToChange,
+  computation: ComputationToChange,
   changes: MemberChange[],
   { originator, details, now }: Entry,
 ): Promise<void> {
-  const list = indexedLists.computations(domain);
-  const entered = { day: dayOf(Date.parse(now)), state: stateOf(list, row.status) };
-  recordChange(transaction, list.index, { resource: computationNumber(row.id), version: row.version, changes, entered });
+  const { domain, row } = computation;
+  const state = stateOf(indexedLists.computations(domain), row.status);
+  recordInList(transaction, computation, { changes, entered: { day: dayOf(Date.parse(now)), state } });
   const ofRun = row.run ? { run_id: row.run.id, cvm_id: row.run.cvm_id } : {};
   const event = { ...entryEvents[row.status], ...ofRun, originator, details, lifecycle: true } as const;
-  const { actions } = await appendEvents(table, { domain, computationId: row.id }, head, [event], now);
-  transaction.add(...actions);
+  await append(table, transaction, computation, [event], now);
 }
 
 /** Replaces the fields that users set, and records `events`. @returns the row after the change */
@@ -128,28 +114,21 @@ export async function replaceFields(
   transaction: Transaction,
   computation: ComputationToChange,
   fields: ComputationFields,
-  { events, now }: { events: [NewEvent, ...NewEvent[]]; now: string },
+  { events, now }: { events: NewEvent[]; now: string },
 ): Promise<StoredComputation> {
-  const next = changeRow(transaction, computation, { ...fields, updated_at: laterOf(computation.row.updated_at, now) });
-  if (next.owner !== computation.row.owner) {
-    moveOwner(transaction, computation, next.owner);
-    const groupBefore = groupOfOwner(computation.row.owner);
-    const change = memberOf({ ...computation, row: next }, { before: next.status, now: next.status, groupBefore });
-    recordMembers(transaction, computation.domain, next, [change]);
+  const { domain, row: before } = computation;
+  const row = changeRow(transaction, computation, { ...fields, updated_at: laterOf(before.updated_at, now) });
+  if (row.owner !== before.owner) {
+    const number = computationNumber(row.id);
+    transaction.add(
+      { delete: { Key: userKeys.owner(domain, before.owner, number) } },
+      { put: { Item: { ...userKeys.owner(domain, row.owner, number) } } },
+    );
+    const moved = { before: row.status, now: row.status, groupBefore: groupOfOwner(before.owner) };
+    recordInList(transaction, { domain, row }, { changes: [listChange({ domain, row }, moved)] });
   }
-  const journal = { domain: computation.domain, computationId: next.id };
-  const { actions } = await appendEvents(table, journal, computation.head, events, now);
-  transaction.add(...actions);
-  return next;
-}
-
-/** Moves the computation from the tasks of its owner to those of another user. */
-function moveOwner(transaction: Transaction, { domain, row }: ComputationToChange, owner: string): void {
-  const number = computationNumber(row.id);
-  transaction.add(
-    { delete: { Key: userKeys.owner(domain, row.owner, number) } },
-    { put: { Item: { ...userKeys.owner(domain, owner, number) } } },
-  );
+  await append(table, transaction, computation, events, now);
+  return row;
 }
 
 /**
@@ -158,7 +137,7 @@ function moveOwner(transaction: Transaction, { domain, row }: ComputationToChang
  */
 export function changeInputs(
   transaction: Transaction,
-  computation: Pick<ComputationToChange, 'domain' | 'row'>,
+  computation: RowToChange,
   { addedDatasets }: { addedDatasets: number },
 ): void {
   const { inputs_version, dataset_count } = computation.row;
@@ -173,13 +152,10 @@ export async function changeInputsWithEvent(
   table: Table,
   transaction: Transaction,
   computation: ComputationToChange,
-  change: { addedDatasets: number; event: NewEvent; now: string },
+  { event, now, ...change }: { addedDatasets: number; event: NewEvent; now: string },
 ): Promise<number> {
   changeInputs(transaction, computation, change);
-  const journal = { domain: computation.domain, computationId: computation.row.id };
-  const { actions, head } = await appendEvents(table, journal, computation.head, [change.event], change.now);
-  transaction.add(...actions);
-  return head.count;
+  return await append(table, transaction, computation, [event], now);
 }
 
 /** Records 1 to 50 events that do not change the computation. Asserts that it still exists. */
@@ -190,10 +166,8 @@ export async function recordEvents(
   events: NewEvent[],
   now: string,
 ): Promise<void> {
-  const { domain, row, head } = computation;
-  assertExists(transaction, domain, row.id);
-  const { actions } = await appendEvents(table, { domain, computationId: row.id }, head, events, now);
-  transaction.add(...actions);
+  assertExists(transaction, computation.domain, computation.row.id);
+  await append(table, transaction, computation, events, now);
 }
 
 /** Makes the transaction fail with StaleReadError if the computation has been deleted. */
@@ -203,78 +177,14 @@ export function assertExists(transaction: Transaction, domain: string, id: strin
   transaction.add({ check, otherwise: new StaleReadError() });
 }
 
-/** Makes the transaction fail with StaleReadError if the computation or its inputs have changed since it was read. */
-export function assertUnchanged(transaction: Transaction, { domain, row }: Pick<ComputationToChange, 'domain' | 'row'>): void {
-  const check = { Key: keyToWrite(computationKey(domain, row.id)), ...unchanged(row) };
-  transaction.add({ check, otherwise: new StaleReadError() });
-}
-
 /** Removes a computation from all reads: its row, list entry and journal head. The purge removes the rest. */
-export function removeComputation(transaction: Transaction, { domain, row }: ComputationToChange): void {
+export function removeComputation(transaction: Transaction, { domain, row }: RowToChange): void {
   transaction.add(
     { delete: { Key: keyToWrite(computationKey(domain, row.id)), ...unchanged(row) }, otherwise: new StaleReadError() },
     { delete: { Key: journalKeys.head(row.id) } },
   );
-  const change = memberOf({ domain, row }, { before: row.status });
-  recordMembers(transaction, domain, { ...row, version: row.version + 1 }, [change]);
-}
-
-/** Adds changes of the lists that no status and no event goes with. */
-function recordMembers(
-  transaction: Transaction,
-  domain: string,
-  { id, version }: StoredComputation,
-  changes: MemberChange[],
-): void {
-  recordChange(transaction, indexedLists.computations(domain).index, { resource: computationNumber(id), version, changes });
-}
-
-type RowChange = Partial<Omit<StoredComputation, 'id' | 'created_at' | 'version' | 'status' | 'run'>>;
-
-/** Changes the row and leaves its status: `enterStatus` alone changes that. @returns the row after the change */
-function changeRow(
-  transaction: Transaction,
-  computation: Pick<ComputationToChange, 'domain' | 'row'>,
-  change: RowChange,
-): StoredComputation {
-  return writeRow(transaction, computation, change);
-}
-
-/**
- * The only statement that changes a computation's row. Increments `version`. Only changeRow and enterStatus call it.
- * @returns the row after the change
- */
-function writeRow(
-  transaction: Transaction,
-  { domain, row }: Pick<ComputationToChange, 'domain' | 'row'>,
-  change: RowChange | { status: ComputationStatus; run: Run },
-): StoredComputation {
-  const next = { ...change, version: row.version + 1 };
-  const set = setAttributes(next);
-  const guard = unchanged(row);
-  transaction.add({
-    update: {
-      Key: keyToWrite(computationKey(domain, row.id)),
-      UpdateExpression: set.UpdateExpression,
-      ConditionExpression: guard.ConditionExpression,
-      ExpressionAttributeNames: { ...set.ExpressionAttributeNames, ...guard.ExpressionAttributeNames },
-      ExpressionAttributeValues: { ...set.ExpressionAttributeValues, ...guard.ExpressionAttributeValues },
-    },
-    otherwise: new StaleReadError(),
-  });
-  return { ...row, ...next };
-}
-
-/**
- * The condition that the row has not changed since it was read. Earlier versions of the service increment `version` only on
- * replacements, so `inputs_version` and `status` are compared too.
- */
-function unchanged({ id, version, inputs_version, status }: StoredComputation) {
-  return {
-    ConditionExpression: 'id = :id AND version = :version AND inputs_version = :inputs_version AND #status = :status',
-    ExpressionAttributeNames: { '#status': 'status' },
-    ExpressionAttributeValues: { ':id': id, ':version': version, ':inputs_version': inputs_version, ':status': status },
-  };
+  const change = listChange({ domain, row }, { before: row.status });
+  recordInList(transaction, { domain, row: { ...row, version: row.version + 1 } }, { changes: [change] });
 }
 
 /** Replaces the users whom a computation names as result consumers. Adds nothing if they stay the same. */
@@ -287,14 +197,71 @@ export function replaceConsumers(
   const key = computationKeys.consumers(id);
   transaction.add(after.length > 0 ? { put: { Item: { ...key, consumers: after } } } : { delete: { Key: key } });
   const placeOf = (user: string) => userKeys.consumer(domain, user, computationNumber(id));
-  for (const user of difference(after, before)) transaction.add({ put: { Item: { ...placeOf(user) } } });
-  for (const user of difference(before, after)) transaction.add({ delete: { Key: placeOf(user) } });
+  const [added, removed] = [after.filter((user) => !before.includes(user)), before.filter((user) => !after.includes(user))];
+  for (const user of added) transaction.add({ put: { Item: { ...placeOf(user) } } });
+  for (const user of removed) transaction.add({ delete: { Key: placeOf(user) } });
 }
 
 export function isSameList(before: string[], after: string[]): boolean {
   return before.length === after.length && before.every((user, index) => user === after[index]);
 }
 
-function difference(users: string[], others: string[]): string[] {
-  return users.filter((user) => !others.includes(user));
+async function append(
+  table: Table,
+  transaction: Transaction,
+  { domain, row, head }: ComputationToChange,
+  events: NewEvent[],
+  now: string,
+): Promise<number> {
+  const appended = await appendEvents(table, { domain, computationId: row.id }, head, events, now);
+  transaction.add(...appended.actions);
+  return appended.head.count;
+}
+
+/** Returns the change of a computation in the list of computations. */
+function listChange(
+  { domain, row: { id, owner } }: RowToChange,
+  change: { before?: ComputationStatus; now?: ComputationStatus; groupBefore?: string },
+): MemberChange {
+  return memberChange(indexedLists.computations(domain), computationNumber(id), { ...change, group: groupOfOwner(owner) });
+}
+
+function recordInList(
+  transaction: Transaction,
+  { domain, row: { id, version } }: RowToChange,
+  step: Omit<Step, 'version'>,
+): void {
+  recordChange(transaction, indexedLists.computations(domain).index, { resource: computationNumber(id), version, ...step });
+}
+
+/** What can change besides the status, which changes together with the run. */
+type RowChange = Partial<Omit<StoredComputation, 'id' | 'created_at' | 'version' | 'status' | 'run'>>;
+
+/** The only statement that changes a computation's row. Increments `version`. @returns the row after the change */
+function changeRow(
+  transaction: Transaction,
+  { domain, row }: RowToChange,
+  change: RowChange | { status: ComputationStatus; run: Run },
+): StoredComputation {
+  const next = { ...change, version: row.version + 1 };
+  const set = setAttributes(next);
+  const guard = unchanged(row);
+  transaction.add({
+    update: {
+      Key: keyToWrite(computationKey(domain, row.id)),
+      UpdateExpression: set.UpdateExpression,
+      ConditionExpression: guard.ConditionExpression,
+      ExpressionAttributeNames: set.ExpressionAttributeNames,
+      ExpressionAttributeValues: { ...set.ExpressionAttributeValues, ...guard.ExpressionAttributeValues },
+    },
+    otherwise: new StaleReadError(),
+  });
+  return { ...row, ...next };
+}
+
+function unchanged({ id, version }: StoredComputation) {
+  return {
+    ConditionExpression: 'id = :id AND version = :version',
+    ExpressionAttributeValues: { ':id': id, ':version': version },
+  };
 }
