@@ -59,12 +59,6 @@ export const acceptedMutants: AcceptedMutant[] = [
     reason: 'Both stand behind every number that a journal can have.',
   },
   {
-    file: 'shared/table/open-table.ts',
-    before: 'const maxAttempts = 6;',
-    after: 'const maxAttempts = 7;',
-    reason: 'Tuning: how often the SDK tries one call.',
-  },
-  {
     file: 'shared/lists/read-page.ts',
     before: 'const firstMembers = 50;',
     after: 'const firstMembers = 51;',
