@@ -1,7 +1,6 @@
 import { constants, createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { canonicalDigest } from '../canonical-json.ts';
 
-/** What limits an approval. Only what is given. */
 export interface Limits {
   cvm_ids?: string[];
   expires_at?: string;
@@ -15,7 +14,6 @@ interface Approved {
   limits: Limits;
 }
 
-/** Returns those of the limits that are given. */
 export function limitsOf({ cvm_ids, expires_at }: { [name in keyof Limits]?: Limits[name] | null | undefined }): Limits {
   return { ...(cvm_ids ? { cvm_ids } : {}), ...(expires_at ? { expires_at } : {}) };
 }

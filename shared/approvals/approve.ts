@@ -35,8 +35,8 @@ interface Approved {
 }
 
 /**
- * Gives the caller's approval of the manifest, and replaces an earlier one. Writes nothing if the caller gave the same before. A
- * run that starts at the same time is checked again. Four round trips.
+ * Gives the caller's approval of the manifest, and replaces an earlier one. Writes nothing if the caller gave the same before. Four
+ * round trips.
  * @throws ServiceError `not_found`; `forbidden`; `incomplete` while there is no manifest; `conflict` if the manifest is another
  * one; `invalid_request` for a signature that is not the caller's; `precondition_failed`, after all of these
  */
@@ -98,7 +98,7 @@ function staleDigest(manifest_digest: string): ServiceError {
   });
 }
 
-/** Returns the signature and the key that it was verified with. @throws ServiceError `invalid_request` */
+/** @throws ServiceError `invalid_request` */
 function signatureOf(
   { domain, computationId, given, by }: ApproveRequest,
   { keys }: Inputs,

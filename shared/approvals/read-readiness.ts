@@ -6,7 +6,7 @@ import { describeApproval, type Approval } from './approval.ts';
 import { becauseOf, digestedManifestOf, isStale, neededApprovals, readinessOf } from './readiness.ts';
 
 /**
- * Reads what is missing before a run on any CVM, and the digest of the manifest if there is one. Three round trips.
+ * Reads what is missing before a run on any CVM. Three round trips.
  * @param at RFC 3339, UTC, milliseconds
  * @throws ServiceError `not_found`
  */
@@ -22,7 +22,7 @@ export async function readReadiness(
 }
 
 /**
- * Reads whose approval a run needs, and the approvals that were given, by user. Three round trips.
+ * Three round trips.
  * @param at RFC 3339, UTC, milliseconds
  * @throws ServiceError `not_found`
  */

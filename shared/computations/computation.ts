@@ -51,7 +51,7 @@ const consumers = v.pipe(
   v.transform((users) => [...new Set(users)]),
 );
 
-/** The fields of the row that users set. Without `owner`, because its default depends on the caller. */
+/** Without `owner`, because its default depends on the caller. */
 const givenFields = {
   name: v.pipe(text(1, 200), v.description('The name. 1 to 200 characters.'), v.examples(['Average income by region'])),
   description: v.optional(description, ''),
@@ -110,7 +110,6 @@ const rowEntries = {
   updated_at: updatedAt,
 };
 
-/** A computation in a list. */
 export const computationRow = v.pipe(v.object(rowEntries), v.title('ComputationRow'), v.description('A computation in a list.'));
 
 /** Leaves out what only the stored row has. */
@@ -118,7 +117,6 @@ export function rowOf(stored: StoredComputation): v.InferOutput<typeof computati
   return v.parse(computationRow, stored);
 }
 
-/** The stored row of a computation, with its latest run and the versions that guard changes. Without its configuration. */
 export const storedComputation = v.object({
   ...rowEntries,
   run: v.nullable(runSchema),
@@ -134,10 +132,8 @@ export type StoredComputation = v.InferOutput<typeof storedComputation>;
 
 const givenSchema = v.object(givenFields);
 
-/** The fields of the row that users set when they create or replace a computation. */
 export type ComputationFields = v.InferOutput<typeof givenSchema> & Pick<StoredComputation, 'owner' | 'approval'>;
 
-/** Picks these fields from the body of endpoint 1 or 4. */
 export function fieldsOf(
   body: v.InferOutput<typeof givenSchema>,
   { owner, approval }: Pick<StoredComputation, 'owner' | 'approval'>,
@@ -173,14 +169,13 @@ const detailEntries = {
   run: v.pipe(v.nullable(runSchema), v.description('The latest run. null if the computation was never run.')),
 };
 
-/** A computation with its configuration, assets and latest run. */
 export const computationSchema = v.pipe(
   v.object({ ...rowEntries, ...detailEntries }),
   v.title('Computation'),
   v.description('A computation with its configuration, its linked assets and its latest run.'),
 );
 
-/** The answer of endpoint 3: with `peek` the row alone. One type for both keeps the fields usable in generated clients. */
+/** With `peek` the row alone. One type for both keeps the fields usable in generated clients. */
 export const computationView = v.pipe(
   v.object({ ...rowEntries, ...v.partial(v.object(detailEntries)).entries }),
   v.title('ComputationView'),

@@ -27,7 +27,7 @@ interface Created {
   definition: Definition;
 }
 
-/** Creates a computation. Two round trips: one for its number, one for the transaction that writes everything. */
+/** Two round trips: one for the number, one for the transaction that writes everything. */
 export async function createComputation(table: Table, given: NewComputation): Promise<Committed<Created>> {
   const { domain, fields, seal, consumers, by, now } = given;
   const id = numberedId(await nextNumber(table, lists.computations(domain)));
@@ -62,10 +62,7 @@ interface CreationByCaller {
   caller: Caller;
 }
 
-/**
- * Decides what a new computation of a caller contains. Default owner: the caller.
- * @throws ServiceError `forbidden` if the caller may not create a computation for this owner
- */
+/** @throws ServiceError `forbidden` if the caller may not create a computation for this owner */
 export function decideCreation({
   body,
   caller,

@@ -19,7 +19,7 @@ function mayReadServerKey({ owner }: StoredComputation, caller: Caller): boolean
   return caller.actions.has('edit') || caller.id === owner;
 }
 
-/** Builds the computation that the caller may see. @param server_key in plain text, shown if the caller may read it */
+/** @param server_key in plain text, shown if the caller may read it */
 export function describeComputation(
   row: StoredComputation,
   definition: Definition,
@@ -38,7 +38,6 @@ export function describeComputation(
   };
 }
 
-/** Reads what a description of a computation needs. One round trip. @throws ServiceError `not_found` */
 export async function readToDescribe(
   table: Table,
   domain: string,
@@ -49,9 +48,8 @@ export async function readToDescribe(
 }
 
 /**
- * Returns the entity tag of a computation as the caller sees it. It covers the configuration and the links themselves, not only the
- * version of the row: endpoint 3 can read the row after a change and the other items before it, and must not return the tag of
- * the changed computation with them. The digest of the private key stands for the key, so that no tag takes opening it.
+ * Covers the configuration and the links themselves, because a reader can see the row after a change and the other items before it.
+ * The digest of the private key stands for the key.
  */
 export function computationEtag(caller: Caller, row: StoredComputation, definition: Definition): string {
   const { server_key } = definition.agent_config;
@@ -59,12 +57,12 @@ export function computationEtag(caller: Caller, row: StoredComputation, definiti
   return etagOf(v.parse(computationSchema, describeComputation(row, definition, { caller, server_key: digest })));
 }
 
-/** Returns the entity tag of the row alone (`peek=true`). It covers the version, so that it stands for everything unseen too. */
+/** The entity tag of the row alone (`peek=true`). Covers the version, which stands for everything unseen. */
 export function peekEtag(row: StoredComputation): string {
   return etagOf([rowOf(row), row.version]);
 }
 
-/** Returns the entity tags that endpoints 1, 3 and 4 give to the caller for this state. If-Match can name any of them. */
+/** If-Match can name any of these. */
 export function etagsFor(caller: Caller, row: StoredComputation, definition: Definition): string[] {
   return [computationEtag(caller, row, definition), peekEtag(row)];
 }
@@ -75,7 +73,7 @@ interface Request {
   caller: Caller;
   /** Only the fields that a list entry has. */
   isPeek: boolean;
-  /** Returns whether the caller has the answer with this ETag. */
+  /** Whether the caller has the answer with this ETag. */
   isKnown?: ((etag: string) => boolean) | undefined;
 }
 
@@ -85,10 +83,7 @@ interface Described {
   computation?: Computation | ReturnType<typeof rowOf>;
 }
 
-/**
- * Reads a computation as the caller may see it. One round trip, and a call of KMS if the answer includes a private key.
- * @throws ServiceError `not_found`
- */
+/** One round trip, and a call of KMS if the answer includes a private key. @throws ServiceError `not_found` */
 export async function describeToCaller(table: Table, open: OpenKey, request: Request): Promise<Described> {
   const { domain, id, caller, isPeek, isKnown } = request;
   if (isPeek) {
@@ -105,8 +100,8 @@ export async function describeToCaller(table: Table, open: OpenKey, request: Req
 }
 
 /**
- * Adds `server_key` as it is stored now to a computation that was kept without it, if the caller may read it now. One round
- * trip, and a call of KMS if there is a key. A computation that has been deleted has no key.
+ * Adds the current `server_key` to a computation that was kept without it, if the computation still exists and the caller may read
+ * the key now. One round trip, and a call of KMS if there is a key.
  */
 export async function withCurrentServerKey(
   computation: Computation,

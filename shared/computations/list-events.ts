@@ -20,7 +20,6 @@ import { computationKey, parseComputation } from './read-computation.ts';
 import { readRun } from './read-run.ts';
 import type { Run } from './run.ts';
 
-/** The parameters of endpoint 23. */
 interface EventListQuery extends EventQuery {
   limit: number;
   offset?: number | undefined;
@@ -33,7 +32,7 @@ interface EventListQuery extends EventQuery {
 interface EventList extends EventPage, Paging {}
 
 /**
- * Lists the events of a computation that match every filter: newest first, or those after an event, oldest first (watchEvents).
+ * Lists the matching events of a computation, newest first, or those after an event, oldest first.
  * @param wait used only with `after`
  * @throws ServiceError `not_found`; `invalid_request` if `from`, `to` or `after` is invalid, or parameters do not go together
  */
@@ -70,11 +69,7 @@ export interface Watching {
   limit: number;
 }
 
-/**
- * Lists the events of a computation that were recorded after an event and match every filter, oldest first. Waits until there is one.
- * A client that continues after the last event of each answer gets every event once.
- * @throws ServiceError `not_found`; `invalid_request` if `from` or `to` is invalid, or `after` is no event of the computation
- */
+/** Waits until there is an event. A client that continues after the last event of each answer gets every event once. */
 export async function watchEvents(
   table: Table,
   { domain, id }: { domain: string; id: string },
@@ -103,7 +98,7 @@ export async function watchEvents(
   return { events, total };
 }
 
-/** A run has no event before its start. So the index segments of earlier runs need not be read. */
+/** A run has no event before its start, so the index segments of earlier runs need not be read. */
 function sinceStartOf({ started_at }: Run, filter: EventFilter): EventFilter {
   return { ...filter, from: laterOf(filter.from ?? started_at, started_at) };
 }
@@ -111,10 +106,7 @@ function sinceStartOf({ started_at }: Run, filter: EventFilter): EventFilter {
 const expectedAfter =
   'Expected the identifier of an event of this computation, or an empty value. Identifiers that an earlier version of the service issued (UUID version 4) are found only among the newest 100 events.';
 
-/**
- * Reads the latest lifecycle event of a computation. One round trip.
- * @throws ServiceError `not_found`
- */
+/** Reads the latest lifecycle event. One round trip. @throws ServiceError `not_found` */
 export async function readStatus(table: Table, domain: string, id: string): Promise<Event> {
   const [row, latest] = await getItems(table, [computationKey(domain, id), journalKeys.latest(id)]);
   parseComputation(row, id);

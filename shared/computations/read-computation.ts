@@ -8,31 +8,31 @@ import { getItem, type Item, queryPrefix, type Table } from '../table/table.ts';
 import { parseAgentConfig, type StoredAgentConfig } from './agent-config.ts';
 import { storedComputation, type StoredComputation } from './computation.ts';
 
-/** Returns the number of a computation in its list. @throws ServiceError `not_found` if this service cannot have issued the identifier */
+/** @throws ServiceError `not_found` if this service cannot have issued the identifier */
 export function computationNumber(id: string): number {
   const number = numberOf(id);
   if (number === undefined) throw notFound('computation');
   return number;
 }
 
-/** Returns the key of a computation's row. @throws ServiceError `not_found` if this service cannot have issued the identifier */
+/** Throws as computationNumber does. */
 export function computationKey(domain: string, id: string): RowKey {
   return listKeys.row(lists.computations(domain), computationNumber(id));
 }
 
-/** Parses the row read at `computationKey`. Returns undefined if it is missing or belongs to another computation. */
+/** @returns undefined if the row is missing or belongs to another computation */
 export function findComputation(item: Item | undefined, id: string): StoredComputation | undefined {
   return item?.['id'] === id ? parseStored(storedComputation, item, 'computation') : undefined;
 }
 
-/** Like findComputation, but throws. @throws ServiceError `not_found` */
+/** @throws ServiceError `not_found` */
 export function parseComputation(item: Item | undefined, id: string): StoredComputation {
   const computation = findComputation(item, id);
   if (!computation) throw notFound('computation');
   return computation;
 }
 
-/** Reads a computation's row in one round trip. @throws ServiceError `not_found` */
+/** One round trip. @throws ServiceError `not_found` */
 export async function readComputation(table: Table, domain: string, id: string): Promise<StoredComputation> {
   return parseComputation(await getItem(table, computationKey(domain, id)), id);
 }
@@ -71,7 +71,7 @@ export function parseDefinition(items: Item[]): Definition {
   };
 }
 
-/** Reads a computation's definition in one round trip. The limits keep a definition below 1 MB, the most that one query reads. */
+/** One round trip. The limits keep a definition below 1 MB, the most that one query reads. */
 export async function readDefinition(table: Table, id: string): Promise<Definition> {
   return parseDefinition(await queryPrefix(table, computationKeys.partition(id), computationKeys.prefixes.part));
 }

@@ -4,18 +4,18 @@ import { listKeys, lists, type RowKey } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
 
-/** Returns the key of a run's row, or undefined if this service cannot have issued the identifier. */
+/** @returns undefined if this service cannot have issued the identifier */
 export function runKey(domain: string, id: string): RowKey | undefined {
   const number = numberOf(id);
   return number === undefined ? undefined : listKeys.row(lists.runs(domain), number);
 }
 
-/** Parses the row read at `runKey`. Returns undefined if it is missing or belongs to another run. */
+/** @returns undefined if the row is missing or belongs to another run */
 export function findRun(item: Item | undefined, id: string): Run | undefined {
   return item?.['id'] === id ? parseStored(runSchema, item, 'run') : undefined;
 }
 
-/** Reads a run in one round trip. Returns undefined if it does not exist. */
+/** One round trip. */
 export async function readRun(table: Table, domain: string, id: string): Promise<Run | undefined> {
   const key = runKey(domain, id);
   return key && findRun(await getItem(table, key), id);

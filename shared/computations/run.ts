@@ -3,7 +3,6 @@ import { cvmId, idOfComputation, idOfRun } from '../identifier-schemas.ts';
 import { shownText } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
 
-/** A run starts as `running` and ends in exactly one of the final statuses. */
 export const finalStatuses = ['completed', 'failed', 'cancelled'] as const;
 export const runStatuses = ['running', 'stopping', ...finalStatuses] as const;
 
@@ -16,10 +15,9 @@ export function isActive(status: string): boolean {
   return status === 'running' || status === 'stopping';
 }
 
-/** The longest reason for the end of a run. A CVM gives up to 1,000 characters, and the service may add a sentence of its own. */
+/** A CVM gives up to 1,000 characters, and the service may add a sentence. */
 export const longestReason = 1_200;
 
-/** A run of a computation, as endpoints 3, 7, 8 and 13 return it (docs/contract.md, section 4). */
 export const runSchema = v.pipe(
   v.object({
     id: idOfRun,

@@ -4,7 +4,6 @@ import { indexedLists } from '../lists/indexed-list.ts';
 import type { Table } from '../table/table.ts';
 import { computationStatuses } from './computation.ts';
 
-/** The number of times that a computation entered a status on a UTC day. */
 export const statisticsEntry = v.pipe(
   v.object({
     day: v.pipe(v.string(), v.description('A UTC day.'), v.metadata({ format: 'date', maxLength: 10, examples: ['2025-07-17'] })),

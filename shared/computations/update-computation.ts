@@ -96,7 +96,7 @@ async function configToStore(
   return { ...given, server_key: isSame ? stored : await seal(given.server_key) };
 }
 
-/** `updated` contains the names of the fields, never their values: one may be a private key. A new owner has its own event. */
+/** `updated` contains the names of the fields, never their values: one may be a private key. */
 function changeEvents(
   current: StoredComputation,
   { owner, ...fields }: ComputationFields,
@@ -123,8 +123,8 @@ interface UpdateByCaller {
 }
 
 /**
- * Decides what a caller's replacement of a computation writes. The returned function throws ServiceError: `forbidden` if the caller
- * may not change the computation, or its owner; `invalid_request` if the approval is lowered; `precondition_failed`.
+ * Decides what a caller's replacement writes. The returned function throws ServiceError `forbidden`; `invalid_request` if the
+ * approval is lowered; `precondition_failed`.
  */
 export function decideUpdate({ body, caller, permit, ifMatch }: UpdateByCaller): DecideUpdate {
   return (current, definition) => {

@@ -21,7 +21,7 @@ import { segmentItem } from './segment.ts';
 const eventsPerSegment = 256;
 const bytesPerSegment = 128 * 1024;
 
-/** Whose journal it is. Stored with each event for readers of the table's stream, which get one item at a time (docs/events.md). */
+/** Stored with each event for readers of the table's stream (docs/events.md). */
 export interface JournalOwner {
   domain: string;
   computationId: string;
@@ -34,12 +34,12 @@ export interface Append {
 }
 
 /**
- * Returns the actions that append 1 to 50 events to a journal, at most 53 of the 100 that a transaction may have. `head` is the
- * head that was read. Event numbers continue without a gap, and each event has the hash of the one before it. The events'
- * timestamp is `now`, or the last event's if that is later. Texts that events are filtered by must not exceed 255 bytes, so that an index segment stays far below 400 KB.
+ * Returns the at most 53 actions that append 1 to 50 events to a journal. Their timestamp is `now`, or the last event's if that is
+ * later. Texts that events are filtered by must not exceed 255 bytes, so that an index segment stays far below 400 KB.
  *
- * If another append came first, the transaction fails with StaleReadError, which withFreshReads handles. The head of a deleted
- * journal looks empty, so the transaction must also assert that the computation exists.
+ * If another append came first, the transaction fails with StaleReadError. The head of a deleted journal looks empty, so the
+ * transaction must also assert that the computation exists.
+ * @param head as it was read
  */
 export async function appendEvents(
   table: Table,
@@ -103,7 +103,6 @@ function putEvent({ domain, computationId }: JournalOwner, event: StoredEvent): 
   };
 }
 
-/** Returns the action that replaces the head. It fails with StaleReadError if another append came first. */
 function replaceHead(computationId: string, read: JournalHead, next: JournalHead): Action {
   const Item = { ...journalKeys.head(computationId), ...schemaAttribute, ...next };
   const condition =

@@ -2,10 +2,10 @@ import { invalid } from '../errors.ts';
 import type { Event } from './event.ts';
 import { type Facet, facetOf, facets, type Segment, timestampsOf } from './segment.ts';
 
-/** The filters of endpoint 23 as the client sends them. `from` and `to` are RFC 3339 or Unix seconds, both inclusive. */
+/** The filters as clients send them. `from` and `to` are RFC 3339 or Unix seconds, both inclusive. */
 export type EventQuery = { [filter in Facet | 'from' | 'to']?: string | undefined };
 
-/** Returns the filter. @throws ServiceError `invalid_request` if `from` or `to` is invalid */
+/** @throws ServiceError `invalid_request` if `from` or `to` is invalid */
 export function parseEventQuery({ from, to, ...facets }: EventQuery): EventFilter {
   return {
     ...facets,
@@ -22,8 +22,8 @@ const year0 = Date.parse('0000-01-01T00:00:00.000Z');
 const year9999 = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * Parses the `from` or `to` of a listing: RFC 3339 or Unix seconds, both with an optional fraction. Rounds fractions finer than
- * a millisecond into the range, up for `from` and down for `to`.
+ * Parses RFC 3339 or Unix seconds, both with an optional fraction. Rounds fractions finer than a millisecond up for `from`, down
+ * for `to`.
  * @throws ServiceError `invalid_request` for any other text
  */
 export function parseTimeBound(text: string, bound: 'from' | 'to'): string {
@@ -55,7 +55,7 @@ function millisecondsOf(fraction: string, bound: 'from' | 'to'): number {
   return Number(fraction.slice(0, 3).padEnd(3, '0')) + (bound === 'from' && isFiner ? 1 : 0);
 }
 
-/** The conditions that listed events must all match. `from` and `to` are inclusive, in the service's timestamp format. */
+/** The conditions that listed events must all match. `from` and `to` are inclusive timestamps of the service. */
 export type EventFilter = { [name in Facet | 'from' | 'to']?: string | undefined };
 
 export function filtersFacets(filter: EventFilter): boolean {
@@ -70,7 +70,7 @@ export function matches(filter: EventFilter, event: Pick<Event, Facet | 'timesta
   );
 }
 
-/** Returns the numbers of the matching events of a segment, ascending. Unpacks only columns that can exclude an event. */
+/** @returns ascending event numbers. Unpacks only columns that can exclude an event. */
 export function matchingNumbers(filter: EventFilter, segment: Segment): number[] {
   const length = segment.last_number - segment.first_number + 1;
   let places = Array.from({ length }, (_, place) => place);

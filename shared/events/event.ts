@@ -5,11 +5,9 @@ import type { Reporter } from '../originators.ts';
 import { shownText } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
 
-/** The service's events about the lifecycle of a computation. */
 export const lifecycleEvents = ['created', 'started', 'stop_requested', 'completed', 'failed', 'cancelled'] as const;
 export type LifecycleEvent = (typeof lifecycleEvents)[number];
 
-/** The service's events about changes that are not part of the lifecycle. */
 export const administrativeEvents = [
   'updated',
   'owner_changed',
@@ -30,7 +28,7 @@ export function isOwnEvent(eventType: string): boolean {
 
 const hashInHex = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits.'), v.metadata({ maxLength: 64 }));
 
-/** The largest `details`, in decoded bytes. A page of 100 events then fits into the response of a function. */
+/** In decoded bytes. A page of 100 events then fits into the response of a function. */
 export const detailsLimit = 32 * 1024;
 export const detailsLimitInBase64 = Math.ceil(detailsLimit / 3) * 4;
 
@@ -133,8 +131,7 @@ export type OwnEvent = EventFields & { originator: string } & (
 export type NewEvent = OwnEvent | ReportedEvent;
 
 /**
- * Returns the hash of an event, 64 hex digits: the SHA-256 of the canonical JSON of the event as the API returns it, with its
- * `previous_hash` and without its `hash` (docs/contract.md, section 10).
+ * Returns the SHA-256, hex, of the canonical JSON of an event as the API returns it, without its `hash` (docs/contract.md, section 10).
  * @throws Error if the event has no canonical JSON
  */
 export function hashOfEvent(event: Readonly<Record<string, unknown>>): string {

@@ -25,8 +25,8 @@ export interface EventPage {
 export type Selection = (total: number, upTo: (number: number) => number) => { start: number; end: number };
 
 /**
- * Reads the events that the selection takes of those that match, oldest first, and the total of all that match. Page and total show
- * the moment of `head`. Throws as readEvents does, and JournalGapError.
+ * Reads the matching events that `select` takes, oldest first, and the total of all that match, both as of `head`. Throws as
+ * readEvents does, and JournalGapError.
  */
 export async function readMatching(
   table: Table,
@@ -96,8 +96,8 @@ const within = (events: StoredEvent[], { from, to }: NumberRange) =>
   events.filter(({ number }) => number >= from && number <= to);
 
 /**
- * Finds the numbers of the events from `from` to `to`, as of `head`. Timestamps never decrease with the number, so two parallel
- * look-ups are enough. Each reads one segment, or the tail if the bound is newer than the segments.
+ * Finds the numbers of the events from `from` to `to` by two parallel look-ups, because timestamps never decrease. Each reads one
+ * segment, or the tail if the bound is newer than the segments.
  */
 async function numbersBetween(
   table: Table,

@@ -14,11 +14,9 @@ export interface Paging {
 }
 
 /**
- * Reads a page of the events that match, newest first. Page and total show the same moment, the strongly consistent read of the
- * journal's head. Events appended later are not included.
- *
- * Sequential round trips: 1 for the newest events, 2 for any other page without a filter, 3 with a filter (2 if all events of
- * the page are newer than the index segments). Retries if an append is only partly visible.
+ * Reads a page of the events that match, newest first. Page and total show the moment of a strongly consistent read of the head.
+ * Retries if an append is only partly visible. Sequential round trips: 1 for the newest events, 2 for other pages, 3 for pages with
+ * a filter that are older than the tail.
  * @throws ServiceError `not_found` if the journal was deleted in the meantime
  * @throws Error if the journal is damaged
  */
@@ -39,7 +37,7 @@ const newestFirst =
     return { start: Math.max(0, end - limit), end };
   };
 
-/** One query also returns the total: it is the newest event's number, because numbers have no gaps. */
+/** One query also returns the total, the newest event's number. */
 async function newestEvents(table: Table, computationId: string, limit: number): Promise<EventPage> {
   const partition = journalKeys.partition(computationId);
   const items = await queryPrefix(table, partition, journalKeys.prefixes.event, { limit, newestFirst: true });
@@ -61,10 +59,8 @@ export interface EventsAfter extends EventPage {
 }
 
 /**
- * Reads the first events that match after an event, oldest first, and the total of all that match. Page and total show the moment
- * of `head`. If an append is only partly visible, reads the head again.
- *
- * Sequential round trips, without that of the head: 1, with a filter 2. Throws as readEvents does.
+ * Reads the first events that match after an event, oldest first, and the total of all that match, both as of `head`. If an append
+ * is only partly visible, reads the head again. Sequential round trips: 1, with a filter 2. Throws as readEvents does.
  */
 export async function readEventsAfter(
   table: Table,
@@ -88,13 +84,12 @@ const following =
     return { start, end: Math.min(total, start + limit) };
   };
 
-/** More new events than these are read by the index segments, so that a poll never reads far more than it returns. */
+/** More new events than these are read by the index segments. */
 const mostReadDirectly = 100;
 
 /**
- * Continues an empty page: returns it as it is if nothing was recorded since, else what readEventsAfter would return now. Costs half a
- * read unit if nothing was recorded. It reads the head eventually consistent: an event may be seen a moment late, but none is skipped.
- * With a filter, only the new events are matched.
+ * Continues an empty page: returns it as it is if nothing was recorded since, else what readEventsAfter would return now. Costs half
+ * a read unit if nothing was recorded. The head is read eventually consistent: events may be seen a moment late, but none is skipped.
  * @throws ServiceError `not_found` if the journal was deleted in the meantime
  */
 export async function readNewEvents(
@@ -126,7 +121,7 @@ async function assertNotDeleted(table: Table, computationId: string): Promise<vo
   if (count === 0) throw notFound('computation');
 }
 
-/** Where a client is in a journal: it knows the events up to `number`. */
+/** A client that knows the events up to `number`. */
 export interface JournalPosition {
   number: number;
   /** Read together with the event, strongly consistent. */

@@ -31,7 +31,7 @@ export async function readNumberRange(table: Table, computationId: string, range
   return isWhole ? events : gapOrDeleted(table, computationId);
 }
 
-/** Reads the events with these ascending numbers, in this order. Throws as readNumberRange does. */
+/** @param numbers ascending. Throws as readNumberRange does. */
 export async function readNumbers(table: Table, computationId: string, numbers: number[]): Promise<StoredEvent[]> {
   const [from, to] = [numbers[0], numbers.at(-1)];
   if (from === undefined || to === undefined) return [];
@@ -43,15 +43,14 @@ export async function readNumbers(table: Table, computationId: string, numbers: 
   return items.includes(undefined) ? gapOrDeleted(table, computationId) : items.map(parseStoredEvent);
 }
 
-/** Thrown if an event is missing: for some milliseconds, while an append is only partly visible, or because of damage. */
+/** Thrown if an event is missing: an append is only partly visible, or the journal is damaged. */
 export class JournalGapError extends StaleReadError {
   override readonly name = 'JournalGapError';
 }
 
 /**
- * Throws the error for an incomplete journal. A deletion removes the head first, so without a head the journal was deleted.
- * @throws ServiceError `not_found` if the journal has no head
- * @throws JournalGapError if it has a head
+ * A deletion removes the head first.
+ * @throws ServiceError `not_found` without a head, otherwise JournalGapError
  */
 export async function gapOrDeleted(table: Table, computationId: string): Promise<never> {
   const head = await readHead(table, computationId);
@@ -59,13 +58,12 @@ export async function gapOrDeleted(table: Table, computationId: string): Promise
   throw new JournalGapError(`The stored journal of computation ${computationId} has a gap.`);
 }
 
-/** Attempts while an append is only partly visible. Their pauses take far longer in total than a transaction. */
+/** Their pauses take far longer in total than a transaction. */
 const maxAttempts = 8;
 
 /**
- * Reads again after each JournalGapError.
+ * Reads again after each JournalGapError. Throws Error after the last attempt: the journal is damaged.
  * @param read gets the number of the attempt, from 1
- * @throws Error if the journal still has a gap in the last attempt, so that it is damaged
  */
 export async function withoutGaps<Result>(table: Table, read: (attempt: number) => Promise<Result>): Promise<Result> {
   const deadline = deadlineOf(table);
@@ -90,8 +88,8 @@ const beforeAll = 0;
 const afterAll = 999_999_999_999;
 
 /**
- * Reads the segments that can contain events of a time range, as of `head`, oldest first. Reads up to 16 stretches in parallel,
- * because one query returns at most 1 MB and further pages would be sequential. The head's marks separate the stretches.
+ * Reads the segments that can contain events of a time range, as of `head`, oldest first. Reads the stretches between the head's
+ * marks in parallel, because one query returns at most 1 MB.
  * @throws ServiceError `not_found` if the journal was deleted in the meantime
  * @throws Error if a segment is missing or damaged
  */
@@ -116,12 +114,12 @@ export async function readSegments(
   return isWhole ? segments : gapOrDeleted(table, computationId);
 }
 
-/** Reads the segment with the first event at or after `at`, which is at most `head.sealed_at`. Throws as readSegments does. */
+/** @param at at most `head.sealed_at`. Throws as readSegments does. */
 export function firstSegmentFrom(table: Table, computationId: string, head: JournalHead, at: string): Promise<Segment> {
   return oneSegment(table, computationId, head, { at, number: beforeAll });
 }
 
-/** Reads the segment with the first event after `at`, which is before `head.sealed_at`. Throws as readSegments does. */
+/** @param at before `head.sealed_at`. Throws as readSegments does. */
 export function firstSegmentAfter(table: Table, computationId: string, head: JournalHead, at: string): Promise<Segment> {
   return oneSegment(table, computationId, head, { at, number: afterAll });
 }

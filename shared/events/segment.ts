@@ -23,13 +23,13 @@ const segmentSchema = v.object({
 /** An index segment: a compressed column for each facet of the events `first_number` to `last_number`. */
 export type Segment = v.InferOutput<typeof segmentSchema>;
 
-/** Integers. Checked by one function for speed, because a filter reads hundreds of thousands of them. */
+/** Checked by one function, because a filter reads hundreds of thousands of them. */
 const integers = v.custom<number[]>((input) => Array.isArray(input) && input.every((entry) => Number.isSafeInteger(entry)));
 const facetColumnSchema = v.object({ values: v.array(v.string()), codes: integers });
 
 /**
- * Builds the segment item of consecutive events, oldest first. A facet's column contains its distinct values and, for each
- * event, an index into them. Timestamps are stored as milliseconds since the previous event. All columns are deflated JSON.
+ * Builds the segment item of consecutive events, oldest first. All columns are deflated JSON: a facet's distinct values with an
+ * index into them for each event, and the milliseconds between the timestamps.
  */
 export function segmentItem(computationId: string, events: StoredEvent[]): { item: Item & Key; bytes: number } {
   const first = events[0];
@@ -56,24 +56,17 @@ export function segmentItem(computationId: string, events: StoredEvent[]): { ite
 
 const overheadInBytes = 250;
 
-/** @throws Error if the item is not a segment */
 export function parseSegment(item: unknown): Segment {
   return parseStored(segmentSchema, item, 'index segment');
 }
 
-/**
- * Unpacks a facet's distinct values and, for each event, the index of its value.
- * @throws Error if the column is damaged
- */
+/** @returns the distinct values and, for each event, the index of its value. @throws Error if the column is damaged */
 export function facetOf(segment: Segment, facet: Facet): { values: string[]; codes: number[] } {
   const column = parseStored(facetColumnSchema, unpack(segment[facet]), 'segment column');
   return { values: column.values, codes: ofSegmentLength(segment, column.codes) };
 }
 
-/**
- * Unpacks the events' timestamps, in milliseconds since the Unix epoch, oldest first.
- * @throws Error if the column is damaged
- */
+/** @returns milliseconds since the Unix epoch, oldest first. @throws Error if the column is damaged */
 export function timestampsOf(segment: Segment): number[] {
   let at = 0;
   return ofSegmentLength(segment, parseStored(integers, unpack(segment.timestamp), 'segment column')).map((step) => (at += step));
@@ -99,7 +92,7 @@ function timestampColumn(events: StoredEvent[]): number[] {
   return times.map((time, index) => time - (times[index - 1] ?? 0));
 }
 
-/** Loaded on first use. An import would add a tenth to the cold start, and only one append in 256 needs it. */
+/** Loaded on first use: an import would add a tenth to the cold start. */
 const zlib = () => process.getBuiltinModule('node:zlib');
 
 const pack = (column: unknown): Uint8Array => zlib().deflateRawSync(JSON.stringify(column));

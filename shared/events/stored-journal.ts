@@ -21,7 +21,6 @@ const storedEventSchema = v.object({
   previous_hash: v.optional(storedBytes),
 });
 
-/** An event as it is stored, with its number in the journal, and with its details and hashes as bytes. */
 export type StoredEvent = v.InferOutput<typeof storedEventSchema>;
 
 export function storedEvent(event: NewEvent, number: number, timestamp: string): StoredEvent {
@@ -39,21 +38,17 @@ export function storedEvent(event: NewEvent, number: number, timestamp: string):
   };
 }
 
-/**
- * Chains an event to the event before it.
- * @param previous the hash of the event before; undefined at the first event of a chain
- */
+/** @param previous the hash of the event before; undefined at the first event of a chain */
 export function chainedEvent(event: StoredEvent, previous: Uint8Array | undefined): StoredEvent & { hash: Uint8Array } {
   const hash = hashOfEvent({ ...publicEvent(event), previous_hash: hexOf(previous) });
   return { ...event, ...(previous ? { previous_hash: previous } : {}), hash: Buffer.from(hash, 'hex') };
 }
 
-/** @throws Error if the item is not an event */
 export function parseStoredEvent(item: unknown): StoredEvent {
   return parseStored(storedEventSchema, item, 'event');
 }
 
-/** Parses an event for the API, such as the item at `journalKeys.latest`. @throws Error if the item is not an event */
+/** Parses an event for the API, such as the item at `journalKeys.latest`. */
 export function parseEvent(item: unknown): Event {
   return publicEvent(parseStoredEvent(item));
 }
@@ -63,7 +58,6 @@ export function publicEvent({ number: _number, details, hash, previous_hash, ...
   return hash ? { ...event, previous_hash: hexOf(previous_hash), hash: hexOf(hash) } : event;
 }
 
-/** Returns hex digits, none without bytes. */
 function hexOf(bytes: Uint8Array | undefined): string {
   return bytes ? Buffer.from(bytes).toString('hex') : '';
 }
@@ -71,7 +65,7 @@ function hexOf(bytes: Uint8Array | undefined): string {
 /** The names of the attributes, and those of a fixed size. The domain counts as 16 bytes. */
 const overheadInBytes = 360;
 
-/** Returns the approximate size of the event's item, in bytes. */
+/** @returns approximately */
 export function storedSizeInBytes(event: StoredEvent): number {
   const texts = [event.event_type, event.run_id, event.originator, event.cvm_id, event.status];
   return texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), overheadInBytes + event.details.byteLength);
@@ -84,7 +78,7 @@ export const segmentMarksSchema = v.object({
   bytesSinceLast: v.number(),
 });
 
-/** Divides the index segments into stretches of about the same size, which are read in parallel. */
+/** Divides the index segments into at most 16 stretches of about the same size, which are read in parallel. */
 export type SegmentMarks = v.InferOutput<typeof segmentMarksSchema>;
 
 /** A stretch of this size stays below 1 MB, the most that one query reads. */
@@ -136,12 +130,11 @@ const emptyHead: JournalHead = {
   marks: noMarks,
 };
 
-/** Parses the item read at `journalKeys.head`. Without an item, the journal is empty. @throws Error if the item is invalid */
+/** Without an item, the journal is empty. */
 export function parseHead(item: Item | undefined): JournalHead {
   return item === undefined ? emptyHead : parseStored(journalHeadSchema, item, 'journal head');
 }
 
-/** Reads the journal's head, strongly consistent. */
 export async function readHead(table: Table, computationId: string): Promise<JournalHead> {
   return parseHead(await getItem(table, journalKeys.head(computationId)));
 }

@@ -53,7 +53,6 @@ const coordinate = v.pipe(
   v.metadata({ maxLength: 43 }),
 );
 
-/** A public key that verifies evidence, as a JSON Web Key (RFC 7517) for ES256. */
 export const publicJwkSchema = v.pipe(
   v.object({
     kty: v.pipe(v.literal('EC'), v.description('The type of the key.')),
@@ -78,7 +77,7 @@ export function publicJwkOf(spki: Uint8Array): PublicJwk {
   return v.parse(publicJwkSchema, { kty, crv, x, y, use: 'sig', alg: 'ES256', kid: thumbprintOf({ crv, x, y }) });
 }
 
-/** Returns the thumbprint of a key on an elliptic curve: the SHA-256, base64url, of its required members (RFC 7638, section 3). */
+/** RFC 7638, section 3. */
 export function thumbprintOf({ crv, x, y }: { crv?: unknown; x?: unknown; y?: unknown }): string {
   return createHash('sha256')
     .update(canonicalJson({ crv, kty: 'EC', x, y }))

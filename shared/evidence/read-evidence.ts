@@ -31,8 +31,7 @@ interface EvidenceRequest {
 }
 
 /**
- * Reads the evidence of an ended run. The first request makes it: of several at once, the one that stores it first. Nobody sees
- * a statement that is not stored, so a crash in between leaves nothing behind.
+ * Reads the evidence of an ended run. The first request makes and stores it. Nobody sees a statement that is not stored.
  * @throws ServiceError `not_found`; `conflict` while the run is active; `unavailable`
  */
 export async function readEvidence(table: Table, kms: Kms, request: EvidenceRequest): Promise<Evidence> {
@@ -119,10 +118,7 @@ const storedEvidence = v.object({
   key_id: v.string(),
 });
 
-/**
- * Returns the action that stores the evidence of a run. Fails with StaleReadError if there is evidence of it already. Its text is
- * little more than the snapshot of the run, which fits into an item, and it is deflated.
- */
+/** Fails with StaleReadError if there is evidence of the run already. The deflated text fits into an item, because the snapshot does. */
 function putEvidence(
   { computationId, runId }: { computationId: string; runId: string },
   { text, signature, key_id }: Signature & { text: string },
@@ -137,7 +133,6 @@ function putEvidence(
   return { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() };
 }
 
-/** Parses the item read at `runKeys.evidence`. @throws Error if it is invalid */
 function parseEvidence(item: Item): Evidence {
   const { statement, signature, key_id } = parseStored(storedEvidence, item, 'evidence');
   return { statement: JSON.parse(zlib().inflateRawSync(statement).toString()) as unknown, signature, key_id };

@@ -20,7 +20,7 @@ export function parseParticipantKey(item: Item): ParticipantKey {
   return parseStored(participantKey, item, 'participant key');
 }
 
-/** Returns whether the user uploaded a key to the computation. One round trip. @throws ServiceError `not_found` */
+/** One round trip. @throws ServiceError `not_found` */
 export async function hasKey(table: Table, domain: string, computationId: string, userId: string): Promise<boolean> {
   const [row, key] = await getItems(table, [
     computationKey(domain, computationId),

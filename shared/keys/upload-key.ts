@@ -12,11 +12,7 @@ import type { Caller } from '../access/caller.ts';
 import { parseParticipantKey, type ParticipantKey } from './participant-key.ts';
 import { readPublicKey } from './read-public-key.ts';
 
-/**
- * Returns the key that a caller gives to a computation, as it is stored.
- * @param now RFC 3339, UTC, milliseconds
- * @throws ServiceError `invalid_request` if it is no public key that the service takes
- */
+/** @param now RFC 3339, UTC, milliseconds @throws ServiceError `invalid_request` if it is no public key that the service takes */
 export function givenKey(caller: Caller, key: string, now: string): ParticipantKey {
   const { spki, fingerprint } = readPublicKey(key, '/key');
   return {
@@ -63,7 +59,7 @@ export async function uploadKey(
   });
 }
 
-/** The condition finds a key that was read during the transaction that replaced it, and so is older than the computation's row. */
+/** The condition finds a key that was read during the transaction that replaced it. */
 function replacementOf(before: ParticipantKey | undefined, after: Item & Key): Action {
   if (!before) return { put: { Item: after, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() };
   const put = {

@@ -9,22 +9,18 @@ import { Transaction } from '../table/transaction.ts';
 import { linkKey, placeTaken, refuseBeyondLimit } from './link-asset.ts';
 import { readLinkedComputations, readLinkedIds, readRows } from './linked-computations.ts';
 
-/** The number of linked computations that the transaction of an asset's change changes too. */
+/** More are changed after the transaction that changes the asset. */
 const computationsPerTransaction = 80;
 
-/**
- * After this time, every start that read the asset before the change has ended. A start takes up to 5 seconds, and its last write
- * may take a little longer.
- */
+/** After this time, every start that read the asset before the change has ended: it takes up to 5 seconds, its last write a little longer. */
 const startsEndWithinMilliseconds = 2 * maxTimeInMilliseconds;
 
-/** The longest time from the start of a request to its change of the asset. The asset stores when the request began, or a later time. */
+/** The longest time from the start of a request, which the asset stores, to its change of the asset. */
 const changedWithinMilliseconds = maxTimeInMilliseconds;
 
 /**
- * Changes the inputs of the computations that an asset is linked to, so that no run starts with the asset as it was before. Those
- * that do not fit into the transaction are left to changeInputsLater.
- * @returns the computations that did not fit
+ * Changes the inputs of the computations that an asset is linked to, so that no run starts with the asset as it was before.
+ * @returns the computations that did not fit into the transaction, for changeInputsLater
  */
 export async function changeInputsOfLinked(
   table: Table,
@@ -40,9 +36,8 @@ export async function changeInputsOfLinked(
 }
 
 /**
- * Changes the inputs of computations after the transaction that changed an asset, before the request is answered: a run that
- * read the asset before that transaction does not start after the answer. Ends after 10 seconds at the latest, when no such start
- * is left. Safe to repeat.
+ * Changes the inputs of computations after the transaction that changed an asset, before the request is answered. Ends after 10
+ * seconds at the latest, when no start is left that read the asset before. Safe to repeat.
  * @throws ServiceError `unavailable`
  */
 export async function changeInputsLater(table: Table, domain: string, computationIds: string[]): Promise<void> {
@@ -61,8 +56,7 @@ export async function changeInputsLater(table: Table, domain: string, computatio
 }
 
 /**
- * Completes what the update of an asset may have left undone after its transaction, if the request is repeated while a start may
- * still have read the asset before.
+ * Completes what the update of an asset may have left undone, if a start may still have read the asset before.
  * @param times.changedAt the time at which the request began that changed the asset
  * @throws ServiceError `unavailable`
  */
@@ -77,10 +71,9 @@ export async function completeChangeOfLinked(
   if (ids.length > computationsPerTransaction) await changeInputsLater(table, domain, ids);
 }
 
-/** One transaction changes the name or type in all linked computations, with three actions for each. */
+/** One transaction changes all links, with three actions for each. */
 const maxLinksToRename = 30;
 
-/** Returns whether the links of the asset change with it. */
 export function isRenamed(from: StoredAsset, to: StoredAsset): boolean {
   return from.file_name !== to.file_name || from.asset_type !== to.asset_type;
 }
@@ -111,10 +104,7 @@ export async function renameLinks(
   }
 }
 
-/**
- * Checks whether the asset's name or type can change, and throws the error that the change would throw. Writes nothing.
- * @throws ServiceError as renameLinks does
- */
+/** Throws the error that the change of the asset's name or type would throw. Writes nothing. */
 export async function refuseTakenPlaces(
   table: Table,
   domain: string,
@@ -142,7 +132,6 @@ async function linkedComputationIds(table: Table, assetId: string): Promise<stri
   );
 }
 
-/** Moves a link to a new key, because the key contains the asset's name and type. */
 function moveLink(transaction: Transaction, id: string, link: Item, { from, to }: { from: StoredAsset; to: StoredAsset }): void {
   const { file_name, asset_type, created_by } = to;
   const [oldKey, newKey] = [linkKey(id, from), linkKey(id, to)];

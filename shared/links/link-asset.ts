@@ -22,7 +22,7 @@ import { getItem, getItems, type Table } from '../table/table.ts';
 import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
 import { Transaction } from '../table/transaction.ts';
 
-/** Returns the key of a link. It ensures that a computation has one algorithm, and that the file names of datasets are unique. */
+/** One algorithm for each computation, and one dataset for each file name. */
 export function linkKey(computationId: string, asset: { asset_type: AssetType; file_name: string }): Key {
   return asset.asset_type === 'algorithm'
     ? computationKeys.algorithm(computationId)
@@ -35,7 +35,7 @@ interface ReadRequest {
   computationId: string;
 }
 
-/** Reads an asset and a computation whose link is to change, in one round trip. @throws ServiceError `not_found` */
+/** One round trip. @throws ServiceError `not_found` */
 async function readToLink(
   table: Table,
   { domain, assetId, computationId }: ReadRequest,
@@ -46,7 +46,6 @@ async function readToLink(
   return { asset, computation: parseToChange(domain, computationId, computationItems) };
 }
 
-/** The asset, the computation and the user who links or unlinks them. */
 export interface LinkRequest extends AnsweredRequest {
   domain: string;
   assetId: string;
@@ -93,7 +92,7 @@ export async function linkAsset(table: Table, request: LinkRequest): Promise<Com
   });
 }
 
-/** @throws ServiceError `too_large` if the computation already has the maximum number of datasets */
+/** @throws ServiceError `too_large` */
 export function refuseBeyondLimit(computation: StoredComputation): void {
   if (computation.dataset_count < datasetsPerComputation) return;
   throw new ServiceError('too_large', `A computation can have at most ${datasetsPerComputation} datasets. Unlink one first.`);
@@ -107,8 +106,8 @@ export function placeTaken({ asset_type, file_name }: StoredAsset, computation =
 }
 
 /**
- * Unlinks an asset from a computation. Writes nothing if there is no link. An active run keeps its inputs, so the asset cannot
- * be deleted until that run ends. Three round trips, or four without a link.
+ * Unlinks an asset from a computation. Writes nothing if there is no link. An active run keeps the asset from deletion. Three round
+ * trips, or four without a link.
  * @throws ServiceError `not_found`
  */
 export async function unlinkAsset(table: Table, request: LinkRequest): Promise<Committed<Permitted>> {
@@ -125,7 +124,6 @@ export async function unlinkAsset(table: Table, request: LinkRequest): Promise<C
   });
 }
 
-/** The fields of an asset that its links need. */
 type LinkedAsset = Pick<StoredAsset, 'id' | 'asset_type' | 'file_name'>;
 
 interface DeletedAssetRequest extends Omit<LinkRequest, 'assetId' | 'permit'> {
@@ -147,7 +145,7 @@ export async function unlinkDeletedAsset(table: Table, request: DeletedAssetRequ
   });
 }
 
-/** Removes a link and records an event. @returns false if there is no such link */
+/** @returns false if there is no such link */
 async function removeLink(
   table: Table,
   transaction: Transaction,
@@ -180,7 +178,7 @@ async function removeLink(
   return true;
 }
 
-/** Records that the active run still uses the asset: once for the asset, and once for the purge of the computation. */
+/** Once for the asset, and once for the purge of the computation. */
 function keepForRun(
   transaction: Transaction,
   asset_id: string,
@@ -203,7 +201,7 @@ function addToLinked(transaction: Transaction, assetId: string, { id, version }:
   recordChange(transaction, list.index, { resource, version, changes: [memberChange(list, resource, { now: 'all' })] });
 }
 
-/** Reads whether a computation is in the list. A rename of the asset leaves the list as it is. One round trip. */
+/** A rename of the asset leaves the list as it is. One round trip. */
 async function isInLinked(table: Table, assetId: string, computationId: string): Promise<boolean> {
   const key = listKeys.row(lists.linkedComputations(assetId), computationNumber(computationId));
   return (await getItem(table, key)) !== undefined;

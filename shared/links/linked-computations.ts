@@ -7,19 +7,19 @@ import { readPage } from '../lists/read-page.ts';
 import { listKeys, lists } from '../table/keys.ts';
 import { getItem, getItems, queryPrefix, type Table } from '../table/table.ts';
 
-/** Reads the rows of the computations that an asset is linked to. Two round trips. */
+/** Two round trips. */
 export async function readLinkedComputations(table: Table, domain: string, assetId: string): Promise<StoredComputation[]> {
   return await readRows(table, domain, await readLinkedIds(table, assetId));
 }
 
-/** Returns the identifiers of the computations that an asset is linked to. @param limit the most that are read. Default: all */
+/** @param limit the most that are read. Default: all */
 export async function readLinkedIds(table: Table, assetId: string, { limit }: { limit?: number } = {}): Promise<string[]> {
   const options = { limit, attributes: ['id'] };
   const links = await queryPrefix(table, lists.linkedComputations(assetId).pk, listKeys.prefixes.row, options);
   return links.map((link) => String(link['id']));
 }
 
-/** Reads the rows of computations. Leaves out those that have been deleted. */
+/** Leaves out computations that have been deleted. */
 export async function readRows(table: Table, domain: string, ids: string[]): Promise<StoredComputation[]> {
   const items = await getItems(
     table,

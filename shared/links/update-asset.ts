@@ -44,10 +44,8 @@ interface UpdatedAsset {
 }
 
 /**
- * Replaces an asset. Only its creator may change its content, checksum, key, use and access to the content, and gets an upload
- * while the content has not arrived. Others are told if the content is withheld from them. New content gets a new key, so that
- * callers who are reading the old content are not disturbed. A content check removes the old content later. A change that a run
- * depends on changes the inputs of all linked computations before this returns.
+ * Replaces an asset. New content gets a new key, so that callers can finish reading the old content, which a content check removes
+ * later. A change that a run depends on changes the inputs of all linked computations before this returns.
  * @throws ServiceError `not_found`; `forbidden`; `invalid_request`; `too_large`; `conflict` as in renameLinks;
  * `precondition_failed`, after all of these; `unavailable`, also if the asset was changed and not all linked computations. The same
  * request again completes that.
@@ -115,7 +113,7 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
   return updated;
 }
 
-/** Returns the checksum that was declared for a file that is not stored: a sample is stored in its place, or nothing yet. */
+/** The checksum that was declared for a file of which a sample is stored, or nothing yet. */
 function hashOfRealFile({ checksum, content_checksum }: StoredAsset): string | undefined {
   return checksum === null || checksum === content_checksum ? undefined : checksum;
 }
@@ -125,24 +123,19 @@ function isChanged(current: StoredAsset, change: Partial<StoredAsset>): boolean 
   return names.some((name) => current[name] !== change[name]);
 }
 
-/** Returns whether a run that started with the asset as it was before would start with another input, or without a needed approval. */
 function isOtherInput(before: StoredAsset, after: StoredAsset): boolean {
   return before.checksum !== after.checksum || before.user_key !== after.user_key || before.use !== after.use;
 }
 
-/** Returns whether the same request may have been the one that changed an input. The asset does not show it any more. */
+/** Returns whether the same request may have changed an input before. The asset does not show it any more. */
 function mayChangeInputs({ asset, checksum, user_key, use }: AssetReplacement): boolean {
   return [asset, checksum, user_key, use].some((value) => value !== undefined);
 }
 
-/** The fields of an asset that only its creator may change. `asset` is the content. */
+/** `asset` is the content. */
 type CreatorsField = 'content_access' | 'use' | 'user_key' | 'checksum' | 'asset';
 
-/**
- * Refuses a change by someone else of what belongs to the creator of an asset.
- * @param changes whether the request changes each of these fields
- * @throws ServiceError `forbidden` that names the fields
- */
+/** @throws ServiceError `forbidden` that names the fields, if somebody else than the creator changes them */
 function requireCreatorToChange(by: string, { created_by }: StoredAsset, changes: Record<CreatorsField, boolean>): void {
   if (by === created_by) return;
   const fields = Object.entries(changes).flatMap(([field, isChanged]) => (isChanged ? [field] : []));

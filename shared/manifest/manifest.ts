@@ -33,7 +33,7 @@ const dataset = v.pipe(
   v.description('A dataset of a run.'),
 );
 
-/** The manifest of a run, in the form that the agent and its checking tools read. Any other form would crash the agent. */
+/** The form that the agent reads. Any other would crash it. */
 export const manifestSchema = v.pipe(
   v.object({
     id: idOfComputation,
@@ -66,7 +66,6 @@ export const manifestSchema = v.pipe(
 );
 export type Manifest = v.InferOutput<typeof manifestSchema>;
 
-/** The items that are missing before a run. If all lists are empty, the computation is ready to run. */
 export const missingItemsSchema = v.pipe(
   v.object({
     keys: v.pipe(v.array(shownText(255)), v.description('The users who must upload their public key.')),
@@ -86,7 +85,6 @@ export const missingItemsSchema = v.pipe(
 );
 export type MissingItems = v.InferOutput<typeof missingItemsSchema>;
 
-/** Everything that a manifest is built from, and the approvals. */
 export interface Inputs {
   computation: StoredComputation;
   agent_config: StoredAgentConfig;
@@ -95,17 +93,17 @@ export interface Inputs {
   datasets: StoredAsset[];
   /** The keys that participants uploaded to the computation. */
   keys: ParticipantKey[];
-  /** The users whom the computation names as its only result consumers in addition to the owner. Empty: not limited. */
+  /** The only result consumers in addition to the owner. Empty: not limited. */
   consumers: string[];
   approvals: StoredApproval[];
 }
 
-/** Together with the agent's configuration, it fits into one DynamoDB item and one gRPC message of the agent. */
+/** With the agent's configuration, it fits into one DynamoDB item and one gRPC message. */
 const manifestLimitInBytes = 256 * 1024;
 
 /**
- * Builds the manifest, or returns what is missing. A provider's key is that of the asset, otherwise the key that the asset's
- * creator uploaded to the computation. Missing approvals do not matter (docs/contract.md, sections 5 and 9).
+ * Builds the manifest, or returns what is missing. Missing approvals do not matter (docs/contract.md, sections 5 and 9). A provider's
+ * key is that of the asset, otherwise the one that its creator uploaded.
  */
 export function buildManifest(
   inputs: Inputs,
@@ -139,14 +137,14 @@ export function buildManifest(
   return { missing: { ...missing, info: [tooLarge] } };
 }
 
-/** Returns all assets, the algorithm first. */
+/** The algorithm first. */
 export function assetsOf({ algorithm, datasets }: Inputs): StoredAsset[] {
   return [...(algorithm ? [algorithm] : []), ...datasets];
 }
 
 /**
- * Returns the keys of the result consumers, the owner's first: those of the owner and of the users whom the computation names, or
- * if it names none, of all who had the role result_consumer when they uploaded their key.
+ * The keys of the owner and of the users whom the computation names. If it names none: of all who had the role result_consumer when
+ * they uploaded their key.
  */
 export function resultConsumers({ computation, consumers, keys }: Inputs): ParticipantKey[] {
   const isNamed = (key: ParticipantKey) => (consumers.length > 0 ? consumers.includes(key.user_id) : key.is_consumer);

@@ -13,9 +13,8 @@ import { buildManifest, type Inputs, type Manifest, manifestSchema } from './man
 import { parseApproval } from './stored-approval.ts';
 
 /**
- * Reads what the manifest of a computation is built from, and the approvals, in two round trips: its links, keys and approvals,
- * then the assets. A deleted asset counts as not linked.
- * @param computation the row, read before. Any later change of the inputs changes its `inputs_version`.
+ * Reads the parts of a computation, then its assets. A deleted asset counts as not linked. Two round trips.
+ * @param computation read before. Any later change of the inputs changes its `inputs_version`.
  */
 export async function readInputs(table: Table, domain: string, computation: StoredComputation): Promise<Inputs> {
   const parts = await readParts(table, computation.id);
@@ -23,13 +22,12 @@ export async function readInputs(table: Table, domain: string, computation: Stor
   return inputsOf(computation, parts, await getItems(table, keys));
 }
 
-/** What is stored of a computation apart from its row and its runs. */
 export interface Parts extends Pick<Inputs, 'agent_config' | 'consumers' | 'keys' | 'approvals'> {
   /** The linked assets: the algorithm, then the datasets in the order in which they were linked. */
   assetIds: string[];
 }
 
-/** Reads the parts of a computation. One round trip for each MB of them. */
+/** One round trip for each MB. */
 export async function readParts(table: Table, computationId: string): Promise<Parts> {
   const { key, approval, part } = computationKeys.prefixes;
   const items = await queryPartition(table, computationKeys.partition(computationId));
@@ -44,7 +42,7 @@ export async function readParts(table: Table, computationId: string): Promise<Pa
   };
 }
 
-/** Puts together what was read. @param assetItems the rows of `assetIds`, in their order */
+/** @param assetItems the rows of `assetIds`, in their order */
 export function inputsOf(computation: StoredComputation, parts: Parts, assetItems: (Item | undefined)[]): Inputs {
   const { assetIds, agent_config, consumers, keys, approvals } = parts;
   const assets = assetIds.flatMap((assetId, index) => findAsset(assetItems[index], assetId) ?? []);
@@ -66,8 +64,7 @@ interface DigestedManifest {
 }
 
 /**
- * Reads the manifest that a run was started with. Without `runId`, builds the manifest that a run would get now, whether it is
- * approved or not.
+ * Reads the manifest that a run was started with. Without `runId`, the one that a run would get now, approved or not.
  * @throws ServiceError `not_found`; `incomplete` with the missing items, because an incomplete manifest would crash an agent
  */
 export async function readManifest(

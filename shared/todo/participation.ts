@@ -14,18 +14,17 @@ export interface Participation {
   assets: number[];
 }
 
-/** A part of a user's computations, newest first. */
 export interface Participations {
   participations: Participation[];
-  /** The number of the computation before which the next part begins. Undefined if there are no more. */
+  /** Where the next part begins. Undefined if there are no more. */
   next: number | undefined;
 }
 
 const mostItems = 1_000;
 
 /**
- * Reads the newest computations in which a user takes part, newest first, in one round trip: as many as asked for, or fewer if
- * more than 1,000 of the user's assets and keys are in them.
+ * Reads the newest computations in which a user takes part, newest first: `most`, or fewer if more than 1,000 of the user's assets
+ * and keys are in them. One round trip.
  * @param before only computations with a smaller number
  */
 export async function readParticipations(

@@ -17,14 +17,13 @@ const mostAssets = 1_000;
 type Part = Pick<Todo, 'approvals' | 'keys'>;
 
 /**
- * Reads what waits for a user: approvals and keys, and content. Examines the user's computations in parts of 100, newest first,
- * until both lists are full. Two round trips for each part, and two more for the parts and assets of the computations that may need
- * an approval or a key. Ends after 300 computations, or after the part with which it has read 1,000 assets. In a part, it examines no
- * further computation once it has read 1,000 of their assets, besides the user's own.
+ * Reads what waits for a user: approvals, keys and content. Examines the user's computations in parts of 100, newest first, until
+ * both lists are full. Ends after 300 computations, or after the part with which it has read 1,000 assets. Up to four round trips
+ * for each part.
  *
- * Costs about 1 read unit for each examined computation and for each 4 KB of the user's own assets in them; and for each that may
- * need an approval or a key, 1 for each 4 KB of its parts and 1 for each of its assets. For 100 computations with 3 assets each,
- * that is at most 600 read units, for 300 of them 1,800; in the worst case 5,000, if the parts of each have up to 32 KB.
+ * Costs about 1 read unit for each examined computation and each 4 KB of the user's own assets in them, and 1 for each 4 KB of parts
+ * and each asset of those that may need an approval or a key: at most 600 for 100 computations with 3 assets each, 5,000 in the
+ * worst case.
  * @param at RFC 3339, UTC, milliseconds
  */
 export async function readTodo(table: Table, domain: string, userId: string, at: string): Promise<Todo> {
@@ -60,7 +59,7 @@ interface Reader {
   at: string;
 }
 
-/** Examines computations. @param others assets of the user to read as well */
+/** @param others assets of the user to read as well */
 async function examine(
   table: Table,
   { domain, userId, at }: Reader,
@@ -91,7 +90,7 @@ function contentOf(pending: number[], assets: Map<number, StoredAsset>): Todo['c
   });
 }
 
-/** Reads the numbers of the user's newest assets whose content has not arrived. */
+/** The numbers of the user's newest assets whose content has not arrived. */
 async function readPending(table: Table, domain: string, userId: string): Promise<number[]> {
   const { pending: prefix } = userKeys.prefixes;
   const options = { limit: mostEntries, newestFirst: true };
@@ -113,7 +112,7 @@ async function readRows(
   return items.map((item) => item && parseStored(storedComputation, item, 'computation'));
 }
 
-/** Returns the assets by their numbers, except those that have been deleted. */
+/** By their numbers, without those that have been deleted. */
 async function readAssets(table: Table, domain: string, numbers: number[]): Promise<Map<number, StoredAsset>> {
   const list = lists.assets(domain);
   const items = await getItems(
@@ -139,10 +138,7 @@ function mayWait(
   return mayNeedKey || approval !== 'none' || linked.some(({ use }) => use === 'approval');
 }
 
-/**
- * Reads the inputs of many computations in two round trips: the parts of all, then their assets. Leaves out the computations after
- * the one with which it reads 1,000 assets.
- */
+/** Leaves out the computations after the one with which it reads 1,000 assets. Two round trips. */
 async function readAllInputs(table: Table, domain: string, computations: StoredComputation[]): Promise<Inputs[]> {
   const parts = await Promise.all(computations.map(({ id }) => readParts(table, id)));
   const assetIds = new Set<string>();
