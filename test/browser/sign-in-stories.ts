@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TokenSet } from 'computation-management-client';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Terminal } from '../../packages/cms/terminal.ts';
+import type { Terminal } from '../../packages/cms/terminal/terminal.ts';
 import { amount } from '../support/amounts.ts';
 import { cmsIn } from '../packages/cms/fake-terminal.ts';
 import { type ConsoleWorld, signIn, violationsOn } from './console-world.ts';

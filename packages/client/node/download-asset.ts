@@ -2,12 +2,11 @@ import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { chmod, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { sep } from 'node:path';
-import type { Schemas } from '../api-types.ts';
-import type { Client } from '../create-client.ts';
-import { ServiceProblem } from '../service-problem.ts';
+import type { Schemas } from '../generated/api-types.ts';
+import type { Client } from '../calls/create-client.ts';
+import { ServiceProblem } from '../calls/service-problem.ts';
 import { type Cut, CutOffError, repeatTransfer } from '../transfer/repeat-transfer.ts';
-import { silenceInMilliseconds } from './put-file.ts';
-import type { TransferProgress } from './send-content.ts';
+import { silenceInMilliseconds, type TransferProgress } from './send-content.ts';
 
 type Asset = Schemas['Asset'];
 

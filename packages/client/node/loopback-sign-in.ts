@@ -1,8 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { IssuerOptions } from '../tokens/issuer.ts';
+import type { IssuerOptions, TokenSet } from '../tokens/issuer.ts';
 import { beginSignIn, completeSignIn } from '../tokens/sign-in.ts';
-import type { TokenSet } from '../tokens/token-set.ts';
 
 export interface LoopbackSignInOptions extends IssuerOptions {
   /** Opens the issuer's page, or shows its address to the user. */

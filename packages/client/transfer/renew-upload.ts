@@ -1,8 +1,8 @@
-import type { Schemas } from '../api-types.ts';
-import type { Client } from '../create-client.ts';
-import { pause } from '../pause.ts';
-import { ServiceProblem } from '../service-problem.ts';
-import { retryLimit } from './retry-limit.ts';
+import type { Schemas } from '../generated/api-types.ts';
+import type { Client } from '../calls/create-client.ts';
+import { pause } from '../calls/pause.ts';
+import { ServiceProblem } from '../calls/service-problem.ts';
+import { retryLimit } from './repeat-transfer.ts';
 
 interface Place {
   domainID?: string | undefined;

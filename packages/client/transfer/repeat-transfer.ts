@@ -1,7 +1,5 @@
-import { causeOf } from '../cause-of.ts';
-import { pause } from '../pause.ts';
-import { isTransient, ServiceProblem } from '../service-problem.ts';
-import { retryLimit } from './retry-limit.ts';
+import { pause } from '../calls/pause.ts';
+import { causeOf, isTransient, ServiceProblem } from '../calls/service-problem.ts';
 
 /** A transfer that was cut off. It is repeated after this. */
 export interface Cut {
@@ -58,4 +56,31 @@ function isCut(error: Error): boolean {
   const codes = [error, error.cause].map((each) => (each instanceof Error && 'code' in each ? String(each.code) : ''));
   const isNetwork = /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_|UND_ERR|ERR_STREAM_PREMATURE_CLOSE)/;
   return error instanceof CutOffError || codes.some((code) => isNetwork.test(code));
+}
+
+const fewestFailures = 5;
+const leastTimeInMilliseconds = 5 * 60_000;
+const longestPauseInMilliseconds = 30_000;
+
+/** Limits how often the steps of a transfer are repeated: until five failures in a row, and five minutes, have brought no progress. */
+export function retryLimit({ firstPauseInMilliseconds = 500 }: { firstPauseInMilliseconds?: number } = {}) {
+  let [failures, failingSince] = [0, 0];
+  return {
+    /** Forgets the failures so far. */
+    reset: () => {
+      failures = 0;
+    },
+    /** The number of failures in a row without progress. */
+    failures: () => failures,
+    /**
+     * Counts a failure. The first pause is that of the options, and each further one is twice as long, up to 30 seconds.
+     * @returns the pause before the next attempt in milliseconds, or undefined to give up
+     */
+    pauseAfterFailure: (): number | undefined => {
+      failures++;
+      if (failures === 1) failingSince = Date.now();
+      if (failures >= fewestFailures && Date.now() - failingSince >= leastTimeInMilliseconds) return undefined;
+      return Math.min(firstPauseInMilliseconds * 2 ** (failures - 1), longestPauseInMilliseconds);
+    },
+  };
 }

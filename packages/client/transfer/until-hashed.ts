@@ -1,9 +1,9 @@
-import type { Schemas } from '../api-types.ts';
-import type { Client } from '../create-client.ts';
-import { pause } from '../pause.ts';
-import { isTransient, ServiceProblem } from '../service-problem.ts';
-import { retryLimit } from './retry-limit.ts';
-import { largestUploadInBytes } from './storage-limit.ts';
+import type { Schemas } from '../generated/api-types.ts';
+import type { Client } from '../calls/create-client.ts';
+import { pause } from '../calls/pause.ts';
+import { isTransient, ServiceProblem } from '../calls/service-problem.ts';
+import { retryLimit } from './repeat-transfer.ts';
+import { largestUploadInBytes } from './sizes.ts';
 
 interface Options {
   domainID?: string | undefined;

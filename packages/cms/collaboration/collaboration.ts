@@ -1,11 +1,15 @@
+import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import * as v from 'valibot';
-import { assetInput } from '../../../shared/assets/asset-input.ts';
+import { type Document, isMap, isNode, isPair, LineCounter, parseDocument } from 'yaml';
 import { assetTypes } from '../../../shared/asset-type.ts';
+import { assetInput } from '../../../shared/assets/asset-input.ts';
 import { agentConfigInput, logLevels } from '../../../shared/computations/agent-config.ts';
 import { approvalLevels, computationInput, mostConsumers } from '../../../shared/computations/computation.ts';
 import { holdsPrivateKey } from '../../../shared/holds-private-key.ts';
-import { recordOf } from '../record-of.ts';
+import { recordOf } from '../profile/profile.ts';
+import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { filesBeside, isMissing, shellWord, whyUnreadable } from '../terminal/shell-word.ts';
 
 /** What the service accepts. It would refuse an asset only after the computation is created. */
 const { name: computationName, description: computationDescription, owner } = computationInput.entries;
@@ -72,8 +76,126 @@ const computation = v.strictObject({
 });
 
 /** The file of `cms init`: a computation and what each party brings. Each party runs `cms init` with the same file. */
-export const collaborationSchema = v.strictObject({
+const collaborationSchema = v.strictObject({
   computation,
   parties: recordOf(user, v.nullable(party), 'Expected parties by user.'),
 });
 export type Collaboration = v.InferOutput<typeof collaborationSchema>;
+
+/** @throws CmsError that names each mistake with its line */
+export async function readCollaboration(file: string): Promise<Collaboration> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    throw new CmsError(whyUnreadable(file, error), {
+      next: isMissing(error) ? `cms init --example > ${shellWord(file)}` : filesBeside(file),
+      exitCode: exitCodes.usage,
+    });
+  }
+  return parseCollaboration(text, file);
+}
+
+/** @throws CmsError that names each mistake with its line */
+export function parseCollaboration(text: string, file: string): Collaboration {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const placeOf = (offset: number) => {
+    const { line, col } = lines.linePos(offset);
+    return `${file}:${line}:${col}`;
+  };
+  refuse(document.errors.map(({ pos, message }) => `${placeOf(pos[0])}: ${message}`));
+  const parsed = v.safeParse(collaborationSchema, document.toJS());
+  if (!parsed.success) {
+    const mistakes = parsed.issues.map((issue) => {
+      const path = issue.path?.map(({ key }) => key) ?? [];
+      const field = path.length === 0 ? '' : `${path.join('.')}: `;
+      return { offset: offsetOf(document, path), sentence: `${field}${describe(issue)}` };
+    });
+    mistakes.sort((one, other) => one.offset - other.offset);
+    refuse(mistakes.map(({ offset, sentence }) => `${placeOf(offset)}: ${sentence}`));
+    throw new TypeError('An invalid file has at least one mistake.');
+  }
+  refuse(conflictsIn(parsed.output).map(({ path, problem }) => `${placeOf(offsetOf(document, path))}: ${problem}`));
+  return parsed.output;
+}
+
+function refuse(mistakes: string[]): void {
+  if (mistakes.length > 0) {
+    throw new CmsError(mistakes.join('\n'), { next: 'cms init --example', exitCode: exitCodes.usage });
+  }
+}
+
+function describe({ type, kind, received, expected, message, path }: v.BaseIssue<unknown>): string {
+  if (kind === 'schema' && type === 'strict_object' && expected === 'never') {
+    return `Unknown field ${String(path?.at(-1)?.key)}.`;
+  }
+  if (received === 'undefined') return 'A value is required.';
+  if (path === undefined) return 'Expected the fields computation and parties.';
+  return message.startsWith('Invalid') ? `${message.replace(/^Invalid \w+: /, '')}.` : message;
+}
+
+/** Returns where a value begins, or the innermost that is there of those around it. */
+function offsetOf(document: Document, path: unknown[]): number {
+  for (let depth = path.length; depth > 0; depth -= 1) {
+    const inner = path.slice(0, depth);
+    const parent = document.getIn(inner.slice(0, -1), true);
+    const key: unknown = inner.at(-1);
+    if (isMap(parent)) {
+      const pair = parent.items.find((item) => isPair(item) && String(item.key) === String(key));
+      if (pair && isNode(pair.key) && pair.key.range) return pair.key.range[0];
+    }
+    const node = document.getIn(inner, true);
+    if (isNode(node) && node.range) return node.range[0];
+  }
+  return document.contents?.range?.[0] ?? 0;
+}
+
+/** Finds what the service would refuse: a second algorithm, or two datasets of one name. */
+function conflictsIn({ parties }: Collaboration): { path: unknown[]; problem: string }[] {
+  const conflicts: { path: unknown[]; problem: string }[] = [];
+  const names = new Map<string, string>();
+  for (const [user, party] of Object.entries(parties)) {
+    for (const [index, { file, name, type }] of (party?.assets ?? []).entries()) {
+      const path = ['parties', user, 'assets', index];
+      const taken = type === 'algorithm' ? 'the algorithm' : `the dataset ${name ?? file.split('/').at(-1) ?? file}`;
+      const first = names.get(taken);
+      if (first === undefined) names.set(taken, user);
+      else conflicts.push({ path, problem: `${path.join('.')}: ${first} already brings ${taken}.` });
+    }
+  }
+  return conflicts;
+}
+
+/** What `cms init --example` prints. */
+export const exampleCollaboration = `# A computation and what each party brings. Every party runs: cms init FILE.yaml
+# Paths are relative to this file. A user is what "cms whoami" prints: a name, or on some stages an identifier.
+computation:
+  name: Body mass by species
+  description: Mean body mass of penguins by species and island
+  owner: alice
+  # Whose approval a run needs: none, all, or all_signed
+  approval: all_signed
+  # Who gets the results in addition to the owner. Without this line: every user with the role result_consumer who uploads a key
+  consumers: [alice]
+  agent_config:
+    log_level: info
+
+parties:
+  alice:
+    key: ~/.ssh/id_ed25519.pub
+    assets:
+      - file: penguin-sizes.py
+        type: algorithm
+        mime_type: text/x-python
+  bob:
+    key: ~/.ssh/id_ed25519.pub
+    assets:
+      - file: penguins.csv
+        type: dataset
+        mime_type: text/csv
+        # approval: no run uses it without bob's approval. open: every run may use it
+        use: approval
+        # creator: nobody else gets the content. domain: every member of the domain may download it
+        content_access: creator
+`;

@@ -1,20 +1,16 @@
+import { constants, type KeyObject, sign } from 'node:crypto';
 import type { Command } from 'commander';
 import { ServiceProblem, wholeAnswer } from 'computation-management-client';
-import { limitsOf } from '../../../shared/approvals/approval-signature.ts';
-import type { WrapAction } from '../wrap-action.ts';
-import { CmsError } from '../cms-error.ts';
-import { computationId, named } from '../computation-reference.ts';
-import { confirm } from '../confirm.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { publicKeyBeside } from '../keys/key-pair.ts';
-import { readPrivateKey } from '../keys/read-private-key.ts';
-import { signApproval } from '../keys/sign-approval.ts';
-import { digestOf, formatManifest } from '../manifest.ts';
-import { keyFile } from '../missing-items.ts';
-import { limitsText } from '../output/limits-text.ts';
-import { relativeTime } from '../output/relative-time.ts';
-import { shellWord } from '../output/shell-word.ts';
-import { table } from '../output/table.ts';
+import { approvalText, type Limits, limitsOf } from '../../../shared/approvals/approval-signature.ts';
+import { computationId, named } from '../context/computation-reference.ts';
+import { confirm, type WrapAction } from '../context/context.ts';
+import { keyFile } from '../context/missing-items.ts';
+import { publicKeyBeside, readPrivateKey } from '../files/key-files.ts';
+import { digestOf, formatManifest } from './manifest.ts';
+import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { shellWord } from '../terminal/shell-word.ts';
+import { table } from '../terminal/table.ts';
+import { relativeTime } from '../terminal/text.ts';
 import { collect, laterMoment } from './options.ts';
 
 interface Options {
@@ -171,4 +167,37 @@ function uploadedWith(privateKey: string | undefined): string {
 
 function isOfSignature(error: unknown): boolean {
   return error instanceof ServiceProblem && error.errors.some(({ pointer }) => pointer === '/signature');
+}
+
+/**
+ * Signs an approval (docs/contract.md, section 9): Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256 and a salt of 32 bytes.
+ * @returns base64
+ * @throws CmsError for another type of key
+ */
+export function signApproval(
+  key: KeyObject,
+  approved: { domain: string; computationId: string; digest: string; limits: Limits },
+): string {
+  return signed(key, Buffer.from(approvalText(approved))).toString('base64');
+}
+
+function signed(key: KeyObject, text: Buffer): Buffer {
+  switch (key.asymmetricKeyType) {
+    case 'ed25519':
+      return sign(null, text, key);
+    case 'ec':
+      return sign('sha256', text, { key, dsaEncoding: 'der' });
+    case 'rsa':
+      return sign('sha256', text, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 });
+    default:
+      throw new CmsError(
+        `A key of the type ${String(key.asymmetricKeyType)} cannot sign approvals. Expected Ed25519, EC or RSA.`,
+        { exitCode: exitCodes.usage },
+      );
+  }
+}
+
+/** Says what limits an approval, such as `, only on cvm-1, cvm-2, only until 2026-12-31T12:00:00.000Z`. Empty without limits. */
+function limitsText({ cvm_ids, expires_at }: Limits): string {
+  return `${cvm_ids?.length ? `, only on ${cvm_ids.join(', ')}` : ''}${expires_at ? `, only until ${expires_at}` : ''}`;
 }

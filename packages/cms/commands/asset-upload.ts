@@ -1,12 +1,9 @@
 import { type Command, Option } from 'commander';
 import { type Schemas, sizeText } from 'computation-management-client';
-import type { WrapAction } from '../wrap-action.ts';
-import { CmsError } from '../cms-error.ts';
-import { computationId, defaultComputation } from '../computation-reference.ts';
-import type { Connection } from '../connection.ts';
-import type { Context } from '../context.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { upload, uploadInto } from '../transfers.ts';
+import type { Connection, Context, WrapAction } from '../context/context.ts';
+import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { computationId, defaultComputation } from '../context/computation-reference.ts';
+import { upload, uploadInto } from '../files/transfers.ts';
 import { assetTypeOption, contentAccessOption, useOption } from './options.ts';
 
 type Fields = Schemas['AssetInputFields'];

@@ -2,18 +2,14 @@ import { lstat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Command } from 'commander';
 import { assetWithoutReading, type Client, type Item, type KnownAsset, sizeText } from 'computation-management-client';
-import type { WrapAction } from '../wrap-action.ts';
-import { CmsError } from '../cms-error.ts';
-import { computationId, named } from '../computation-reference.ts';
-import { confirm } from '../confirm.ts';
-import type { Context } from '../context.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { assetDetails } from '../output/asset-details.ts';
-import { download } from '../transfers.ts';
-import { relativeTime } from '../output/relative-time.ts';
-import { statusColour } from '../output/status-colour.ts';
-import type { Column } from '../output/table.ts';
 import { printable } from '../../../shared/printable.ts';
+import { computationId, named } from '../context/computation-reference.ts';
+import { confirm, type Context, type WrapAction } from '../context/context.ts';
+import { download } from '../files/transfers.ts';
+import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { type Column, details, statusColour } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { relativeTime } from '../terminal/text.ts';
 import { addUploadCommand } from './asset-upload.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { assetTypeOption } from './options.ts';
@@ -160,4 +156,27 @@ function addDeleteCommand(asset: Command, wrapAction: WrapAction): void {
         context.print({ deleted: id }, () => `Deleted ${name} (${id}).\n`);
       }),
     );
+}
+
+/** Formats an asset without its content. */
+function assetDetails(asset: KnownAsset['asset'], { now }: Pick<Terminal, 'now'>): string {
+  const ago = (timestamp: string) => relativeTime(timestamp, now());
+  return details([
+    ['File', asset.file_name],
+    ['Identifier', asset.id],
+    ['Description', asset.description],
+    ['Type', [asset.asset_type, asset.mime_type].filter((text) => text !== '').join(', ')],
+    ['State', asset.state],
+    ['Size', sizeText(asset.size)],
+    ['SHA3-256', asset.checksum],
+    ['Use', asset.use],
+    [
+      'Content',
+      asset.content_access === 'domain' ? 'every member of the domain may download it' : `only ${asset.created_by} gets it`,
+    ],
+    ['Creator', asset.created_by],
+    ['Created', ago(asset.created_at)],
+    ['Changed', ago(asset.updated_at)],
+    ['Read by', asset.content_reads?.map(({ user, read_at }) => `${user}, ${ago(read_at)}`)],
+  ]);
 }

@@ -1,6 +1,5 @@
-import { Argument, type Command } from 'commander';
-import type { WrapAction } from '../wrap-action.ts';
-import { completionScript, shells } from '../completion.ts';
+import { Argument, type Command, type Option } from 'commander';
+import type { WrapAction } from '../context/context.ts';
 
 export function addCompletionCommand(program: Command, wrapAction: WrapAction): void {
   program
@@ -13,4 +12,146 @@ export function addCompletionCommand(program: Command, wrapAction: WrapAction): 
         print({ shell, script }, () => script);
       }),
     );
+}
+
+/** A command with what may follow it, for the completion of a shell. */
+interface Entry {
+  /** The words before, such as `asset upload`. */
+  path: string;
+  offer: Offer;
+  /** What may follow an option of the command, by its name. */
+  values: Map<string, Offer>;
+}
+
+interface Offer {
+  words: { text: string; description: string }[];
+  isFile: boolean;
+}
+
+/** Lists each command with the words that may follow it. */
+function entriesOf(command: Command, path: string[] = [], inherited: readonly Option[] = []): Entry[] {
+  const options = [...command.options, ...inherited];
+  const subcommands = command.commands.filter((each) => each.name() !== 'help');
+  const values = command.registeredArguments.map((argument) => valuesOf(argument, argument.name()));
+  const words = [
+    ...subcommands.map((each) => ({ text: each.name(), description: each.summary() || each.description() })),
+    ...values.flatMap((each) => each.words),
+    ...options.flatMap(({ long, description }) => (long ? [{ text: long, description }] : [])),
+  ];
+  const taking = options.flatMap((option) => (option.long && option.required ? [[option.long, option] as const] : []));
+  return [
+    {
+      path: path.join(' '),
+      offer: { words, isFile: values.some(({ isFile }) => isFile) },
+      values: new Map(taking.map(([long, option]) => [long, valuesOf(option, option.flags)])),
+    },
+    ...subcommands.flatMap((each) => entriesOf(each, [...path, each.name()], options)),
+  ];
+}
+
+function valuesOf({ argChoices = [], description }: Argument | Option, placeholder: string): Offer {
+  return {
+    words: argChoices.map((text) => ({ text, description })),
+    isFile: /FILE|DIR|PATH/.test(placeholder),
+  };
+}
+
+const shells = ['bash', 'zsh'] as const;
+
+/** Returns a script that completes the commands, options and their values of `program` in a shell. */
+function completionScript(program: Command, shell: (typeof shells)[number]): string {
+  const entries = entriesOf(program);
+  switch (shell) {
+    case 'bash':
+      return bashScript(entries);
+    case 'zsh':
+      return zshScript(entries);
+  }
+}
+
+/** The paths of all commands, as a pattern. */
+const paths = (entries: Entry[]) => pattern(entries.map(({ path }) => path).filter((path) => path !== ''));
+
+/** The options that take a value, of whatever command, as a pattern. */
+const takingValues = (entries: Entry[]) => pattern([...new Set(entries.flatMap(({ values }) => [...values.keys()]))]);
+
+const pattern = (texts: string[]) => texts.map(quoted).join('|');
+
+/** Writes a case for each command, and for each of its options with known values. */
+function casesOf(entries: Entry[], assign: (offer: Offer) => string): string {
+  const offers = entries.flatMap(({ path, offer, values }): [string, Offer][] => [
+    [`${path}:`, offer],
+    ...[...values]
+      .filter(([, { words, isFile }]) => words.length > 0 || isFile)
+      .map(([option, each]): [string, Offer] => [`${path}:${option}`, each]),
+  ]);
+  return offers.map(([place, offer]) => `    ${quoted(place)}) ${assign(offer)}; files=${offer.isFile ? 1 : 0} ;;`).join('\n');
+}
+
+function bashScript(entries: Entry[]): string {
+  const assign = ({ words }: Offer) => `offered=${quoted(words.map(({ text }) => text).join(' '))}`;
+  return `# Completion of cms for bash. Load it in ~/.bashrc: eval "$(cms completion bash)"
+_cms() {
+  local path= option= word offered= files=0 current="\${COMP_WORDS[COMP_CWORD]}"
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    if [[ $word == = ]]; then continue; fi # bash divides --option=value
+    if [[ $option ]]; then option=; continue; fi
+    case "$word" in
+      ${takingValues(entries)}) option="$word" ;;
+    esac
+    case "\${path:+$path }$word" in
+      ${paths(entries)}) path="\${path:+$path }$word" ;;
+    esac
+  done
+  if [[ $current == = ]]; then current=; fi
+  case "$path:$option" in
+${casesOf(entries, assign)}
+  esac
+  COMPREPLY=($(compgen -W "$offered" -- "$current"))
+  if [[ $files == 1 && $current != -* ]]; then
+    compopt -o filenames 2>/dev/null
+    COMPREPLY+=($(compgen -f -- "$current"))
+  fi
+}
+complete -F _cms cms
+`;
+}
+
+function zshScript(entries: Entry[]): string {
+  const assign = ({ words }: Offer) => {
+    const lines = words.map(({ text, description }) =>
+      quoted(`${text}:${description.replaceAll(':', '\\:').replaceAll("'", '’')}`),
+    );
+    return `offered=(${lines.join(' ')})`;
+  };
+  return `#compdef cms
+# Completion of cms for zsh. Load it in ~/.zshrc after compinit: eval "$(cms completion zsh)"
+_cms() {
+  local path_of= option= word files=0
+  local -a offered
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    if [[ -n $option ]]; then option=; continue; fi
+    case "$word" in
+      ${takingValues(entries)}) option="$word" ;;
+    esac
+    case "\${path_of:+$path_of }$word" in
+      ${paths(entries)}) path_of="\${path_of:+$path_of }$word" ;;
+    esac
+  done
+  if [[ -z $option && "\${words[CURRENT]}" == --*=* ]]; then
+    option="\${words[CURRENT]%%=*}"
+    compset -P '*='
+  fi
+  case "$path_of:$option" in
+${casesOf(entries, assign)}
+  esac
+  if (( $#offered )); then _describe -V 'cms' offered; fi
+  if (( files )); then _files; fi
+}
+if [ "$funcstack[1]" = "_cms" ]; then _cms "$@"; else compdef _cms cms; fi
+`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,16 +1,13 @@
-import { Option, type Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type Arguments, type Item, type Schemas, wholeAnswer } from 'computation-management-client';
 import { computationStatuses } from '../../../shared/computations/computation.ts';
-import type { WrapAction } from '../wrap-action.ts';
-import { CmsError } from '../cms-error.ts';
-import { computationId, computationVariable, named, thenUse, useComputation } from '../computation-reference.ts';
-import { confirm } from '../confirm.ts';
-import type { Context } from '../context.ts';
-import { computationDetails } from '../output/computation-details.ts';
-import { relativeTime } from '../output/relative-time.ts';
-import { statusColour } from '../output/status-colour.ts';
-import type { Column } from '../output/table.ts';
 import { printable } from '../../../shared/printable.ts';
+import { computationId, computationVariable, named, thenUse, useComputation } from '../context/computation-reference.ts';
+import { confirm, type Context, type WrapAction } from '../context/context.ts';
+import { CmsError } from '../terminal/cms-error.ts';
+import { type Column, details, statusColour } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { relativeTime } from '../terminal/text.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { approvalOption, collect, logLevelOption, statusOption } from './options.ts';
 
@@ -161,4 +158,25 @@ export function addComputationCommands(program: Command, wrapAction: WrapAction)
         }
       }),
     );
+}
+
+/** Formats a computation with its inputs and its latest run. */
+function computationDetails(computation: Schemas['ComputationView'], { now }: Pick<Terminal, 'now'>): string {
+  const { id, name, description, owner, status, approval, consumers, assets, run, created_at, updated_at } = computation;
+  const ago = (timestamp: string) => relativeTime(timestamp, now());
+  return details([
+    ['Name', name],
+    ['Identifier', id],
+    ['Description', description],
+    ['Owner', owner],
+    ['Status', status],
+    ['Approval', approval],
+    ['Consumers', (consumers ?? []).join(', ')],
+    ['Log level', computation.agent_config?.log_level],
+    ['Created', ago(created_at)],
+    ['Changed', ago(updated_at)],
+    ['Inputs', assets?.map((asset) => `${asset.asset_type}  ${asset.file_name}  ${asset.id}`)],
+    ['Latest run', run && `${run.id} on ${run.cvm_id}: ${run.status}, started ${ago(run.started_at)} by ${run.started_by}`],
+    ['Reason', run?.reason],
+  ]);
 }

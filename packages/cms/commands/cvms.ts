@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import type { WrapAction } from '../wrap-action.ts';
-import { details } from '../output/details.ts';
-import { relativeTime } from '../output/relative-time.ts';
-import { statusColour } from '../output/status-colour.ts';
+import type { WrapAction } from '../context/context.ts';
+import { details, statusColour } from '../terminal/table.ts';
+import { relativeTime } from '../terminal/text.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 
 export function addCvmCommands(program: Command, wrapAction: WrapAction): void {

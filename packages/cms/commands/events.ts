@@ -1,10 +1,10 @@
 import { Option, type Command } from 'commander';
 import { type Item, watchEvents } from 'computation-management-client';
-import type { WrapAction } from '../wrap-action.ts';
-import { computationId } from '../computation-reference.ts';
-import { detailsOf } from '../output/event-line.ts';
-import { relativeTime } from '../output/relative-time.ts';
-import { table, type Column } from '../output/table.ts';
+import type { WrapAction } from '../context/context.ts';
+import { computationId } from '../context/computation-reference.ts';
+import { detailsOf } from '../terminal/event-line.ts';
+import { relativeTime } from '../terminal/text.ts';
+import { type Column, table } from '../terminal/table.ts';
 import { printable } from '../../../shared/printable.ts';
 import { addListOptions, noteMore, readList, type ListOptions } from './list.ts';
 

@@ -3,14 +3,11 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { items } from 'computation-management-client';
 import { checkEvidence, formatFindings, note, UnreadableError } from 'computation-management-verify';
-import type { WrapAction } from '../wrap-action.ts';
-import { CmsError } from '../cms-error.ts';
-import { computationId } from '../computation-reference.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { filesBeside } from '../output/files-beside.ts';
-import { shellWord } from '../output/shell-word.ts';
-import { whyUnreadable } from '../output/why-unreadable.ts';
-import { evidenceFiles, savedRun, saveEvidence } from '../saved-evidence.ts';
+import type { WrapAction } from '../context/context.ts';
+import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { computationId } from '../context/computation-reference.ts';
+import { filesBeside, shellWord, whyUnreadable } from '../terminal/shell-word.ts';
+import { evidenceFiles, savedRun, saveEvidence } from '../files/saved-evidence.ts';
 import { collect } from './options.ts';
 
 /** Where `cms evidence` saves, and `cms verify` looks. */

@@ -1,25 +1,21 @@
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { WrapAction } from '../wrap-action.ts';
-import { CmsError } from '../cms-error.ts';
-import type { Collaboration } from '../collaboration/collaboration.ts';
-import { exampleCollaboration } from '../collaboration/example.ts';
-import { parseCollaboration, readCollaboration } from '../collaboration/read-collaboration.ts';
-import { otherAssets, syncAsset } from '../collaboration/sync-asset.ts';
-import { syncComputation } from '../collaboration/sync-computation.ts';
-import { syncKey } from '../collaboration/sync-key.ts';
-import type { Step } from '../collaboration/step.ts';
-import { thenUse } from '../computation-reference.ts';
-import type { Context } from '../context.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { privateKeyBeside } from '../keys/key-pair.ts';
-import { readPublicKey, type GivenKey } from '../keys/read-public-key.ts';
-import { formatMissing, isNothing, missingItems } from '../missing-items.ts';
-import { nextRun } from '../next-run.ts';
-import { shellPath, shellWord } from '../output/shell-word.ts';
-import { table } from '../output/table.ts';
-import { localLogin } from '../profile/login-command.ts';
-import { expectFile } from '../transfers.ts';
+import type { Context, WrapAction } from '../context/context.ts';
+import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import {
+  type Collaboration,
+  exampleCollaboration,
+  parseCollaboration,
+  readCollaboration,
+} from '../collaboration/collaboration.ts';
+import { otherAssets, type Step, syncAsset, syncComputation, syncKey } from '../collaboration/sync.ts';
+import { nextRun, thenUse } from '../context/computation-reference.ts';
+import { type GivenKey, privateKeyBeside, readPublicKey } from '../files/key-files.ts';
+import { formatMissing, isNothing, missingItems } from '../context/missing-items.ts';
+import { shellPath, shellWord } from '../terminal/shell-word.ts';
+import { table } from '../terminal/table.ts';
+import { localLogin } from '../profile/token.ts';
+import { expectFile } from '../files/transfers.ts';
 
 export function addInitCommand(program: Command, wrapAction: WrapAction): void {
   program

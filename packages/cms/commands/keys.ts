@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import type { WrapAction } from '../wrap-action.ts';
-import { computationId, named } from '../computation-reference.ts';
-import { readPublicKey } from '../keys/read-public-key.ts';
-import { keyFile } from '../missing-items.ts';
-import { shellWord } from '../output/shell-word.ts';
+import type { WrapAction } from '../context/context.ts';
+import { computationId, named } from '../context/computation-reference.ts';
+import { readPublicKey } from '../files/key-files.ts';
+import { keyFile } from '../context/missing-items.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 
 export function addKeyCommands(program: Command, wrapAction: WrapAction): void {
   const key = program.command('key').description('give a computation your public key');

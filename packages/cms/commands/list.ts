@@ -8,8 +8,8 @@ import {
   page,
   pages,
 } from 'computation-management-client';
-import type { Context } from '../context.ts';
-import { table, type Column } from '../output/table.ts';
+import type { Context } from '../context/context.ts';
+import { type Column, table } from '../terminal/table.ts';
 import { wholeNumber } from './options.ts';
 
 const largestPage = 100;

@@ -1,14 +1,11 @@
 import { type Command, Option } from 'commander';
-import type { WrapAction } from '../wrap-action.ts';
-import { CmsError } from '../cms-error.ts';
-import type { Context } from '../context.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { details } from '../output/details.ts';
-import { relativeTime } from '../output/relative-time.ts';
-import { claimsOf, membershipsOf } from '../profile/claims.ts';
+import type { Context, WrapAction } from '../context/context.ts';
+import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { details } from '../terminal/table.ts';
+import { relativeTime } from '../terminal/text.ts';
+import { claimsOf, membershipsOf, withToken } from '../profile/token.ts';
 import { logInLocally, logInProgram, logInWithIssuer } from '../profile/log-in.ts';
 import type { Credentials, Profile } from '../profile/profile.ts';
-import { withToken } from '../profile/token.ts';
 import { webAddress, wholeNumber } from './options.ts';
 
 const roleNames = [

@@ -1,7 +1,14 @@
+import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
-import type { WrapAction } from '../wrap-action.ts';
-import { computationId } from '../computation-reference.ts';
-import { formatManifest } from '../manifest.ts';
+import { type Schemas, wholeAnswer } from 'computation-management-client';
+import { canonicalDigest } from '../../../shared/canonical-json.ts';
+import { parsePublicKey } from '../../../shared/keys/public-key.ts';
+import { printable } from '../../../shared/printable.ts';
+import { computationId, nextRun } from '../context/computation-reference.ts';
+import type { WrapAction } from '../context/context.ts';
+import { formatMissing, isNothing, missingItems } from '../context/missing-items.ts';
+import { exitCodes } from '../terminal/cms-error.ts';
+import { details } from '../terminal/table.ts';
 
 export function addManifestCommand(program: Command, wrapAction: WrapAction): void {
   program
@@ -17,4 +24,65 @@ export function addManifestCommand(program: Command, wrapAction: WrapAction): vo
         context.print(manifest, () => formatManifest(manifest));
       }),
     );
+}
+
+export function addCheckCommand(program: Command, wrapAction: WrapAction): void {
+  program
+    .command('check')
+    .description('check what is missing before a run, and who must provide it')
+    .argument('[COMPUTATION]', 'its identifier or name')
+    .action(
+      wrapAction(async (context, reference: string | undefined) => {
+        const connection = await context.connect();
+        const { client, user } = connection;
+        const id = await computationId(context, connection, reference);
+        const { name, approval, assets } = await client.getComputation({ id });
+        const { data, digest: manifest_digest } = wholeAnswer(await client.call('dryRun', { id }));
+        const { missing_items } = data;
+        const isReady = isNothing(missing_items);
+        context.print({ computation: id, ready: isReady, missing_items, manifest_digest }, () =>
+          isReady
+            ? `${printable(name)} is ready to run.\n`
+            : `${printable(name)} is not ready. Missing:\n${formatMissing(missingItems(missing_items, { id, isSigned: approval === 'all_signed', assets }), { user, command: context.command })}`,
+        );
+        if (!isReady) context.exitWith(exitCodes.incomplete);
+        else if (!context.isJson) context.note(await nextRun(context, connection, id));
+      }),
+    );
+}
+
+type Manifest = Schemas['Manifest'];
+
+/** Returns the digest of a manifest, computed here: it is what was read that is approved. */
+export const digestOf = (manifest: Manifest) => canonicalDigest(manifest);
+
+/**
+ * Formats a manifest: what a run would use, and who would get its results.
+ * @param config the agent's configuration, which an approval covers beside the manifest
+ */
+export function formatManifest(manifest: Manifest, config?: Schemas['ComputationView']['agent_config']): string {
+  const { id, name, description, algorithm, datasets, result_consumers } = manifest;
+  return details([
+    ['Computation', name],
+    ['Identifier', id],
+    ['Description', description],
+    ['Algorithm', `SHA3-256 ${hex(algorithm.hash)}`],
+    ['Datasets', datasets.flatMap(({ filename, hash }) => [filename, `  SHA3-256 ${hex(hash)}`])],
+    ['Consumers', result_consumers.map(({ user_key }) => `the key ${parsePublicKey(user_key).fingerprint}`)],
+    ['TLS', config && (config.attested_tls ? 'attested' : 'not attested')],
+    ['Certificate', config && fileText(config.cert_file)],
+    ['Server CA', config && fileText(config.server_ca_file)],
+    ['Client CA', config && fileText(config.client_ca_file)],
+    ['Digest', digestOf(manifest)],
+  ]);
+}
+
+/** Shortens the text of a certificate to its hash. A path inside the CVM is shown as it is. */
+function fileText(file = ''): string {
+  if (file === '') return 'none';
+  return file.includes('\n') ? `given as text, SHA-256 ${createHash('sha256').update(file).digest('hex')}` : file;
+}
+
+function hex(hash: readonly number[]): string {
+  return Buffer.from(hash).toString('hex');
 }

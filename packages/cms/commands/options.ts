@@ -2,7 +2,7 @@ import { type Argument, InvalidArgumentError, Option } from 'commander';
 import { assetTypes } from '../../../shared/asset-type.ts';
 import { logLevels } from '../../../shared/computations/agent-config.ts';
 import { approvalLevels } from '../../../shared/computations/computation.ts';
-import { isWebAddress } from '../web-address.ts';
+import { isWebAddress } from '../context/target.ts';
 
 export const approvalOption = () => new Option('--approval <LEVEL>', 'whose approval a run needs').choices(approvalLevels);
 

@@ -1,14 +1,13 @@
 import type { Command } from 'commander';
 import { runStatuses } from '../../../shared/computations/run.ts';
-import type { WrapAction } from '../wrap-action.ts';
-import { CmsError } from '../cms-error.ts';
-import { computationId, named, thenUse } from '../computation-reference.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { relativeTime } from '../output/relative-time.ts';
-import { statusColour } from '../output/status-colour.ts';
+import type { WrapAction } from '../context/context.ts';
+import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { computationId, named, thenUse } from '../context/computation-reference.ts';
+import { relativeTime } from '../terminal/text.ts';
+import { statusColour } from '../terminal/table.ts';
 import { printable } from '../../../shared/printable.ts';
-import { interrupted } from '../watch/interrupted.ts';
-import { watchToEnd } from '../watch/watch-to-end.ts';
+import { interrupted } from '../context/outages.ts';
+import { watchToEnd } from './watch-to-end.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { statusOption } from './options.ts';
 

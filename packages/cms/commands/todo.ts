@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import type { WrapAction } from '../wrap-action.ts';
-import { approvalOf, keyFile, uploadOf } from '../missing-items.ts';
+import { signedComputations, type WrapAction } from '../context/context.ts';
+import { approvalOf, keyFile, uploadOf } from '../context/missing-items.ts';
 import { printable } from '../../../shared/printable.ts';
-import { signedComputations } from '../signed-computations.ts';
 
 export function addTodoCommand(program: Command, wrapAction: WrapAction): void {
   program

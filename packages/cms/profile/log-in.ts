@@ -2,9 +2,8 @@ import { deviceSignIn, ServiceProblem, type TokenSet } from 'computation-managem
 import { loopbackSignIn } from 'computation-management-client/node';
 import * as v from 'valibot';
 import { domainId } from '../../../shared/identifier-schemas.ts';
-import { CmsError } from '../cms-error.ts';
-import { exitCodes } from '../exit-codes.ts';
-import type { Terminal } from '../terminal.ts';
+import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import type { Credentials, Profile } from './profile.ts';
 import { issuerOf, tokenOfLocal, tokenOfProgram, withToken } from './token.ts';
 

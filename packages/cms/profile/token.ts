@@ -1,11 +1,10 @@
-import { clientCredentials, issueLocalToken, type IssuerOptions, refreshTokens } from 'computation-management-client';
-import { CmsError } from '../cms-error.ts';
-import { exitCodes } from '../exit-codes.ts';
-import type { Terminal } from '../terminal.ts';
-import { claimsOf } from './claims.ts';
-import { loginAgain } from './login-command.ts';
-import type { Credentials, Profile } from './profile.ts';
-import type { Profiles } from './profiles.ts';
+import { clientCredentials, issueLocalToken, type IssuerOptions, readClaims, refreshTokens } from 'computation-management-client';
+import * as v from 'valibot';
+import { parseMembership } from '../../../shared/access/membership.ts';
+import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { shellWord } from '../terminal/shell-word.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import type { Credentials, Profile, Profiles } from './profile.ts';
 
 /** A token is renewed this long before it expires. */
 const reserveInSeconds = 30;
@@ -114,4 +113,49 @@ export function issuerOf({ issuer, client_id, scope }: { issuer: string; client_
 
 function notLoggedIn(message: string, next: string): CmsError {
   return new CmsError(message, { next, exitCode: exitCodes.notLoggedIn });
+}
+
+const claimsSchema = v.looseObject({ sub: v.string(), exp: v.optional(v.number()), iat: v.optional(v.number()) });
+type Claims = v.InferOutput<typeof claimsSchema>;
+
+/**
+ * Reads the claims of a token. Does not verify it: the service does.
+ * @param next the command to type if it is no JSON Web Token
+ * @throws CmsError if it is no JSON Web Token
+ */
+export function claimsOf(token: string, next = 'cms login'): Claims {
+  const claims = v.safeParse(claimsSchema, readClaims(token));
+  if (claims.success) return claims.output;
+  throw new CmsError('The token is not a JSON Web Token with a user (sub).', {
+    next,
+    exitCode: exitCodes.notLoggedIn,
+  });
+}
+
+/** Lists the memberships in a token, `<domainID>:<role>`, whatever their claim is called. */
+export function membershipsOf(claims: Claims): string[] {
+  return Object.values(claims)
+    .flat()
+    .filter((value) => typeof value === 'string')
+    .filter((value) => parseMembership(value) !== undefined);
+}
+
+/** Returns the command with which a user logs in as before. */
+export function loginAgain(profileName: string, kind: Credentials['kind'] | 'variable' | undefined): string {
+  return `cms login${kind === 'token' ? ' --token TOKEN' : ''}${profileOption(profileName)}`;
+}
+
+/** Returns the command that logs in at the service of `npm start` as another user, or with another role. */
+export function localLogin(
+  profileName: string,
+  { user, domain, loginServer }: { user: string; domain?: string; loginServer: string | undefined },
+): string {
+  const at = loginServer === undefined ? '' : ` --server ${shellWord(loginServer)}`;
+  const place = `${domain === undefined ? '' : ` --domain ${shellWord(domain)}`}${at}`;
+  return `cms login --local --user ${shellWord(user)}${place}${profileOption(profileName)}`;
+}
+
+/** Returns the option that names the profile, unless it is the usual one. */
+export function profileOption(profileName: string): string {
+  return profileName === 'default' ? '' : ` --profile ${shellWord(profileName)}`;
 }

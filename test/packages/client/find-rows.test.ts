@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findRows } from '../../../packages/client/find-rows.ts';
+import { findRows } from '../../../packages/client/calls/pages.ts';
 
 const idOf = (number: number) => String(number).padStart(6, '0');
 

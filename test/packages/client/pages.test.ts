@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createClient } from '../../../packages/client/create-client.ts';
-import { items, pages } from '../../../packages/client/pages.ts';
+import { createClient } from '../../../packages/client/calls/create-client.ts';
+import { items, pages } from '../../../packages/client/calls/pages.ts';
 
 /** A client of a list that the function changes after each page. */
 function clientOf(list: string[], change: () => void = () => undefined) {

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Client, createClient } from '../../../packages/client/create-client.ts';
-import { items, page, pages } from '../../../packages/client/pages.ts';
-import { watchEvents } from '../../../packages/client/watch-events.ts';
-import { isEndOfRun, waitForRun, watchRun } from '../../../packages/client/watch-run.ts';
+import { type Client, createClient } from '../../../packages/client/calls/create-client.ts';
+import { items, page, pages } from '../../../packages/client/calls/pages.ts';
+import { isEndOfRun, waitForRun, watchEvents, watchRun } from '../../../packages/client/calls/watch.ts';
 import { type Stack, startStack } from '../../../local/stack.ts';
 import { createReadyComputation } from '../../support/ready-computation.ts';
 

@@ -1,15 +1,11 @@
 import { createServer } from 'node:http';
 import { OAuth2Server } from 'oauth2-mock-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createClient } from '../../../packages/client/create-client.ts';
+import { createClient } from '../../../packages/client/calls/create-client.ts';
 import { loopbackSignIn } from '../../../packages/client/node/loopback-sign-in.ts';
-import { clientCredentials } from '../../../packages/client/tokens/client-credentials.ts';
-import { deviceSignIn } from '../../../packages/client/tokens/device-sign-in.ts';
-import { keptToken } from '../../../packages/client/tokens/kept-token.ts';
-import { refreshTokens, signedIn } from '../../../packages/client/tokens/refresh-tokens.ts';
-import { readClaims } from '../../../packages/client/tokens/read-claims.ts';
-import { beginSignIn, completeSignIn } from '../../../packages/client/tokens/sign-in.ts';
-import { signOutPage } from '../../../packages/client/tokens/sign-out.ts';
+import { clientCredentials, keptToken, refreshTokens, signedIn } from '../../../packages/client/tokens/token-sources.ts';
+import { beginSignIn, completeSignIn, deviceSignIn, signOutPage } from '../../../packages/client/tokens/sign-in.ts';
+import { readClaims } from '../../../packages/client/tokens/issuer.ts';
 import { listen } from '../../../local/listen.ts';
 
 const server = new OAuth2Server();

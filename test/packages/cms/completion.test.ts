@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createProgram } from '../../../packages/cms/program.ts';
+import { createProgram } from '../../../packages/cms/run-cms.ts';
 import { isThere } from '../../support/readme.ts';
 import { cmsIn } from './fake-terminal.ts';
 

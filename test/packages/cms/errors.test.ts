@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from 'computation-management-client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createProgram } from '../../../packages/cms/program.ts';
+import { createProgram } from '../../../packages/cms/run-cms.ts';
 import { type Stack, startStack } from '../../../local/stack.ts';
 import { cmsIn } from './fake-terminal.ts';
 import { writeSshKeys } from './ssh-keys.ts';

@@ -1,6 +1,6 @@
-import type { ExitCode } from '../../../packages/cms/exit-codes.ts';
+import type { ExitCode } from '../../../packages/cms/terminal/cms-error.ts';
 import { runCms } from '../../../packages/cms/run-cms.ts';
-import type { Terminal } from '../../../packages/cms/terminal.ts';
+import type { Terminal } from '../../../packages/cms/terminal/terminal.ts';
 
 /** What a command printed, and its exit code. */
 export interface Ran {

@@ -1,21 +1,20 @@
 import { type Client, createClient, type ProblemFields, ServiceProblem, sizeText } from 'computation-management-client';
 import { describe, expect, it } from 'vitest';
-import { computationId, named, thenUse } from '../../../packages/cms/computation-reference.ts';
-import type { Context } from '../../../packages/cms/context.ts';
-import { formatManifest } from '../../../packages/cms/manifest.ts';
+import { computationId, named, thenUse } from '../../../packages/cms/context/computation-reference.ts';
+import type { Context } from '../../../packages/cms/context/context.ts';
+import { formatManifest } from '../../../packages/cms/commands/manifest.ts';
 import type { Collaboration } from '../../../packages/cms/collaboration/collaboration.ts';
-import { findComputation } from '../../../packages/cms/collaboration/find-computation.ts';
-import { explainProblem } from '../../../packages/cms/explain-problem.ts';
-import { missingItems } from '../../../packages/cms/missing-items.ts';
-import { eventLine } from '../../../packages/cms/output/event-line.ts';
-import { relativeTime } from '../../../packages/cms/output/relative-time.ts';
-import { commandLine } from '../../../packages/cms/output/shell-word.ts';
-import { table, type Column } from '../../../packages/cms/output/table.ts';
-import { printableLines } from '../../../packages/cms/output/text-width.ts';
+import { findComputation } from '../../../packages/cms/collaboration/sync.ts';
+import { explainProblem } from '../../../packages/cms/context/explain-problem.ts';
+import { missingItems } from '../../../packages/cms/context/missing-items.ts';
+import { eventLine } from '../../../packages/cms/terminal/event-line.ts';
+import { printableLines, relativeTime } from '../../../packages/cms/terminal/text.ts';
+import { commandLine } from '../../../packages/cms/terminal/shell-word.ts';
+import { type Column, table } from '../../../packages/cms/terminal/table.ts';
 import type { Profile } from '../../../packages/cms/profile/profile.ts';
-import type { Terminal } from '../../../packages/cms/terminal.ts';
-import { liveLine } from '../../../packages/cms/watch/live-line.ts';
-import { watchOutages } from '../../../packages/cms/watch/outages.ts';
+import type { Terminal } from '../../../packages/cms/terminal/terminal.ts';
+import { liveLine } from '../../../packages/cms/terminal/progress.ts';
+import { watchOutages } from '../../../packages/cms/context/outages.ts';
 
 interface Row {
   id: string;

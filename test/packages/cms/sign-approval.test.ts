@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sshpk from 'sshpk';
 import { afterAll, describe, expect, it } from 'vitest';
-import { privateKeyBeside, publicKeyBeside } from '../../../packages/cms/keys/key-pair.ts';
-import { readPrivateKey } from '../../../packages/cms/keys/read-private-key.ts';
-import { signApproval } from '../../../packages/cms/keys/sign-approval.ts';
+import { privateKeyBeside, publicKeyBeside, readPrivateKey } from '../../../packages/cms/files/key-files.ts';
+import { signApproval } from '../../../packages/cms/commands/approvals.ts';
 import { approvalText, isSignatureOf } from '../../../shared/approvals/approval-signature.ts';
 import { parsePublicKey } from '../../../shared/keys/public-key.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { repeatTransfer } from '../../../../packages/client/transfer/repeat-transfer.ts';
-import { ServiceProblem } from '../../../../packages/client/service-problem.ts';
+import { ServiceProblem } from '../../../../packages/client/calls/service-problem.ts';
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { storageAnswer } from '../../../../packages/client/transfer/storage-answer.ts';
+import { storageAnswer } from '../../../../packages/client/transfer/send-to-storage.ts';
 
 it.each([
   [200, 'arrived'],

@@ -1,0 +1,184 @@
+import createOpenapiClient, { type Client as OpenapiClient } from 'openapi-fetch';
+import type { operations, paths, Schemas } from '../generated/api-types.ts';
+import { operationRoutes } from '../generated/operation-routes.ts';
+import { retryingFetch, type RetryOptions, type Token } from './retrying-fetch.ts';
+
+export interface ClientOptions {
+  /** Where the service is, such as `https://api.example.com`. In a web page also a path, such as `/`. */
+  baseUrl: string;
+  /** Without it, only operations that need no token succeed. */
+  token?: Token | undefined;
+  /** The domain of calls that name none. */
+  domain?: string | undefined;
+  /** Default: the global `fetch`. */
+  fetch?: ((request: Request) => Promise<Response>) | undefined;
+  retry?: RetryOptions;
+  /** Ends all calls, and those to come. They then reject with its reason. */
+  signal?: AbortSignal | undefined;
+}
+
+/** A method for each operation of the API. It returns the body of the response. */
+type Operations = {
+  readonly [O in keyof typeof operationRoutes]: O extends 'getComputation'
+    ? <Peek extends PeekValue = undefined>(
+        given: Omit<ComputationArguments<Peek>, 'ifNoneMatch'>,
+      ) => Promise<ComputationAnswer<Peek>>
+    : (...given: OptionalIfEmpty<Omit<Arguments<O>, 'ifNoneMatch'>>) => Promise<Data<O>>;
+};
+
+interface Call {
+  <Peek extends PeekValue = undefined>(
+    operation: 'getComputation',
+    given: ComputationArguments<Peek>,
+  ): Promise<Answer<ComputationAnswer<Peek>>>;
+  <O extends Operation>(operation: O, ...given: OptionalIfEmpty<Arguments<O>>): Promise<Answer<Data<O>>>;
+}
+
+interface Answer<Body> {
+  data: Body | undefined;
+  response: Response;
+}
+
+export interface Client extends Operations {
+  readonly baseUrl: string;
+  readonly domain: string | undefined;
+  /**
+   * Calls an operation by its name. Returns the response beside its body, for headers such as `etag`. `data` is
+   * undefined if the response has no body: a 204, or a 304 after `ifNoneMatch`.
+   */
+  readonly call: Call;
+  /** The openapi-fetch client underneath, with the same token, retries and errors. */
+  readonly http: OpenapiClient<paths>;
+}
+
+/**
+ * Creates a client of the service. It works in browsers and on Node 20.12 or newer. Every call throws ServiceProblem if it failed,
+ * or the reason of its signal.
+ */
+export function createClient(options: ClientOptions): Client {
+  const { domain, token, retry, signal: ending } = options;
+  const baseUrl = options.baseUrl.replace(/\/+$/, '');
+  const plainFetch = options.fetch ?? ((request) => fetch(request));
+  const send = retryingFetch({ ...retry, token, fetch: plainFetch });
+  const sendUntilEnded = (request: Request) =>
+    send(ending ? new Request(request, { signal: AbortSignal.any([request.signal, ending]) }) : request);
+  const http = createOpenapiClient<paths>({ baseUrl, fetch: sendUntilEnded });
+
+  const call = async (operation: Operation, given: Record<string, unknown> = {}) => {
+    const { body, signal, domainID = domain, idempotencyKey, ifMatch, ifNoneMatch, ...values } = given;
+    const [method, path] = operationRoutes[operation].split(' ') as ['GET', '/{domainID}/computations'];
+    const inPath: Record<string, unknown> = { ...values, domainID };
+    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+    const init = {
+      params: {
+        path: Object.fromEntries(names.map((name) => [name, segment(name, inPath[name])])),
+        query: Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name))),
+        header: { 'Idempotency-Key': idempotencyKey, 'If-Match': ifMatch, 'If-None-Match': ifNoneMatch },
+      },
+      ...(body === undefined ? {} : { body }),
+      ...(signal instanceof AbortSignal ? { signal } : {}),
+    };
+    const { data, response } = await http.request(method.toLowerCase() as 'get', path, init as never);
+    return { data, response };
+  };
+
+  const names = Object.keys(operationRoutes) as Operation[];
+  const methods = names.map((name) => [name, async (given?: Record<string, unknown>) => (await call(name, given)).data]);
+  return { ...(Object.fromEntries(methods) as Operations), baseUrl, domain, call: call, http };
+}
+
+/** @throws PathParameterError for a value that would change the path of the request */
+function segment(name: string, value: unknown): string {
+  if (typeof value === 'string' && value !== '' && value !== '.' && value !== '..') return value;
+  throw new PathParameterError(name, value);
+}
+
+/** The name of an operation, as in the OpenAPI document. */
+export type Operation = keyof typeof operationRoutes;
+
+/** What every call takes besides the parameters of its operation. */
+export interface CallOptions {
+  /** The domain. Default: the domain of the client. */
+  domainID?: string | undefined;
+  /** Ends the call and its retries. The call then rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * The arguments of an operation in one object: the parameters of its path and its query by their names, and its `body`.
+ * Operations that change something take an `idempotencyKey`: by default each call has a key of its own, for its retries.
+ */
+export type Arguments<O extends Operation> = Simplified<
+  Omit<Parameters<O, 'path'>, 'domainID'> &
+    Parameters<O, 'query'> &
+    Body<O> &
+    Header<O, 'Idempotency-Key', { idempotencyKey?: string | undefined }> &
+    Header<O, 'If-Match', { ifMatch?: string | undefined }> &
+    Header<O, 'If-None-Match', { ifNoneMatch?: string | undefined }> &
+    CallOptions
+>;
+
+/** The arguments, which may be left out if none is required. */
+export type OptionalIfEmpty<Given> = object extends Given ? [given?: Given] : [given: Given];
+
+/** The body of the response: `undefined` for an operation that answers 204. */
+export type Data<O extends Operation> = operations[O]['responses'][keyof operations[O]['responses']] extends {
+  content: { 'application/json': infer Answer };
+}
+  ? Answer
+  : undefined;
+
+/** The arguments of `getComputation`, whose `peek` decides what it answers. */
+type ComputationArguments<Peek extends PeekValue> = Omit<Arguments<'getComputation'>, 'peek'> & { peek?: Peek };
+
+/** What `getComputation` answers: the computation, or with `peek: 'true'` its row in the list. */
+type ComputationAnswer<Peek extends PeekValue> = Peek extends 'true' ? Schemas['ComputationRow'] : Schemas['Computation'];
+
+type PeekValue = Arguments<'getComputation'>['peek'];
+
+type Parameters<O extends Operation, Place extends 'path' | 'query'> = OrNothing<NonNullable<operations[O]['parameters'][Place]>>;
+
+type Header<O extends Operation, Name extends string, Given> = Name extends keyof OrNothing<
+  NonNullable<operations[O]['parameters']['header']>
+>
+  ? Given
+  : Nothing;
+
+type Body<O extends Operation> = operations[O] extends { requestBody: { content: { 'application/json': infer Given } } }
+  ? { body: Given }
+  : Nothing;
+
+type Nothing = object;
+type OrNothing<Values> = [Values] extends [never] ? Nothing : Values;
+/** Optional properties may also be `undefined`. */
+type Simplified<Values> = {
+  [Name in keyof Values]: object extends Pick<Values, Name> ? Values[Name] | undefined : Values[Name];
+};
+
+/** A parameter that would change the path of a request, such as `..`. */
+export class PathParameterError extends TypeError {
+  override readonly name = 'PathParameterError';
+  readonly parameter: string;
+  readonly value: unknown;
+
+  constructor(parameter: string, value: unknown) {
+    super(`${parameter} is ${JSON.stringify(value)}; expected an identifier.`);
+    this.parameter = parameter;
+    this.value = value;
+  }
+}
+
+/** A body with the headers that came with it. */
+export interface WholeAnswer<Body> {
+  data: Body;
+  etag: string | undefined;
+  /** The digest of the manifest that the answer is about. */
+  digest: string | undefined;
+}
+
+/** Reads an answer that must have a body. Only an answer to `ifNoneMatch` may lack it. @throws TypeError if it does */
+export function wholeAnswer<Body>({ data, response }: { data: Body | undefined; response: Response }): WholeAnswer<Body> {
+  if (data === undefined) throw new TypeError(`The answer of status ${response.status} has no body.`);
+  const { headers } = response;
+  return { data, etag: headers.get('etag') ?? undefined, digest: headers.get('manifest-digest') ?? undefined };
+}

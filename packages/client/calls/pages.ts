@@ -1,0 +1,136 @@
+import type { Arguments, Client, Data, Operation, OptionalIfEmpty } from './create-client.ts';
+
+interface Counted {
+  limit: number;
+  offset: number;
+  total: number;
+}
+
+/** An operation that returns pages. */
+export type ListOperation = { [O in Operation]: Data<O> extends Counted ? O : never }[Operation];
+
+/** What a list lists. */
+export type Item<O extends ListOperation> = Data<O>[Exclude<keyof Data<O>, keyof Counted>] extends readonly (infer Each)[]
+  ? Each
+  : never;
+
+/** A page of a list. `total` is the exact number of entries of the whole list. */
+export interface Page<Each> extends Counted {
+  items: Each[];
+}
+
+type ListArguments<O extends ListOperation> = OptionalIfEmpty<Arguments<O>>;
+
+const largestPage = 100;
+
+/** Returns one page, from `offset`, with at most `limit` entries (1 to 100; the service's default is 10). */
+export async function page<O extends ListOperation>(
+  client: Client,
+  operation: O,
+  ...given: ListArguments<O>
+): Promise<Page<Item<O>>> {
+  const { data } = await client.call(operation, ...given);
+  const { limit, offset, total, ...rest } = data as Counted & Record<string, Item<O>[]>;
+  return { items: Object.values(rest).flat(), limit, offset, total };
+}
+
+/**
+ * Returns all pages from `offset` on, of at most `limit` entries (1 to 100; default 100). If entries come or go meanwhile, no entry
+ * that stays is left out, and none comes twice.
+ */
+export async function* pages<O extends ListOperation>(
+  client: Client,
+  operation: O,
+  ...given: ListArguments<O>
+): AsyncGenerator<Page<Item<O>>, void, undefined> {
+  const { limit = largestPage, offset: first = 0 } = (given[0] ?? {}) as { limit?: number; offset?: number };
+  const seen = new Set<string>();
+  let offset = first;
+  for (;;) {
+    // A page begins with an entry that was seen. If it does not, entries went, and others moved to the pages before.
+    const overlap = offset > first ? 1 : 0;
+    const at = { ...given[0], offset: offset - overlap, limit: Math.min(limit + overlap, largestPage) };
+    const next = await page(client, operation, ...([at] as ListArguments<O>));
+    const [head] = next.items;
+    if (overlap > 0 && (head === undefined ? next.total > 0 : !seen.has(idOf(head)))) {
+      offset = Math.max(first, Math.min(offset, next.total) - limit);
+      continue;
+    }
+    const items = next.items.filter((item) => !seen.has(idOf(item)));
+    for (const item of items) seen.add(idOf(item));
+    if (items.length > 0 || offset === first) yield { items, limit, offset, total: next.total };
+    offset += next.items.length - overlap;
+    if (offset >= next.total || next.items.length <= overlap) return;
+  }
+}
+
+/** Returns all entries from `offset` on, as `pages` does. */
+export async function* items<O extends ListOperation>(
+  client: Client,
+  operation: O,
+  ...given: ListArguments<O>
+): AsyncGenerator<Item<O>, void, undefined> {
+  for await (const next of pages(client, operation, ...given)) yield* next.items;
+}
+
+function idOf(item: unknown): string {
+  return (item as { id: string }).id;
+}
+
+interface Row {
+  id: string;
+}
+
+interface Rows<R extends Row> {
+  items: R[];
+  total: number;
+}
+
+const pageSize = 100;
+
+/**
+ * Finds rows of a list by their identifiers, which the list has in descending order. Each identifier takes about as many pages as
+ * halving the list does: one for a row among the newest 100, ten among 100,000. Rows that are not in the list are left out.
+ */
+export async function findRows<R extends Row>(
+  ids: readonly string[],
+  load: (range: { offset: number; limit: number }) => Promise<Rows<R>>,
+): Promise<Map<string, R>> {
+  const found = new Map<string, R>();
+  if (ids.length === 0) return found;
+  const known = new Map<number, Promise<Rows<R>>>();
+  const page = (offset: number) => {
+    const loading = known.get(offset) ?? load({ offset, limit: pageSize });
+    known.set(offset, loading);
+    return loading;
+  };
+  const { total } = await page(0);
+  for (const id of ids) {
+    const row = await search(id, pagesOf(total), page);
+    if (row) found.set(id, row);
+  }
+  return found;
+}
+
+function pagesOf(total: number): number {
+  return Math.max(1, Math.ceil(total / pageSize));
+}
+
+async function search<R extends Row>(
+  id: string,
+  pages: number,
+  page: (offset: number) => Promise<Rows<R>>,
+): Promise<R | undefined> {
+  let [from, to, at] = [0, pages, 0]; // the newest page first, since most rows that are asked for are new
+  while (from < to) {
+    const { items } = await page(at * pageSize);
+    const row = items.find((item) => item.id === id);
+    const [first, last] = [items[0], items.at(-1)];
+    if (row || !first || !last) return row;
+    if (id > first.id) to = at;
+    else if (id < last.id) from = at + 1;
+    else return undefined;
+    at = Math.floor((from + to) / 2);
+  }
+  return undefined;
+}

@@ -1,0 +1,159 @@
+import { pause } from './pause.ts';
+import { causeOf, problemOf, ServiceProblem } from './service-problem.ts';
+
+/** Returns a token for each attempt. `refused` is a token that the service has just refused. */
+export type TokenSource = (request: { refused?: string; signal: AbortSignal }) => Promise<string>;
+
+export type Token = string | TokenSource;
+
+export interface RetryOptions {
+  /** How often a request is sent at most. Default 6. */
+  attempts?: number;
+  /** The pause after the first attempt. It doubles with each further one. Default 250. */
+  firstPauseInMilliseconds?: number;
+  /** The longest pause, except where the service asks for more. Default 10,000. */
+  longestPauseInMilliseconds?: number;
+  /** How long one attempt may take, besides a second for each 16 kB of its answer. Default 60,000. */
+  timeoutInMilliseconds?: number;
+  /** Called before each pause, to show that a request is repeated. */
+  onRetry?: (retry: { problem: ServiceProblem; attempt: number; pauseInMilliseconds: number }) => void;
+}
+
+interface RetryingFetchOptions extends RetryOptions {
+  token: Token | undefined;
+  fetch: (request: Request) => Promise<Response>;
+}
+
+type Outcome = { response: Response } | { problem: ServiceProblem; askedPauseInMilliseconds: number };
+
+/** A pause that the service asks for is kept up to this length. A longer one ends the retries. */
+const longestAskedPauseInMilliseconds = 60_000;
+/** What an answer carries at least: 128 kbit/s. */
+const slowestInBytesPerSecond = 16_000;
+const passing = [0, 429, 502, 503, 504];
+const changing = ['POST', 'PUT', 'DELETE'];
+
+/**
+ * Returns a `fetch` that adds the token, and repeats what failed for a moment: requests without an answer, and those answered by
+ * 429, 502, 503 or 504. All attempts of a change have the same `Idempotency-Key`, so the change is made once. If a token is
+ * refused, the function that returned it is asked once more.
+ * @throws ServiceProblem; the reason of the request's signal
+ */
+export function retryingFetch(options: RetryingFetchOptions): (request: Request) => Promise<Response> {
+  const { attempts = 6, firstPauseInMilliseconds = 250, longestPauseInMilliseconds = 10_000, onRetry } = options;
+  return async (request) => {
+    if (changing.includes(request.method) && !request.headers.has('idempotency-key')) {
+      request.headers.set('idempotency-key', newKey());
+    }
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await sendAuthorized(request, options);
+      if ('response' in outcome) return outcome.response;
+      const { problem, askedPauseInMilliseconds } = outcome;
+      const isLast = attempt >= attempts || askedPauseInMilliseconds > longestAskedPauseInMilliseconds;
+      if (isLast || !passing.includes(problem.status)) throw problem;
+      const growing = Math.min(firstPauseInMilliseconds * 2 ** (attempt - 1), longestPauseInMilliseconds);
+      const pauseInMilliseconds = Math.max(growing * (0.5 + Math.random() / 2), askedPauseInMilliseconds);
+      onRetry?.({ problem, attempt, pauseInMilliseconds });
+      await pause(pauseInMilliseconds, request.signal);
+    }
+  };
+}
+
+async function sendAuthorized(request: Request, options: RetryingFetchOptions): Promise<Outcome> {
+  const { token } = options;
+  if (typeof token !== 'function') return await send(request, token, options);
+  const { signal } = request;
+  try {
+    const first = await token({ signal });
+    const outcome = await send(request, first, options);
+    if ('response' in outcome || outcome.problem.status !== 401) return outcome;
+    const second = await token({ refused: first, signal });
+    return second === first ? outcome : await send(request, second, options);
+  } catch (error) {
+    if (error instanceof ServiceProblem) return { problem: error, askedPauseInMilliseconds: 0 }; // of the token's issuer
+    throw error;
+  }
+}
+
+async function send(request: Request, token: string | undefined, options: RetryingFetchOptions): Promise<Outcome> {
+  const { timeoutInMilliseconds = 60_000, fetch } = options;
+  const name = `${request.method} ${new URL(request.url).pathname}`;
+  const headers = new Headers(request.headers);
+  if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
+  const limit = timeLimit(timeoutInMilliseconds);
+  const signal = AbortSignal.any([request.signal, limit.signal]);
+  try {
+    const response = await fetch(new Request(request.clone(), { headers, signal }));
+    limit.extendBy((Number(response.headers.get('content-length')) / slowestInBytesPerSecond) * 1_000);
+    if (!response.ok && response.status !== 304) {
+      const askedPauseInMilliseconds = pauseIn(response.headers.get('retry-after'));
+      return { problem: await problemOf(response, name), askedPauseInMilliseconds };
+    }
+    return await whole(response, name);
+  } catch (error) {
+    request.signal.throwIfAborted();
+    const detail = `No answer from ${new URL(request.url).origin}: ${causeOf(error)}`;
+    const problem = new ServiceProblem({ status: 0, code: 'unreachable', detail, request: name }, error);
+    return { problem, askedPauseInMilliseconds: 0 };
+  }
+}
+
+/**
+ * Reads the whole body, so that a connection which breaks in its middle counts as no answer. One that is not JSON comes from something
+ * before the service, such as the sign-in page of a network.
+ */
+async function whole(response: Response, name: string): Promise<Outcome> {
+  if ([204, 304].includes(response.status)) return { response };
+  const text = await response.text();
+  const read = new Response(text, response);
+  return isJson(text) ? { response: read } : { problem: await problemOf(read, name), askedPauseInMilliseconds: 0 };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Reads a `retry-after`: seconds or a date. 0 if there is none. */
+function pauseIn(retryAfter: string | null): number {
+  if (retryAfter === null) return 0;
+  const milliseconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - Date.now();
+  return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : 0;
+}
+
+/** Returns an `Idempotency-Key`. Not `crypto.randomUUID`, which pages without https lack. */
+export function newKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+interface TimeLimit {
+  /** Aborts when the time is over. */
+  signal: AbortSignal;
+  extendBy: (milliseconds: number) => void;
+}
+
+/** Limits the time of an exchange that may turn out to need more. */
+function timeLimit(milliseconds: number): TimeLimit {
+  const ending = new AbortController();
+  let endsAt = performance.now() + milliseconds;
+  const wait = (rest: number) => {
+    const timeout = AbortSignal.timeout(rest);
+    const check = () => {
+      const left = Math.ceil(endsAt - performance.now());
+      if (left > 0) wait(left);
+      else ending.abort(timeout.reason);
+    };
+    timeout.addEventListener('abort', check, { once: true });
+  };
+  wait(milliseconds);
+  return {
+    signal: ending.signal,
+    extendBy: (more) => {
+      endsAt += more;
+    },
+  };
+}

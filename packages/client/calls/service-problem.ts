@@ -1,0 +1,129 @@
+import type { Schemas } from '../generated/api-types.ts';
+
+type Problem = Schemas['Problem'];
+
+/** The codes of the service, and two of the client: no answer came, or one that is not the service's. */
+export type ProblemCode = Problem['code'] | 'unreachable' | 'unexpected';
+
+export interface ProblemFields extends Partial<
+  Pick<Problem, 'errors' | 'reason' | 'run_id' | 'manifest_digest' | 'missing_items'>
+> {
+  /** The HTTP status. 0 if no answer came. */
+  status: number;
+  code: ProblemCode;
+  detail: string;
+  requestId?: string | undefined;
+  /** Such as `POST /d1/computations`. */
+  request: string;
+}
+
+/** A call that failed, after its retries. */
+export class ServiceProblem extends Error {
+  override readonly name = 'ServiceProblem';
+  /** The HTTP status. 0 if no answer came. */
+  readonly status: number;
+  readonly code: ProblemCode;
+  /** A description of the error. The text may change. */
+  readonly detail: string;
+  /** The places in the request that are invalid (400). */
+  readonly errors: NonNullable<Problem['errors']>;
+  /** The kind of conflict (409). */
+  readonly reason: Problem['reason'];
+  /** The run that causes the conflict (409). */
+  readonly run_id: string | undefined;
+  /** The current digest of the manifest (409 `stale_digest`). */
+  readonly manifest_digest: string | undefined;
+  /** What is missing before a run (422). */
+  readonly missing_items: Problem['missing_items'];
+  /** The identifier of the request, for the operator's logs. */
+  readonly requestId: string | undefined;
+  /** The method and path of the request. */
+  readonly request: string;
+
+  constructor(fields: ProblemFields, cause?: unknown) {
+    super(fields.detail, { cause });
+    this.status = fields.status;
+    this.code = fields.code;
+    this.detail = fields.detail;
+    this.errors = fields.errors ?? [];
+    this.reason = fields.reason;
+    this.run_id = fields.run_id;
+    this.manifest_digest = fields.manifest_digest;
+    this.missing_items = fields.missing_items;
+    this.requestId = fields.requestId;
+    this.request = fields.request;
+  }
+}
+
+/**
+ * Whether the same call may succeed later: no answer came, there were too many requests, or the service fails. A success that is not the
+ * service's comes from a network that wants a sign-in first.
+ */
+export function isTransient({ status, code }: ServiceProblem): boolean {
+  return status === 0 || status === 429 || status >= 500 || (code === 'unexpected' && status < 300);
+}
+
+/** Reads an error response, of the service or of the API gateway before it. */
+export async function problemOf(response: Response, request: string): Promise<ServiceProblem> {
+  const text = await response.text();
+  const body = parsed(text);
+  const requestId =
+    body.request_id ?? response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid') ?? undefined;
+  const { status } = response;
+  if (body.code !== undefined) {
+    return new ServiceProblem({ ...body, status, code: body.code, detail: body.detail ?? body.code, requestId, request });
+  }
+  const code = body.message === undefined ? 'unexpected' : (codesOfGateway[status] ?? 'unexpected');
+  const content = text === '' ? '.' : `: ${text.slice(0, 200)}`;
+  const detail = body.message ?? `The answer has the status ${status} and is not the service's${content}`;
+  return new ServiceProblem({ status, code, detail, requestId, request });
+}
+
+/** What the API gateway answers without calling the service. A 404 is none of these: the service has every path of the client. */
+const codesOfGateway: Record<number, ProblemCode> = {
+  400: 'invalid_request',
+  401: 'unauthenticated',
+  403: 'forbidden',
+  413: 'too_large',
+  429: 'too_many_requests',
+  500: 'internal',
+  503: 'unavailable',
+};
+
+function parsed(text: string): Partial<Problem> & { message?: string } {
+  try {
+    const body: unknown = JSON.parse(text);
+    return typeof body === 'object' && body !== null ? body : {};
+  } catch {
+    return {};
+  }
+}
+
+type Place = ServiceProblem['errors'][number];
+
+/** Returns what is invalid at a place of a request, in the words of the service. */
+export function placeText({ pointer, detail }: Place): string {
+  return `${pointer || 'The body'}: ${detail}`;
+}
+
+/** Returns the place that the `detail` of a problem is about. It need not be shown again. */
+export function placeInDetail({ detail, errors }: ServiceProblem): Place | undefined {
+  return errors.find((place) => [place.detail, placeText(place)].includes(detail));
+}
+
+/** Returns why something failed. `fetch failed` says nothing: its cause says it. */
+export function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause instanceof Error ? error.cause : error;
+  if (lacksTls(cause)) return 'the server does not use https';
+  if (cause.message !== '') return cause.message;
+  // A host with several addresses fails with an error for each, and without a message.
+  const [first] = cause instanceof AggregateError ? (cause.errors as unknown[]) : [];
+  return first === undefined ? String(cause) : causeOf(first);
+}
+
+/** Whether a server answered without TLS. OpenSSL speaks of a wrong version. In browsers, nothing says so. */
+export function lacksTls(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('code' in error && error.code === 'ERR_SSL_WRONG_VERSION_NUMBER') || lacksTls(error.cause);
+}

@@ -1,0 +1,114 @@
+import type { Schemas } from '../generated/api-types.ts';
+import type { Arguments, Client } from './create-client.ts';
+import { pause } from './pause.ts';
+import { retryUntilAborted, type RetryUntilAbortedOptions } from './retry-until-aborted.ts';
+
+type Event = Schemas['Event'];
+
+export interface WatchOptions
+  extends Omit<Arguments<'listEvents'>, 'offset' | 'limit' | 'wait' | 'after'>, Omit<RetryUntilAbortedOptions, 'signal'> {
+  /** Begin after the event with this identifier. Default: at the first event of the journal. */
+  after?: string | undefined;
+}
+
+const longestWaitInSeconds = 20;
+/** The pause after an answer that came early. */
+const pauseInMilliseconds = 1_000;
+
+/**
+ * Returns the events of a computation, oldest first, as they are recorded. Each event comes once, whatever breaks in between:
+ * while the service cannot be reached it tries again, until `signal` ends it.
+ * @throws ServiceProblem if the service refuses, such as 404 after the computation was deleted; the signal's reason
+ */
+export async function* watchEvents(client: Client, options: WatchOptions): AsyncGenerator<Event, never, undefined> {
+  const read = eventReader(client, options);
+  for (;;) yield* await read();
+}
+
+/**
+ * Returns a function that returns the events after those that it returned before. It waits for them up to 20 seconds, or not at
+ * all; without events after that time it returns none.
+ */
+function eventReader(
+  client: Client,
+  { after = '', onInterruption, onRecovery, ...filters }: WatchOptions,
+): (waitInSeconds?: number) => Promise<Event[]> {
+  let last = after;
+  return async (wait = longestWaitInSeconds) => {
+    const askedAt = Date.now();
+    const ask = () => client.listEvents({ ...filters, after: last, wait, limit: 100 });
+    const { events } = await retryUntilAborted(ask, { signal: filters.signal, onInterruption, onRecovery });
+    last = events.at(-1)?.id ?? last;
+    // The service answers early if it holds too many requests: then the client pauses instead.
+    const waited = Date.now() - askedAt;
+    if (events.length === 0 && waited < wait * 1_000 - pauseInMilliseconds) await pause(pauseInMilliseconds, filters.signal);
+    return events;
+  };
+}
+
+type Run = Schemas['Run'];
+
+export interface WatchRunOptions extends RetryUntilAbortedOptions {
+  domainID?: string | undefined;
+  /** The computation. */
+  id: string;
+  /** The run. Default: the latest run of the computation. */
+  run?: string | undefined;
+  /** Begin after the event with this identifier. Default: at the first event of the run. */
+  after?: string | undefined;
+}
+
+/** The pause until the run is read again whose last event has come. */
+const endPauseInMilliseconds = 200;
+
+/**
+ * Returns the events of a run as they are recorded, and ends when the run has ended. Each event comes once, whatever breaks in
+ * between. The generator's return value is the run as it ended: `waitForRun` returns it to callers that use no generator.
+ * @throws ServiceProblem if the service refuses, such as 404 if there is no such run; the signal's reason
+ */
+export async function* watchRun(client: Client, options: WatchRunOptions): AsyncGenerator<Event, Run, undefined> {
+  const { domainID, id, after, signal, onInterruption, onRecovery } = options;
+  const persistence = { signal, onInterruption, onRecovery };
+  const read = (run: string | undefined) => retryUntilAborted(() => client.getRun({ domainID, id, run, signal }), persistence);
+  const { id: run_id, ended_at } = await read(options.run);
+  const readRun = () => read(run_id);
+  const readEvents = eventReader(client, { domainID, id, run_id, after, ...persistence });
+  let wait = ended_at === null ? undefined : 0;
+  for (;;) {
+    const events = await readEvents(wait);
+    for (const event of events) {
+      yield event;
+      if (isEndOfRun(event)) return await ended(readRun, signal);
+    }
+    if (events.length > 0) continue;
+    const run = await readRun();
+    if (run.ended_at !== null && wait === 0) return run; // `after` was the last event, or one after it
+    wait = run.ended_at === null ? undefined : 0;
+  }
+}
+
+/** Waits until a run has ended. @returns the run as it ended @throws as watchRun */
+export async function waitForRun(
+  client: Client,
+  { onEvent, ...options }: WatchRunOptions & { onEvent?: ((event: Event) => void) | undefined },
+): Promise<Run> {
+  const events = watchRun(client, options);
+  for (;;) {
+    const next = await events.next();
+    if (next.done) return next.value;
+    onEvent?.(next.value);
+  }
+}
+
+/** Whether an event is the one that ended its run. */
+export function isEndOfRun({ originator, event_type }: Event): boolean {
+  return originator === 'system' && ['completed', 'failed', 'cancelled'].includes(event_type);
+}
+
+async function ended(readRun: () => Promise<Run>, signal: AbortSignal | undefined): Promise<Run> {
+  for (;;) {
+    const run = await readRun();
+    if (run.ended_at !== null) return run;
+    await pause(endPauseInMilliseconds, signal);
+  }
+}

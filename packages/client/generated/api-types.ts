@@ -1,0 +1,3182 @@
+// Generated from the OpenAPI document by `npm run client:types`. Do not edit.
+
+export interface paths {
+    "/{domainID}/computations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List computations, newest first
+         * @description Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["listComputations"];
+        put?: never;
+        /**
+         * Create a computation
+         * @description Requires the permission `create_computation` (roles: administrator, creator).
+         */
+        post: operations["createComputation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a computation
+         * @description Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["getComputation"];
+        /**
+         * Replace a computation
+         * @description Replaces all fields. A field that you omit is reset to its default, except `owner` and `approval`, which stay the same. Without `consumers`, all users with the role `result_consumer` who uploaded a key become result consumers. Requires the permission `edit` (roles: administrator, editor), or being the owner of the computation.
+         */
+        put: operations["updateComputation"];
+        post?: never;
+        /**
+         * Delete a computation
+         * @description Also deletes its events, runs, keys and links. Returns 409 while a run is active. Requires the permission `administer` (roles: administrator), or being the owner of the computation.
+         */
+        delete: operations["deleteComputation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/{id}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a run of a computation
+         * @description Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["getRun"];
+        put?: never;
+        /**
+         * Start a run
+         * @description Runs the computation on a CVM. A 409 with the reason `run_active` or `cvm_busy` contains the conflicting run in `run_id`. If you lost the response to an earlier request, `run_id` shows the run that this request started. Requires the permission `run` (roles: administrator, runner), or being the owner of the computation.
+         */
+        post: operations["startRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List runs, newest first
+         * @description Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["listRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get daily statistics
+         * @description Returns how many computations entered each status on each UTC day, sorted by day and status. Omits counts of zero. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["getStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/{id}/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check whether your public key is uploaded
+         * @description Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["checkKey"];
+        put?: never;
+        /**
+         * Upload your public key
+         * @description Each user has one key per computation. Uploading again replaces it. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        post: operations["uploadKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/{id}/dryrun": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check what is missing before a run
+         * @description If all three lists are empty, the computation is ready to run. Missing approvals are in `info`. An approval that is limited to CVMs counts here; whether it covers the CVM is checked when a run starts. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        post: operations["dryRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop a run
+         * @description Stops the active run of the computation. Repeating the request while the run is stopping returns the same response. If the CVM does not confirm the stop in time, the run ends as `cancelled`. The creator of an asset that the run uses may stop it too. Requires the permission `run` (roles: administrator, runner), or being the owner of the computation or the creator of an asset in it.
+         */
+        post: operations["stopRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/{id}/manifest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a manifest
+         * @description Returns 422 with the missing items if a part of the manifest is missing. Missing approvals do not count as missing items here, because the manifest is what the parties approve. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["getManifest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/assets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List assets, newest first
+         * @description Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["listAssets"];
+        put?: never;
+        /**
+         * Create an asset
+         * @description Send the content in `asset`, or omit `asset` and upload the content with the presigned request that the response has in `upload`. Requires the permission `provide_algorithm` (roles: administrator, creator, algo_provider), or the permission `provide_dataset` (roles: administrator, creator, dataset_provider).
+         */
+        post: operations["createAsset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/assets/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an asset, with its content if you have access
+         * @description Returns content of up to 4 MiB in `asset`, and a presigned request for larger content in `download`. Only the creator of the asset gets the content, unless `content_access` is `domain`. The response to others has `content_withheld: true` instead. Records reads by others, and returns the latest 100 of them to the creator in `content_reads`. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["getAsset"];
+        /**
+         * Replace an asset
+         * @description Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, `content_access` and `use`: they keep their values, and only the creator of the asset can change them. If you send new content without `checksum`, the service computes the checksum. Exception: a checksum that was declared for a file that is not stored stays the same. A new `file_name` or `asset_type` applies to all linked computations at once. Returns 409 if more than 30 computations are linked. The response contains `content_withheld: true` if you may not read the content. Requires the permission `administer` (roles: administrator), or being the creator of the asset.
+         */
+        put: operations["updateAsset"];
+        post?: never;
+        /**
+         * Delete an asset
+         * @description Also deletes its content and links. Returns 409 while an active run uses the asset. Requires the permission `administer` (roles: administrator), or being the creator of the asset.
+         */
+        delete: operations["deleteAsset"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/assets/{id}/{computationID}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Unlink an asset from a computation
+         * @description An active run keeps the assets that it was started with. Repeating the request changes nothing. Requires the permission `administer` (roles: administrator), or being the creator of the asset or the owner of the computation.
+         */
+        put: operations["unlinkAsset"];
+        /**
+         * Link an asset to a computation
+         * @description A computation can have one algorithm and up to 100 datasets with different file names. Repeating the request changes nothing. Requires the permission `administer` (roles: administrator), or being the creator of the asset or the owner of the computation.
+         */
+        post: operations["linkAsset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/assets/{id}/computations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the computations linked to an asset, newest first
+         * @description Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["listLinkedComputations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List or watch the events of a computation
+         * @description Returns the newest events first. With `after`, returns the oldest first. To watch a computation, send `after=` and `wait=20`. Then repeat the request, each time with the identifier of the last event that you received as `after`. `total` counts all events that the filters match, regardless of `after`. `wait` requires `after`. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/{id}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the latest lifecycle event of a computation
+         * @description Ignores administrative events, such as updates, links and keys. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["getStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/cvms/{cvmID}/commands": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the open commands of a CVM, oldest first, and its active run
+         * @description Returns a command until the CVM accepts or rejects it, or until it expires. A request to stop the run withdraws its `run` command if that was not accepted. With `wait`, the response is held until there is a command. Commands of type `run` have `manifest` and `agent_config`. Requires the permission `operate_cvm` (roles: cvm).
+         */
+        get: operations["listCommands"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/cvms/{cvmID}/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report on runs
+         * @description Records up to 50 reports. An event `ConsumingResults/Ready` or `Complete/Completed` completes the run. `Failed/Failed` or a rejection fails it. `Stopped/Stopped` ends a stop. Any report shows that the CVM is alive. Each report has a result, and an invalid one does not affect the others. Requires the permission `operate_cvm` (roles: cvm).
+         */
+        post: operations["report"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/{id}/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the evidence of a run
+         * @description Returns a signed statement about an ended run. The first request after the end of the run creates it, and later requests return the same statement. Returns 409 with the reason `run_active` while the run is active. The public keys are at `/.well-known/jwks.json`. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["getEvidence"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/{id}/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the approvals of a computation and the users who must approve
+         * @description Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["listApprovals"];
+        put?: never;
+        /**
+         * Approve the manifest of a computation
+         * @description Send the digest of the manifest that you have read. Also send the `ETag` of the computation as `If-Match`, because the digest does not cover the `agent_config`. Without this header, you approve the configuration at the time of the request. The approval does not cover the arguments of the algorithm: the user who uploads the algorithm gives them to the agent. The approval stops counting at `expires_at`, or when the manifest or the `agent_config` changes. Exception: changes of `log_level` and `server_key` do not matter. Each user has one approval per computation: approving again replaces it. Returns 409 `stale_digest` if the manifest has changed. `manifest_digest` then contains the current digest. Returns 412 if the computation has changed since you read it. Returns 422 with the missing items if there is no manifest. Requires being the owner of the computation, the creator of an asset in it or a result consumer.
+         */
+        post: operations["approve"];
+        /**
+         * Withdraw your approval
+         * @description Also succeeds if you have not approved. Does not stop active runs. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        delete: operations["withdrawApproval"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/todo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your open tasks: approvals, keys and content
+         * @description Each list has up to 100 entries, newest first. `approvals` and `keys` cover the newest computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. They cover up to 300 computations, or fewer if the computations have many assets. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["getTodo"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/cvms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List registered CVMs, newest first
+         * @description Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["listCvms"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/cvms/{cvmID}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a registered CVM
+         * @description Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["getCvm"];
+        /**
+         * Register or update a CVM
+         * @description Stores the SHA-256 fingerprint of the certificate. Returns 400 if `certificate` contains a private key. A run starts on a registered CVM only while the CVM is connected and its `fit` is not `spent`. Requires the permission `administer` (roles: administrator).
+         */
+        put: operations["registerCvm"];
+        post?: never;
+        /**
+         * Remove a registered CVM
+         * @description Also deletes the presence of the CVM. Keeps its past runs. Returns 409 while a run holds the CVM. Requires the permission `administer` (roles: administrator).
+         */
+        delete: operations["deleteCvm"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check the health of the service
+         * @description Check the health of the service
+         */
+        get: operations["health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get this OpenAPI document
+         * @description Get this OpenAPI document
+         */
+        get: operations["openapi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/jwks.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the public keys that verify evidence
+         * @description Get the public keys that verify evidence
+         */
+        get: operations["jwks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+interface components {
+    schemas: {
+        /** @description The CVM accepts a command. */
+        AcceptedReport: {
+            /**
+             * @description The kind of the report.
+             * @constant
+             */
+            type: "accepted";
+            /** @description An identifier that you choose. A second report with it on the same run is counted as a duplicate and ignored. */
+            id: string;
+            /** @description The run that the report is about. */
+            run_id: string;
+            /** @description The command that this report answers. */
+            command_id: string;
+            /**
+             * @description The reason. Up to 1,000 characters.
+             * @default
+             */
+            reason?: string;
+            /** @description The SHA-256 of the attestation token of the CVM, 64 hex digits. The run that is accepted keeps it. */
+            attestation_hash?: string;
+        };
+        /** @description The configuration of the agent in the CVM. */
+        AgentConfig: {
+            /**
+             * @description The log level of the agent. Empty: the default of the agent.
+             * @default
+             * @enum {string}
+             */
+            log_level?: "" | "debug" | "info" | "warn" | "error";
+            /**
+             * @description The certificate of the agent, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            cert_file?: string;
+            /**
+             * @description The CA certificate that the agent trusts for servers, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            server_ca_file?: string;
+            /**
+             * @description The CA certificate that the agent trusts for clients, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            client_ca_file?: string;
+            /**
+             * @description Whether the agent uses attested TLS. Default `false`.
+             * @default false
+             */
+            attested_tls?: boolean;
+            /** @description The private key of the certificate. Only callers who may edit the computation get it. */
+            server_key?: string;
+        };
+        /** @description The configuration of the agent, with its private key. */
+        AgentConfigForCvm: {
+            /**
+             * @description The log level of the agent. Empty: the default of the agent.
+             * @default
+             * @enum {string}
+             */
+            log_level?: "" | "debug" | "info" | "warn" | "error";
+            /**
+             * @description The certificate of the agent, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            cert_file?: string;
+            /**
+             * @description The CA certificate that the agent trusts for servers, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            server_ca_file?: string;
+            /**
+             * @description The CA certificate that the agent trusts for clients, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            client_ca_file?: string;
+            /**
+             * @description Whether the agent uses attested TLS. Default `false`.
+             * @default false
+             */
+            attested_tls?: boolean;
+            /**
+             * @description The private key of the certificate, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            server_key?: string;
+        };
+        /** @description The configuration of the agent in the CVM. Omitted fields get their defaults. */
+        AgentConfigInput: {
+            /**
+             * @description The log level of the agent. Empty: the default of the agent.
+             * @default
+             * @enum {string}
+             */
+            log_level?: "" | "debug" | "info" | "warn" | "error";
+            /**
+             * @description The certificate of the agent, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            cert_file?: string;
+            /**
+             * @description The CA certificate that the agent trusts for servers, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            server_ca_file?: string;
+            /**
+             * @description The CA certificate that the agent trusts for clients, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            client_ca_file?: string;
+            /**
+             * @description Whether the agent uses attested TLS. Default `false`.
+             * @default false
+             */
+            attested_tls?: boolean;
+            /**
+             * @description The private key of the certificate, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            server_key?: string;
+        };
+        /** @description The configuration that the run was started with, without the agent's private key. */
+        AgentConfigOfRun: {
+            /**
+             * @description The log level of the agent. Empty: the default of the agent.
+             * @default
+             * @enum {string}
+             */
+            log_level?: "" | "debug" | "info" | "warn" | "error";
+            /**
+             * @description The certificate of the agent, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            cert_file?: string;
+            /**
+             * @description The CA certificate that the agent trusts for servers, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            server_ca_file?: string;
+            /**
+             * @description The CA certificate that the agent trusts for clients, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            client_ca_file?: string;
+            /**
+             * @description Whether the agent uses attested TLS. Default `false`.
+             * @default false
+             */
+            attested_tls?: boolean;
+        };
+        /** @description The approval of a manifest by a user. */
+        Approval: {
+            /** @description The user who approved. */
+            user: string;
+            /** @description The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785). */
+            digest: string;
+            /** @description The CVMs that a run may use. null or empty: any. */
+            cvm_ids: string[] | null;
+            /** @description The time before which a run must start, as the user sent it. null: any time. */
+            expires_at: string | null;
+            /** @description Whether the user signed the approval. */
+            signed: boolean;
+            /** @description `true` if the approval does not count, for one of these reasons: the manifest or the configuration has changed, the approval has expired, it was signed with a key that the user has replaced, or it is unsigned and the computation requires signatures. */
+            stale: boolean;
+            /**
+             * Format: date-time
+             * @description The time of the approval.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            approved_at: string;
+        };
+        /** @description An approval to give. */
+        ApprovalInput: {
+            /** @description The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785). */
+            digest: string;
+            /** @description The CVMs that a run may use. Default: any. */
+            cvm_ids?: string[] | null;
+            /** @description The time before which a run must start. Default: any time. */
+            expires_at?: string | null;
+            /** @description A signature in base64, made with the private key of the public key that you uploaded to the computation. Sign the text `computation-approval:v1:<domainID>:<computationID>:<digest>`. If `cvm_ids` or `expires_at` is given, append `:<limits>`: the SHA3-256, in hex, of the canonical JSON (RFC 8785) of an object that contains the given fields exactly as you send them. `null` counts as not given. Algorithms: Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1 with SHA-256 and a salt of 32 bytes. */
+            signature?: string | null;
+        };
+        /** @description An approval that counted when the run started. */
+        ApprovalOfRun: {
+            /** @description The user who approved. */
+            user: string;
+            /** @description The digest of the manifest that the user approved. */
+            digest: string;
+            /** @description The CVMs that a run could use. null or empty: any. */
+            cvm_ids: string[] | null;
+            /** @description The time before which a run had to start, as the user sent it. null: any time. */
+            expires_at: string | null;
+            /** @description The signature of the user in base64. null if the user did not sign. */
+            signature: string | null;
+            /** @description The public key that verifies the signature, as DER SubjectPublicKeyInfo, base64. null if the user did not sign. */
+            key: string | null;
+            /**
+             * Format: date-time
+             * @description The time of the approval.
+             */
+            approved_at: string;
+        };
+        /** @description A computation that needs your approval. */
+        ApprovalToGive: {
+            /**
+             * Format: uuid
+             * @description The identifier of the computation.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            computation_id: string;
+            /** @description The name of the computation. */
+            name: string;
+            /** @description Why your approval is needed: the file names of your assets that need it, and `result consumer` if you must approve as one. */
+            because: string[];
+            /** @description The digest of the manifest to approve. */
+            manifest_digest: string;
+        };
+        /** @description The approvals of a computation: those that a run needs, and those that were given. */
+        Approvals: {
+            /** @description The users whose approval a run needs, including those who have approved. */
+            needed: components["schemas"]["NeededApproval"][];
+            /** @description The approvals that were given, by user. */
+            approvals: components["schemas"]["Approval"][];
+        };
+        /** @description An algorithm or a dataset. The content is in `asset` or behind `download`, if you may read it. */
+        Asset: {
+            /**
+             * Format: uuid
+             * @description The identifier of the asset.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            id: string;
+            /** @description The name of the file. */
+            file_name: string;
+            /** @description The description. */
+            description: string;
+            /**
+             * @description Whether the asset is an algorithm or a dataset.
+             * @enum {string}
+             */
+            asset_type: "algorithm" | "dataset";
+            /** @description The media type of the content. Empty if it is not known. */
+            mime_type: string;
+            /**
+             * @description `pending` until the content has arrived and the service has hashed it.
+             * @enum {string}
+             */
+            state: "pending" | "ready";
+            /**
+             * Format: int64
+             * @description The size of the content in bytes. 0 while the asset is pending.
+             */
+            size: number;
+            /** @description The SHA3-256 in hex. The agent verifies it. null until it is known. */
+            checksum: string | null;
+            /**
+             * @description Who can read the content. `creator`: only the creator of the asset. `domain`: every member who may view.
+             * @enum {string}
+             */
+            content_access: "creator" | "domain";
+            /**
+             * @description Whether a run that uses the asset needs approval. `open`: no. `approval`: its creator must approve the manifest of the run.
+             * @enum {string}
+             */
+            use: "open" | "approval";
+            /** @description The creator of the asset, the `sub` of a user. */
+            created_by: string;
+            /**
+             * Format: date-time
+             * @description The time of the creation.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time of the last change.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            updated_at: string;
+            /** @description The provider's public key as DER SubjectPublicKeyInfo, base64. Empty if there is none. */
+            user_key: string;
+            /** @description The content in base64, up to 4 MiB decoded. */
+            asset?: string;
+            download?: components["schemas"]["AssetDownload"];
+            upload?: components["schemas"]["AssetUpload"];
+            /** @description `true` if the content is withheld because only the creator of the asset may read it. Absent otherwise. */
+            content_withheld?: boolean;
+            /** @description The latest 100 reads of the content by others, newest first. Returned to the creator of the asset. */
+            content_reads?: components["schemas"]["ContentRead"][];
+        };
+        /** @description A presigned request for content of more than 4 MiB. */
+        AssetDownload: {
+            /**
+             * Format: uri
+             * @description The URL of the presigned request.
+             */
+            url: string;
+            /**
+             * Format: date-time
+             * @description The time until which storage accepts the request.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            expires_at: string;
+        };
+        /** @description The request to create an asset. */
+        AssetInput: {
+            asset: components["schemas"]["AssetInputFields"];
+        };
+        /** @description The fields of a new asset, and its content. */
+        AssetInputFields: {
+            /**
+             * @description The name of the file, without a path. The datasets of a computation have different names.
+             * @example titanic.csv
+             */
+            file_name: string;
+            /**
+             * @description A description. Up to 4,000 characters.
+             * @default
+             */
+            description?: string;
+            /**
+             * @description Whether the asset is an algorithm or a dataset.
+             * @enum {string}
+             */
+            asset_type: "algorithm" | "dataset";
+            /**
+             * @description The media type of the content. Empty if it is not known.
+             * @default
+             * @example text/csv
+             */
+            mime_type?: string;
+            /** @description The content in base64, up to 4 MiB decoded. If omitted, upload the content with the presigned request in the response. */
+            asset?: string;
+            /**
+             * @description The provider's RSA, ECDSA or Ed25519 public key: an OpenSSH line as it is, or the base64 of an OpenSSH, PEM or DER file. Empty for none.
+             * @default
+             */
+            user_key?: string;
+            /**
+             * @description Who can read the content. `creator`: only the creator of the asset. `domain`: every member who may view.
+             * @default creator
+             * @enum {string}
+             */
+            content_access?: "creator" | "domain";
+            /**
+             * @description Whether a run that uses the asset needs approval. `open`: no. `approval`: its creator must approve the manifest of the run.
+             * @default open
+             * @enum {string}
+             */
+            use?: "open" | "approval";
+            /** @description The SHA3-256 in hex. If you send `asset`, it must be the hash of that content. If you omit `asset`, it is the hash of the real file, and you may upload a sample in its place. */
+            checksum?: string;
+        };
+        /** @description An asset that is linked to a computation. */
+        AssetOfComputation: {
+            /**
+             * Format: uuid
+             * @description The identifier of the asset.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            id: string;
+            /** @description The name of the file. */
+            file_name: string;
+            /**
+             * @description Whether the asset is an algorithm or a dataset.
+             * @enum {string}
+             */
+            asset_type: "algorithm" | "dataset";
+        };
+        /** @description An asset as it was when the run started. */
+        AssetOfRun: {
+            /**
+             * Format: uuid
+             * @description The identifier of the asset.
+             */
+            id: string;
+            /** @description The creator of the asset. */
+            creator: string;
+            /**
+             * @description The `use` of the asset when the run started.
+             * @enum {string}
+             */
+            use: "open" | "approval";
+            /** @description The SHA3-256 in hex, as in the manifest. */
+            checksum: string;
+        };
+        /** @description A page of the list of assets. */
+        AssetPage: {
+            /** @description The assets, newest first. */
+            assets: components["schemas"]["AssetRow"][];
+            /**
+             * Format: int32
+             * @description The `limit` of the request, or its default.
+             */
+            limit: number;
+            /**
+             * Format: int64
+             * @description The `offset` of the request, or 0.
+             */
+            offset: number;
+            /**
+             * Format: int64
+             * @description The exact number of entries that match the filter.
+             */
+            total: number;
+        };
+        /** @description The request to replace the fields of an asset. */
+        AssetReplacement: {
+            asset: components["schemas"]["AssetReplacementFields"];
+        };
+        /** @description All fields of an asset. If `description` or `mime_type` is omitted, it becomes empty. Other optional fields then stay the same. */
+        AssetReplacementFields: {
+            /**
+             * @description The name of the file, without a path. The datasets of a computation have different names.
+             * @example titanic.csv
+             */
+            file_name: string;
+            /**
+             * @description A description. Up to 4,000 characters.
+             * @default
+             */
+            description?: string;
+            /**
+             * @description Whether the asset is an algorithm or a dataset.
+             * @enum {string}
+             */
+            asset_type: "algorithm" | "dataset";
+            /**
+             * @description The media type of the content. Empty if it is not known.
+             * @default
+             * @example text/csv
+             */
+            mime_type?: string;
+            /** @description New content in base64, up to 4 MiB decoded. If omitted, the content stays as it is. While the asset is pending, the response to its creator then has an `upload`. */
+            asset?: string;
+            /** @description The provider's RSA, ECDSA or Ed25519 public key: an OpenSSH line as it is, or the base64 of an OpenSSH, PEM or DER file. Empty for none. */
+            user_key?: string;
+            /**
+             * @description Who can read the content. `creator`: only the creator of the asset. `domain`: every member who may view.
+             * @enum {string}
+             */
+            content_access?: "creator" | "domain";
+            /**
+             * @description Whether a run that uses the asset needs approval. `open`: no. `approval`: its creator must approve the manifest of the run.
+             * @enum {string}
+             */
+            use?: "open" | "approval";
+            /** @description The SHA3-256 in hex. If you send `asset`, it must be the hash of that content. If you omit `asset`, it is the hash of the real file, and the content may be a sample. If omitted or null, it stays the same. Exception: for new content, the service computes it, unless it is the hash of a real file. */
+            checksum?: string | null;
+            /** @description Ignored. The service sets this field. */
+            id?: unknown;
+            /** @description Ignored. The service sets this field. */
+            state?: unknown;
+            /** @description Ignored. The service sets this field. */
+            size?: unknown;
+            /** @description Ignored. The service sets this field. */
+            created_by?: unknown;
+            /** @description Ignored. The service sets this field. */
+            created_at?: unknown;
+            /** @description Ignored. The service sets this field. */
+            updated_at?: unknown;
+            /** @description Ignored. The service sets this field. */
+            upload?: unknown;
+            /** @description Ignored. The service sets this field. */
+            download?: unknown;
+            /** @description Ignored. The service sets this field. */
+            content_withheld?: unknown;
+            /** @description Ignored. The service sets this field. */
+            content_reads?: unknown;
+        };
+        /** @description An asset in a list, without its content and key. */
+        AssetRow: {
+            /**
+             * Format: uuid
+             * @description The identifier of the asset.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            id: string;
+            /** @description The name of the file. */
+            file_name: string;
+            /** @description The description. */
+            description: string;
+            /**
+             * @description Whether the asset is an algorithm or a dataset.
+             * @enum {string}
+             */
+            asset_type: "algorithm" | "dataset";
+            /** @description The media type of the content. Empty if it is not known. */
+            mime_type: string;
+            /**
+             * @description `pending` until the content has arrived and the service has hashed it.
+             * @enum {string}
+             */
+            state: "pending" | "ready";
+            /**
+             * Format: int64
+             * @description The size of the content in bytes. 0 while the asset is pending.
+             */
+            size: number;
+            /** @description The SHA3-256 in hex. The agent verifies it. null until it is known. */
+            checksum: string | null;
+            /**
+             * @description Who can read the content. `creator`: only the creator of the asset. `domain`: every member who may view.
+             * @enum {string}
+             */
+            content_access: "creator" | "domain";
+            /**
+             * @description Whether a run that uses the asset needs approval. `open`: no. `approval`: its creator must approve the manifest of the run.
+             * @enum {string}
+             */
+            use: "open" | "approval";
+            /** @description The creator of the asset, the `sub` of a user. */
+            created_by: string;
+            /**
+             * Format: date-time
+             * @description The time of the creation.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time of the last change.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            updated_at: string;
+        };
+        /** @description A presigned request with which the creator uploads the content of a pending asset. Send the headers in `headers`. You can also send any `content-type`. */
+        AssetUpload: {
+            /**
+             * @description The method of the presigned request.
+             * @constant
+             */
+            method: "PUT";
+            /** @description The headers to send, by name. */
+            headers: {
+                [key: string]: string;
+            };
+            /**
+             * Format: uri
+             * @description The URL of the presigned request.
+             */
+            url: string;
+            /**
+             * Format: date-time
+             * @description The time until which storage accepts the request.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            expires_at: string;
+        };
+        /** @description A command for a CVM. */
+        Command: {
+            /**
+             * Format: uuid
+             * @description The identifier of the command, for the report that answers it.
+             */
+            id: string;
+            /**
+             * @description Whether to begin the run or to stop it.
+             * @enum {string}
+             */
+            type: "run" | "stop";
+            /**
+             * Format: uuid
+             * @description The identifier of the run.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            run_id: string;
+            /**
+             * Format: uuid
+             * @description The identifier of the computation.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            computation_id: string;
+            manifest?: components["schemas"]["Manifest"];
+            agent_config?: components["schemas"]["AgentConfigForCvm"];
+            /**
+             * Format: date-time
+             * @description The time at which the service made the command.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            issued_at: string;
+            /**
+             * Format: date-time
+             * @description The service returns the command until this time, or until the CVM accepts or rejects it.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            expires_at: string;
+        };
+        /** @description The open commands of a CVM, and the run that holds it. */
+        CommandList: {
+            /** @description The open commands of the CVM, oldest first. */
+            commands: components["schemas"]["Command"][];
+            /** @description The active run that holds the CVM. null if none does. */
+            run: components["schemas"]["HeldRun"] | null;
+        };
+        /** @description A computation with its configuration, its linked assets and its latest run. */
+        Computation: {
+            /**
+             * Format: uuid
+             * @description The identifier of the computation.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            id: string;
+            /** @description The name of the computation. */
+            name: string;
+            /** @description The description. */
+            description: string;
+            /** @description The owner, a user's `sub`. */
+            owner: string;
+            /**
+             * @description The status of the computation: `created` until its first run, then the status of its latest run.
+             * @enum {string}
+             */
+            status: "created" | "running" | "stopping" | "completed" | "failed" | "cancelled";
+            /**
+             * Format: date-time
+             * @description The time of the creation.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time of the last change.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            updated_at: string;
+            agent_config: components["schemas"]["AgentConfig"];
+            /**
+             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`. `none`: nobody else. `all`: the creators of all assets and all result consumers. `all_signed`: the same users, each with a signature. You can raise the level, but not lower it.
+             * @enum {string}
+             */
+            approval: "none" | "all" | "all_signed";
+            /** @description The result consumers in addition to the owner. If empty: all users who had the role `result_consumer` when they uploaded a key. */
+            consumers: string[];
+            /** @description The linked assets: the algorithm, then the datasets in the order in which they were linked. */
+            assets: components["schemas"]["AssetOfComputation"][];
+            /** @description The latest run. null if the computation was never run. */
+            run: components["schemas"]["Run"] | null;
+        };
+        /** @description The request to create a computation. */
+        ComputationInput: {
+            /**
+             * @description The name. 1 to 200 characters.
+             * @example Average income by region
+             */
+            name: string;
+            /**
+             * @description A description. Up to 4,000 characters.
+             * @default
+             */
+            description?: string;
+            /** @description The owner, a user's `sub`. Default: the caller. Only administrators can set another user. */
+            owner?: string;
+            agent_config?: components["schemas"]["AgentConfigInput"];
+            /**
+             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`. `none`: nobody else. `all`: the creators of all assets and all result consumers. `all_signed`: the same users, each with a signature. You can raise the level, but not lower it.
+             * @default none
+             * @enum {string}
+             */
+            approval?: "none" | "all" | "all_signed";
+            /** @description The result consumers in addition to the owner: up to 40 users (`sub`). If empty: all users who had the role `result_consumer` when they uploaded a key. */
+            consumers?: string[];
+        };
+        /** @description A page of a list of computations. */
+        ComputationPage: {
+            /** @description The computations, newest first. */
+            computations: components["schemas"]["ComputationRow"][];
+            /**
+             * Format: int32
+             * @description The `limit` of the request, or its default.
+             */
+            limit: number;
+            /**
+             * Format: int64
+             * @description The `offset` of the request, or 0.
+             */
+            offset: number;
+            /**
+             * Format: int64
+             * @description The exact number of entries that match the filter.
+             */
+            total: number;
+        };
+        /** @description All fields of a computation. If `owner` or `approval` is omitted, it stays the same. Other omitted fields get their defaults. */
+        ComputationReplacement: {
+            /**
+             * @description The name. 1 to 200 characters.
+             * @example Average income by region
+             */
+            name: string;
+            /**
+             * @description A description. Up to 4,000 characters.
+             * @default
+             */
+            description?: string;
+            /** @description The owner, a user's `sub`. If omitted, stays the same. Only administrators can set another user. */
+            owner?: string;
+            agent_config?: components["schemas"]["AgentConfigInput"];
+            /**
+             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`. `none`: nobody else. `all`: the creators of all assets and all result consumers. `all_signed`: the same users, each with a signature. You can raise the level, but not lower it.
+             * @enum {string}
+             */
+            approval?: "none" | "all" | "all_signed";
+            /** @description The result consumers in addition to the owner: up to 40 users (`sub`). If empty: all users who had the role `result_consumer` when they uploaded a key. */
+            consumers?: string[];
+            /** @description Ignored. The service sets this field. */
+            id?: unknown;
+            /** @description Ignored. The service sets this field. */
+            status?: unknown;
+            /** @description Ignored. The service sets this field. */
+            created_at?: unknown;
+            /** @description Ignored. The service sets this field. */
+            updated_at?: unknown;
+            /** @description Ignored. The service sets this field. */
+            assets?: unknown;
+            /** @description Ignored. The service sets this field. */
+            run?: unknown;
+        };
+        /** @description A computation in a list. */
+        ComputationRow: {
+            /**
+             * Format: uuid
+             * @description The identifier of the computation.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            id: string;
+            /** @description The name of the computation. */
+            name: string;
+            /** @description The description. */
+            description: string;
+            /** @description The owner, a user's `sub`. */
+            owner: string;
+            /**
+             * @description The status of the computation: `created` until its first run, then the status of its latest run.
+             * @enum {string}
+             */
+            status: "created" | "running" | "stopping" | "completed" | "failed" | "cancelled";
+            /**
+             * Format: date-time
+             * @description The time of the creation.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time of the last change.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            updated_at: string;
+        };
+        /** @description A computation. With `peek=true`, only the fields of a row of the list. */
+        ComputationView: {
+            /**
+             * Format: uuid
+             * @description The identifier of the computation.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            id: string;
+            /** @description The name of the computation. */
+            name: string;
+            /** @description The description. */
+            description: string;
+            /** @description The owner, a user's `sub`. */
+            owner: string;
+            /**
+             * @description The status of the computation: `created` until its first run, then the status of its latest run.
+             * @enum {string}
+             */
+            status: "created" | "running" | "stopping" | "completed" | "failed" | "cancelled";
+            /**
+             * Format: date-time
+             * @description The time of the creation.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time of the last change.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            updated_at: string;
+            agent_config?: components["schemas"]["AgentConfig"];
+            /**
+             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`. `none`: nobody else. `all`: the creators of all assets and all result consumers. `all_signed`: the same users, each with a signature. You can raise the level, but not lower it.
+             * @enum {string}
+             */
+            approval?: "none" | "all" | "all_signed";
+            /** @description The result consumers in addition to the owner. If empty: all users who had the role `result_consumer` when they uploaded a key. */
+            consumers?: string[];
+            /** @description The linked assets: the algorithm, then the datasets in the order in which they were linked. */
+            assets?: components["schemas"]["AssetOfComputation"][];
+            /** @description The latest run. null if the computation was never run. */
+            run?: components["schemas"]["Run"] | null;
+        };
+        /** @description A read of the content by another user than the creator of the asset. */
+        ContentRead: {
+            /** @description The user who read the content. */
+            user: string;
+            /**
+             * Format: date-time
+             * @description The time of the read.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            read_at: string;
+        };
+        /** @description An asset of yours without content. */
+        ContentToUpload: {
+            /**
+             * Format: uuid
+             * @description The identifier of the asset.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            asset_id: string;
+            /** @description The name of the file. */
+            file_name: string;
+        };
+        /** @description A registered CVM. */
+        Cvm: {
+            /**
+             * @description The identifier of the CVM.
+             * @example sim-1
+             */
+            id: string;
+            /** @description The description. */
+            description: string;
+            /** @description The SHA-256 of the certificate in DER, 64 hex digits. null if none is registered. */
+            certificate_fingerprint: string | null;
+            /**
+             * Format: date-time
+             * @description The time of the creation.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The time of the last change.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            updated_at: string;
+            presence: components["schemas"]["Presence"];
+        };
+        /** @description A page of the list of CVMs. */
+        CvmPage: {
+            /** @description The registered CVMs, newest first. */
+            cvms: components["schemas"]["Cvm"][];
+            /**
+             * Format: int32
+             * @description The `limit` of the request, or its default.
+             */
+            limit: number;
+            /**
+             * Format: int64
+             * @description The `offset` of the request, or 0.
+             */
+            offset: number;
+            /**
+             * Format: int64
+             * @description The exact number of entries that match the filter.
+             */
+            total: number;
+        };
+        /** @description The request to register a CVM, or to change it. */
+        CvmRegistration: {
+            /** @description A description. Up to 4,000 characters. */
+            description: string;
+            /** @description The certificate that the CVM presents: one X.509 certificate in PEM, up to 16 KiB. Omit it to keep the current certificate. `null` removes it. */
+            certificate?: string | null;
+            /** @description Ignored. The service sets this field. */
+            id?: unknown;
+            /** @description Ignored. The service sets this field. */
+            certificate_fingerprint?: unknown;
+            /** @description Ignored. The service sets this field. */
+            created_at?: unknown;
+            /** @description Ignored. The service sets this field. */
+            updated_at?: unknown;
+            /** @description Ignored. The service sets this field. */
+            presence?: unknown;
+        };
+        /** @description The result of the check before a run. */
+        DryRun: {
+            missing_items: components["schemas"]["MissingItems"];
+        };
+        /** @description An event in the journal of a computation. */
+        Event: {
+            /**
+             * Format: uuid
+             * @description The identifier of the event, a UUID.
+             * @example 9f0c6a52-4a0e-4d6c-8a43-5d0f5f0e7c11
+             */
+            id: string;
+            /**
+             * @description The type of the event. Lifecycle: `created`, `started`, `stop_requested`, `completed`, `failed`, `cancelled`. Administrative changes: `updated`, `owner_changed`, `asset_linked`, `asset_unlinked`, `key_uploaded`, `approved`, `approval_withdrawn`. Any other type is the name of an event that the agent in the CVM reported.
+             * @example started
+             * @example completed
+             */
+            event_type: string;
+            /**
+             * @description The details in base64: a JSON object in UTF-8, or the bytes that an agent sent.
+             * @example e30=
+             */
+            details: string;
+            /**
+             * @description The run that the event belongs to. Empty if it belongs to none.
+             * @example 00000000-002a-8b1f-9c3d-6f1a2b3c4d5e
+             */
+            run_id: string;
+            /**
+             * Format: date-time
+             * @description The time when the service recorded the event, UTC. Never decreases.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            timestamp: string;
+            /**
+             * @description The originator of the event: a user, `system`, or the part of the CVM that reported it.
+             * @example system
+             * @example agent
+             */
+            originator: string;
+            /**
+             * @description The CVM on which the event happened. Empty if there was none.
+             * @example cvm-1
+             */
+            cvm_id: string;
+            /**
+             * @description `success` or `failure`. Events of an agent have the agent's own status.
+             * @example success
+             */
+            status: string;
+            /**
+             * @description The `hash` of the previous event of the computation. Empty in the first event that has a `hash`. Absent from events that earlier versions recorded.
+             * @example
+             */
+            previous_hash?: string;
+            /**
+             * @description The SHA-256, hex, of the canonical JSON (RFC 8785) of the event without `hash`. Absent from events that earlier versions recorded.
+             * @example b7e3b1f1ad8f0b0e0a8c4b7a4f0f2f5d6a9c1e3d5b7f9a1c3e5d7b9f1a3c5e7d
+             */
+            hash?: string;
+        };
+        /** @description A page of the journal of a computation. */
+        EventPage: {
+            /** @description The events, newest first. With `after`: oldest first. */
+            events: components["schemas"]["Event"][];
+            /**
+             * Format: int32
+             * @description The `limit` of the request, or its default.
+             */
+            limit: number;
+            /**
+             * Format: int64
+             * @description The `offset` of the request, or 0.
+             */
+            offset: number;
+            /**
+             * Format: int64
+             * @description The exact number of entries that match the filter.
+             */
+            total: number;
+        };
+        /** @description An event of the agent in the CVM. */
+        EventReport: {
+            /**
+             * @description The kind of the report.
+             * @constant
+             */
+            type: "event";
+            /** @description An identifier that you choose. A second report with it on the same run is counted as a duplicate and ignored. */
+            id: string;
+            /** @description The run that the report is about. */
+            run_id: string;
+            /**
+             * @description The agent's name for the event.
+             * @example Running
+             */
+            event_type: string;
+            /**
+             * @description The agent's status.
+             * @example InProgress
+             */
+            status: string;
+            /** @description Details in base64, stored unchanged. Up to 32 KiB. */
+            details?: string;
+            /**
+             * @description The part of the CVM that the event comes from. Default `agent`.
+             * @default agent
+             * @enum {string}
+             */
+            originator?: "agent" | "computation-runner";
+            /** @description The reason. Up to 1,000 characters. It becomes the reason of the run if the event ends the run. */
+            reason?: string;
+            /**
+             * Format: date-time
+             * @description The time by the reporter's clock. If `details` is omitted, it is stored in the details of the event. It does not affect the order of events.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            occurred_at?: string;
+        };
+        /** @description The event that started the run and the event that ended it. Their hashes commit to the events between them. */
+        EventsOfRun: {
+            started: components["schemas"]["Event"];
+            last: components["schemas"]["Event"];
+        };
+        /** @description A statement about a run, with the signature of the service. */
+        Evidence: {
+            statement: components["schemas"]["EvidenceStatement"];
+            /** @description ES256 over the canonical JSON (RFC 8785) of `statement`: r and s, base64url. */
+            signature: string;
+            /** @description The `kid` of the key in `/.well-known/jwks.json`. */
+            key_id: string;
+        };
+        /** @description What the service states about a run that has ended. */
+        EvidenceStatement: {
+            /**
+             * @description The form of the statement.
+             * @constant
+             */
+            type: "computation-evidence:v1";
+            /**
+             * @description The identifier of the domain.
+             * @example d1
+             */
+            domain: string;
+            /**
+             * Format: uuid
+             * @description The identifier of the computation.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            computation: string;
+            run: components["schemas"]["Run"];
+            manifest: components["schemas"]["Manifest"];
+            /** @description The SHA3-256, hex, of the canonical JSON of `manifest`. */
+            manifest_digest: string;
+            agent_config: components["schemas"]["AgentConfigOfRun"];
+            /** @description The algorithm, then the datasets in the order of the manifest. null if the run was started by an earlier version. */
+            assets: components["schemas"]["AssetOfRun"][] | null;
+            /** @description The approvals that counted when the run started. null if the run was started by an earlier version. */
+            approvals: components["schemas"]["ApprovalOfRun"][] | null;
+            /** @description The computation's `approval` when the run started: whose approval a run required. null or absent if an earlier version started the run or made the statement. */
+            approval?: ("none" | "all" | "all_signed") | null;
+            /** @description The users of `result_consumers` in the manifest, in its order. null or absent if an earlier version started the run or made the statement. */
+            result_consumers?: string[] | null;
+            events: components["schemas"]["EventsOfRun"];
+            /** @description The SHA-256, hex, of the attestation token that the CVM reported. null if it reported none. */
+            attestation_hash: string | null;
+            /** @description The version of the service that made the statement. */
+            service_version: string;
+            /**
+             * Format: date-time
+             * @description The time at which the statement was made.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            issued_at: string;
+        };
+        /** @description An error of API Gateway, for a request that did not reach the service. */
+        GatewayMessage: {
+            /**
+             * @description What went wrong.
+             * @example Unauthorized
+             */
+            message: string;
+        };
+        /** @description The health of the service. */
+        Health: {
+            /**
+             * @description `ok`: the service answers.
+             * @constant
+             */
+            status: "ok";
+            /** @description The deployed stage. */
+            stage: string;
+            /** @description The version of the service. */
+            version: string;
+        };
+        /** @description The CVM is alive. */
+        HeartbeatReport: {
+            /**
+             * @description The kind of the report.
+             * @constant
+             */
+            type: "heartbeat";
+            /** @description Returned in the results. A heartbeat is never a duplicate. */
+            id?: string;
+            /** @description The run that the CVM works on. The heartbeat shows that the run is alive. */
+            run_id?: string;
+            /**
+             * @description The state of the agent, as it names it.
+             * @example Running
+             */
+            agent_state?: string;
+            /**
+             * @description Whether the agent can take a run. `ready`: yes. `busy`: it has a run. `spent`: it must be restarted first. `unknown`: you cannot tell.
+             * @enum {string}
+             */
+            fit?: "ready" | "busy" | "spent" | "unknown";
+        };
+        /** @description The run that holds a CVM. */
+        HeldRun: {
+            /**
+             * Format: uuid
+             * @description The identifier of the run.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The identifier of the computation.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            computation_id: string;
+            /**
+             * @description The status of the run. `running` and `stopping`: the run is active. The others are final.
+             * @enum {string}
+             */
+            status: "running" | "stopping" | "completed" | "failed" | "cancelled";
+            /**
+             * Format: uuid
+             * @description The command that starts the run.
+             */
+            run_command_id: string;
+            /** @description When the CVM accepted the run. null if it has not yet. */
+            accepted_at: string | null;
+            /** @description The command that stops the run. null until a stop is requested. */
+            stop_command_id: string | null;
+        };
+        /** @description A public key to upload. */
+        KeyInput: {
+            /** @description An RSA, ECDSA or Ed25519 public key: an OpenSSH line as it is, or the base64 of an OpenSSH, PEM or DER file. */
+            key: string;
+        };
+        /** @description Whether your public key is uploaded. */
+        KeyState: {
+            /** @description Whether you have uploaded a key to the computation. */
+            uploaded: boolean;
+        };
+        /** @description A computation that needs your public key. */
+        KeyToUpload: {
+            /**
+             * Format: uuid
+             * @description The identifier of the computation.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            computation_id: string;
+            /** @description The name of the computation. */
+            name: string;
+        };
+        /** @description A link that exists. */
+        LinkedAsset: {
+            /**
+             * Format: uuid
+             * @description The identifier of the asset.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            asset_id: string;
+            /**
+             * Format: uuid
+             * @description The identifier of the computation.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            computation_id: string;
+            /** @description Whether the asset is linked to the computation after the request. */
+            linked: boolean;
+        };
+        /** @description What a run uses, and who may fetch its result: the form that the agent in the CVM reads. */
+        Manifest: {
+            /**
+             * Format: uuid
+             * @description The identifier of the computation.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            id: string;
+            /** @description The name of the computation. */
+            name: string;
+            /** @description The description. */
+            description: string;
+            /** @description The datasets, in the order in which they were linked. */
+            datasets: components["schemas"]["ManifestDataset"][];
+            algorithm: components["schemas"]["ManifestAlgorithm"];
+            /** @description The keys of the users who may fetch the result, the owner first. */
+            result_consumers: components["schemas"]["ManifestConsumer"][];
+        };
+        /** @description The algorithm of a run. */
+        ManifestAlgorithm: {
+            /** @description The SHA3-256 of the file, as 32 integers from 0 to 255. */
+            hash: number[];
+            /** @description The public key as DER SubjectPublicKeyInfo, base64. */
+            user_key: string;
+        };
+        /** @description The key of a user who may fetch the result of a run. */
+        ManifestConsumer: {
+            /** @description The public key as DER SubjectPublicKeyInfo, base64. */
+            user_key: string;
+        };
+        /** @description A dataset of a run. */
+        ManifestDataset: {
+            /** @description The SHA3-256 of the file, as 32 integers from 0 to 255. */
+            hash: number[];
+            /** @description The public key as DER SubjectPublicKeyInfo, base64. */
+            user_key: string;
+            /** @description The name of the file. */
+            filename: string;
+        };
+        /** @description What is missing before a run. If all lists are empty, the computation is ready to run. */
+        MissingItems: {
+            /** @description The users who must upload their public key. */
+            keys: string[];
+            /** @description The file names of linked assets without content. */
+            hashes: string[];
+            /**
+             * @description Everything else that is missing, as sentences.
+             * @example [
+             *       "Missing algorithm"
+             *     ]
+             */
+            info: string[];
+        };
+        /** @description A user whose approval a run needs. */
+        NeededApproval: {
+            /** @description The user who must approve. */
+            user: string;
+            /** @description Why the approval is needed: the file names of the user's assets that need it, and `result consumer` if the user must approve as one. */
+            because: string[];
+        };
+        /** @description This document. */
+        OpenApiDocument: {
+            /**
+             * @description The version of OpenAPI.
+             * @constant
+             */
+            openapi: "3.1.0";
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description Whether a CVM is connected, and whether its agent can take a run. */
+        Presence: {
+            /**
+             * @description `connected` if the CVM sent something within the last 60 seconds.
+             * @enum {string}
+             */
+            state: "connected" | "disconnected";
+            /** @description The time when the CVM was last heard. It may lag by up to 60 seconds. null if the CVM was never heard. */
+            last_seen_at: string | null;
+            /** @description The state that the agent last reported. null if it reported none. */
+            agent_state: string | null;
+            /**
+             * @description Whether the agent can take a run. `ready`: yes. `busy`: it has a run. `spent`: it must be restarted first. `unknown`: the CVM reported this, or never reported `fit`.
+             * @enum {string}
+             */
+            fit: "ready" | "busy" | "spent" | "unknown";
+        };
+        /** @description An error (RFC 9457). */
+        Problem: {
+            /**
+             * Format: uri-reference
+             * @description The type of the error. `code` distinguishes errors.
+             * @example about:blank
+             */
+            type: string;
+            /** @description A short name of the error. */
+            title: string;
+            /**
+             * Format: int32
+             * @description The HTTP status code.
+             */
+            status: number;
+            /** @description A description of the error. The text may change. */
+            detail: string;
+            /**
+             * @description The error code for programs. It does not change.
+             * @enum {string}
+             */
+            code: "invalid_request" | "unauthenticated" | "forbidden" | "not_found" | "conflict" | "precondition_failed" | "too_large" | "unsupported_media_type" | "incomplete" | "idempotency_mismatch" | "too_many_requests" | "internal" | "unavailable";
+            /** @description The identifier of the request. */
+            request_id: string;
+            /** @description The places in the request that are invalid (400). */
+            errors?: components["schemas"]["Violation"][];
+            /**
+             * @description The kind of conflict (409).
+             * @enum {string}
+             */
+            reason?: "run_active" | "cvm_busy" | "cvm_not_ready" | "second_algorithm" | "asset_in_use" | "file_name_taken" | "linked_too_widely" | "nothing_to_stop" | "stale_digest";
+            /**
+             * Format: uuid
+             * @description The run that causes the conflict (409).
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            run_id?: string;
+            /** @description The current digest of the manifest (409 `stale_digest`). */
+            manifest_digest?: string;
+            missing_items?: components["schemas"]["MissingItems"];
+        };
+        /** @description A public key that verifies evidence, as a JSON Web Key (RFC 7517). */
+        PublicKey: {
+            /**
+             * @description The type of the key.
+             * @constant
+             */
+            kty: "EC";
+            /**
+             * @description The elliptic curve.
+             * @constant
+             */
+            crv: "P-256";
+            /** @description The x coordinate, base64url. */
+            x: string;
+            /** @description The y coordinate, base64url. */
+            y: string;
+            /**
+             * @description What the key is for: signatures.
+             * @constant
+             */
+            use: "sig";
+            /**
+             * @description The signature algorithm.
+             * @constant
+             */
+            alg: "ES256";
+            /** @description The thumbprint of the key (RFC 7638), as in the `key_id` of the evidence. */
+            kid: string;
+        };
+        /** @description The public keys that verify evidence, as a JSON Web Key Set (RFC 7517). */
+        PublicKeys: {
+            /** @description The current signing key and all former ones. */
+            keys: components["schemas"]["PublicKey"][];
+        };
+        /** @description The CVM rejects a command. */
+        RejectedReport: {
+            /**
+             * @description The kind of the report.
+             * @constant
+             */
+            type: "rejected";
+            /** @description An identifier that you choose. A second report with it on the same run is counted as a duplicate and ignored. */
+            id: string;
+            /** @description The run that the report is about. */
+            run_id: string;
+            /** @description The command that this report answers. */
+            command_id: string;
+            /**
+             * @description The reason. Up to 1,000 characters.
+             * @default
+             */
+            reason?: string;
+        };
+        /** @description A report of a CVM. Its `type` says which kind it is. */
+        Report: components["schemas"]["AcceptedReport"] | components["schemas"]["RejectedReport"] | components["schemas"]["EventReport"] | components["schemas"]["HeartbeatReport"];
+        /** @description Reports of a CVM. */
+        ReportBatch: {
+            /** @description The reports, 1 to 50. */
+            reports: components["schemas"]["Report"][];
+        };
+        /** @description What became of a report. */
+        ReportResult: {
+            /** @description The identifier of the report. null if it has none. */
+            id: string | null;
+            /**
+             * @description `unknown_run`: this CVM has no such run. `invalid`: the report does not match the schema, or answers a command that its active run does not have. Only `recorded` reports have an effect.
+             * @enum {string}
+             */
+            outcome: "recorded" | "duplicate" | "unknown_run" | "invalid";
+            /** @description The status of the run after the report. A report that ends the run changes it with a short delay. If it is `failed` or `cancelled`, stop working on the run. null if there is no run. */
+            run_status: ("running" | "stopping" | "completed" | "failed" | "cancelled") | null;
+            /** @description The JSON Pointer of the error, and what was expected there. Present only if `outcome` is `invalid`. */
+            detail?: string;
+        };
+        /** @description What became of the reports of a batch. */
+        ReportSummary: {
+            /**
+             * Format: int32
+             * @description The number of reports with the outcome `recorded`.
+             */
+            accepted: number;
+            /**
+             * Format: int32
+             * @description The number of reports with the outcome `duplicate`.
+             */
+            duplicates: number;
+            /** @description The result of each report, in the order of the reports. */
+            results: components["schemas"]["ReportResult"][];
+        };
+        /** @description A run of a computation on a CVM. */
+        Run: {
+            /**
+             * Format: uuid
+             * @description The identifier of the run.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The identifier of the computation.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            computation_id: string;
+            /**
+             * @description The CVM of the run.
+             * @example sim-1
+             */
+            cvm_id: string;
+            /**
+             * @description The status of the run. `running` and `stopping`: the run is active. The others are final.
+             * @enum {string}
+             */
+            status: "running" | "stopping" | "completed" | "failed" | "cancelled";
+            /**
+             * Format: date-time
+             * @description The start of the run.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            started_at: string;
+            /** @description The end of the run. null while the run is active. */
+            ended_at: string | null;
+            /** @description The user who started the run. */
+            started_by: string;
+            /** @description The reason for the end of the run. null while the run is active. */
+            reason: string | null;
+            /** @description The digest of the manifest. null for runs of earlier versions. */
+            manifest_digest?: string | null;
+        };
+        /**
+         * Format: uuid
+         * @description The identifier of the run, as a JSON string.
+         * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+         */
+        RunId: string;
+        /** @description A page of the list of runs. */
+        RunPage: {
+            /** @description The runs, newest first. */
+            runs: components["schemas"]["Run"][];
+            /**
+             * Format: int32
+             * @description The `limit` of the request, or its default.
+             */
+            limit: number;
+            /**
+             * Format: int64
+             * @description The `offset` of the request, or 0.
+             */
+            offset: number;
+            /**
+             * Format: int64
+             * @description The exact number of entries that match the filter.
+             */
+            total: number;
+        };
+        /** @description How many computations entered each status on each day. */
+        Statistics: {
+            /** @description The counts, by day and status. Counts of zero are omitted. */
+            comp_stats: components["schemas"]["StatisticsEntry"][];
+        };
+        /** @description How many computations entered a status on a day. */
+        StatisticsEntry: {
+            /**
+             * Format: date
+             * @description A UTC day.
+             * @example 2025-07-17
+             */
+            day: string;
+            /**
+             * @description The status that computations entered.
+             * @enum {string}
+             */
+            status: "created" | "running" | "stopping" | "completed" | "failed" | "cancelled";
+            /**
+             * Format: int64
+             * @description The number of times that a computation entered the status.
+             */
+            count: number;
+        };
+        /** @description Your open tasks, newest first. */
+        Todo: {
+            /** @description Computations with a manifest that need your approval and do not have it. */
+            approvals: components["schemas"]["ApprovalToGive"][];
+            /** @description Computations that need your public key and do not have it. */
+            keys: components["schemas"]["KeyToUpload"][];
+            /** @description Your assets whose content has not arrived. */
+            content: components["schemas"]["ContentToUpload"][];
+        };
+        /** @description A link that no longer exists. */
+        UnlinkedAsset: {
+            /**
+             * Format: uuid
+             * @description The identifier of the asset.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            asset_id: string;
+            /**
+             * Format: uuid
+             * @description The identifier of the computation.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            computation_id: string;
+            /** @description Whether the asset is linked to the computation after the request. */
+            linked: boolean;
+        };
+        /** @description The confirmation of an uploaded key. */
+        UploadedKey: {
+            /** @description `true`: the key is uploaded. */
+            uploaded: boolean;
+        };
+        /** @description An invalid place in a request. */
+        Violation: {
+            /** @description A JSON Pointer into the body, or a place such as `query/limit`, `path/domainID` or `header/if-match`. */
+            pointer: string;
+            /** @description What was expected at this place. */
+            detail: string;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: {
+        /** @description The identifier of the request. */
+        RequestId: string;
+        /** @description The origin of the web page that sent the request, if the stage allows it. */
+        AllowedOrigin: string;
+    };
+    pathItems: never;
+}
+export interface operations {
+    listComputations: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of entries to return, from 1 to 100. Default 10. */
+                limit?: number;
+                /** @description The number of entries to skip. Default 0. */
+                offset?: number;
+                /** @description Return only computations with this status. */
+                status?: "created" | "running" | "stopping" | "completed" | "failed" | "cancelled";
+                /** @description Return only computations of this owner, a user's `sub`. */
+                owner?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComputationPage"];
+                };
+            };
+        };
+    };
+    createComputation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ComputationInput"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Computation"];
+                };
+            };
+        };
+    };
+    getComputation: {
+        parameters: {
+            query?: {
+                /** @description If `true`, returns only the fields that a list entry has: no configuration, assets or run. Default `false`. */
+                peek?: "true" | "false";
+            };
+            header?: {
+                /** @description ETags that you received for this resource, or `*`. The response is 304 without a body if one of them is still current. A response with a presigned request is never 304. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComputationView"];
+                };
+            };
+        };
+    };
+    updateComputation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if this resource has changed since. */
+                "If-Match"?: string;
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ComputationReplacement"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Computation"];
+                };
+            };
+        };
+    };
+    deleteComputation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if this resource has changed since. */
+                "If-Match"?: string;
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. The response has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    getRun: {
+        parameters: {
+            query?: {
+                /** @description The identifier of a run of this computation. Default: the latest run. */
+                run?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+        };
+    };
+    startRun: {
+        parameters: {
+            query: {
+                /** @description The CVM to run on. */
+                cvm: string;
+            };
+            header?: {
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunId"];
+                };
+            };
+        };
+    };
+    listRuns: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of entries to return, from 1 to 100. Default 10. */
+                limit?: number;
+                /** @description The number of entries to skip. Default 0. */
+                offset?: number;
+                /** @description Return only runs with this status. */
+                status?: "running" | "stopping" | "completed" | "failed" | "cancelled";
+                /** @description Return only runs of this computation. */
+                computation_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunPage"];
+                };
+            };
+        };
+    };
+    getStatistics: {
+        parameters: {
+            query?: {
+                /** @description The number of UTC days to return, including today, from 1 to 366. Default 7. */
+                days?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Statistics"];
+                };
+            };
+        };
+    };
+    checkKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyState"];
+                };
+            };
+        };
+    };
+    uploadKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KeyInput"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadedKey"];
+                };
+            };
+        };
+    };
+    dryRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DryRun"];
+                };
+            };
+        };
+    };
+    stopRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+        };
+    };
+    getManifest: {
+        parameters: {
+            query?: {
+                /** @description Return the manifest that this run was started with. Default: the manifest that a run would get now. */
+                run?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Manifest"];
+                };
+            };
+        };
+    };
+    listAssets: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of entries to return, from 1 to 100. Default 10. */
+                limit?: number;
+                /** @description The number of entries to skip. Default 0. */
+                offset?: number;
+                /** @description Return only assets of this type. */
+                asset_type?: "algorithm" | "dataset";
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AssetPage"];
+                };
+            };
+        };
+    };
+    createAsset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AssetInput"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Asset"];
+                };
+            };
+        };
+    };
+    getAsset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags that you received for this resource, or `*`. The response is 304 without a body if one of them is still current. A response with a presigned request is never 304. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the asset. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Asset"];
+                };
+            };
+        };
+    };
+    updateAsset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if this resource has changed since. */
+                "If-Match"?: string;
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the asset. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AssetReplacement"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Asset"];
+                };
+            };
+        };
+    };
+    deleteAsset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if this resource has changed since. */
+                "If-Match"?: string;
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the asset. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. The response has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    unlinkAsset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the asset. */
+                id: string;
+                /** @description The identifier of the computation. */
+                computationID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnlinkedAsset"];
+                };
+            };
+        };
+    };
+    linkAsset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the asset. */
+                id: string;
+                /** @description The identifier of the computation. */
+                computationID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LinkedAsset"];
+                };
+            };
+        };
+    };
+    listLinkedComputations: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of entries to return, from 1 to 100. Default 10. */
+                limit?: number;
+                /** @description The number of entries to skip. Default 0. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the asset. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComputationPage"];
+                };
+            };
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of entries to return, from 1 to 100. Default 10. */
+                limit?: number;
+                /** @description The number of entries to skip. Default 0. */
+                offset?: number;
+                /** @description Return only events recorded after the event with this identifier, oldest first. Empty: begin at the first event. Cannot be combined with `offset`. */
+                after?: string;
+                /** @description The number of seconds to wait if there is nothing to return yet, from 0 to 20. Default 0. The response may come earlier and be empty. */
+                wait?: number;
+                /** @description Return only events recorded at or after this time: RFC 3339 or Unix seconds. */
+                from?: string;
+                /** @description Return only events recorded at or before this time: RFC 3339 or Unix seconds. */
+                to?: string;
+                /** @description Return only events with this status. */
+                status?: string;
+                /** @description Return only events of this type. */
+                event_type?: string;
+                /** @description Return only events of this run. Empty: only events of no run. */
+                run_id?: string;
+                /** @description Return only events of this CVM. Empty: only events of no CVM. */
+                cvm_id?: string;
+                /** @description Return only events from this originator. */
+                originator?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventPage"];
+                };
+            };
+        };
+    };
+    getStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Event"];
+                };
+            };
+        };
+    };
+    listCommands: {
+        parameters: {
+            query?: {
+                /** @description The number of seconds to wait if there is nothing to return yet, from 0 to 20. Default 0. The response may come earlier and be empty. */
+                wait?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the CVM. */
+                cvmID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommandList"];
+                };
+            };
+        };
+    };
+    report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the CVM. */
+                cvmID: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReportBatch"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReportSummary"];
+                };
+            };
+        };
+    };
+    getEvidence: {
+        parameters: {
+            query: {
+                /** @description The identifier of a run of this computation. */
+                run: string;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Evidence"];
+                };
+            };
+        };
+    };
+    listApprovals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approvals"];
+                };
+            };
+        };
+    };
+    approve: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags that you received for the computation, or `*`. The request is refused with 412 if the computation has changed since. */
+                "If-Match"?: string;
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApprovalInput"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+        };
+    };
+    withdrawApproval: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. The response has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    getTodo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Todo"];
+                };
+            };
+        };
+    };
+    listCvms: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of entries to return, from 1 to 100. Default 10. */
+                limit?: number;
+                /** @description The number of entries to skip. Default 0. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CvmPage"];
+                };
+            };
+        };
+    };
+    getCvm: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags that you received for this resource, or `*`. The response is 304 without a body if one of them is still current. A response with a presigned request is never 304. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the CVM. */
+                cvmID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cvm"];
+                };
+            };
+        };
+    };
+    registerCvm: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if this resource has changed since. */
+                "If-Match"?: string;
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the CVM. */
+                cvmID: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CvmRegistration"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cvm"];
+                };
+            };
+            /** @description Success. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cvm"];
+                };
+            };
+        };
+    };
+    deleteCvm: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if this resource has changed since. */
+                "If-Match"?: string;
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the CVM. */
+                cvmID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. The response has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+        };
+    };
+    openapi: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenApiDocument"];
+                };
+            };
+        };
+    };
+    jwks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublicKeys"];
+                };
+            };
+        };
+    };
+}
+
+export type Schemas = components['schemas'];

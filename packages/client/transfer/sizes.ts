@@ -1,0 +1,14 @@
+const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** Returns a number of bytes as people read it, such as `14.9 KiB`. */
+export function sizeText(bytes: number): string {
+  if (bytes === 1) return '1 byte';
+  let power = 0;
+  while (power < units.length - 1 && Math.round(bytes / 1_024 ** power) >= 1_024) power += 1;
+  const value = bytes / 1_024 ** power;
+  const digits = power === 0 || value >= 100 ? 0 : 1;
+  return `${value.toFixed(digits)} ${units[power] ?? ''}`;
+}
+
+/** What storage takes in one request, in bytes: 5 GiB. */
+export const largestUploadInBytes = 5 * 1_024 ** 3;

@@ -1,0 +1,122 @@
+import { type Client, retryUntilAborted, type Schemas, ServiceProblem, waitForRun } from 'computation-management-client';
+import { printable } from '../../../shared/printable.ts';
+import { named } from '../context/computation-reference.ts';
+import type { Connection, Context } from '../context/context.ts';
+import { interrupted } from '../context/outages.ts';
+import { CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
+import { eventLine } from '../terminal/event-line.ts';
+import { type LiveLine, liveLine } from '../terminal/progress.ts';
+import { shellWord } from '../terminal/shell-word.ts';
+
+type Run = Schemas['Run'];
+
+/** The exit code of a watched run. */
+const exitCodeOf: Record<Run['status'], ExitCode> = {
+  completed: exitCodes.success,
+  failed: exitCodes.runFailed,
+  cancelled: exitCodes.runCancelled,
+  running: exitCodes.failure,
+  stopping: exitCodes.failure,
+};
+
+interface Watched {
+  /** The computation. */
+  id: string;
+  run: string;
+  /** Whether the command has named the run: then the latest run of the computation may be another one. */
+  isNamed?: boolean;
+  /** What goes on after Ctrl-C. */
+  goesOn?: 'run' | 'stop';
+}
+
+/** Prints the events of a run as they are recorded, until it has ended. Sets the exit code by its outcome. */
+export async function watchToEnd(
+  context: Context,
+  connection: Connection,
+  { id, run, isNamed = false, goesOn = 'run' }: Watched,
+): Promise<void> {
+  const { client } = connection;
+  const { terminal, isJson, outages } = context;
+  const { signal } = terminal;
+  const computation = named(context, connection, id);
+  const option = isNamed ? ` --run ${shellWord(run)}` : '';
+  let shown: LiveLine | undefined;
+  try {
+    const readRun = () => client.getRun({ id, run, signal });
+    // After a start, the run is there. What the user has typed may be wrong, also the address of the service.
+    const read = isNamed ? readRun() : retryUntilAborted(readRun, { signal, onInterruption: outages.began });
+    const { started_at, ended_at, cvm_id } = await read;
+    const takesFiles = !isJson && ended_at === null && (await isRegistered(client, cvm_id, signal));
+    const startedAt = Date.parse(started_at);
+    const live = (shown = liveLine(terminal, startedAt));
+    if (!isJson) outages.noteWith(live.note);
+    const ended = await waitForRun(client, {
+      id,
+      run,
+      signal,
+      onInterruption: outages.began,
+      onEvent: (event) => {
+        live.print(isJson ? `${JSON.stringify(event)}\n` : `${eventLine(event, startedAt, terminal)}\n`);
+        const step = takesFiles && stepAtTheAgent(event);
+        if (step) live.note(step);
+      },
+    });
+    live.stop();
+    const took = ended.ended_at === null ? '' : ` after ${((Date.parse(ended.ended_at) - startedAt) / 1_000).toFixed(1)} s`;
+    if (isJson) terminal.out(`${JSON.stringify(ended)}\n`);
+    else
+      terminal.out(
+        `The run ${ended.status === 'cancelled' ? 'was' : 'has'} ${ended.status}${took}: ${printable(ended.reason ?? '')}\n`,
+      );
+    context.exitWith(exitCodeOf[ended.status]);
+    const next = ended.status === 'completed' ? `evidence${computation}${option}` : `events${computation} --run ${run}`;
+    context.note(`Next: ${context.command(next)}\n`);
+  } catch (error) {
+    const message = `You stopped watching. The ${goesOn} goes on.`;
+    const stopped = interrupted(error, terminal, message, context.command(`watch${computation}${option}`));
+    if (isNamed) throw stopped;
+    throw ofRun(await context.explain(stopped), run, context.command(`watch${computation} --run ${shellWord(run)}`));
+  } finally {
+    shown?.stop();
+    outages.noteWith(context.note);
+  }
+}
+
+/** What may succeed when it is repeated. Other errors lead elsewhere, such as to a login. */
+const passing: ExitCode[] = [exitCodes.failure, exitCodes.unavailable];
+
+/**
+ * Returns an error of a command that watches a run, with the run in its JSON. The command to type next watches that run: a repeat of what
+ * was typed may start another one.
+ */
+function ofRun(error: unknown, run: string, watch: string): CmsError {
+  const said =
+    error instanceof CmsError ? error : new CmsError(error instanceof Error ? error.message : String(error), { cause: error });
+  const { message, exitCode, cause } = said;
+  const next = passing.includes(exitCode) ? watch : said.next;
+  return new CmsError(message, { next, exitCode, problem: { ...said.problem, run_id: run }, cause });
+}
+
+const steps: Record<string, string> = {
+  'ReceivingAlgorithm/InProgress':
+    'The CVM waits for the algorithm. Its provider types: AGENT_GRPC_URL=ADDRESS cocos-cli algo FILE KEY.pem -a bin\n',
+  'ReceivingData/InProgress':
+    'The CVM waits for the datasets. Each provider types: AGENT_GRPC_URL=ADDRESS cocos-cli data FILE KEY.pem\n',
+  'ConsumingResults/Ready': 'The result is in the CVM. Each consumer types: AGENT_GRPC_URL=ADDRESS cocos-cli result KEY.pem\n',
+};
+
+/** What users do at the agent of a real CVM after an event (docs/participant.md). */
+function stepAtTheAgent({ event_type, status }: Schemas['Event']): string | undefined {
+  return steps[`${event_type}/${status}`];
+}
+
+/** Whether users must bring files to a CVM: simulated ones are not registered. A service that cannot say it counts as no. */
+async function isRegistered(client: Client, cvmID: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await client.getCvm({ cvmID, signal });
+    return true;
+  } catch (error) {
+    if (error instanceof ServiceProblem) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,123 @@
+import { pages } from 'computation-management-client';
+import { printable } from '../../../shared/printable.ts';
+import type { Profile } from '../profile/profile.ts';
+import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { shellWord } from '../terminal/shell-word.ts';
+import type { Connection, Context } from './context.ts';
+
+type ProfileTarget = Pick<Connection, 'server' | 'domain' | 'profile'>;
+
+export const computationVariable = 'CMS_COMPUTATION';
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** A name is looked for in so many for seconds: the service lists names, and does not search them. */
+export const manyComputations = 1_000;
+
+/**
+ * Returns the identifier of the computation that a command names, by its identifier or its exact name. Default: CMS_COMPUTATION,
+ * or the one that the profile used last.
+ * @throws CmsError if none is named, or the name fits none or several
+ */
+export async function computationId(
+  { terminal, command, note, typed }: Pick<Context, 'terminal' | 'command' | 'note' | 'typed'>,
+  connection: Connection,
+  reference: string | undefined,
+): Promise<string> {
+  const { client, domain } = connection;
+  const given = reference ?? defaultComputation({ terminal }, connection);
+  if (given === undefined) {
+    throw new CmsError('Name a computation, by its identifier or its name.', {
+      next: command('computation list'),
+      exitCode: exitCodes.usage,
+    });
+  }
+  if (uuid.test(given)) return given.toLowerCase();
+  const found: { id: string; owner: string }[] = [];
+  for await (const { items, offset, total } of pages(client, 'listComputations')) {
+    found.push(...items.filter(({ name }) => name === given));
+    if (offset > 0 || total < manyComputations) continue;
+    const use = command(`computation use ${shellWord(given)}`);
+    const otherwise = use === typed || !isOf(connection, connection.profile) ? '.' : `, or type this first:\n  ${use}`;
+    note(`Searching ${total} computations for ${JSON.stringify(given)}. To be faster, use its identifier${otherwise}\n`);
+  }
+  const [only, ...others] = found;
+  if (only === undefined) {
+    throw new CmsError(`The domain ${domain} has no computation named ${JSON.stringify(given)}.`, {
+      next: command('computation list'),
+      exitCode: exitCodes.notFound,
+    });
+  }
+  if (others.length === 0) return only.id;
+  const list = found.map(({ id, owner }) => `  ${id} of ${owner}`).join('\n');
+  throw new CmsError(`Several computations are named ${JSON.stringify(given)}. Use an identifier:\n${list}`, {
+    next: command('computation list'),
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** Returns the computation of a command that names none, by its identifier or its name. */
+export function defaultComputation({ terminal }: Pick<Context, 'terminal'>, connection: ProfileTarget): string | undefined {
+  const { profile } = connection;
+  return terminal.env[computationVariable] || (isOf(connection, profile) ? profile.computation : undefined);
+}
+
+/** Returns how a command that the caller types next names a computation: not at all if it is the default. */
+export function named(context: Pick<Context, 'terminal'>, connection: ProfileTarget, id: string): string {
+  return defaultComputation(context, connection)?.toLowerCase() === id ? '' : ` ${id}`;
+}
+
+/**
+ * Makes a computation the one of the following commands that name none, unless CMS_COMPUTATION names one.
+ * @returns whether it is stored: only a login at this service and domain stores it
+ */
+export async function useComputation({ profiles, profileName }: Context, connection: Connection, id: string): Promise<boolean> {
+  const profile = await profiles.read(profileName);
+  if (!isOf(connection, profile)) return false;
+  const changed = { ...profile, computation: id };
+  if (profile.computation !== id) await profiles.write(profileName, changed);
+  connection.profile = changed;
+  return true;
+}
+
+/** As `useComputation`, after a command has made something: what it made counts, and an error here is only noted. */
+export async function thenUse(context: Context, connection: Connection, id: string): Promise<void> {
+  await useComputation(context, connection, id).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    context.note(`The computation ${id} could not become the default: ${printable(reason)}\n`);
+  });
+}
+
+/** Whether the computation of a profile is one of this service and domain. */
+function isOf({ server, domain }: Pick<Connection, 'server' | 'domain'>, profile: Profile | undefined): profile is Profile {
+  return profile?.server === server && profile.domain === domain;
+}
+
+/**
+ * Returns a note with the command that starts a run which lacks nothing. Approvals may be for certain CVMs: it names one on which all
+ * that are needed count.
+ */
+export async function nextRun(
+  context: Pick<Context, 'terminal' | 'command' | 'exampleCvm'>,
+  connection: Connection,
+  id: string,
+): Promise<string> {
+  const ofComputation = named(context, connection, id);
+  const cvms = await approvedCvms(connection, id);
+  if (cvms?.length === 0) {
+    return `But the approvals are for different CVMs, so no run can start.\nNext: ${context.command(`approvals${ofComputation}`)}\n`;
+  }
+  const limit = cvms === undefined ? '' : `The approvals are only for runs on ${cvms.join(', ')}.\n`;
+  const cvm = cvms?.[0] ?? (await context.exampleCvm());
+  return `${limit}Next: ${context.command(`run${ofComputation} --cvm ${cvm} --watch`)}\n`;
+}
+
+/** Returns the CVMs on which all needed approvals count. Undefined: on all. */
+async function approvedCvms({ client }: Connection, id: string): Promise<string[] | undefined> {
+  const { needed, approvals } = await client.listApprovals({ id });
+  const users = needed.map(({ user }) => user);
+  const limits = approvals.flatMap(({ user, stale, cvm_ids }) =>
+    cvm_ids?.length && !stale && users.includes(user) ? [cvm_ids] : [],
+  );
+  const [first, ...others] = limits;
+  return first?.filter((cvm) => others.every((cvms) => cvms.includes(cvm)));
+}

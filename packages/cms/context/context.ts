@@ -1,0 +1,206 @@
+import { type Client, createClient, PathParameterError, ServiceProblem } from 'computation-management-client';
+import { explainProblem } from './explain-problem.ts';
+import { namesApproval } from './missing-items.ts';
+import { openProfiles, type Profile, type Profiles } from '../profile/profile.ts';
+import { claimsOf, tokenOf } from '../profile/token.ts';
+import { isLoopback, localServerOf, notLoggedIn, type Target, targetOptions } from './target.ts';
+import { CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { printableLines } from '../terminal/text.ts';
+import { mistake } from './typed-values.ts';
+import { isAnswered, type Outages, watchOutages } from './outages.ts';
+
+/** The options that every command takes. */
+export interface GlobalOptions {
+  json?: boolean;
+  server?: string;
+  domain?: string;
+  profile?: string;
+}
+
+/** What a command works with. */
+export interface Context {
+  terminal: Terminal;
+  profiles: Profiles;
+  /** Prints a result: as JSON with `--json`, and otherwise as the text. */
+  print: (result: unknown, text: () => string) => void;
+  /** Prints a hint on standard error. Prints nothing with `--json`. */
+  note: (text: string) => void;
+  /** Notes when the service stops answering, and when it answers again. */
+  outages: Outages;
+  isJson: boolean;
+  /** The command line as it was typed, to type it again. */
+  typed: string;
+  /** The command that explains the command. */
+  help: string;
+  /** Returns a command to type next, such as `cms run c1 --profile bob` for `run c1`: with the options that say where this one works. */
+  command: (text: string) => string;
+  profileName: string;
+  /**
+   * What the command works with, from its options, the environment and the profile.
+   * @param isLocalLogin whether the service of `npm start` on the port in PORT goes before that of the profile
+   */
+  target: (isLocalLogin?: boolean) => Promise<Target>;
+  connect: () => Promise<Connection>;
+  /** A CVM to name in a command to type next: a simulated one of this machine, or a placeholder. */
+  exampleCvm: () => Promise<string>;
+  /** Sets the exit code of a command that succeeds with bad news. */
+  exitWith: (code: ExitCode) => void;
+  /** Adds where and as whom a command was carried out to an error. */
+  explain: (error: unknown) => Promise<unknown>;
+}
+
+export function contextOf(
+  options: GlobalOptions,
+  terminal: Terminal,
+  { typed, help, exitWith }: Pick<Context, 'typed' | 'help' | 'exitWith'>,
+): Context {
+  const { env } = terminal;
+  const profiles = openProfiles(terminal);
+  const profileName = options.profile ?? (env['CMS_PROFILE'] || 'default');
+  const isJson = options.json === true;
+  const note = (text: string) => {
+    if (!isJson) terminal.err(printableLines(text));
+  };
+  const outages = watchOutages(note);
+  const localServer = localServerOf(env);
+  let latest: Target | undefined;
+  const target = async (isLocalLogin = false): Promise<Target> => {
+    const profile = await profiles.read(profileName);
+    const otherwise = (isLogin: boolean) => env['CMS_SERVER'] || (isLogin && env['PORT'] ? localServer : profile?.server);
+    const server = (options.server ?? otherwise(isLocalLogin) ?? localServer).replace(/\/+$/, '');
+    const loginServer = server === (otherwise(true) ?? localServer) ? undefined : server;
+    const domain = options.domain ?? (env['CMS_DOMAIN'] || profile?.domain);
+    latest = { server, domain, profile, isLocal: isLoopback(server), loginServer };
+    return latest;
+  };
+  const command = (text: string) => `cms ${text}${targetOptions(options)}`;
+  const connect = async (): Promise<Connection> => {
+    const { server, domain, profile, isLocal } = await target();
+    const givenToken = env['CMS_TOKEN'];
+    if (!givenToken && (!profile || profile.server !== server))
+      throw notLoggedIn({ server, isLocal, isDefault: server === localServer, profile, profileName });
+    if (domain === undefined)
+      throw new CmsError('No domain is chosen.', { next: `${typed} --domain DOMAIN`, exitCode: exitCodes.usage });
+    const client = createClient({
+      baseUrl: server,
+      domain,
+      token: givenToken ? givenToken : tokenOf(profiles, profileName, terminal),
+      signal: terminal.signal,
+      fetch: async (request) => {
+        const response = await fetch(request);
+        if (isAnswered(response)) outages.ended();
+        return response;
+      },
+      retry: { attempts: 4, onRetry: ({ problem }) => outages.began(problem) },
+    });
+    const user = givenToken ? claimsOf(givenToken, `env -u CMS_TOKEN ${typed}`).sub : (profile?.user ?? '');
+    return { client, server, domain, user, profile };
+  };
+  return {
+    terminal,
+    profiles,
+    profileName,
+    isJson,
+    typed,
+    help,
+    command,
+    target,
+    exitWith,
+    print: (result, text) => terminal.out(isJson ? `${JSON.stringify(result, null, 2)}\n` : printableLines(text())),
+    note,
+    outages,
+    connect,
+    exampleCvm: async () => ((await target()).isLocal ? 'sim-1' : 'CVM'),
+    explain: async (error) => {
+      if (error instanceof PathParameterError) {
+        const { parameter, value } = error;
+        const detail = `Expected an identifier, not ${JSON.stringify(value)}.`;
+        return new CmsError(mistake({ pointer: `path/${parameter}`, detail }, { help }), {
+          exitCode: exitCodes.usage,
+          cause: error,
+        });
+      }
+      if (!(error instanceof ServiceProblem)) return error;
+      const { server, domain, profile, isLocal, loginServer } = latest ?? (await target());
+      const token = env['CMS_TOKEN'];
+      const computation = computationIn(error.request);
+      const isSigned =
+        computation !== undefined &&
+        error.missing_items !== undefined &&
+        namesApproval(error.missing_items) &&
+        (await signedComputations(await connect(), [computation], terminal.signal)).has(computation);
+      return explainProblem(error, {
+        server,
+        isLocal,
+        loginServer,
+        typed,
+        help,
+        command,
+        profileName,
+        domain: domain ?? '',
+        user: token ? claimsOf(token).sub : (profile?.user ?? 'you'),
+        login: token ? 'variable' : profile?.credentials.kind,
+        computation,
+        isSigned,
+      });
+    },
+  };
+}
+
+/** Returns the computation that a request names in its path, such as `/d1/computations/ID` or, of a link, `/d1/assets/ASSET/ID`. */
+function computationIn(request: string): string | undefined {
+  return /\/(?:computations|assets\/[^/]+)\/([0-9a-f-]{36})(?:\/|$)/.exec(request)?.[1];
+}
+
+/** The service, as a user in a domain. */
+export interface Connection {
+  client: Client;
+  server: string;
+  domain: string;
+  user: string;
+  profile: Profile | undefined;
+}
+
+/** Makes the action of a command from a function that gets the context, then the arguments and the options of the command. */
+export type WrapAction = <Given extends unknown[]>(
+  action: (context: Context, ...given: Given) => Promise<void>,
+) => (...given: Given) => Promise<void>;
+
+/** Asks for a yes. @throws CmsError if the answer is another one, or nobody can answer */
+export async function confirm(
+  { terminal: { ask }, typed }: Pick<Context, 'terminal' | 'typed'>,
+  question: string,
+): Promise<void> {
+  if (!ask)
+    throw new CmsError('Cannot ask for confirmation: this is not a terminal.', {
+      next: `${typed} --yes`,
+      exitCode: exitCodes.usage,
+    });
+  const answer = await ask(`${question} [y/N] `);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CmsError('Nothing was done.');
+}
+
+const longestWaitInMilliseconds = 3_000;
+const atOnce = 10;
+
+/**
+ * Returns those of the computations whose approvals must be signed. Only commands to type next depend on it, so it asks for at most
+ * three seconds, and until Ctrl-C. It leaves out what it has not learned by then.
+ */
+export async function signedComputations(
+  { client }: Connection,
+  ids: readonly string[],
+  interruption: AbortSignal,
+): Promise<Set<string>> {
+  const signal = AbortSignal.any([interruption, AbortSignal.timeout(longestWaitInMilliseconds)]);
+  const signed = new Set<string>();
+  for (let first = 0; first < ids.length && !signal.aborted; first += atOnce) {
+    const group = ids.slice(first, first + atOnce).map(async (id) => {
+      const computation = await client.getComputation({ id, signal }).catch(() => undefined);
+      if (computation?.approval === 'all_signed') signed.add(id);
+    });
+    await Promise.all(group);
+  }
+  return signed;
+}

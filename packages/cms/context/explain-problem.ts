@@ -1,0 +1,269 @@
+import { lacksTls, type ServiceProblem } from 'computation-management-client';
+import { formatMissing, missingItems } from './missing-items.ts';
+import type { Credentials } from '../profile/profile.ts';
+import { localLogin, loginAgain } from '../profile/token.ts';
+import { CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
+import { shellWord } from '../terminal/shell-word.ts';
+import { sentence } from '../terminal/text.ts';
+import { isTyped, mistake, placesOf } from './typed-values.ts';
+
+/** What was typed, and where and as whom it was carried out. */
+interface Circumstances {
+  server: string;
+  domain: string;
+  user: string;
+  isLocal: boolean;
+  /** The server to name in `cms login --local`. */
+  loginServer?: string | undefined;
+  profileName: string;
+  /** Where the token comes from: the profile's login, or the variable CMS_TOKEN. */
+  login: Credentials['kind'] | 'variable' | undefined;
+  /** The command line as it was typed. */
+  typed: string;
+  /** The command that explains the command. */
+  help: string;
+  /** Returns a command to type next, which works at the same place. */
+  command: (text: string) => string;
+  /** The computation of the command. */
+  computation?: string | undefined;
+  /** Whether approvals of that computation must be signed. */
+  isSigned?: boolean;
+}
+
+/** What happened, and the command to type next. */
+interface Wording {
+  message: string;
+  next?: string;
+}
+
+/** Explains an error of the service: what happened, and the next command to type. */
+export function explainProblem(problem: ServiceProblem, where: Circumstances): CmsError {
+  const { message, next } = wording(problem, where);
+  const { status, code, detail, reason, run_id, missing_items, errors, requestId } = problem;
+  return new CmsError(message, {
+    next,
+    exitCode: exitCodeOf(problem, where),
+    problem: { status, code, detail, reason, run_id, missing_items, errors, request_id: requestId },
+    cause: problem,
+  });
+}
+
+function wording(problem: ServiceProblem, where: Circumstances): Wording {
+  const { code, detail } = problem;
+  const id = where.computation ?? 'COMPUTATION';
+  if (problem.request.includes('://')) return ofIssuer(problem, where);
+  switch (code) {
+    case 'unreachable':
+      return unreachable(problem, where);
+    case 'unauthenticated':
+      return unauthenticated(detail, where);
+    case 'forbidden':
+      return forbidden(detail, where);
+    case 'not_found':
+      return { message: detail, next: where.command(whereToLook(problem, id)) };
+    case 'conflict':
+      return conflict(problem, id, where);
+    case 'precondition_failed':
+      return { message: 'The resource has changed since this command read it.', next: where.typed };
+    case 'incomplete':
+      return {
+        message: `The computation is not ready. Missing:\n${problem.missing_items ? formatMissing(missingItems(problem.missing_items, { id, isSigned: where.isSigned ?? false }), where).trimEnd() : detail}`,
+        next: where.command(`check ${id}`),
+      };
+    case 'too_many_requests': // nothing was made
+      return { message: forNow('The service takes no more requests now', detail), next: where.typed };
+    case 'unavailable': {
+      const [, asset] = /^hash of the asset (\S+)$/.exec(problem.request) ?? [];
+      if (asset !== undefined) {
+        return { message: `${detail} Then type the same again.`, next: where.command(`asset show ${asset}`) };
+      }
+      return { message: forNow('The service cannot answer now', detail), next: afterFailure(problem, id, where) };
+    }
+    case 'internal':
+    case 'unexpected':
+      if (isOfService(problem) && problem.status === 404) return noSuchPath(where);
+      return {
+        message: problem.requestId === undefined ? detail : `${detail} (request ${problem.requestId})`,
+        next: code === 'internal' ? afterFailure(problem, id, where) : afterUnexpected(problem, where),
+      };
+    case 'invalid_request':
+      if (isTyped(problem, where)) {
+        return { message: problem.errors.map((error) => mistake(error, where)).join('\n'), next: where.help };
+      }
+      return { message: [detail, ...placesOf(problem)].join('\n'), next: where.help };
+    case 'too_large':
+    case 'unsupported_media_type':
+    case 'idempotency_mismatch':
+    default: // a code that this version does not know
+      return { message: [detail, ...placesOf(problem)].join('\n'), next: where.help };
+  }
+}
+
+function ofIssuer({ code, detail }: ServiceProblem, { login, profileName, typed }: Circumstances): Wording {
+  switch (code) {
+    case 'unauthenticated':
+      return { message: detail, next: typed.startsWith('cms login ') ? typed : loginAgain(profileName, login) };
+    case 'unreachable':
+    case 'unavailable':
+    case 'too_many_requests':
+      return { message: `${sentence(detail)} Try again in a minute.`, next: typed };
+    default:
+      return { message: detail, next: 'cms login --help' };
+  }
+}
+
+function unauthenticated(detail: string, { server, login, profileName, typed }: Circumstances): Wording {
+  if (login !== 'variable') {
+    return { message: `${server} does not accept your login: ${detail}`, next: loginAgain(profileName, login) };
+  }
+  const message = `${server} does not accept the token in CMS_TOKEN: ${sentence(detail)} Set another one, or use your login.`;
+  return { message, next: `env -u CMS_TOKEN ${typed}` };
+}
+
+/** The service says which roles a request takes, then which ones the caller has. */
+const administratorMay = /^Requires [^.]*\badministrator\b|^The token has no role /;
+
+function forbidden(detail: string, { user, domain, isLocal, loginServer, profileName, login, command }: Circumstances): Wording {
+  const message = `${user} may not do this in the domain ${domain}: ${detail}`;
+  const canLogIn = isLocal && login !== 'variable' && administratorMay.test(detail);
+  return {
+    message,
+    next: canLogIn ? `${localLogin(profileName, { user, domain, loginServer })} --role administrator` : command('whoami'),
+  };
+}
+
+/** Returns the command that lists what a request may have meant. A link names an asset and a computation; the detail says which is missing. */
+function whereToLook({ request, detail }: ServiceProblem, id: string): string {
+  if (request.includes('/assets/')) return detail.includes('computation') ? 'computation list' : 'asset list';
+  if (request.includes('/cvms/')) return 'cvm list';
+  return detail.startsWith('No such run ') ? `runs ${id}` : 'computation list';
+}
+
+/**
+ * Explains a refusal that passes. The service says in sentences what is wrong, and when to try again. The API gateway before it has only
+ * a name for it, such as `Service Unavailable`.
+ */
+function forNow(what: string, detail: string): string {
+  return /[.!?]$/.test(detail) ? detail : `${what} (${detail}). Try again in a minute.`;
+}
+
+/**
+ * Returns the command that shows whether something was made although the service failed: the same command again may make it twice.
+ * Otherwise a repeat does no harm.
+ */
+function afterFailure({ request }: ServiceProblem, id: string, { typed, command }: Circumstances): string {
+  if (/^POST .*\/computations$/.test(request)) return command('computation list');
+  return /^POST .*\/run$/.test(request) ? command(`runs ${id}`) : typed;
+}
+
+/**
+ * Returns the command that shows what answers in place of the service, or the asset whose content is not as expected. Otherwise a
+ * repeat may help.
+ */
+function afterUnexpected(problem: ServiceProblem, { server, typed, command }: Circumstances): string {
+  const [, asset] = /^download of the asset (\S+)$/.exec(problem.request) ?? [];
+  if (asset !== undefined) return command(`asset show ${asset}`);
+  return isOfService(problem) ? askHealth(server) : typed;
+}
+
+/** Whether the request went to the service, and not to storage. */
+function isOfService({ request }: ServiceProblem): boolean {
+  return /^[A-Z]+ \//.test(request);
+}
+
+function conflict(
+  { detail, reason, run_id, manifest_digest }: ServiceProblem,
+  id: string,
+  { help, command }: Circumstances,
+): Wording {
+  switch (reason) {
+    case 'run_active':
+      return { message: `The run ${run_id ?? ''} of this computation is active.`, next: command(`watch ${id}`) };
+    case 'cvm_busy':
+      return { message: `${detail}${run_id === undefined ? '' : ` That run is ${run_id}.`}`, next: command('cvm list') };
+    case 'cvm_not_ready':
+      return { message: detail, next: command('cvm list') };
+    case 'stale_digest':
+      return {
+        message: `The manifest has changed since you read it. Its digest is now ${manifest_digest ?? 'unknown'}. Read it again.`,
+        next: command(`manifest ${id}`),
+      };
+    case 'nothing_to_stop':
+      return { message: 'No run of this computation is active.', next: command(`computation show ${id}`) };
+    case 'second_algorithm':
+    case 'file_name_taken':
+      return { message: detail, next: command(`computation show ${id}`) };
+    case 'asset_in_use':
+      return { message: detail, next: command('runs --status running') };
+    case 'linked_too_widely':
+    case undefined:
+    default: // a reason that this version does not know
+      return { message: detail, next: help };
+  }
+}
+
+/** Returns the exit code of a command that ends with an error of the service. @param where the command that explains the command */
+function exitCodeOf(problem: ServiceProblem, where: { help: string }): ExitCode {
+  switch (problem.code) {
+    case 'unauthenticated':
+      return exitCodes.notLoggedIn;
+    case 'forbidden':
+      return exitCodes.forbidden;
+    case 'not_found':
+      return exitCodes.notFound;
+    case 'conflict':
+    case 'precondition_failed':
+      return exitCodes.conflict;
+    case 'incomplete':
+      return exitCodes.incomplete;
+    case 'unreachable':
+    case 'unavailable':
+    case 'too_many_requests':
+      return exitCodes.unavailable;
+    case 'invalid_request':
+      return isTyped(problem, where) ? exitCodes.usage : exitCodes.failure;
+    case 'too_large':
+    case 'unsupported_media_type':
+    case 'idempotency_mismatch':
+    case 'internal':
+    case 'unexpected':
+    default:
+      return exitCodes.failure;
+  }
+}
+
+/** Where the address of the service comes from. */
+const whence = '--server, CMS_SERVER or that of the profile';
+
+/** Explains that no service answers, or not with https. */
+function unreachable({ cause }: ServiceProblem, { server, isLocal, typed }: Circumstances): Wording {
+  if (!lacksTls(cause)) {
+    return {
+      message: `No service answers at ${server}.`,
+      next: isLocal ? startAt(server) : askHealth(server),
+    };
+  }
+  const message = `${server} does not use https. Check the address: ${whence}.`;
+  if (!isLocal) return { message, next: askHealth(server) }; // a token does not go elsewhere without TLS
+  const plain = server.replace('https:', 'http:');
+  return { message, next: typed.includes(server) ? typed.replace(server, plain) : `${typed} --server ${shellWord(plain)}` };
+}
+
+/** Explains that a server does not know a path which the service has. */
+function noSuchPath({ server }: Circumstances): Wording {
+  return {
+    message: `${server} has no such path. Check the address: ${whence}.`,
+    next: askHealth(server),
+  };
+}
+
+/** Returns the command that shows what answers at the address. */
+function askHealth(server: string): string {
+  return `curl -i ${shellWord(`${server}/health`)}`;
+}
+
+/** Returns the command that starts a service of this machine where it is missing. */
+function startAt(server: string): string {
+  const { port } = new URL(server);
+  return ['', '3000'].includes(port) ? 'npm start' : `PORT=${port} npm start`;
+}

@@ -1,0 +1,108 @@
+import { printable } from '../../../shared/printable.ts';
+import { shellWord } from '../terminal/shell-word.ts';
+
+/** What a run lacks, as the service lists it. */
+interface MissingItems {
+  keys: string[];
+  hashes: string[];
+  info: string[];
+}
+
+/** One thing that a run lacks, with the command that provides it, and who types it if that is known. */
+interface MissingItem {
+  sentence: string;
+  /** Without `cms`. */
+  command: string;
+  /** The user who must act. Undefined if several may. */
+  user: string | undefined;
+  /** Who must act, where the name of the user is not known. */
+  role?: string;
+}
+
+export function isNothing({ keys, hashes, info }: MissingItems): boolean {
+  return keys.length + hashes.length + info.length === 0;
+}
+
+/** Stands in commands for the file of a private key, where it is not known. With `.pub`, for that of the public key. */
+export const keyFile = 'KEYFILE';
+
+interface Circumstances {
+  /** The computation. */
+  id: string;
+  /** Whether approvals must be signed. */
+  isSigned?: boolean;
+  /** The linked assets. Without them, commands name none. */
+  assets?: readonly { id: string; file_name: string }[] | undefined;
+  /** The file of the caller's private key, as a word of a shell. */
+  ownKey?: { user: string; file: string } | undefined;
+}
+
+/** Explains what is missing before a run. */
+export function missingItems(
+  { keys, hashes, info }: MissingItems,
+  { id, isSigned = false, assets = [], ownKey }: Circumstances,
+): MissingItem[] {
+  return [
+    ...keys.map((user) => ({
+      sentence: `The public key of ${user}`,
+      command: `key upload ${keyFile}.pub ${id}`,
+      user,
+    })),
+    ...hashes.map((name) => ({
+      sentence: `The content of ${name}`,
+      command: uploadOf({ file_name: name, id: assets.find(({ file_name }) => file_name === name)?.id }),
+      user: undefined,
+      role: 'its creator',
+    })),
+    ...info.map((sentence) => fromSentence(sentence, { id, isSigned, ownKey })),
+  ];
+}
+
+/** Returns the command, without `cms`, with which its creator uploads the content of an asset. Without the asset, the one that lists such commands. */
+export function uploadOf({ file_name, id }: { file_name: string; id: string | undefined }): string {
+  return id === undefined ? 'todo' : `asset upload ${shellWord(file_name)} --asset ${id}`;
+}
+
+/** Returns the command, without `cms`, that approves a computation. */
+export function approvalOf(id: string, isSigned: boolean, key = keyFile): string {
+  return `approve ${id}${isSigned ? ` --sign ${key}` : ''}`;
+}
+
+/** The service words these sentences as docs/contract.md, section 9, says. */
+const approvalOfUser = /^Approval of (.*?) (?:for .*|as result consumer)$/s;
+
+/** Whether an approval is missing. */
+export function namesApproval({ info }: MissingItems): boolean {
+  return info.some((sentence) => approvalOfUser.test(sentence));
+}
+
+function fromSentence(sentence: string, { id, isSigned = false, ownKey }: Circumstances): MissingItem {
+  const user = approvalOfUser.exec(sentence)?.[1];
+  if (user !== undefined) {
+    return { sentence, command: approvalOf(id, isSigned, user === ownKey?.user ? ownKey.file : undefined), user };
+  }
+  if (sentence === 'Missing algorithm') {
+    return {
+      sentence: 'An algorithm',
+      command: `asset upload FILE --type algorithm --computation ${id}`,
+      user: undefined,
+    };
+  }
+  return { sentence, command: `computation show ${id}`, user: undefined };
+}
+
+/** Formats what is missing before a run: a line for each item, and below those that one command provides who types it. */
+export function formatMissing(
+  items: readonly MissingItem[],
+  { user: caller, command: own }: { user: string; command: (text: string) => string },
+): string {
+  const groups = new Map<string, string[]>();
+  for (const { sentence, command, user, role } of items) {
+    const name = user === caller ? 'you' : (user ?? role);
+    const who = name === undefined ? '' : `${name} ${name === 'you' ? 'type' : 'types'}: `;
+    const isOthers = name !== undefined && name !== 'you';
+    const typed = `      ${printable(who)}${isOthers ? `cms ${command}` : own(command)}\n`;
+    groups.set(typed, [...(groups.get(typed) ?? []), `  ✗ ${printable(sentence)}\n`]);
+  }
+  return [...groups].map(([typed, sentences]) => `${sentences.join('')}${typed}`).join('');
+}

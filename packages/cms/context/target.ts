@@ -1,0 +1,60 @@
+import type { Profile } from '../profile/profile.ts';
+import { profileOption } from '../profile/token.ts';
+import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { shellWord } from '../terminal/shell-word.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+/** The service and the domain that a command works with. */
+export interface Target {
+  server: string;
+  domain: string | undefined;
+  profile: Profile | undefined;
+  isLocal: boolean;
+  /** The server to name in `cms login --local`. Undefined if it logs in there anyway. */
+  loginServer: string | undefined;
+}
+
+/** Where `npm start` listens. It takes its port from the same variable. */
+export function localServerOf({ PORT = '' }: Terminal['env']): string {
+  return `http://localhost:${/^\d{1,5}$/.test(PORT) ? PORT : '3000'}`;
+}
+
+/** Returns the options that say where a command works, as they were given. */
+export function targetOptions(options: { server?: string; domain?: string; profile?: string }): string {
+  const given = (['server', 'domain', 'profile'] as const).map((name) => {
+    const value = options[name];
+    return value === undefined ? '' : ` --${name} ${shellWord(value)}`;
+  });
+  return given.join('');
+}
+
+export function notLoggedIn({
+  server,
+  isLocal,
+  isDefault,
+  profile,
+  profileName,
+}: Pick<Target, 'server' | 'isLocal' | 'profile'> & { isDefault: boolean; profileName: string }): CmsError {
+  const inProfile = profileName === 'default' ? '' : ` in the profile ${profileName}`;
+  const elsewhere = profile ? ` Your login${inProfile} is for ${profile.server}.` : '';
+  const options = `${isDefault ? '' : ` --server ${server}`}${profileOption(profileName)}`;
+  return new CmsError(`You are not logged in to ${server}${profile ? '' : inProfile}.${elsewhere}`, {
+    next: isLocal ? `cms login --local${options}` : `cms login${options} --issuer URL --client-id ID --domain DOMAIN`,
+    exitCode: exitCodes.notLoggedIn,
+  });
+}
+
+/** @throws CmsError if it is not an address with https or http */
+export function isLoopback(server: string): boolean {
+  if (!isWebAddress(server)) {
+    throw new CmsError(`${JSON.stringify(server)} is not the address of a server. Expected for example http://localhost:3000.`, {
+      exitCode: exitCodes.usage,
+    });
+  }
+  return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(server).hostname);
+}
+
+/** Whether a text is an address that `fetch` can call: with https or http. */
+export function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && ['https:', 'http:'].includes(new URL(text).protocol);
+}

@@ -1,0 +1,130 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import sshpk from 'sshpk';
+import { InvalidKeyError } from '../../../shared/keys/invalid-key-error.ts';
+import { parsePublicKey } from '../../../shared/keys/public-key.ts';
+import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { filesBeside, shellWord, whyUnreadable } from '../terminal/shell-word.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+export interface GivenKey {
+  /** In a form that the service takes: an OpenSSH line as it is, everything else as base64. */
+  key: string;
+  fingerprint: string;
+}
+
+/**
+ * Reads the file of a public key.
+ * @param retyped returns the command to type with the file of the public key beside a private one
+ * @throws CmsError if it cannot be read, or is no public key that the service takes, above all if it is a private one
+ */
+export async function readPublicKey(file: string, retyped?: (file: string) => string): Promise<GivenKey> {
+  const content = await readFile(file).catch(async (error: unknown) => {
+    throw new CmsError(whyUnreadable(file, error), { next: await makeOrFind(file), exitCode: exitCodes.usage });
+  });
+  const line = content.toString('latin1').trim();
+  const key = /^[a-z][a-z0-9@.-]*-[a-z0-9@.-]+ /.test(line) ? line : content.toString('base64');
+  try {
+    return { key, fingerprint: parsePublicKey(key).fingerprint };
+  } catch (error) {
+    if (!(error instanceof InvalidKeyError)) throw error;
+    const beside = publicKeyBeside(file);
+    throw new CmsError(`${file}: ${error.message}`, {
+      next: beside && retyped?.(beside),
+      exitCode: exitCodes.usage,
+      cause: error,
+    });
+  }
+}
+
+/**
+ * Returns the command that makes a public key where there is none yet, or lists the files among which it may be. Of a private key that
+ * is there it makes the public one: to make a new pair would replace it.
+ */
+async function makeOrFind(file: string): Promise<string> {
+  const own = file.endsWith('.pub') ? privateKeyBeside(file) : undefined;
+  if (own?.endsWith('.pem')) return `openssl pkey -in ${shellWord(own)} -pubout -out ${shellWord(file)}`;
+  if (own) return `ssh-keygen -y -f ${shellWord(own)} > ${shellWord(file)}`;
+  const folder = dirname(file);
+  const there = await readdir(folder).catch(() => (basename(folder) === '.ssh' ? [] : undefined)); // ssh-keygen makes ~/.ssh
+  const hasNone = there?.every((name) => !name.endsWith('.pub')) === true;
+  return hasNone && file.endsWith('.pub') ? `ssh-keygen -t ed25519 -f ${shellWord(file.slice(0, -4))}` : filesBeside(file);
+}
+
+/**
+ * Reads the file of a private key: PEM (PKCS#8, PKCS#1, SEC 1) or OpenSSH. Takes its passphrase from CMS_PASSPHRASE, or asks for it.
+ * @throws CmsError if it cannot be read
+ */
+export async function readPrivateKey(file: string, terminal: Pick<Terminal, 'env' | 'ask'>): Promise<KeyObject> {
+  const content = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new CmsError(whyUnreadable(file, error), { next: filesBeside(file), exitCode: exitCodes.usage });
+  });
+  if (/^(ssh-|ecdsa-)|BEGIN (RSA )?PUBLIC KEY/.test(content.trim())) {
+    throw new CmsError(`${file} is a public key. Sign with its private key.`, {
+      next: filesBeside(file),
+      exitCode: exitCodes.usage,
+    });
+  }
+  const read = content.includes('BEGIN OPENSSH PRIVATE KEY') ? readOpenSsh : readPem;
+  const without = attempt(() => read(content));
+  if (without.key) return without.key;
+  const isEncrypted = /ENCRYPTED/.test(content) || without.error instanceof sshpk.KeyEncryptedError;
+  if (!isEncrypted) throw unusable(file, without.error);
+  const passphrase = terminal.env['CMS_PASSPHRASE'] ?? (await terminal.ask?.(`Passphrase of ${file}: `, { hidden: true }));
+  if (passphrase === undefined) {
+    throw new CmsError(`The private key ${file} has a passphrase. Set CMS_PASSPHRASE, or type it in a terminal.`, {
+      next: 'cms approve --help',
+      exitCode: exitCodes.usage,
+    });
+  }
+  const withPassphrase = attempt(() => read(content, passphrase));
+  if (withPassphrase.key) return withPassphrase.key;
+  throw unusable(file, withPassphrase.error);
+}
+
+function unusable(file: string, cause: unknown): CmsError {
+  return new CmsError(
+    `${file} is not a supported private key, or the passphrase is wrong. Expected Ed25519, EC or RSA, as OpenSSH or PEM.`,
+    { next: 'cms approve --help', exitCode: exitCodes.usage, cause },
+  );
+}
+
+function attempt(read: () => KeyObject): { key?: KeyObject; error?: unknown } {
+  try {
+    return { key: read() };
+  } catch (error) {
+    return { error };
+  }
+}
+
+function readPem(content: string, passphrase?: string): KeyObject {
+  return createPrivateKey({ key: content, ...(passphrase === undefined ? {} : { passphrase }) });
+}
+
+/** What stands before the 32 bytes of an Ed25519 key in PKCS#8 (RFC 8410, section 7). */
+const ed25519Head = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+function readOpenSsh(content: string, passphrase?: string): KeyObject {
+  const key = sshpk.parsePrivateKey(content, 'ssh', passphrase === undefined ? {} : { passphrase });
+  const secret = key.parts.find(({ name }) => name === 'k')?.data;
+  if (key.type !== 'ed25519' || !secret) return createPrivateKey(key.toString('pkcs8'));
+  // sshpk writes the public key too, which the OpenSSL of Node 20 and 22 refuses.
+  return createPrivateKey({ key: Buffer.concat([ed25519Head, secret.subarray(-32)]), format: 'der', type: 'pkcs8' });
+}
+
+/** Finds the public key beside a private one, by the names that ssh-keygen and docs/participant.md give them. */
+export function publicKeyBeside(file: string): string | undefined {
+  return found(file, [`${file}.pub`, file.replace(/\.pem$/, '.pub')]);
+}
+
+/** Finds the private key beside a public one, likewise. */
+export function privateKeyBeside(file: string): string | undefined {
+  const name = file.replace(/\.pub$/, '');
+  return found(file, [name, `${name}.pem`]);
+}
+
+function found(file: string, others: string[]): string | undefined {
+  return others.find((other) => other !== file && existsSync(other));
+}

@@ -1,0 +1,102 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import * as v from 'valibot';
+import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+
+/** The files of `cms evidence`. */
+export const evidenceFiles = { evidence: 'evidence.json', keys: 'keys.json', events: 'events.json' };
+
+type Contents = Record<keyof typeof evidenceFiles, unknown>;
+
+const saved = v.object({ statement: v.object({ run: v.object({ id: v.string() }) }) });
+const savedKeys = v.looseObject({ keys: v.array(v.looseObject({ kid: v.optional(v.string()) })) });
+const eventList = v.array(v.looseObject({ id: v.string() }));
+const savedEvents = v.union([
+  v.object({ events: eventList }),
+  v.pipe(
+    eventList,
+    v.transform((events) => ({ events })),
+  ),
+]);
+
+/** Returns the run whose evidence is in a directory. Undefined if there is none, and an empty text if it cannot be read. */
+export async function savedRun(directory: string): Promise<string | undefined> {
+  const content = await readSaved(directory, 'evidence');
+  if (content === undefined) return undefined;
+  const read = v.safeParse(saved, content);
+  return read.success ? read.output.statement.run.id : '';
+}
+
+/**
+ * Saves evidence beside what is there of the same run. What was saved before is what the service cannot change any more: it is kept, and
+ * only new keys and events are added.
+ * @throws CmsError if the service now gives another statement, another key of the same name, or not all events that were saved
+ */
+export async function saveEvidence(directory: string, { evidence, keys, events }: Contents): Promise<void> {
+  const before = await readSaved(directory, 'evidence');
+  if (before !== undefined && !isDeepStrictEqual(before, evidence)) {
+    throw unlike(directory, `another statement about this run than the one in ${join(directory, evidenceFiles.evidence)}`);
+  }
+  await expectSavedEvents(directory, events);
+  const contents: Contents = { evidence, keys: await withSavedKeys(directory, keys), events };
+  await mkdir(directory, { recursive: true }).catch((error: unknown) => {
+    const isFile = error instanceof Error && 'code' in error && ['EEXIST', 'ENOTDIR'].includes(String(error.code));
+    throw isFile ? new CmsError(`${directory} is not a directory.`, { exitCode: exitCodes.usage, cause: error }) : error;
+  });
+  for (const [name, file] of Object.entries(evidenceFiles)) {
+    const content = contents[name as keyof typeof evidenceFiles];
+    const path = join(directory, file);
+    await writeFile(`${path}.part`, `${JSON.stringify(content, null, 2)}\n`); // a write that is cut leaves the file as it was
+    await rename(`${path}.part`, path);
+  }
+}
+
+/** Returns the saved keys with those that the service has published since. @throws CmsError */
+async function withSavedKeys(directory: string, keys: unknown): Promise<unknown> {
+  const content = await readSaved(directory, 'keys');
+  if (content === undefined) return keys;
+  const path = join(directory, evidenceFiles.keys);
+  const before = v.safeParse(savedKeys, content);
+  if (!before.success) throw unreadable(path, 'public keys');
+  const added = v.parse(savedKeys, keys).keys.filter((key) => {
+    const known = before.output.keys.find(({ kid }) => kid === key.kid);
+    if (known && !isDeepStrictEqual(known, key)) throw unlike(directory, `another key ${key.kid ?? ''} than the one in ${path}`);
+    return !known;
+  });
+  return { ...before.output, keys: [...before.output.keys, ...added] };
+}
+
+/** @throws CmsError if the service no longer gives an event as it was saved */
+async function expectSavedEvents(directory: string, events: unknown): Promise<void> {
+  const content = await readSaved(directory, 'events');
+  if (content === undefined) return;
+  const path = join(directory, evidenceFiles.events);
+  const before = v.safeParse(savedEvents, content);
+  if (!before.success) throw unreadable(path, 'events');
+  const now = new Map(v.parse(savedEvents, events).events.map((event) => [event.id, event]));
+  for (const event of before.output.events) {
+    const found = now.get(event.id);
+    if (!found) throw unlike(directory, `no event ${event.id}, which is in ${path}`);
+    if (!isDeepStrictEqual(found, event)) throw unlike(directory, `another event ${event.id} than the one in ${path}`);
+  }
+}
+
+function unreadable(path: string, what: string): CmsError {
+  return new CmsError(`${path} has no ${what} that can be read.`, { exitCode: exitCodes.usage });
+}
+
+function unlike(directory: string, what: string): CmsError {
+  return new CmsError(`The service now gives ${what}. Nothing was replaced in ${directory}.`, { exitCode: exitCodes.failure });
+}
+
+/** Returns undefined if the file is not there, and null if it cannot be read. */
+async function readSaved(directory: string, name: keyof typeof evidenceFiles): Promise<unknown> {
+  const text = await readFile(join(directory, evidenceFiles[name]), 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,176 @@
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import {
+  assetWithoutReading,
+  type Cut,
+  CutOffError,
+  largestUploadInBytes,
+  onlyCreatorUploads,
+  type Schemas,
+  sizeText,
+} from 'computation-management-client';
+import {
+  downloadAsset,
+  type DownloadOptions,
+  measureFile,
+  tooLarge,
+  type TransferProgress,
+  uploadAsset,
+  uploadContent,
+  type UploadOptions,
+} from 'computation-management-client/node';
+import type { Connection, Context } from '../context/context.ts';
+import { localLogin } from '../profile/token.ts';
+import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { startProgress } from '../terminal/progress.ts';
+import { filesBeside } from '../terminal/shell-word.ts';
+import { sentence } from '../terminal/text.ts';
+
+type Asset = Schemas['Asset'];
+
+/** What a transfer shows while it goes on. */
+interface Shown {
+  onProgress: (progress: TransferProgress) => void;
+  onCut: (cut: Cut) => void;
+  signal: AbortSignal;
+}
+
+/** Uploads a file as an asset, with a bar on a terminal, and a note when it was cut off. @throws CmsError without the file; ServiceProblem */
+export async function upload(
+  context: Context,
+  { client }: Connection,
+  given: Omit<UploadOptions, 'onProgress' | 'onCut' | 'signal'>,
+): Promise<Asset> {
+  await expectFile(given.file);
+  return await shown(context, given.file_name ?? basename(given.file), (options) =>
+    uploadAsset(client, { ...given, ...options }),
+  );
+}
+
+/**
+ * Uploads a file as the content of an asset of the caller that has none yet. Shows the same.
+ * @throws CmsError without the file, or if the asset is another user's; ServiceProblem
+ */
+export async function uploadInto(context: Context, connection: Connection, id: string, file: string): Promise<Asset> {
+  const { client, user } = connection;
+  await expectFile(file);
+  const { created_by, file_name } = (await assetWithoutReading(client, { id, user })).asset;
+  if (created_by !== user) {
+    const { isLocal, loginServer } = await context.target();
+    throw new CmsError(`${onlyCreatorUploads({ created_by, file_name })} You are ${user}.`, {
+      next: isLocal ? localLogin(context.profileName, { user: created_by, loginServer }) : context.command('whoami'),
+      exitCode: exitCodes.forbidden,
+    });
+  }
+  const onOtherHash = ({ named, found }: { named: string; found: string }) =>
+    context.note(`${file_name} was created with the hash ${named}, but this file has ${found}. Uploading it as a sample.\n`);
+  return await shown(context, basename(file), (options) => uploadContent(client, { id, file, onOtherHash, ...options }));
+}
+
+/** Hashes a file, with a bar on a terminal. @returns its SHA3-256 in hex */
+export async function hash(context: Context, file: string): Promise<string> {
+  return (await shown(context, basename(file), (options) => measureFile({ file, ...options }))).checksum;
+}
+
+/** Downloads the content of an asset, with a bar on a terminal, and a note when it was cut off. @throws as downloadAsset */
+export async function download(
+  context: Context,
+  { client }: Connection,
+  given: Pick<DownloadOptions, 'id' | 'file' | 'mustBeNew'>,
+): Promise<Asset> {
+  return await shown(context, basename(given.file), (options) => downloadAsset(client, { ...given, ...options }), 'down');
+}
+
+/** Whether a file goes up to the service, or comes down from it. */
+type Way = 'up' | 'down';
+
+/** The service hashes most files sooner. */
+const silentWaitInMilliseconds = 5_000;
+
+const titles = {
+  hashing: 'Hashing',
+  sending: 'Sending',
+  receiving: 'Receiving',
+};
+
+async function shown<Result>(
+  context: Context,
+  name: string,
+  transfer: (options: Shown) => Promise<Result>,
+  way: Way = 'up',
+): Promise<Result> {
+  const bar = startProgress(context.terminal);
+  context.outages.noteWith((text) => {
+    bar.stop(); // the next progress shows it again
+    context.note(text);
+  });
+  let latest: TransferProgress | undefined;
+  const onWaiting = waitingNote(context, name);
+  try {
+    return await transfer({
+      signal: context.terminal.signal,
+      onProgress: (progress) => {
+        latest = progress;
+        if (progress.phase !== 'waiting') {
+          bar.show(`${titles[progress.phase]} ${name}`, progress);
+          return;
+        }
+        bar.stop();
+        onWaiting();
+      },
+      onCut: ({ error }) => {
+        bar.stop();
+        const place = latest ? ` after ${sizeText(latest.done)} of ${sizeText(latest.total)}` : '';
+        const next = latest?.phase === 'receiving' ? 'Resuming' : 'Sending it again';
+        context.note(`The transfer of ${name} was cut off${place}: ${sentence(error.message)} ${next}.\n`);
+      },
+    });
+  } catch (error) {
+    if (error instanceof CutOffError && !context.terminal.signal.aborted) {
+      throw new CmsError(`The transfer of ${name} failed before it was complete: ${sentence(error.message)}`, {
+        next: context.typed,
+        exitCode: exitCodes.unavailable,
+        cause: error,
+      });
+    }
+    if (!context.terminal.signal.aborted) throw error;
+    throw new CmsError(`Interrupted. ${name} ${stateOf(latest, way)}.`, {
+      next: context.typed,
+      exitCode: exitCodes.interrupted,
+      cause: error,
+    });
+  } finally {
+    bar.stop();
+  }
+}
+
+/** Says how far a transfer had come when it was interrupted. An upload creates nothing before the file is hashed. */
+function stateOf(latest: TransferProgress | undefined, way: Way): string {
+  if (latest?.phase === 'waiting') return 'has arrived, but the service has not hashed it yet';
+  const isHashing = latest?.phase === 'hashing' && latest.done < latest.total;
+  return isHashing && way === 'up' ? 'was still being hashed: nothing of it was sent' : 'is not complete';
+}
+
+/** Returns a function to call while the service hashes a file. It notes once that this takes a while. */
+function waitingNote({ terminal, note }: Context, name: string): () => void {
+  let startedAt: number | undefined;
+  let isNoted = false;
+  return () => {
+    startedAt ??= terminal.now();
+    if (isNoted || terminal.now() - startedAt < silentWaitInMilliseconds) return;
+    isNoted = true;
+    note(`${name} has arrived. Waiting until the service has hashed it.\n`);
+  };
+}
+
+/** @throws CmsError if there is no such file, or it is too large for an asset */
+export async function expectFile(file: string): Promise<void> {
+  const found = await stat(file).catch(() => undefined);
+  if (found?.isFile() === true) {
+    if (found.size <= largestUploadInBytes) return;
+    throw new CmsError(tooLarge(file, found.size), { exitCode: exitCodes.usage });
+  }
+  const name = JSON.stringify(file);
+  const message = found ? `${name} is not a file.` : `There is no file ${name}.`;
+  throw new CmsError(message, { next: filesBeside(file), exitCode: exitCodes.usage });
+}

@@ -1,0 +1,41 @@
+interface Options {
+  /** The command to type next. */
+  next?: string | undefined;
+  exitCode?: ExitCode;
+  /** Fields of the service's error for `--json`. */
+  problem?: object;
+  cause?: unknown;
+}
+
+/** An error for the user: what happened, and the command to type next. */
+export class CmsError extends Error {
+  override readonly name = 'CmsError';
+  readonly next: string | undefined;
+  readonly exitCode: ExitCode;
+  readonly problem: object;
+
+  constructor(message: string, { next, exitCode = exitCodes.failure, problem = {}, cause }: Options = {}) {
+    super(message, { cause });
+    this.next = next;
+    this.exitCode = exitCode;
+    this.problem = problem;
+  }
+}
+
+/** The exit codes of `cms`, which docs/command-line.md lists. */
+export const exitCodes = {
+  success: 0,
+  failure: 1,
+  usage: 2,
+  notLoggedIn: 3,
+  forbidden: 4,
+  notFound: 5,
+  conflict: 6,
+  incomplete: 7,
+  unavailable: 8,
+  runFailed: 10,
+  runCancelled: 11,
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];

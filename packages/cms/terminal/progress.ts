@@ -1,0 +1,91 @@
+import cliProgress from 'cli-progress';
+import { sizeText } from 'computation-management-client';
+import type { Terminal } from './terminal.ts';
+
+/** A bar that shows how far a transfer has come, where standard error is a terminal. */
+interface Progress {
+  show: (title: string, progress: { done: number; total: number }) => void;
+  /** Removes the bar. The next progress shows it again. */
+  stop: () => void;
+}
+
+/** Transfers of fewer bytes end before a bar would help. */
+const leastInBytes = 1024 * 1024;
+
+export function startProgress({ showsProgress }: Pick<Terminal, 'showsProgress'>): Progress {
+  let current: { title: string; bar: cliProgress.SingleBar; startedAt: number; from: number } | undefined;
+  const stop = () => {
+    current?.bar.stop();
+    current = undefined;
+  };
+  return {
+    show: (title, { done, total }) => {
+      if (!showsProgress || total < leastInBytes) return;
+      if (current?.title !== title) {
+        stop();
+        const bar = newBar(title);
+        bar.start(total, done, { rate: '' });
+        current = { title, bar, startedAt: performance.now(), from: done };
+      }
+      const seconds = (performance.now() - current.startedAt) / 1_000;
+      const rate = seconds < 0.5 ? '' : `${sizeText(Math.max(0, Math.round((done - current.from) / seconds)))}/s`;
+      current.bar.update(done, { rate });
+    },
+    stop,
+  };
+}
+
+function newBar(title: string): cliProgress.SingleBar {
+  return new cliProgress.SingleBar(
+    {
+      format: `${title} {bar} {percentage}% of {total} {rate} {eta_formatted}`,
+      formatValue: (value, options, type) =>
+        type === 'value' || type === 'total' ? sizeText(value) : cliProgress.Format.ValueFormat(value, options, type),
+      hideCursor: true,
+      clearOnComplete: true,
+      etaBuffer: 50,
+      barsize: 30,
+      stream: process.stderr,
+    },
+    cliProgress.Presets.shades_classic,
+  );
+}
+
+/** A line at the bottom of a terminal that shows that a command is still waiting. */
+export interface LiveLine {
+  /** Prints text on standard output, above the line. */
+  print: (text: string) => void;
+  /** Prints text on standard error, above the line. */
+  note: (text: string) => void;
+  stop: () => void;
+}
+
+const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const clear = '\r\u001b[K';
+
+/** Shows how long a run has taken so far, where standard error is a terminal. */
+export function liveLine({ out, err, showsProgress, now }: Terminal, startedAt: number): LiveLine {
+  if (!showsProgress) return { print: out, note: err, stop: () => undefined };
+  let frame = 0;
+  const show = () => {
+    const seconds = Math.max(0, Math.floor((now() - startedAt) / 1_000));
+    err(`${clear}${frames[frame++ % frames.length] ?? ''} ${seconds} s`);
+  };
+  const timer = setInterval(show, 120);
+  const above = (write: (text: string) => void) => (text: string) => {
+    err(clear);
+    write(text);
+    show();
+  };
+  let isStopped = false;
+  return {
+    print: above(out),
+    note: above(err),
+    stop: () => {
+      if (isStopped) return;
+      isStopped = true;
+      clearInterval(timer);
+      err(clear);
+    },
+  };
+}

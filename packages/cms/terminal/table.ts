@@ -1,0 +1,92 @@
+import { styleText } from 'node:util';
+import { printable } from '../../../shared/printable.ts';
+import type { Terminal } from './terminal.ts';
+import { textWidth, truncate } from './text.ts';
+
+/** A column of a table. */
+export interface Column<Row> {
+  title: string;
+  value: (row: Row) => string;
+  /** Whether the column may be cut where the terminal is too narrow. */
+  cuts?: boolean;
+  colour?: (text: string, row: Row) => string;
+}
+
+/** Where the table is printed. Nothing is cut where `columns` is undefined. */
+type Paper = Pick<Terminal, 'columns' | 'colours'>;
+const plain: Paper = { columns: undefined, colours: false };
+
+const gap = 2;
+const narrowest = 8;
+
+/** Formats rows as a table. Cuts columns that may be cut so that it fits the terminal. */
+export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], paper: Paper = plain): string {
+  const { columns: width = Infinity, colours } = paper;
+  const cells = rows.map((row) => columns.map(({ value }) => printable(value(row))));
+  const widths = columns.map(({ title }, index) =>
+    Math.max(textWidth(title), ...cells.map((line) => textWidth(line[index] ?? ''))),
+  );
+  narrow(widths, columns, width);
+  const line = (texts: string[], paint: (text: string, index: number) => string) =>
+    texts
+      .map((text, index) => {
+        const cut = truncate(text, widths[index] ?? 0);
+        const padding = ' '.repeat((widths[index] ?? 0) - textWidth(cut));
+        return paint(cut, index) + padding;
+      })
+      .join(' '.repeat(gap))
+      .trimEnd();
+  const titles = columns.map(({ title }) => title.toUpperCase());
+  return [
+    line(titles, (text) => text),
+    ...rows.map((row, at) =>
+      line(cells[at] ?? [], (text, index) => (colours ? columns[index]?.colour?.(text, row) : undefined) ?? text),
+    ),
+  ]
+    .map((text) => `${text}\n`)
+    .join('');
+}
+
+/** Takes the missing columns of the terminal from the widest column that may be cut, one by one. */
+function narrow<Row>(widths: number[], columns: readonly Column<Row>[], width: number): void {
+  const total = () => widths.reduce((sum, each) => sum + each, gap * (widths.length - 1));
+  while (total() > width) {
+    const candidates = widths.map((each, index) => (columns[index]?.cuts === true ? each : 0));
+    const widest = Math.max(...candidates);
+    if (widest <= narrowest) return;
+    widths[candidates.indexOf(widest)] = widest - 1;
+  }
+}
+
+/** Formats names and values as lines. Leaves out what is empty. A list takes a line for each entry. */
+export function details(
+  entries: readonly (readonly [name: string, value: string | readonly string[] | null | undefined])[],
+): string {
+  const shown = entries.flatMap(([name, value]) => {
+    const values = (typeof value === 'string' ? [value] : (value ?? [])).filter((text) => text !== '');
+    return values.length === 0 ? [] : [{ name, values }];
+  });
+  const width = Math.max(0, ...shown.map(({ name }) => name.length)) + 2;
+  return shown
+    .flatMap(({ name, values }) => values.map((text, index) => `${(index === 0 ? name : '').padEnd(width)}${printable(text)}\n`))
+    .join('');
+}
+
+const colours: Record<string, Parameters<typeof styleText>[0]> = {
+  completed: 'green',
+  ready: 'green',
+  connected: 'green',
+  running: 'blue',
+  stopping: 'yellow',
+  cancelled: 'yellow',
+  pending: 'yellow',
+  failed: 'red',
+  disconnected: 'red',
+  spent: 'red',
+};
+
+/** Colours a status: green for good, red for bad, yellow for what waits. */
+export function statusColour(text: string): string {
+  const colour = colours[text];
+  return colour === undefined ? text : styleText(colour, text, { validateStream: false });
+}

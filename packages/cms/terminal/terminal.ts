@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { homedir, userInfo } from 'node:os';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+
+/** What a command uses of the process that runs it. */
+export interface Terminal {
+  env: Record<string, string | undefined>;
+  home: string;
+  /** The name of the user on this machine, if it has one. */
+  userName: string | undefined;
+  /** Prints results. */
+  out: (text: string) => void;
+  /** Prints progress, notes and errors. */
+  err: (text: string) => void;
+  /** The width of standard output in characters. Undefined if it is not a terminal. */
+  columns: number | undefined;
+  /** Whether standard output takes colours. */
+  colours: boolean;
+  /** Whether standard error is a terminal, which shows progress. */
+  showsProgress: boolean;
+  /** Asks a question and returns the answer. Undefined if nobody can answer. */
+  ask: ((question: string, options?: { hidden?: boolean }) => Promise<string>) | undefined;
+  /** Opens a web page. */
+  openPage: (url: string) => void;
+  now: () => number;
+  /** Aborted by Ctrl-C. */
+  signal: AbortSignal;
+}
+
+/** The terminal of this process. Ctrl-C aborts its signal once, and ends the process the second time. */
+export function processTerminal(): Terminal {
+  const { stdin, stdout, stderr, env } = process;
+  const interrupted = new AbortController();
+  process.once('SIGINT', () => interrupted.abort());
+  for (const stream of [stdout, stderr]) stream.on('error', endIfUnread);
+  return {
+    env,
+    home: homedir(),
+    get userName() {
+      return userNameIn(env);
+    },
+    out: (text) => void stdout.write(text),
+    err: (text) => void stderr.write(text),
+    columns: stdout.isTTY ? stdout.columns : undefined,
+    colours: stdout.isTTY && stdout.hasColors() && !env['NO_COLOR'],
+    showsProgress: stderr.isTTY && env['TERM'] !== 'dumb',
+    ask: stdin.isTTY && stderr.isTTY ? (question, options) => ask(question, interrupted, options) : undefined,
+    openPage,
+    now: Date.now,
+    signal: interrupted.signal,
+  };
+}
+
+/** A container may run as a user whom the machine does not know: then the variable says the name, if anything does. */
+function userNameIn(env: Terminal['env']): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return env['USER'] || undefined;
+  }
+}
+
+/** The exit code of programs that write to a reader that has gone, such as `head`: 128 and the number of SIGPIPE. */
+const unreadExitCode = 141;
+
+function endIfUnread(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(unreadExitCode);
+}
+
+async function ask(question: string, interrupted: AbortController, { hidden = false } = {}): Promise<string> {
+  const { stdin, stderr } = process;
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  if (hidden) stderr.write(question);
+  const lines = createInterface({ input: stdin, output: hidden ? silent : stderr, terminal: true });
+  lines.once('SIGINT', () => interrupted.abort()); // a terminal that is asked gives Ctrl-C to its reader alone
+  try {
+    return await lines.question(hidden ? '' : question, { signal: interrupted.signal });
+  } finally {
+    lines.close();
+    if (hidden) stderr.write('\n');
+  }
+}
+
+function openPage(url: string): void {
+  const command = { darwin: 'open', win32: 'explorer' }[process.platform as string] ?? 'xdg-open';
+  spawn(command, [url], { stdio: 'ignore', detached: true })
+    .once('error', () => undefined)
+    .unref();
+}

@@ -1,0 +1,60 @@
+import { printable } from '../../../shared/printable.ts';
+
+const segmenter = new Intl.Segmenter();
+const wide =
+  /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
+
+const lineBreakOrColour = new RegExp('(\n|\u001b\\[3\\dm)');
+
+/** As `printable`, but keeps line breaks and the colours in which commands print. */
+export function printableLines(text: string): string {
+  return text
+    .split(lineBreakOrColour)
+    .map((part, index) => (index % 2 === 0 ? printable(part) : part))
+    .join('');
+}
+
+/** Returns how many columns a text takes on a terminal. */
+export function textWidth(text: string): number {
+  let width = 0;
+  for (const { segment } of segmenter.segment(text)) width += wide.test(segment) ? 2 : 1;
+  return width;
+}
+
+/** Truncates a text to a width, with an ellipsis where something is missing. */
+export function truncate(text: string, width: number): string {
+  if (textWidth(text) <= width) return text;
+  let cut = '';
+  let used = 1;
+  for (const { segment } of segmenter.segment(text)) {
+    used += textWidth(segment);
+    if (used > width) break;
+    cut += segment;
+  }
+  return `${cut}…`;
+}
+
+/** Ends a text with a full stop if it has none: details of broken connections come from Node. */
+export function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+const units = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const;
+
+/** Formats a moment as a distance from now, such as `3 minutes ago` or `in 2 hours`. */
+export function relativeTime(timestamp: string, now: number): string {
+  const seconds = Math.round((now - Date.parse(timestamp)) / 1_000);
+  const distance = Math.abs(seconds);
+  const unit = units.find(([, size]) => distance >= size);
+  if (!unit) return distance < 5 ? 'now' : directed(`${distance} seconds`, seconds);
+  const count = Math.floor(distance / unit[1]);
+  return directed(`${count} ${unit[0]}${count === 1 ? '' : 's'}`, seconds);
+}
+
+function directed(distance: string, seconds: number): string {
+  return seconds < 0 ? `in ${distance}` : `${distance} ago`;
+}
