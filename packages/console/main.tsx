@@ -3,7 +3,7 @@ import I18nProvider from '@cloudscape-design/components/i18n';
 import messages from '@cloudscape-design/components/i18n/messages/all.en';
 import { createRoot } from 'react-dom/client';
 import './console.css';
-import { followAppearance } from './shell/appearance.ts';
+import { followAppearance } from './shell/top-bar.tsx';
 import { Shell } from './shell/shell.tsx';
 import { currentSession } from './sign-in/session.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { waitForRun } from 'computation-management-client';
 import { expect, it } from 'vitest';
-import { creatorsInRun } from '../../packages/console/runs/creators-in-run.ts';
+import { creatorsInRun } from '../../packages/console/loading/overview.ts';
 import { amount } from '../support/amounts.ts';
 import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { nameOfFocus } from './focus.ts';

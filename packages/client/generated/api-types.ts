@@ -554,7 +554,7 @@ export interface paths {
         trace?: never;
     };
 }
-interface components {
+export interface components {
     schemas: {
         /** @description The CVM accepts a command. */
         AcceptedReport: {

@@ -1,6 +1,6 @@
 import Alert from '@cloudscape-design/components/alert';
 import { type AccessAction, rolesWith } from '../../../shared/access/roles.ts';
-import { askForRole } from '../loading/problem-text.ts';
+import { askForRole } from './permissions.ts';
 
 interface Props {
   /** What the screen is for, such as `create computations`. */

@@ -5,15 +5,14 @@ import SpaceBetween from '@cloudscape-design/components/space-between';
 import type { StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
 import Table from '@cloudscape-design/components/table';
 import { useState } from 'react';
-import type { Overview } from '../computations/load-overview.ts';
-import { type Column, definitionsOf } from '../lists/columns.tsx';
-import { useNarrow } from '../lists/use-narrow.ts';
+import type { Overview } from '../loading/overview.ts';
+import { type Column, definitionsOf, useNarrow } from '../lists/columns.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
-import { useDomain, useFrame } from '../shell/console-context.ts';
-import { momentText } from '../show/moment.ts';
-import { StatusIndicator } from '../show/status-indicator.tsx';
-import { type ApprovalRow, type ApprovalState, approvalRows, mayApprove } from './approval-rows.ts';
+import { useDomain, useFrame } from '../access/console-context.ts';
+import { momentText } from '../show/texts.ts';
+import { StatusIndicator } from '../show/status.tsx';
+import { type ApprovalRow, approvalRows, type ApprovalState, mayApprove } from './approval.ts';
 import { Approve } from './approve.tsx';
 
 const looks: Record<ApprovalState, { type: StatusIndicatorProps.Type; text: string }> = {

@@ -4,25 +4,27 @@ import Button from '@cloudscape-design/components/button';
 import Container from '@cloudscape-design/components/container';
 import Header from '@cloudscape-design/components/header';
 import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
+import Link from '@cloudscape-design/components/link';
 import SpaceBetween from '@cloudscape-design/components/space-between';
 import Table from '@cloudscape-design/components/table';
 import { assetWithoutReading, type KnownAsset } from 'computation-management-client';
 import { useState } from 'react';
+import { useDomain } from '../access/console-context.ts';
 import { permissions } from '../access/permissions.ts';
-import { LoadedView } from '../loading/loaded-view.tsx';
+import { ScreenFrame } from '../frame/screen-frame.tsx';
+import { PagedTable } from '../lists/paged-table.tsx';
+import { usePage } from '../lists/use-page.ts';
+import { LoadedView } from '../loading/problem-alert.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
-import { useDomain } from '../shell/console-context.ts';
-import { ScreenFrame } from '../shell/screen-frame.tsx';
+import { useAddress } from '../routing/navigation.ts';
+import { aboveAsset, addressOf } from '../routing/places.ts';
 import { Hash } from '../show/hash.tsx';
-import { sizeText } from '../show/size-text.ts';
+import { AssetState, Status } from '../show/status.tsx';
+import { sizeText } from '../show/texts.ts';
 import { Moment } from '../show/time.tsx';
-import { aboveAsset } from './above-asset.ts';
-import { AssetState } from './asset-state.tsx';
 import { assetTypeText } from './asset-texts.ts';
+import { DeleteAsset, EditAsset } from './change-asset.tsx';
 import { ContentPanel } from './content-panel.tsx';
-import { DeleteAsset } from './delete-asset.tsx';
-import { EditAsset } from './edit-asset.tsx';
-import { LinkedComputations } from './linked-computations.tsx';
 
 /** One asset: what is known of it, its content as far as the user may have it, and where it is used. */
 export function AssetScreen({ id }: { id: string }) {
@@ -117,5 +119,34 @@ function ContentReads({ reads }: { reads: { user: string; read_at: string }[] })
       />
       {reads.length === 100 && <Alert type="info">Earlier reads are no longer recorded.</Alert>}
     </SpaceBetween>
+  );
+}
+
+/** The computations that an asset is linked to. */
+function LinkedComputations({ id }: { id: string }) {
+  const { domain } = useDomain();
+  const { query } = useAddress();
+  const page = usePage('listLinkedComputations', { id });
+  return (
+    <PagedTable
+      title="Computations that use it"
+      variant="container"
+      page={page}
+      rowKey={(computation) => computation.id}
+      query={query}
+      columns={[
+        {
+          id: 'name',
+          header: 'Name',
+          isRowHeader: true,
+          cell: ({ id: computation, name }) => (
+            <Link href={addressOf({ screen: 'computation', domain, id: computation })}>{name}</Link>
+          ),
+        },
+        { id: 'status', header: 'Status', minWidth: 120, cell: ({ status }) => <Status status={status} /> },
+        { id: 'owner', header: 'Owner', isSecondary: true, cell: ({ owner }) => owner },
+      ]}
+      empty="No computation uses it."
+    />
   );
 }

@@ -4,20 +4,17 @@ import Container from '@cloudscape-design/components/container';
 import FileUpload from '@cloudscape-design/components/file-upload';
 import Header from '@cloudscape-design/components/header';
 import SpaceBetween from '@cloudscape-design/components/space-between';
-import type { KnownAsset } from 'computation-management-client';
+import type { KnownAsset, Schemas } from 'computation-management-client';
 import { useState } from 'react';
+import { useDomain } from '../access/console-context.ts';
 import { permissions } from '../access/permissions.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
-import { useDomain } from '../shell/console-context.ts';
-import { useUnsavedWork } from '../shell/use-unsaved-work.ts';
-import { StatusIndicator } from '../show/status-indicator.tsx';
-import { OtherContent } from './expect-size.ts';
-import { fileFault } from './file-fault.ts';
-import { saveContent } from './save-content.ts';
-import { fileUploadTexts } from './file-upload-texts.ts';
-import { UploadProgress } from './upload-progress.tsx';
-import { useUpload } from './use-upload.ts';
+import { useUnsavedWork } from '../routing/unsaved-work.ts';
+import { StatusIndicator } from '../show/status.tsx';
+import { fileFault, fileUploadTexts } from './asset-texts.ts';
+import { OtherContent } from './upload-file.ts';
+import { UploadProgress, useUpload } from './upload-progress.tsx';
 
 interface Props {
   found: KnownAsset;
@@ -92,4 +89,20 @@ function SendContent({ asset, reload }: SendProps) {
       </Button>
     </SpaceBetween>
   );
+}
+
+/** Lets the user save the content of an asset, which the service returned inline or as a link. */
+function saveContent({ asset, download, file_name }: Schemas['Asset']): void {
+  const anchor = document.createElement('a');
+  anchor.download = file_name;
+  if (download) {
+    anchor.href = download.url;
+    anchor.rel = 'noreferrer';
+  } else {
+    const bytes = Uint8Array.from(atob(asset ?? ''), (character) => character.charCodeAt(0));
+    // Never the type that was sent with it: a page of it must not open with the console's rights.
+    anchor.href = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }));
+    setTimeout(() => URL.revokeObjectURL(anchor.href), 60_000);
+  }
+  anchor.click();
 }

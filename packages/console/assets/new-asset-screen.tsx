@@ -12,24 +12,25 @@ import type { Schemas } from 'computation-management-client';
 import { useState } from 'react';
 import { permissions } from '../access/permissions.ts';
 import { Refused } from '../access/refused.tsx';
-import { fieldErrors } from '../loading/field-errors.ts';
-import { keysForBodies } from '../loading/keys-for-bodies.ts';
+import { fieldErrors } from '../loading/problem-text.ts';
+import { keysForBodies, useAction } from '../loading/use-action.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
-import { useAction } from '../loading/use-action.ts';
-import { useAddress } from '../routing/navigation.ts';
-import { addressOf } from '../routing/places.ts';
-import { useGoOn } from '../routing/use-go-on.ts';
-import { alreadySent } from '../shell/already-sent.ts';
-import { useDomain, useFrame } from '../shell/console-context.ts';
-import { ScreenFrame } from '../shell/screen-frame.tsx';
-import { useUnsavedWork } from '../shell/use-unsaved-work.ts';
-import { aboveAsset } from './above-asset.ts';
-import { accessOptions, assetTypeOptions, useOptions } from './asset-texts.ts';
-import { fileFault } from './file-fault.ts';
-import { fileUploadTexts } from './file-upload-texts.ts';
-import { hasNoPlace, linkConflict } from './link-conflict.ts';
-import { UploadProgress } from './upload-progress.tsx';
-import { useUpload } from './use-upload.ts';
+import { useAddress, useGoOn } from '../routing/navigation.ts';
+import { aboveAsset, addressOf } from '../routing/places.ts';
+import { alreadySent } from '../frame/confirm-modal.tsx';
+import { useDomain, useFrame } from '../access/console-context.ts';
+import { ScreenFrame } from '../frame/screen-frame.tsx';
+import { useUnsavedWork } from '../routing/unsaved-work.ts';
+import {
+  accessOptions,
+  assetTypeOptions,
+  fileFault,
+  fileUploadTexts,
+  hasNoPlace,
+  linkConflict,
+  useOptions,
+} from './asset-texts.ts';
+import { UploadProgress, useUpload } from './upload-progress.tsx';
 
 type Fields = Pick<Schemas['AssetRow'], 'file_name' | 'description' | 'asset_type' | 'content_access' | 'use'>;
 

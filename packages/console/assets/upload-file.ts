@@ -3,11 +3,12 @@ import {
   renewUpload,
   type Schemas,
   sendToStorage,
+  ServiceProblem,
   type StorageResponse,
   untilHashed,
 } from 'computation-management-client';
-import { holdWork } from '../shell/unsaved-work.ts';
-import { expectSize } from './expect-size.ts';
+import { holdWork } from '../routing/unsaved-work.ts';
+import { sizeText } from '../show/texts.ts';
 
 type Target = Schemas['AssetUpload'];
 
@@ -17,7 +18,7 @@ export interface Step {
   sent: number;
 }
 
-interface Options {
+interface UploadOptions {
   /** The identifier of the asset. */
   id: string;
   /** Default: a new link. */
@@ -38,7 +39,7 @@ interface Options {
  * arrived: what follows needs no page.
  * @throws ServiceProblem, or any other error; the signal's reason
  */
-export async function uploadFile(client: Client, { id, target, file, signal, put, onStep }: Options): Promise<void> {
+export async function uploadFile(client: Client, { id, target, file, signal, put, onStep }: UploadOptions): Promise<void> {
   let [furthest, sent] = [0, 0];
   const onProgress = (done: number) => {
     sent = done;
@@ -59,4 +60,88 @@ export async function uploadFile(client: Client, { id, target, file, signal, put
   }
   onStep({ state: 'hashing', sent: file.size });
   expectSize(await untilHashed(client, { id, size: file.size, signal }), file);
+}
+
+interface PutOptions {
+  signal: AbortSignal;
+  /** Called with the number of bytes that have been sent. */
+  onProgress: (sent: number) => void;
+}
+
+const longestSilenceInMilliseconds = 60_000;
+
+/**
+ * Sends a file with a presigned request, straight to storage. `fetch` cannot tell the progress of a request.
+ * @throws ServiceProblem `unreachable` if the connection breaks, or is silent for a minute; Error if the file can no longer be read; the
+ * signal's reason
+ */
+export function putFile(
+  { method, url, headers }: Schemas['AssetUpload'],
+  file: File,
+  { signal, onProgress }: PutOptions,
+): Promise<StorageResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<StorageResponse>();
+  const request = new XMLHttpRequest();
+  const breakOff = (detail: string) =>
+    reject(new ServiceProblem({ status: 0, code: 'unreachable', detail, request: `${method} storage` }));
+  let silence: ReturnType<typeof setTimeout>;
+  const listen = () => {
+    clearTimeout(silence);
+    silence = setTimeout(() => {
+      breakOff('Storage has not answered for a minute.');
+      request.abort();
+    }, longestSilenceInMilliseconds);
+  };
+  const cancel = () => {
+    reject(signal.reason as Error);
+    request.abort();
+  };
+  request.open(method, url);
+  for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+  request.upload.addEventListener('progress', ({ loaded }) => {
+    listen();
+    onProgress(loaded);
+  });
+  request.addEventListener('load', () => resolve({ status: request.status, body: request.responseText }));
+  // The browser says the same of a connection that broke and of a file that it cannot read.
+  request.addEventListener('error', () => {
+    expectReadable(file).then(() => breakOff('The connection to storage broke.'), reject);
+  });
+  signal.addEventListener('abort', cancel);
+  if (signal.aborted) cancel();
+  else {
+    listen();
+    request.send(file);
+  }
+  return promise.finally(() => {
+    clearTimeout(silence);
+    signal.removeEventListener('abort', cancel);
+  });
+}
+
+/**
+ * Checks that a file that was chosen can still be read: browsers refuse it once it was changed, moved or deleted.
+ * @throws Error which tells the user what to do
+ */
+export async function expectReadable(file: Pick<File, 'name' | 'slice'>): Promise<void> {
+  const end = file.slice(-1); // is missing in a file that was cut, too
+  await end.arrayBuffer().catch((cause: unknown) => {
+    throw new Error(`${file.name} has changed or is gone since you chose it. Choose it again.`, { cause });
+  });
+}
+
+/** The content of the asset is that of another file. It stays. */
+export class OtherContent extends ServiceProblem {}
+
+/**
+ * Checks that the content that has arrived can be that of the file: an earlier attempt may have sent another file.
+ * @throws OtherContent if its size is another
+ */
+export function expectSize(
+  { id, file_name, size }: Pick<Schemas['Asset'], 'id' | 'file_name' | 'size'>,
+  file: { name: string; size: number },
+): void {
+  if (size === file.size) return;
+  const detail = `${file_name} has the content of an earlier upload, of ${sizeText(size)}. Create another asset for ${file.name}, of ${sizeText(file.size)}.`;
+  throw new OtherContent({ status: 409, code: 'conflict', detail, request: `upload of the asset ${id}` });
 }

@@ -12,14 +12,13 @@ import Toggle from '@cloudscape-design/components/toggle';
 import { type ReactNode, useState } from 'react';
 import { holdsPrivateKey } from '../../../shared/holds-private-key.ts';
 import { permissions } from '../access/permissions.ts';
-import { fieldErrors, type FieldErrors } from '../loading/field-errors.ts';
+import { fieldErrors, type FieldErrors } from '../loading/problem-text.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import type { Action } from '../loading/use-action.ts';
-import { alreadySent } from '../shell/already-sent.ts';
-import { useDomain } from '../shell/console-context.ts';
-import { useUnsavedWork } from '../shell/use-unsaved-work.ts';
-import { approvalPolicies, approvalTexts } from './approval-texts.ts';
-import { type ComputationFields, usersOf } from './computation-fields.ts';
+import { alreadySent } from '../frame/confirm-modal.tsx';
+import { useDomain } from '../access/console-context.ts';
+import { useUnsavedWork } from '../routing/unsaved-work.ts';
+import { approvalPolicies, approvalTexts, type ComputationFields, usersOf } from './computation-fields.ts';
 
 interface Props {
   initial: ComputationFields;

@@ -3,23 +3,22 @@ import Button from '@cloudscape-design/components/button';
 import Link from '@cloudscape-design/components/link';
 import Tabs from '@cloudscape-design/components/tabs';
 import { useState } from 'react';
+import { useDomain } from '../access/console-context.ts';
 import { permissions } from '../access/permissions.ts';
+import { ApprovalsPanel } from '../approvals/approvals-panel.tsx';
 import { EventsTable } from '../events/events-table.tsx';
-import { LoadedView } from '../loading/loaded-view.tsx';
-import { refreshSeconds } from '../loading/refresh-seconds.ts';
-import { type Loaded, useLoaded } from '../loading/use-loaded.ts';
-import { ManifestTab } from '../manifest/manifest-tab.tsx';
+import { ScreenFrame } from '../frame/screen-frame.tsx';
+import { loadOverview, type Overview } from '../loading/overview.ts';
+import { LoadedView } from '../loading/problem-alert.tsx';
+import { type Loaded, refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
+import { ManifestTab } from '../manifest/manifest-view.tsx';
 import { navigate, useAddress } from '../routing/navigation.ts';
-import { addressOf } from '../routing/places.ts';
-import { tabOf, tabQuery } from '../routing/tab-of.ts';
+import { aboveComputation, addressOf, tabOf, tabQuery } from '../routing/places.ts';
 import { RunsTable } from '../runs/runs-table.tsx';
-import { useDomain } from '../shell/console-context.ts';
-import { ScreenFrame } from '../shell/screen-frame.tsx';
-import { aboveComputation } from './above.ts';
-import { ConfigurationTab } from './configuration-tab.tsx';
+import { ConfigurationTab, SummaryPanel } from './summary-panel.tsx';
 import { DeleteComputation } from './delete-computation.tsx';
-import { loadOverview, type Overview } from './load-overview.ts';
-import { OverviewTab } from './overview-tab.tsx';
+import { InputsPanel } from './inputs-panel.tsx';
+import { PartiesPanel } from './parties-panel.tsx';
 import { StartRun } from './start-run.tsx';
 
 /** One computation: who takes part, what a run still needs, its manifest, its runs and its events. */
@@ -129,5 +128,21 @@ function ComputationTabs({ id, overview, loaded }: TabsProps) {
         content: tab === active && <div className="stack">{contents[tab]()}</div>,
       }))}
     />
+  );
+}
+
+interface Props {
+  overview: Overview;
+  reload: () => void;
+}
+
+function OverviewTab({ overview, reload }: Props) {
+  return (
+    <>
+      <SummaryPanel overview={overview} />
+      <PartiesPanel overview={overview} reload={reload} />
+      <InputsPanel overview={overview} reload={reload} />
+      <ApprovalsPanel overview={overview} reload={reload} />
+    </>
   );
 }

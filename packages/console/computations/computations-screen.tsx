@@ -7,12 +7,12 @@ import type { Column } from '../lists/columns.tsx';
 import { ChoiceFilter, FilterBar, TextFilter } from '../lists/filter-bar.tsx';
 import { PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
-import { refreshSeconds } from '../loading/refresh-seconds.ts';
+import { refreshSeconds } from '../loading/use-loaded.ts';
 import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
-import { useDomain } from '../shell/console-context.ts';
-import { ScreenFrame } from '../shell/screen-frame.tsx';
-import { momentText } from '../show/moment.ts';
+import { useDomain } from '../access/console-context.ts';
+import { ScreenFrame } from '../frame/screen-frame.tsx';
+import { momentText } from '../show/texts.ts';
 import { Status, statusOptions } from '../show/status.tsx';
 import { Ago } from '../show/time.tsx';
 

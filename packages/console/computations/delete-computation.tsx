@@ -1,11 +1,11 @@
 import { useState } from 'react';
-import { ReadAgain } from '../loading/read-again.tsx';
+import { ReadAgain } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { addressOf } from '../routing/places.ts';
-import { useGoOn } from '../routing/use-go-on.ts';
-import { ConfirmModal } from '../shell/confirm-modal.tsx';
-import { useDomain, useFrame } from '../shell/console-context.ts';
-import type { Overview } from './load-overview.ts';
+import { useGoOn } from '../routing/navigation.ts';
+import { ConfirmModal } from '../frame/confirm-modal.tsx';
+import { useDomain, useFrame } from '../access/console-context.ts';
+import type { Overview } from '../loading/overview.ts';
 
 interface Props {
   overview: Overview;

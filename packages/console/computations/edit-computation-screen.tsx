@@ -1,18 +1,47 @@
 import { useState } from 'react';
+import { useDomain, useFrame } from '../access/console-context.ts';
 import { permissions } from '../access/permissions.ts';
 import { Refused } from '../access/refused.tsx';
-import { LoadedView } from '../loading/loaded-view.tsx';
-import { ReadAgain } from '../loading/read-again.tsx';
-import { useAction } from '../loading/use-action.ts';
+import { ScreenFrame } from '../frame/screen-frame.tsx';
+import { loadComputation, type LoadedComputation } from '../loading/overview.ts';
+import { LoadedView, ReadAgain } from '../loading/problem-alert.tsx';
+import { keysForBodies, useAction } from '../loading/use-action.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
-import { addressOf } from '../routing/places.ts';
-import { useGoOn } from '../routing/use-go-on.ts';
-import { useDomain, useFrame } from '../shell/console-context.ts';
-import { ScreenFrame } from '../shell/screen-frame.tsx';
-import { aboveComputation } from './above.ts';
-import { type ComputationFields, fieldsOf } from './computation-fields.ts';
+import { useGoOn } from '../routing/navigation.ts';
+import { aboveComputation, addressOf } from '../routing/places.ts';
+import { type ComputationFields, fieldsOf, newFields } from './computation-fields.ts';
 import { ComputationForm } from './computation-form.tsx';
-import { loadComputation, type LoadedComputation } from './load-computation.ts';
+
+/** Creates a computation. */
+export function NewComputationScreen() {
+  const { domain, me } = useDomain();
+  return (
+    <ScreenFrame title="Create computation" above={aboveComputation(domain)}>
+      {permissions.createComputation(me) ? <NewForm /> : <Refused what="create computations" actions={['create_computation']} />}
+    </ScreenFrame>
+  );
+}
+
+function NewForm() {
+  const { client, domain, me } = useDomain();
+  const { notify } = useFrame();
+  const goOn = useGoOn();
+  const [keyFor] = useState(keysForBodies);
+  const save = useAction(async (fields: ComputationFields) => {
+    const { id, name } = await client.createComputation({ body: fields, idempotencyKey: keyFor(fields) });
+    notify(`${name} is created. Link an algorithm and datasets next.`);
+    goOn(addressOf({ screen: 'computation', domain, id }), { replace: true });
+  });
+  return (
+    <ComputationForm
+      isNew
+      initial={newFields(me.user)}
+      submit="Create computation"
+      save={save}
+      cancelAddress={addressOf({ screen: 'computations', domain })}
+    />
+  );
+}
 
 /** Changes a computation, unless someone else has changed it since it was read. */
 export function EditComputationScreen({ id }: { id: string }) {

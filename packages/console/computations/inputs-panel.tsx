@@ -1,22 +1,23 @@
 import Button from '@cloudscape-design/components/button';
+import FormField from '@cloudscape-design/components/form-field';
 import Header from '@cloudscape-design/components/header';
 import Link from '@cloudscape-design/components/link';
 import SpaceBetween from '@cloudscape-design/components/space-between';
 import Table from '@cloudscape-design/components/table';
+import type { Schemas } from 'computation-management-client';
 import { useState } from 'react';
-import { AssetState } from '../assets/asset-state.tsx';
-import { assetTypeText } from '../assets/asset-texts.ts';
+import { useDomain, useFrame } from '../access/console-context.ts';
 import { permissions } from '../access/permissions.ts';
-import { type Column, definitionsOf } from '../lists/columns.tsx';
-import { useNarrow } from '../lists/use-narrow.ts';
+import { AssetSelect } from '../assets/asset-select.tsx';
+import { assetTypeText } from '../assets/asset-texts.ts';
+import { ConfirmModal } from '../frame/confirm-modal.tsx';
+import { type Column, definitionsOf, useNarrow } from '../lists/columns.tsx';
+import type { Input, Overview } from '../loading/overview.ts';
+import { useAction } from '../loading/use-action.ts';
 import { addressOf } from '../routing/places.ts';
-import { useDomain } from '../shell/console-context.ts';
 import { Hash } from '../show/hash.tsx';
-import { sizeText } from '../show/size-text.ts';
-import { StatusIndicator } from '../show/status-indicator.tsx';
-import { LinkAsset } from './link-asset.tsx';
-import type { Input, Overview } from './load-overview.ts';
-import { UnlinkAsset } from './unlink-asset.tsx';
+import { AssetState, StatusIndicator } from '../show/status.tsx';
+import { sizeText } from '../show/texts.ts';
 
 interface Props {
   overview: Overview;
@@ -118,5 +119,83 @@ export function InputsPanel({ overview, reload }: Props) {
         <UnlinkAsset computation={computation} input={unlinked} onClose={() => setUnlinked(undefined)} onUnlinked={done} />
       )}
     </>
+  );
+}
+
+interface LinkProps {
+  overview: Overview;
+  onClose: () => void;
+  onLinked: () => void;
+}
+
+/** Links one of the assets that the user may link. */
+function LinkAsset({ overview: { computation, inputs }, onClose, onLinked }: LinkProps) {
+  const { client, domain, me } = useDomain();
+  const { notify } = useFrame();
+  const [chosen, setChosen] = useState<{ id: string; file_name: string }>();
+  const link = useAction(async () => {
+    if (!chosen) return;
+    await client.linkAsset({ id: chosen.id, computationID: computation.id });
+    notify(`${chosen.file_name} is linked.`);
+    onLinked();
+  });
+  const linked = new Set(inputs.map(({ id }) => id));
+  return (
+    <ConfirmModal
+      title={`Link an asset to ${computation.name}`}
+      confirm="Link"
+      isRunning={link.isRunning}
+      problem={link.problem}
+      isDisabled={!chosen}
+      onConfirm={() => void link.run()}
+      onClose={onClose}
+    >
+      <FormField
+        label="Asset"
+        description="Lists the assets that you may link, newest first."
+        constraintText={
+          permissions.createAnyAsset(me) && (
+            <>
+              Or <Link href={addressOf({ screen: 'new-asset', domain }, { computation: computation.id })}>upload a new one</Link>.
+            </>
+          )
+        }
+      >
+        <AssetSelect
+          chosen={chosen}
+          isOffered={(asset) => !linked.has(asset.id) && permissions.linkAsset(me, asset, computation)}
+          onChoose={setChosen}
+        />
+      </FormField>
+    </ConfirmModal>
+  );
+}
+
+interface UnlinkProps {
+  computation: Schemas['Computation'];
+  input: Input;
+  onClose: () => void;
+  onUnlinked: () => void;
+}
+
+function UnlinkAsset({ computation, input: { id, file_name }, onClose, onUnlinked }: UnlinkProps) {
+  const { client } = useDomain();
+  const { notify } = useFrame();
+  const unlink = useAction(async () => {
+    await client.unlinkAsset({ id, computationID: computation.id });
+    notify(`${file_name} is no longer linked.`);
+    onUnlinked();
+  });
+  return (
+    <ConfirmModal
+      title={`Unlink ${file_name}`}
+      confirm="Unlink"
+      isRunning={unlink.isRunning}
+      problem={unlink.problem}
+      onConfirm={() => void unlink.run()}
+      onClose={onClose}
+    >
+      The manifest of {computation.name} changes, so approvals that were given become stale. A run that is active keeps the file.
+    </ConfirmModal>
   );
 }

@@ -6,14 +6,11 @@ import Header from '@cloudscape-design/components/header';
 import SpaceBetween from '@cloudscape-design/components/space-between';
 import Table from '@cloudscape-design/components/table';
 import { useState } from 'react';
+import { useDomain } from '../access/console-context.ts';
 import { UploadKey } from '../keys/upload-key.tsx';
-import { type Column, definitionsOf } from '../lists/columns.tsx';
-import { useNarrow } from '../lists/use-narrow.ts';
-import { useDomain } from '../shell/console-context.ts';
-import { StatusIndicator } from '../show/status-indicator.tsx';
-import type { Overview } from './load-overview.ts';
-import { neededText } from './needed-text.ts';
-import type { Party } from './parties.ts';
+import { type Column, definitionsOf, useNarrow } from '../lists/columns.tsx';
+import type { Overview, Party } from '../loading/overview.ts';
+import { StatusIndicator } from '../show/status.tsx';
 
 interface Props {
   overview: Overview;
@@ -101,4 +98,9 @@ export function PartiesPanel({ overview, reload }: Props) {
       )}
     </>
   );
+}
+
+/** Returns what to do about something that no party in particular owes. */
+export function neededText(sentence: string): string {
+  return sentence === 'Missing algorithm' ? 'An algorithm: link one under Inputs' : sentence;
 }

@@ -4,15 +4,14 @@ import Link from '@cloudscape-design/components/link';
 import { ServiceProblem } from 'computation-management-client';
 import { useState } from 'react';
 import { CvmInput } from '../cvms/cvm-input.tsx';
-import { fieldErrors } from '../loading/field-errors.ts';
-import { missingSentences } from '../loading/problem-text.ts';
+import { fieldErrors, missingSentences } from '../loading/problem-text.ts';
 import { useAction } from '../loading/use-action.ts';
 import { addressOf } from '../routing/places.ts';
-import { useGoOn } from '../routing/use-go-on.ts';
-import { ConfirmModal } from '../shell/confirm-modal.tsx';
-import { useDomain } from '../shell/console-context.ts';
-import type { Overview } from './load-overview.ts';
-import { neededText } from './needed-text.ts';
+import { useGoOn } from '../routing/navigation.ts';
+import { ConfirmModal } from '../frame/confirm-modal.tsx';
+import { useDomain } from '../access/console-context.ts';
+import type { Overview } from '../loading/overview.ts';
+import { neededText } from './parties-panel.tsx';
 
 /** Starts a run on a CVM, or explains what is missing. */
 export function StartRun({ overview, onClose }: { overview: Overview; onClose: () => void }) {

@@ -2,14 +2,15 @@ import Container from '@cloudscape-design/components/container';
 import Header from '@cloudscape-design/components/header';
 import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
 import Link from '@cloudscape-design/components/link';
+import type { Schemas } from 'computation-management-client';
+import { useDomain } from '../access/console-context.ts';
+import type { Overview } from '../loading/overview.ts';
 import { addressOf } from '../routing/places.ts';
-import { useDomain } from '../shell/console-context.ts';
-import { Hash } from '../show/hash.tsx';
-import { momentText } from '../show/moment.ts';
+import { Hash, Pem } from '../show/hash.tsx';
 import { Status } from '../show/status.tsx';
+import { momentText } from '../show/texts.ts';
 import { Moment } from '../show/time.tsx';
-import { approvalTexts } from './approval-texts.ts';
-import type { Overview } from './load-overview.ts';
+import { approvalTexts } from './computation-fields.ts';
 
 export function SummaryPanel({ overview: { computation } }: { overview: Overview }) {
   const { domain } = useDomain();
@@ -37,6 +38,40 @@ export function SummaryPanel({ overview: { computation } }: { overview: Overview
           },
           { label: 'Created', value: <Moment at={created_at} /> },
           { label: 'Updated', value: <Moment at={updated_at} /> },
+        ]}
+      />
+    </Container>
+  );
+}
+
+/** What the agent in the CVM is configured with. */
+export function ConfigurationTab({ computation: { agent_config } }: { computation: Schemas['Computation'] }) {
+  const { log_level, attested_tls, cert_file, server_ca_file, client_ca_file, server_key } = agent_config;
+  return (
+    <Container
+      header={
+        <Header variant="h2" description="What the agent in the CVM is started with.">
+          Agent
+        </Header>
+      }
+    >
+      <KeyValuePairs
+        columns={2}
+        items={[
+          { label: 'Log level', value: log_level || 'Default' },
+          { label: 'Attested TLS', value: attested_tls ? 'Yes' : 'No' },
+          { label: 'Certificate', value: <Pem text={cert_file} /> },
+          {
+            label: 'Private key',
+            value:
+              server_key === undefined
+                ? 'Withheld: only those who may edit the computation see it'
+                : server_key === ''
+                  ? 'None'
+                  : 'Set. It is shown when you edit the computation',
+          },
+          { label: 'CA of the server', value: <Pem text={server_ca_file} /> },
+          { label: 'CA of the clients', value: <Pem text={client_ca_file} /> },
         ]}
       />
     </Container>

@@ -2,7 +2,7 @@ import Autosuggest from '@cloudscape-design/components/autosuggest';
 import { page } from 'computation-management-client';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { problemText } from '../loading/problem-text.ts';
-import { useDomain } from '../shell/console-context.ts';
+import { useDomain } from '../access/console-context.ts';
 import { presenceWords } from './presence.tsx';
 
 interface Props {

@@ -1,6 +1,6 @@
 import type { StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
 import type { Schemas } from 'computation-management-client';
-import { StatusIndicator } from '../show/status-indicator.tsx';
+import { StatusIndicator } from '../show/status.tsx';
 
 type PresenceOfCvm = Schemas['Presence'];
 

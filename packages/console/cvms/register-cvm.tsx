@@ -6,12 +6,12 @@ import Textarea from '@cloudscape-design/components/textarea';
 import { type Client, type Schemas, ServiceProblem } from 'computation-management-client';
 import { useState } from 'react';
 import { holdsPrivateKey } from '../../../shared/holds-private-key.ts';
-import { fieldErrors } from '../loading/field-errors.ts';
-import { ReadAgain } from '../loading/read-again.tsx';
+import { fieldErrors } from '../loading/problem-text.ts';
+import { ReadAgain } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { addressOf } from '../routing/places.ts';
-import { ConfirmModal } from '../shell/confirm-modal.tsx';
-import { useDomain, useFrame } from '../shell/console-context.ts';
+import { ConfirmModal } from '../frame/confirm-modal.tsx';
+import { useDomain, useFrame } from '../access/console-context.ts';
 
 interface Props {
   /** The registered CVM that is changed. Default: a new one. */

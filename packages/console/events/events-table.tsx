@@ -1,18 +1,18 @@
 import Link from '@cloudscape-design/components/link';
+import Select, { type SelectProps } from '@cloudscape-design/components/select';
 import type { Schemas } from 'computation-management-client';
+import { useState } from 'react';
+import { useDomain } from '../access/console-context.ts';
 import type { Column } from '../lists/columns.tsx';
 import { FilterBar } from '../lists/filter-bar.tsx';
 import { PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
-import { refreshSeconds } from '../loading/refresh-seconds.ts';
+import { refreshSeconds } from '../loading/use-loaded.ts';
 import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
-import { useDomain } from '../shell/console-context.ts';
-import { momentText } from '../show/moment.ts';
-import { StatusIndicator } from '../show/status-indicator.tsx';
-import { detailsText } from './event-details.ts';
-import { eventMark, eventStatusText, eventText } from './event-look.ts';
-import { EventTypeFilter } from './event-type-filter.tsx';
+import { StatusIndicator } from '../show/status.tsx';
+import { momentText } from '../show/texts.ts';
+import { detailsText, eventMark, eventStatusText, eventText, eventTypes } from './event-texts.ts';
 
 type Event = Schemas['Event'];
 
@@ -71,4 +71,47 @@ export function EventsTable({ id }: { id: string }) {
       empty="No events yet."
     />
   );
+}
+
+interface Props {
+  value: string | null;
+  /** The types of the events that are shown. */
+  seen: readonly string[];
+  onChange: (type: string | undefined) => void;
+}
+
+const any: SelectProps.Option = { value: '', label: 'Any event' };
+
+/** Chooses a type of event by what it is called. An agent's own type can be typed as the agent sends it. */
+function EventTypeFilter({ value, seen, onChange }: Props) {
+  const [text, setText] = useState('');
+  const { service, agent } = eventTypes(seen);
+  const isTyped = text !== '' && ![...service, ...agent].includes(text);
+  const groups = [
+    { label: 'Of the service', options: service.map(optionOf).filter((option) => matches(option, text)) },
+    { label: 'Of the agent', options: agent.map(optionOf).filter((option) => matches(option, text)) },
+    { label: 'Another one', options: isTyped ? [{ value: text, label: text }] : [] },
+  ].filter(({ options }) => options.length > 0);
+  return (
+    <div className="filter">
+      <Select
+        ariaLabel="Event"
+        filteringType="manual"
+        filteringAriaLabel="Find an event, or type the agent's own type"
+        filteringPlaceholder="Find an event"
+        selectedOption={value === null ? any : optionOf(value)}
+        options={text === '' ? [any, ...groups] : groups}
+        onLoadItems={({ detail }) => setText(detail.filteringText.trim())}
+        onChange={({ detail }) => onChange(detail.selectedOption.value || undefined)}
+      />
+    </div>
+  );
+}
+
+function optionOf(type: string): SelectProps.Option & { value: string; label: string } {
+  return { value: type, label: eventText(type) };
+}
+
+function matches({ value, label }: { value: string; label: string }, text: string): boolean {
+  return [value, label].some((each) => each.toLowerCase().includes(text.toLowerCase()));
 }

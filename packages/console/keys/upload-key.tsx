@@ -3,11 +3,10 @@ import FormField from '@cloudscape-design/components/form-field';
 import Textarea from '@cloudscape-design/components/textarea';
 import { useState } from 'react';
 import { holdsPrivateKey } from '../../../shared/holds-private-key.ts';
-import { fieldErrors } from '../loading/field-errors.ts';
+import { useDomain, useFrame } from '../access/console-context.ts';
+import { ConfirmModal } from '../frame/confirm-modal.tsx';
+import { fieldErrors } from '../loading/problem-text.ts';
 import { useAction } from '../loading/use-action.ts';
-import { ConfirmModal } from '../shell/confirm-modal.tsx';
-import { useDomain, useFrame } from '../shell/console-context.ts';
-import { keyToSend } from './key-to-send.ts';
 
 interface Props {
   /** The computation. */
@@ -70,4 +69,10 @@ export function UploadKey({ id, onClose, onUploaded }: Props) {
       </FormField>
     </ConfirmModal>
   );
+}
+
+/** Returns a public key in the form that the service takes: a line of OpenSSH as it is, PEM in base64. */
+export function keyToSend(text: string): string {
+  const key = text.trim();
+  return key.startsWith('-----BEGIN') ? btoa(key) : key;
 }

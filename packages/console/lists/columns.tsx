@@ -1,6 +1,6 @@
 import Box from '@cloudscape-design/components/box';
 import type { TableProps } from '@cloudscape-design/components/table';
-import type { ReactNode } from 'react';
+import { type ReactNode, useSyncExternalStore } from 'react';
 
 export interface Column<Row> {
   id: string;
@@ -41,4 +41,16 @@ function WithLines<Row>({ row, cell, lines }: { row: Row; cell: Column<Row>['cel
         ))}
     </>
   );
+}
+
+const narrow = window.matchMedia('(max-width: 688px)');
+
+/** Whether the window is too narrow for tables of many columns. */
+export function useNarrow(): boolean {
+  return useSyncExternalStore(subscribe, () => narrow.matches);
+}
+
+function subscribe(onChange: () => void): () => void {
+  narrow.addEventListener('change', onChange);
+  return () => narrow.removeEventListener('change', onChange);
 }

@@ -7,10 +7,8 @@ import SpaceBetween from '@cloudscape-design/components/space-between';
 import Table from '@cloudscape-design/components/table';
 import type { ReactNode } from 'react';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
-import { type Column, definitionsOf } from './columns.tsx';
-import { pageCount, pageSizes } from './page-query.ts';
-import { useNarrow } from './use-narrow.ts';
-import type { LoadedPage } from './use-page.ts';
+import { type Column, definitionsOf, useNarrow } from './columns.tsx';
+import { type LoadedPage, pageCount, pageSizes } from './use-page.ts';
 
 interface Props<Row> {
   title: string;

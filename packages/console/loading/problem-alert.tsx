@@ -2,9 +2,13 @@ import Alert from '@cloudscape-design/components/alert';
 import Box from '@cloudscape-design/components/box';
 import Button from '@cloudscape-design/components/button';
 import { ServiceProblem } from 'computation-management-client';
-import { SignInAgain } from '../shell/sign-in-again.tsx';
+import type { ReactNode } from 'react';
+import { useFrame } from '../access/console-context.ts';
 import { Hash } from '../show/hash.tsx';
+import { StatusIndicator } from '../show/status.tsx';
 import { problemText } from './problem-text.ts';
+import { useAction } from './use-action.ts';
+import type { Loaded } from './use-loaded.ts';
 
 interface Props {
   /** Nothing is shown if it is undefined. */
@@ -52,6 +56,71 @@ export function ProblemAlert({ problem, fields, retry, isRetrying = false }: Pro
           </Box>
         )}
       </Alert>
+    </div>
+  );
+}
+
+/** A button for users whose sign-in has expired. Says why, if it does not lead to the sign-in page. */
+export function SignInAgain() {
+  const { signInAgain } = useFrame();
+  const leave = useAction(signInAgain);
+  return (
+    <>
+      <Button formAction="none" loading={leave.isRunning} onClick={() => void leave.run()}>
+        Sign in again
+      </Button>
+      {leave.problem !== undefined && <Box color="inherit">{problemText(leave.problem).detail}</Box>}
+    </>
+  );
+}
+
+interface ReadAgainProps {
+  /** Why the change failed. Nothing is shown unless someone else was faster. */
+  problem: unknown;
+  readAgain: () => void;
+  /** What reading again means. */
+  children: ReactNode;
+}
+
+/** Offers to read again what someone else has changed since it was shown. */
+export function ReadAgain({ problem, readAgain, children }: ReadAgainProps) {
+  if (!(problem instanceof ServiceProblem) || problem.code !== 'precondition_failed') return null;
+  return (
+    <Alert
+      type="warning"
+      action={
+        <Button formAction="none" onClick={readAgain}>
+          Read it again
+        </Button>
+      }
+    >
+      {children}
+    </Alert>
+  );
+}
+
+interface LoadedViewProps<Value> {
+  loaded: Loaded<Value>;
+  /** What is loaded, such as `the computation`. */
+  what: string;
+  children: (value: Value) => ReactNode;
+}
+
+/** Shows a value once it is there. A later failure is shown above the value that was there before. */
+export function LoadedView<Value>({ loaded, what, children }: LoadedViewProps<Value>) {
+  const { value, problem, isLoading, reload } = loaded;
+  if (value === undefined && problem === undefined) {
+    return (
+      <Box padding="l" textAlign="center">
+        <StatusIndicator type="loading">Loading {what}</StatusIndicator>
+      </Box>
+    );
+  }
+  // One tree with and without a problem: what the user has opened in the children stays open when loading again fails.
+  return (
+    <div className="stack">
+      <ProblemAlert problem={problem} retry={reload} isRetrying={isLoading} />
+      {value === undefined ? null : children(value)}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import { CutOffError, placeInDetail, placeText, ServiceProblem } from 'computation-management-client';
-import { isAtField } from './field-errors.ts';
+import { askForRole } from '../access/permissions.ts';
 
-export interface ProblemText {
+interface ProblemText {
   title: string;
   detail: string;
   /** What the user does next, where there is something. */
@@ -29,8 +29,6 @@ function tellOperator(requestId: string | undefined): string {
   const what = requestId === undefined ? 'tell' : 'send the request identifier below to';
   return `Try again. If it happens again, ${what} the operator of the service.`;
 }
-
-export const askForRole = 'Ask an administrator of the domain for a role that allows it. Then sign in again.';
 
 const advices: Partial<Record<ServiceProblem['code'], string>> = {
   unauthenticated: 'Keep a copy of what you have typed: signing in again loses it.',
@@ -80,4 +78,32 @@ export function missingSentences(missing: { keys: string[]; hashes: string[]; in
     ...missing.hashes.map((file) => `Content of ${file}`),
     ...missing.info,
   ];
+}
+
+export interface FieldErrors<Field extends string> {
+  /** The places in the request whose errors are shown at fields, such as `/name`. */
+  fields: readonly Field[];
+  /** Returns what the service says about a field, and about the entries of a list in it. */
+  at: (field: Field) => string | undefined;
+}
+
+/** The errors of the fields of a form. `fields` names all of them, so that the rest of a problem is shown elsewhere. */
+export function fieldErrors<const Field extends string>(problem: unknown, fields: readonly Field[]): FieldErrors<Field> {
+  return { fields, at: (field) => fieldError(problem, field) };
+}
+
+function fieldError(problem: unknown, field: string): string | undefined {
+  if (!(problem instanceof ServiceProblem)) return undefined;
+  const texts = problem.errors.filter(({ pointer }) => isAtField(pointer, field)).map((error) => textAtField(error, field));
+  return texts.length === 0 ? undefined : texts.join(' ');
+}
+
+/** Whether a place in a request is what the field shows, or an entry of it. */
+function isAtField(pointer: string, field: string): boolean {
+  return pointer === field || pointer.startsWith(`${field}/`);
+}
+
+function textAtField({ pointer, detail }: ServiceProblem['errors'][number], field: string): string {
+  if (pointer === field) return detail;
+  return `Entry ${Number(pointer.slice(field.length + 1)) + 1}: ${detail}`;
 }

@@ -1,13 +1,87 @@
+import Alert from '@cloudscape-design/components/alert';
+import Button from '@cloudscape-design/components/button';
+import Container from '@cloudscape-design/components/container';
 import ExpandableSection from '@cloudscape-design/components/expandable-section';
 import Header from '@cloudscape-design/components/header';
 import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
 import SpaceBetween from '@cloudscape-design/components/space-between';
 import Table from '@cloudscape-design/components/table';
-import type { Schemas } from 'computation-management-client';
-import { type Column, definitionsOf } from '../lists/columns.tsx';
-import { useNarrow } from '../lists/use-narrow.ts';
-import { Hash } from '../show/hash.tsx';
-import { hashHex } from './hash-hex.ts';
+import { type Client, type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
+import { useDomain } from '../access/console-context.ts';
+import { type Column, definitionsOf, useNarrow } from '../lists/columns.tsx';
+import { LoadedView } from '../loading/problem-alert.tsx';
+import { missingSentences } from '../loading/problem-text.ts';
+import { useLoaded } from '../loading/use-loaded.ts';
+import { Hash, hashHex } from '../show/hash.tsx';
+import { saveFile } from '../show/save-file.ts';
+
+interface TabProps {
+  id: string;
+  /** The digest of the present manifest: another one loads it again. */
+  digest?: string | undefined;
+  /** The run whose manifest to show. Default: that of a run started now. */
+  run?: string;
+}
+
+/** The manifest of a run, or what a run would still need. */
+export function ManifestTab({ id, digest, run }: TabProps) {
+  const { client } = useDomain();
+  const loaded = useLoaded(`${id} ${run ?? ''} ${digest ?? ''}`, (signal) => loadManifest(client, { id, run, signal }));
+  const { problem, value } = loaded;
+  if (problem instanceof ServiceProblem && problem.missing_items) {
+    return (
+      <Alert type="info" header="There is no manifest yet">
+        A manifest exists when nothing of it is missing. Still missing:
+        <ul>
+          {missingSentences(problem.missing_items).map((sentence) => (
+            <li key={sentence}>{sentence}</li>
+          ))}
+        </ul>
+      </Alert>
+    );
+  }
+  return (
+    <Container
+      header={
+        <Header
+          variant="h2"
+          description={
+            run === undefined
+              ? 'What a run started now would be allowed to use, and who would get its results.'
+              : 'What the CVM of this run is allowed to use, and who gets the results.'
+          }
+          actions={
+            value && (
+              <Button onClick={() => saveFile(`manifest-${run ?? id}.json`, JSON.stringify(value.manifest))}>
+                Download manifest
+              </Button>
+            )
+          }
+        >
+          Manifest
+        </Header>
+      }
+    >
+      <LoadedView loaded={loaded} what="the manifest">
+        {(found) => <ManifestView {...found} />}
+      </LoadedView>
+    </Container>
+  );
+}
+
+interface LoadedManifest {
+  manifest: Schemas['Manifest'];
+  digest: string | undefined;
+}
+
+/** Reads the manifest of a run started now, or the one that `run` was started with. */
+export async function loadManifest(
+  client: Client,
+  { id, run, signal }: { id: string; run?: string | undefined; signal: AbortSignal },
+): Promise<LoadedManifest> {
+  const { data, digest } = wholeAnswer(await client.call('getManifest', { id, run, signal }));
+  return { manifest: data, digest };
+}
 
 const columnsOfFiles: Column<{ file: string; hash: string; key: string }>[] = [
   { id: 'file', header: 'File', isRowHeader: true, cell: ({ file }) => file },
@@ -35,13 +109,13 @@ const columnsOfConsumers: Column<{ user_key: string; index: number }>[] = [
   },
 ];
 
-interface Props {
+interface ViewProps {
   manifest: Schemas['Manifest'];
   digest: string | undefined;
 }
 
 /** A manifest: what the CVM is allowed to run, on what, and who gets the results. */
-export function ManifestView({ manifest, digest }: Props) {
+export function ManifestView({ manifest, digest }: ViewProps) {
   const isNarrow = useNarrow();
   const { algorithm, datasets, result_consumers } = manifest;
   const inputs = [

@@ -1,5 +1,5 @@
-import { type MouseEvent, useMemo, useSyncExternalStore } from 'react';
-import { hasWork, mayGo } from '../shell/unsaved-work.ts';
+import { type MouseEvent, useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
+import { hasWork, mayGo } from './unsaved-work.ts';
 
 const moved = new EventTarget();
 let hasGoneOn = false;
@@ -28,7 +28,7 @@ export function navigate(address: string, how: How = {}): void {
 }
 
 /** Goes to an address of the console without a question. */
-export function go(address: string, { replace = false }: How = {}): void {
+function go(address: string, { replace = false }: How = {}): void {
   const isSamePath = new URL(address, location.href).pathname === location.pathname;
   if (replace) history.replaceState(null, '', address);
   else history.pushState(null, '', address);
@@ -85,4 +85,30 @@ export function followLink(event: MouseEvent): void {
   if (url.origin !== location.origin || !url.pathname.startsWith('/console/')) return;
   event.preventDefault();
   navigate(`${url.pathname}${url.search}${url.hash}`);
+}
+
+/**
+ * Returns a function that goes where a change of the user leads, once it is made. It asks nothing, because what was typed is saved. If the
+ * user has left the component meanwhile, it goes nowhere.
+ */
+export function useGoOn(): typeof go {
+  const isHere = useIsHere();
+  return useCallback(
+    (...given) => {
+      if (isHere()) go(...given);
+    },
+    [isHere],
+  );
+}
+
+/** Returns a function that tells whether the component is still shown. */
+export function useIsHere(): () => boolean {
+  const isHere = useRef(false);
+  useEffect(() => {
+    isHere.current = true;
+    return () => {
+      isHere.current = false;
+    };
+  }, []);
+  return useCallback(() => isHere.current, []);
 }

@@ -71,3 +71,23 @@ function segmentsOf(pathname: string): string[] | undefined {
     return undefined;
   }
 }
+
+/** Returns the tab that an address names, or the first one. */
+export function tabOf<Tab extends string>(query: URLSearchParams, tabs: readonly [Tab, ...Tab[]]): Tab {
+  return tabs.find((tab) => tab === query.get('tab')) ?? tabs[0];
+}
+
+/** Returns the parameter of an address that leads to a tab. The first tab needs none. */
+export function tabQuery(tab: string, tabs: readonly string[]): { tab: string | undefined } {
+  return { tab: tab === tabs[0] ? undefined : tab };
+}
+
+/** The way up from an asset. */
+export function aboveAsset(domain: string) {
+  return [{ text: 'Assets', href: addressOf({ screen: 'assets', domain }) }];
+}
+
+/** The way up from a computation. */
+export function aboveComputation(domain: string) {
+  return [{ text: 'Computations', href: addressOf({ screen: 'computations', domain }) }];
+}

@@ -1,17 +1,18 @@
 import Link from '@cloudscape-design/components/link';
 import type { Schemas } from 'computation-management-client';
 import { useMemo } from 'react';
-import { useNames } from '../computations/use-names.ts';
+import { useDomain } from '../access/console-context.ts';
+import { useNames } from './computation-names.ts';
+import { ScreenFrame } from '../frame/screen-frame.tsx';
 import type { Column } from '../lists/columns.tsx';
 import { ChoiceFilter, FilterBar } from '../lists/filter-bar.tsx';
 import { PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
-import { refreshSeconds } from '../loading/refresh-seconds.ts';
+import { refreshSeconds } from '../loading/use-loaded.ts';
 import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
-import { useDomain } from '../shell/console-context.ts';
-import { durationText, momentText } from '../show/moment.ts';
 import { Status, statusOptions } from '../show/status.tsx';
+import { durationText, momentText } from '../show/texts.ts';
 
 type Run = Schemas['Run'];
 
@@ -91,5 +92,14 @@ export function RunsTable({ computation }: { computation?: string }) {
           : 'The computation was never run.'
       }
     />
+  );
+}
+
+/** The runs of the domain. */
+export function RunsScreen() {
+  return (
+    <ScreenFrame title="Runs" above={[]} hasHeader={false}>
+      <RunsTable />
+    </ScreenFrame>
   );
 }

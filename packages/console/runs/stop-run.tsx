@@ -1,13 +1,13 @@
 import Button from '@cloudscape-design/components/button';
 import { type Schemas, ServiceProblem } from 'computation-management-client';
 import { useState } from 'react';
+import { useDomain, useFrame } from '../access/console-context.ts';
 import { permissions } from '../access/permissions.ts';
+import { ConfirmModal } from '../frame/confirm-modal.tsx';
+import { creatorsInRun } from '../loading/overview.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
-import { ConfirmModal } from '../shell/confirm-modal.tsx';
-import { useDomain, useFrame } from '../shell/console-context.ts';
-import { creatorsInRun } from './creators-in-run.ts';
 
 interface Props {
   run: Schemas['Run'];

@@ -3,16 +3,13 @@ import Button from '@cloudscape-design/components/button';
 import StatusIndicator from '@cloudscape-design/components/status-indicator';
 import type { Schemas } from 'computation-management-client';
 import { useLayoutEffect, useRef, useState } from 'react';
-import { detailsText } from '../events/event-details.ts';
-import { eventMark, eventStatusText, eventText } from '../events/event-look.ts';
+import { detailsText, eventMark, eventStatusText, eventText } from '../events/event-texts.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
-import { useDomain } from '../shell/console-context.ts';
-import { focusOn } from '../shell/focus-on.ts';
-import { isFocusLost } from '../shell/present-focus.ts';
-import { momentText, offsetText } from '../show/moment.ts';
-import { eventsBefore } from './latest-events.ts';
-import { shownEvents } from './shown-events.ts';
+import { useDomain } from '../access/console-context.ts';
+import { focusOn, isFocusLost } from '../frame/focus.ts';
+import { momentText, offsetText } from '../show/texts.ts';
+import { eventsBefore, shownEvents } from './watched-run.ts';
 
 /** The service's own time of the event is shown instead. */
 const reportersClock = 'occurred_at';

@@ -1,21 +1,26 @@
+import Alert from '@cloudscape-design/components/alert';
 import Box from '@cloudscape-design/components/box';
-import { type ComponentType, lazy, type LazyExoticComponent, type ReactNode, Suspense } from 'react';
+import Button from '@cloudscape-design/components/button';
+import { Component, type ComponentType, lazy, type LazyExoticComponent, type ReactNode, Suspense } from 'react';
 import { ComputationsScreen } from '../computations/computations-screen.tsx';
+import { ScreenFrame } from '../frame/screen-frame.tsx';
+import { ProblemAlert } from '../loading/problem-alert.tsx';
+import { useAction } from '../loading/use-action.ts';
 import type { Place } from '../routing/places.ts';
-import { StatusIndicator } from '../show/status-indicator.tsx';
-import { ScreenErrors, ScreenNotLoaded } from './screen-errors.tsx';
+import { StatusIndicator } from '../show/status.tsx';
+import { readConfiguration } from '../sign-in/configuration.ts';
 
 // The list of computations is where most visits begin. Every other screen is loaded when it is first opened.
 const TodoScreen = ofItsOwn(async () => (await import('../todo/todo-screen.tsx')).TodoScreen);
 const NewComputationScreen = ofItsOwn(
-  async () => (await import('../computations/new-computation-screen.tsx')).NewComputationScreen,
+  async () => (await import('../computations/edit-computation-screen.tsx')).NewComputationScreen,
 );
 const ComputationScreen = ofItsOwn(async () => (await import('../computations/computation-screen.tsx')).ComputationScreen);
 const EditComputationScreen = ofItsOwn(
   async () => (await import('../computations/edit-computation-screen.tsx')).EditComputationScreen,
 );
 const RunScreen = ofItsOwn(async () => (await import('../runs/run-screen.tsx')).RunScreen);
-const RunsScreen = ofItsOwn(async () => (await import('../runs/runs-screen.tsx')).RunsScreen);
+const RunsScreen = ofItsOwn(async () => (await import('../runs/runs-table.tsx')).RunsScreen);
 const AssetsScreen = ofItsOwn(async () => (await import('../assets/assets-screen.tsx')).AssetsScreen);
 const NewAssetScreen = ofItsOwn(async () => (await import('../assets/new-asset-screen.tsx')).NewAssetScreen);
 const AssetScreen = ofItsOwn(async () => (await import('../assets/asset-screen.tsx')).AssetScreen);
@@ -81,5 +86,62 @@ function Opening() {
     <Box padding="l" textAlign="center">
       <StatusIndicator type="loading">Opening</StatusIndicator>
     </Box>
+  );
+}
+
+/** The file of a screen did not come. */
+class ScreenNotLoaded extends Error {
+  constructor(options: ErrorOptions) {
+    super('The screen could not be loaded.', options);
+  }
+}
+
+interface State {
+  error?: unknown;
+}
+
+/** Shows why a screen failed instead of an empty page. */
+class ScreenErrors extends Component<{ children: ReactNode }, State> {
+  override state: State = {};
+
+  static getDerivedStateFromError(error: unknown): State {
+    return { error };
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    return error === undefined ? this.props.children : <FailedScreen error={error} />;
+  }
+}
+
+function FailedScreen({ error }: { error: unknown }) {
+  // A new version of the console has other files: only a reload finds them. Without an answer, it would end at an empty page.
+  const reload = useAction(async () => {
+    await readConfiguration();
+    location.reload();
+  });
+  const retry = () => void reload.run();
+  return (
+    <ScreenFrame title="Screen not loaded" above={[]}>
+      {error instanceof ScreenNotLoaded ? (
+        <div role="alert">
+          <Alert
+            type="error"
+            header="This screen could not be loaded"
+            action={
+              <Button loading={reload.isRunning} onClick={retry}>
+                Retry
+              </Button>
+            }
+          >
+            {reload.problem === undefined
+              ? 'The service does not answer, or there is a new version of the console.'
+              : 'The service does not answer. Check your connection, then try again.'}
+          </Alert>
+        </div>
+      ) : (
+        <ProblemAlert problem={reload.problem ?? error} retry={retry} isRetrying={reload.isRunning} />
+      )}
+    </ScreenFrame>
   );
 }

@@ -5,7 +5,7 @@ import Link from '@cloudscape-design/components/link';
 import { useEffect } from 'react';
 import { redirect } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
-import { ScreenFrame } from './screen-frame.tsx';
+import { ScreenFrame } from '../frame/screen-frame.tsx';
 
 /** Leads to the user's only domain, or lets the user choose one. */
 export function Home({ domains }: { domains: string[] }) {

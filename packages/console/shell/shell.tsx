@@ -5,15 +5,14 @@ import { type MouseEvent, useCallback, useEffect, useMemo, useState, useSyncExte
 import { meIn, visibleDomains } from '../access/permissions.ts';
 import { followLink, useAddress } from '../routing/navigation.ts';
 import { type Place, placeOf } from '../routing/places.ts';
-import { learnServiceTime } from '../show/service-clock.ts';
+import { learnServiceTime } from '../show/time.tsx';
 import type { Session } from '../sign-in/session.ts';
-import { DomainProvider, FrameProvider } from './console-context.ts';
+import { DomainProvider, FrameProvider } from '../access/console-context.ts';
 import { CurrentScreen } from './current-screen.tsx';
-import { focusTitle } from './focus-title.ts';
+import { focusTitle, keepFocus } from '../frame/focus.ts';
 import { Home, NoDomain, NoSuchScreen } from './home.tsx';
-import { keepFocus } from './keep-focus.ts';
 import { SideBar } from './side-bar.tsx';
-import { SignInAgain } from './sign-in-again.tsx';
+import { SignInAgain } from '../loading/problem-alert.tsx';
 import { TopBar } from './top-bar.tsx';
 
 /** The console around its screens. */

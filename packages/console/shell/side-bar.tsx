@@ -1,10 +1,9 @@
 import Badge from '@cloudscape-design/components/badge';
 import SideNavigation from '@cloudscape-design/components/side-navigation';
-import { useNarrow } from '../lists/use-narrow.ts';
-import { refreshSeconds } from '../loading/refresh-seconds.ts';
-import { useLoaded } from '../loading/use-loaded.ts';
+import { useNarrow } from '../lists/columns.tsx';
+import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 import { addressOf, type Place } from '../routing/places.ts';
-import { useDomain } from './console-context.ts';
+import { useDomain } from '../access/console-context.ts';
 
 const screens = [
   ['todo', 'To do'],

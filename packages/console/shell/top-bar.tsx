@@ -1,8 +1,8 @@
 import TopNavigation from '@cloudscape-design/components/top-navigation';
+import { applyMode, Mode } from '@cloudscape-design/global-styles';
 import { useState } from 'react';
-import { addressOf } from '../routing/places.ts';
 import { navigate } from '../routing/navigation.ts';
-import { type Appearance, appearances, chooseAppearance, chosenAppearance } from './appearance.ts';
+import { addressOf } from '../routing/places.ts';
 
 const appearanceTexts: Record<Appearance, string> = { system: 'System', light: 'Light', dark: 'Dark' };
 
@@ -59,4 +59,34 @@ export function TopBar({ user, roles, domain, domains, signOut }: Props) {
       ]}
     />
   );
+}
+
+const appearances = ['system', 'light', 'dark'] as const;
+type Appearance = (typeof appearances)[number];
+
+const key = 'console.appearance';
+const systemIsDark = window.matchMedia('(prefers-color-scheme: dark)');
+
+/** The user's choice, kept on this device. */
+function chosenAppearance(): Appearance {
+  const kept = localStorage.getItem(key);
+  return appearances.find((appearance) => appearance === kept) ?? 'system';
+}
+
+function chooseAppearance(appearance: Appearance): void {
+  localStorage.setItem(key, appearance);
+  applyAppearance();
+}
+
+/** Colours the page as chosen, and goes on following the system if that is the choice. */
+export function followAppearance(): void {
+  systemIsDark.addEventListener('change', applyAppearance);
+  applyAppearance();
+}
+
+function applyAppearance(): void {
+  const chosen = chosenAppearance();
+  const isDark = chosen === 'dark' || (chosen === 'system' && systemIsDark.matches);
+  applyMode(isDark ? Mode.Dark : Mode.Light);
+  document.documentElement.style.colorScheme = isDark ? 'dark' : 'light';
 }

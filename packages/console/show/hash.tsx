@@ -1,3 +1,4 @@
+import Box from '@cloudscape-design/components/box';
 import CopyToClipboard from '@cloudscape-design/components/copy-to-clipboard';
 
 interface Props {
@@ -24,4 +25,15 @@ export function Hash({ value, what, isWhole = false }: Props) {
       />
     </span>
   );
+}
+
+/** A certificate of an agent: its text, or its path inside the CVM. */
+export function Pem({ text }: { text: string | undefined }) {
+  if (!text) return <>None</>;
+  return text.includes('\n') ? <pre className="json">{text}</pre> : <Box variant="code">{text}</Box>;
+}
+
+/** Returns a hash of a manifest, an array of bytes, in hexadecimal. */
+export function hashHex(bytes: readonly number[]): string {
+  return bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

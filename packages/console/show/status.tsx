@@ -1,6 +1,14 @@
-import type { StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
+import Indicator, { type StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
 import type { Schemas } from 'computation-management-client';
-import { StatusIndicator } from './status-indicator.tsx';
+
+/** A status with its icon. Cloudscape's own may break its words anywhere. */
+export function StatusIndicator({ children, ...props }: StatusIndicatorProps) {
+  return (
+    <Indicator {...props}>
+      <span className="whole-words">{children}</span>
+    </Indicator>
+  );
+}
 
 type ComputationStatus = Schemas['ComputationRow']['status'];
 
@@ -29,5 +37,13 @@ export function Status({ status }: { status: ComputationStatus }) {
     <StatusIndicator type={type} wrapText={false}>
       {text}
     </StatusIndicator>
+  );
+}
+
+export function AssetState({ state }: { state: Schemas['AssetRow']['state'] }) {
+  return state === 'ready' ? (
+    <StatusIndicator type="success">Ready</StatusIndicator>
+  ) : (
+    <StatusIndicator type="pending">Not uploaded yet</StatusIndicator>
   );
 }

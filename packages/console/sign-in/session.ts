@@ -10,14 +10,9 @@ import {
   type TokenSource,
 } from 'computation-management-client';
 import type { Role } from '../../../shared/access/roles.ts';
-import { abandonWork, hasWork, mayEndUpload, mayLeave } from '../shell/unsaved-work.ts';
-import { identityOf } from './claims.ts';
+import { abandonWork, hasWork, mayEndUpload, mayLeave } from '../routing/unsaved-work.ts';
+import { hasTexts, identityOf, stored, storedTokens, tokenSource } from './tokens.ts';
 import { type Configuration, configuration } from './configuration.ts';
-import { type ExpiryFlag, expiryFlag } from './expiry-flag.ts';
-import { type Notice, showNotice } from './notice.ts';
-import { hasTexts, stored } from './stored.ts';
-import { tokenSource } from './token-source.ts';
-import { storedTokens } from './tokens.ts';
 
 /** The user who is signed in. */
 export interface Session {
@@ -178,4 +173,51 @@ async function stay(notice: Notice): Promise<never> {
 
 function never(): Promise<never> {
   return new Promise(() => undefined);
+}
+
+interface Notice {
+  title: string;
+  text: string;
+  link: string;
+  /** Where the link leads. */
+  address: string;
+}
+
+/** Shows a page with one message and one link instead of the console. It needs no other part of the console. */
+function showNotice({ title, text, link, address }: Notice): void {
+  document.title = title;
+  const main = document.createElement('main');
+  main.className = 'sign-in-notice';
+  const heading = document.createElement('h1');
+  heading.textContent = title;
+  const paragraph = document.createElement('p');
+  paragraph.textContent = text;
+  const anchor = document.createElement('a');
+  anchor.href = address;
+  anchor.textContent = link;
+  main.append(heading, paragraph, anchor);
+  document.body.replaceChildren(main);
+}
+
+/** Whether the user has to sign in again, in the form that React subscribes to. */
+interface ExpiryFlag {
+  isSet: () => boolean;
+  set: () => void;
+  subscribe: (onChange: () => void) => () => void;
+}
+
+function expiryFlag(): ExpiryFlag {
+  const changes = new EventTarget();
+  let isSet = false;
+  return {
+    isSet: () => isSet,
+    set: () => {
+      isSet = true;
+      changes.dispatchEvent(new Event('change'));
+    },
+    subscribe: (onChange) => {
+      changes.addEventListener('change', onChange);
+      return () => changes.removeEventListener('change', onChange);
+    },
+  };
 }

@@ -1,5 +1,67 @@
-import type { TokenSet } from 'computation-management-client';
-import { hasTexts, stored } from './stored.ts';
+import { readClaims, ServiceProblem, type TokenSet, type TokenSource } from 'computation-management-client';
+import { parseMembership } from '../../../shared/access/membership.ts';
+import type { Role } from '../../../shared/access/roles.ts';
+
+interface Parts {
+  /** Renews the tokens. */
+  renewed: TokenSource;
+  /** Leaves for the issuer's page. Never returns, but may throw. */
+  leave: () => Promise<never>;
+  /** Shows a page that says why nobody is signed in. */
+  stayOutside: (text: string) => Promise<never>;
+  /** When the API last refused a token, in milliseconds since 1970. It tells whether signing in again has helped. */
+  refusal: Stored<number>;
+  /** Whether leaving the page would lose what the user has typed, or an upload. */
+  hasWork: () => boolean;
+  /** Called instead of leaving, while there is work. */
+  onExpired: () => void;
+}
+
+const minuteInMilliseconds = 60_000;
+
+/**
+ * Returns the source of tokens that Session describes. While the user has work that leaving would lose, it does not leave.
+ * @throws ServiceProblem `unauthenticated` then; or if the issuer does not answer
+ */
+export function tokenSource({ renewed, leave, stayOutside, refusal, hasWork, onExpired }: Parts): TokenSource {
+  let leaving: Promise<never> | undefined;
+  const signInAgain = () => (leaving ??= leave().finally(() => (leaving = undefined)));
+  const answerRefusal = () => {
+    if (leaving) return leaving; // another request has waited for the same renewal
+    const before = refusal.read() ?? 0;
+    refusal.write(Date.now());
+    if (Date.now() - before >= minuteInMilliseconds) {
+      return signInAgain().catch((error: unknown) => {
+        refusal.remove(); // the user has not signed in again
+        throw error;
+      });
+    }
+    return (leaving = stayOutside('The service refuses the token that your sign-in gave. Ask the operator of the service.'));
+  };
+  const unlessThereIsWork = async (go: () => Promise<never>) => {
+    if (!hasWork()) return await go();
+    onExpired();
+    throw new ServiceProblem({
+      status: 401,
+      code: 'unauthenticated',
+      detail: 'Your sign-in has expired.',
+      request: 'token',
+    });
+  };
+  /** The token that replaced a refused one. */
+  let second: string | undefined;
+  return async ({ refused, signal }) => {
+    if (leaving) return await leaving;
+    if (refused !== undefined && refused === second) return await unlessThereIsWork(answerRefusal);
+    try {
+      if (refused === undefined) return await renewed({ signal });
+      return (second = await renewed({ refused, signal }));
+    } catch (error) {
+      if (!(error instanceof ServiceProblem) || error.code !== 'unauthenticated') throw error;
+      return await unlessThereIsWork(refused === undefined ? signInAgain : answerRefusal);
+    }
+  };
+}
 
 /** The tokens of this tab's user. */
 export const storedTokens = stored<TokenSet>('tokens', (content) =>
@@ -11,4 +73,68 @@ function hasNumber<Content extends object, Name extends string>(
   name: Name,
 ): content is Content & Record<Name, number> {
   return typeof (content as Record<string, unknown>)[name] === 'number';
+}
+
+/**
+ * A value in the storage of this tab. It survives a reload and a redirect, and ends with the tab. Other tabs do not see it, so each
+ * may have its own user.
+ */
+interface Stored<Value> {
+  read: () => Value | undefined;
+  write: (value: Value) => void;
+  remove: () => void;
+}
+
+/** The parser returns undefined for what an earlier version of the console stored differently. */
+export function stored<Value>(name: string, parse: (content: unknown) => Value | undefined): Stored<Value> {
+  const key = `console.${name}`;
+  return {
+    read: () => {
+      const text = sessionStorage.getItem(key);
+      if (text === null) return undefined;
+      try {
+        return parse(JSON.parse(text));
+      } catch {
+        return undefined;
+      }
+    },
+    write: (value) => sessionStorage.setItem(key, JSON.stringify(value)),
+    remove: () => sessionStorage.removeItem(key),
+  };
+}
+
+/** Whether the content is an object with a string in each of these fields. */
+export function hasTexts<Name extends string>(content: unknown, names: readonly Name[]): content is Record<Name, string> {
+  if (typeof content !== 'object' || content === null) return false;
+  const fields = content as Record<string, unknown>;
+  return names.every((name) => typeof fields[name] === 'string');
+}
+
+/** What an access token says about its user. The console shows it; only the API decides by it. */
+interface Identity {
+  /** The claim `sub`, under which the API knows the user. */
+  user: string;
+  /** The user's roles by domain. */
+  roles: Record<string, Role[]>;
+}
+
+/** @throws Error if the access token is not a JWT that names a user */
+export function identityOf(token: string, membershipClaim: string): Identity {
+  const claims = readClaims(token);
+  if (claims === undefined) throw new Error('The issuer gave an access token that is not a JWT.');
+  const user = claims['sub'];
+  if (typeof user !== 'string') throw new Error('The access token names no user.');
+  const roles: Record<string, Role[]> = {};
+  for (const text of textsOf(claims[membershipClaim])) {
+    const membership = parseMembership(text);
+    if (membership === undefined) continue;
+    const ofDomain = (roles[membership.domain] ??= []);
+    if (!ofDomain.includes(membership.role)) ofDomain.push(membership.role);
+  }
+  return { user, roles };
+}
+
+function textsOf(claim: unknown): string[] {
+  if (Array.isArray(claim)) return claim.filter((entry) => typeof entry === 'string');
+  return typeof claim === 'string' ? claim.split(' ') : [];
 }

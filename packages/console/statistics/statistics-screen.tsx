@@ -5,13 +5,13 @@ import Header from '@cloudscape-design/components/header';
 import SegmentedControl from '@cloudscape-design/components/segmented-control';
 import Table from '@cloudscape-design/components/table';
 import { lazy, Suspense } from 'react';
-import { LoadedView } from '../loading/loaded-view.tsx';
+import { LoadedView } from '../loading/problem-alert.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { navigate, useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
-import { useDomain } from '../shell/console-context.ts';
-import { ScreenFrame } from '../shell/screen-frame.tsx';
-import { serviceNow } from '../show/service-clock.ts';
+import { useDomain } from '../access/console-context.ts';
+import { ScreenFrame } from '../frame/screen-frame.tsx';
+import { serviceNow } from '../show/time.tsx';
 import { Status } from '../show/status.tsx';
 import { dailyCounts } from './daily-counts.ts';
 

@@ -7,12 +7,11 @@ import Table, { type TableProps } from '@cloudscape-design/components/table';
 import type { Schemas } from 'computation-management-client';
 import { useState } from 'react';
 import { UploadKey } from '../keys/upload-key.tsx';
-import { LoadedView } from '../loading/loaded-view.tsx';
-import { refreshSeconds } from '../loading/refresh-seconds.ts';
-import { useLoaded } from '../loading/use-loaded.ts';
+import { LoadedView } from '../loading/problem-alert.tsx';
+import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 import { addressOf } from '../routing/places.ts';
-import { useDomain } from '../shell/console-context.ts';
-import { ScreenFrame } from '../shell/screen-frame.tsx';
+import { useDomain } from '../access/console-context.ts';
+import { ScreenFrame } from '../frame/screen-frame.tsx';
 
 /** What waits for the user: approvals, keys and content. */
 export function TodoScreen() {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { approvalRows, mayApprove } from '../../../../packages/console/approvals/approval-rows.ts';
+import { approvalRows, mayApprove } from '../../../../packages/console/approvals/approval.ts';
 
 const approval = (user: string, fields: { stale?: boolean; signed?: boolean } = {}) => ({
   user,

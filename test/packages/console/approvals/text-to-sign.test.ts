@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { approveCommand } from '../../../../packages/console/approvals/approve-command.ts';
-import { expiryAfter, type Limits, limitsOf } from '../../../../packages/console/approvals/limits.ts';
-import { textToSign } from '../../../../packages/console/approvals/text-to-sign.ts';
+import {
+  approveCommand,
+  expiryAfter,
+  type Limits,
+  limitsOf,
+  textToSign,
+} from '../../../../packages/console/approvals/approval.ts';
 import { approvalText } from '../../../../shared/approvals/approval-signature.ts';
 
 const digest = 'ab'.repeat(32);

@@ -2,7 +2,7 @@ import { mkdtempSync, openAsBlob, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { expectReadable } from '../../../../packages/console/assets/expect-readable.ts';
+import { expectReadable } from '../../../../packages/console/assets/upload-file.ts';
 
 async function chosen(content: string) {
   const folder = mkdtempSync(join(tmpdir(), 'chosen-'));

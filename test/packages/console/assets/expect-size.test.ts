@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectSize } from '../../../../packages/console/assets/expect-size.ts';
+import { expectSize } from '../../../../packages/console/assets/upload-file.ts';
 
 describe('content that has arrived', () => {
   const asset = { id: 'a1', file_name: 'penguins.csv', size: 3 };

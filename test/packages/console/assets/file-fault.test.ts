@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileFault } from '../../../../packages/console/assets/file-fault.ts';
+import { fileFault } from '../../../../packages/console/assets/asset-texts.ts';
 
 const fiveGiB = 5 * 1_024 ** 3;
 

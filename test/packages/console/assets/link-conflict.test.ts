@@ -1,6 +1,6 @@
 import { type ProblemFields, ServiceProblem } from 'computation-management-client';
 import { describe, expect, it } from 'vitest';
-import { hasNoPlace, linkConflict } from '../../../../packages/console/assets/link-conflict.ts';
+import { hasNoPlace, linkConflict } from '../../../../packages/console/assets/asset-texts.ts';
 
 describe('a new asset that cannot be linked', () => {
   const problem = (fields: Pick<ProblemFields, 'status' | 'code' | 'reason'>) =>

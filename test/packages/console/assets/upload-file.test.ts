@@ -1,7 +1,7 @@
 import { createClient, type Schemas } from 'computation-management-client';
 import { describe, expect, it } from 'vitest';
 import { type Step, uploadFile } from '../../../../packages/console/assets/upload-file.ts';
-import { hasWork } from '../../../../packages/console/shell/unsaved-work.ts';
+import { hasWork } from '../../../../packages/console/routing/unsaved-work.ts';
 
 const file = new File(['a,b'], 'a.csv');
 const target: Schemas['AssetUpload'] = { method: 'PUT', url: 'https://storage/a', headers: {}, expires_at: '' };

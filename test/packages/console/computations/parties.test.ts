@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { partiesOf } from '../../../../packages/console/computations/parties.ts';
+import { partiesOf } from '../../../../packages/console/loading/overview.ts';
 
 const nothing = { keys: [], hashes: [], info: [] };
 const noApprovals = { needed: [], approvals: [] };

@@ -1,6 +1,6 @@
 import { createClient } from 'computation-management-client';
 import { expect, it } from 'vitest';
-import { readNames } from '../../../../packages/console/computations/read-names.ts';
+import { readNames } from '../../../../packages/console/runs/computation-names.ts';
 
 const answers: Record<string, () => Response> = {
   read: () => Response.json({ name: 'Incomes' }),

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { detailsText } from '../../../../packages/console/events/event-details.ts';
-import { eventMark, eventText } from '../../../../packages/console/events/event-look.ts';
+import { detailsText, eventMark, eventText } from '../../../../packages/console/events/event-texts.ts';
 
 const base64 = (text: string | Buffer) => Buffer.from(text).toString('base64');
 

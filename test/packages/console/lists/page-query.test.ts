@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changedQuery, pageCount, pageOf } from '../../../../packages/console/lists/page-query.ts';
+import { changedQuery, pageCount, pageOf } from '../../../../packages/console/lists/use-page.ts';
 
 const query = (text: string) => new URLSearchParams(text);
 

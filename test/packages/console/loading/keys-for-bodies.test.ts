@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { keysForBodies } from '../../../../packages/console/loading/keys-for-bodies.ts';
+import { keysForBodies } from '../../../../packages/console/loading/use-action.ts';
 
 it('a form that is sent again has the same Idempotency-Key, and another one after it was changed', () => {
   const keyFor = keysForBodies();

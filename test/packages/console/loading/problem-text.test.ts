@@ -1,7 +1,6 @@
 import { ServiceProblem } from 'computation-management-client';
 import { describe, expect, it } from 'vitest';
-import { fieldErrors } from '../../../../packages/console/loading/field-errors.ts';
-import { problemText } from '../../../../packages/console/loading/problem-text.ts';
+import { fieldErrors, problemText } from '../../../../packages/console/loading/problem-text.ts';
 
 const invalid = new ServiceProblem({
   status: 400,

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tabOf, tabQuery } from '../../../../packages/console/routing/tab-of.ts';
-import { addressOf } from '../../../../packages/console/routing/places.ts';
+import { addressOf, tabOf, tabQuery } from '../../../../packages/console/routing/places.ts';
 
 const tabs = ['events', 'manifest'] as const;
 const run = { screen: 'run', domain: 'd1', id: 'c1', run: 'r1' } as const;

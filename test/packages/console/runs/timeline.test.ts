@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { gather } from '../../../../packages/console/runs/gather.ts';
-import { shownEvents } from '../../../../packages/console/runs/shown-events.ts';
+import { gather, shownEvents } from '../../../../packages/console/runs/watched-run.ts';
 
 describe('the events of a run', () => {
   it('are passed on together, at the latest 100 ms after the first of them', () => {

@@ -6,7 +6,7 @@ import {
   mayEndUpload,
   mayGo,
   mayLeave,
-} from '../../../../packages/console/shell/unsaved-work.ts';
+} from '../../../../packages/console/routing/unsaved-work.ts';
 
 describe('unsaved work', () => {
   it('is there until it ends, whatever else ends before', () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { learnServiceTime, serviceNow } from '../../../../packages/console/show/service-clock.ts';
+import { learnServiceTime, serviceNow } from '../../../../packages/console/show/time.tsx';
 
 const now = Date.parse('2026-11-22T12:00:00Z');
 beforeEach(() => void vi.useFakeTimers({ now }));

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { agoText, durationText, offsetText } from '../../../../packages/console/show/moment.ts';
-import { sizeText } from '../../../../packages/console/show/size-text.ts';
+import { agoText, durationText, offsetText, sizeText } from '../../../../packages/console/show/texts.ts';
 
 describe('a size', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { ServiceProblem } from 'computation-management-client';
 import { describe, expect, it } from 'vitest';
-import { tokenSource } from '../../../../packages/console/sign-in/token-source.ts';
+import { tokenSource } from '../../../../packages/console/sign-in/tokens.ts';
 
 const unauthenticated = new ServiceProblem({ status: 401, code: 'unauthenticated', detail: 'Expired.', request: 'token' });
 

@@ -1,0 +1,40 @@
+import type { Client } from 'computation-management-client';
+import { createContext, use } from 'react';
+import type { Me } from './permissions.ts';
+
+/** What every screen of a domain needs. */
+interface DomainContext {
+  domain: string;
+  me: Me;
+  /** Calls the API as the signed-in user, in this domain. */
+  client: Client;
+  /** A CVM that answers without being registered. Only where CVMs are simulated. */
+  exampleCvm: string | undefined;
+}
+
+export const DomainProvider = createContext<DomainContext | undefined>(undefined);
+
+export function useDomain(): DomainContext {
+  const context = use(DomainProvider);
+  if (!context) throw new TypeError('useDomain needs a DomainProvider.');
+  return context;
+}
+
+interface Frame {
+  /** The element in which a screen shows its breadcrumbs. */
+  breadcrumbs: Element | null;
+  /** Shows a message above the screen, until the user closes it. */
+  notify: (message: string) => void;
+  /** Goes to the sign-in page, unless the user chooses to finish an upload. */
+  signInAgain: () => Promise<void>;
+}
+
+export const FrameProvider = createContext<Frame>({
+  breadcrumbs: null,
+  notify: () => undefined,
+  signInAgain: async () => undefined,
+});
+
+export function useFrame(): Frame {
+  return use(FrameProvider);
+}

@@ -1,0 +1,118 @@
+import { sha3_256 } from '@noble/hashes/sha3.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { Schemas } from 'computation-management-client';
+
+export type ApprovalState = 'missing' | 'given' | 'signed' | 'unsigned' | 'stale';
+
+export interface ApprovalRow {
+  user: string;
+  /** Empty if the approval is not needed. */
+  because: string[];
+  state: ApprovalState;
+  approval: Schemas['Approval'] | undefined;
+}
+
+type Policy = Schemas['Computation']['approval'];
+
+/** Returns a row for each user whose approval is needed, then for each who gave one without need. */
+export function approvalRows(policy: Policy, { needed, approvals }: Schemas['Approvals']): ApprovalRow[] {
+  const neededUsers = new Set(needed.map(({ user }) => user));
+  const unneeded = approvals.filter(({ user }) => !neededUsers.has(user)).map(({ user }) => ({ user, because: [] }));
+  return [...needed, ...unneeded].map(({ user, because }) => {
+    const approval = approvals.find((given) => given.user === user);
+    return { user, because, state: stateOf(policy, approval), approval };
+  });
+}
+
+function stateOf(policy: Policy, approval: Schemas['Approval'] | undefined): ApprovalState {
+  if (!approval) return 'missing';
+  if (policy === 'all_signed' && !approval.signed) return 'unsigned';
+  if (approval.stale) return 'stale';
+  return approval.signed ? 'signed' : 'given';
+}
+
+interface Parts {
+  computation: Pick<Schemas['Computation'], 'owner' | 'consumers'>;
+  inputs: readonly { created_by?: string | undefined }[];
+  approvals: Schemas['Approvals'];
+}
+
+/**
+ * Whether the API would take an approval of this user. Users who became result consumers by uploading a key are known only if their
+ * approval is needed.
+ */
+export function mayApprove(user: string, { computation, inputs, approvals }: Parts): boolean {
+  return (
+    computation.owner === user ||
+    computation.consumers.includes(user) ||
+    inputs.some(({ created_by }) => created_by === user) ||
+    approvals.needed.some((needed) => needed.user === user)
+  );
+}
+
+/** The limits of an approval. A limit that the user did not give is left out. */
+export interface Limits {
+  cvm_ids?: string[];
+  expires_at?: string;
+}
+
+const dayInMilliseconds = 86_400_000;
+
+/** Returns the moment until which an approval counts, or undefined if it has no end. @param days a whole number, or empty */
+export function expiryAfter(days: string, now: number): string | undefined {
+  return days === '' ? undefined : new Date(now + Number(days) * dayInMilliseconds).toISOString();
+}
+
+/** Returns the limits of an approval, as it is sent and signed. @param cvms identifiers, separated by commas */
+export function limitsOf(cvms: string, expires_at: string | undefined): Limits {
+  const cvm_ids = cvms
+    .split(',')
+    .map((cvm) => cvm.trim())
+    .filter((cvm) => cvm !== '');
+  return {
+    ...(cvm_ids.length > 0 && { cvm_ids }),
+    ...(expires_at !== undefined && { expires_at }),
+  };
+}
+
+interface ApprovedText {
+  domain: string;
+  computation: string;
+  /** The digest of the manifest. */
+  digest: string;
+  limits: Limits;
+}
+
+/** Returns the text that a user signs to approve a manifest (docs/contract.md, section 9). */
+export function textToSign({ domain, computation, digest, limits: { cvm_ids, expires_at } }: ApprovedText): string {
+  const text = `computation-approval:v1:${domain}:${computation}:${digest}`;
+  if (cvm_ids === undefined && expires_at === undefined) return text;
+  const canonicalJson = JSON.stringify({ cvm_ids, expires_at }); // of strings only, with its members in order
+  return `${text}:${bytesToHex(sha3_256(utf8ToBytes(canonicalJson)))}`;
+}
+
+interface ApprovedManifest {
+  domain: string;
+  computation: string;
+  digest: string;
+  /** The ETag of the computation. It covers the agent configuration, which the digest does not. */
+  etag: string | undefined;
+  limits: Limits;
+}
+
+/** Returns the command that signs and approves exactly what is shown. The user puts in the file of the private key. */
+export function approveCommand({
+  domain,
+  computation,
+  digest,
+  etag,
+  limits: { cvm_ids = [], expires_at },
+}: ApprovedManifest): string {
+  return [
+    `cms --domain ${domain} approve ${computation} --digest ${digest}`,
+    ...(etag === undefined ? [] : [`--etag ${etag.replaceAll('"', '')}`]),
+    '--sign KEYFILE',
+    ...cvm_ids.map((cvm) => `--cvm ${cvm}`),
+    ...(expires_at === undefined ? [] : [`--expires ${expires_at}`]),
+  ].join(' ');
+}

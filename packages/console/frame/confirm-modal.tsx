@@ -1,0 +1,72 @@
+import Box from '@cloudscape-design/components/box';
+import Button from '@cloudscape-design/components/button';
+import Modal from '@cloudscape-design/components/modal';
+import SpaceBetween from '@cloudscape-design/components/space-between';
+import { type ReactNode, useId } from 'react';
+import { ProblemAlert } from '../loading/problem-alert.tsx';
+import { useUnsavedWork } from '../routing/unsaved-work.ts';
+
+interface Props {
+  title: string;
+  /** What the button says, such as `Delete`. */
+  confirm: string;
+  children: ReactNode;
+  isRunning: boolean;
+  problem: unknown;
+  /** The places in the request whose errors are shown at fields, such as `/name`. */
+  fields?: readonly string[];
+  /** Shown below the problem, such as a way out of a conflict. */
+  conflict?: ReactNode;
+  isDisabled?: boolean;
+  size?: 'small' | 'medium' | 'large';
+  onConfirm: () => void;
+  onClose: () => void;
+}
+
+/** Asks before something is done, and shows why it failed. It stays open until there is an answer. */
+export function ConfirmModal({ title, confirm, children, isRunning, problem, isDisabled = false, ...props }: Props) {
+  const { size = 'medium', fields, conflict, onConfirm, onClose } = props;
+  const form = useId();
+  useUnsavedWork('open');
+  return (
+    <Modal
+      visible
+      size={size}
+      header={title}
+      onDismiss={({ detail: { reason } }) => {
+        // A click beside the dialog may be a slip. What is under way cannot be called back.
+        if (reason !== 'overlay' && !isRunning) onClose();
+      }}
+      footer={
+        <Box float="right">
+          <SpaceBetween direction="horizontal" size="xs">
+            <Button variant="link" formAction="none" disabled={isRunning} disabledReason={alreadySent} onClick={onClose}>
+              Cancel
+            </Button>
+            <Button variant="primary" form={form} loading={isRunning} disabled={isDisabled}>
+              {confirm}
+            </Button>
+          </SpaceBetween>
+        </Box>
+      }
+    >
+      <div className="stack">
+        <form
+          id={form}
+          className="stack"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (!isDisabled && !isRunning) onConfirm();
+          }}
+        >
+          {children}
+        </form>
+        <ProblemAlert problem={problem} fields={fields} />
+        {conflict}
+      </div>
+    </Modal>
+  );
+}
+
+/** Why a change cannot be cancelled while it is under way. */
+export const alreadySent = 'It has been sent. Wait for the answer.';

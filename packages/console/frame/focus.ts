@@ -1,0 +1,73 @@
+interface Focused {
+  element: Element;
+  /** The headings above it, from the title of the screen to the nearest one. */
+  headings: HTMLElement[];
+}
+
+/**
+ * Keeps the keyboard's place when the element that has the focus goes, such as a button with what it has changed. The nearest heading above
+ * it that is left takes the focus, or the title of the screen. A user who is elsewhere meanwhile, such as in a dialog, stays there.
+ * @returns a function that ends it
+ */
+export function keepFocus(): () => void {
+  /** Outside of dialogs. A dialog gives the focus back to what had it before. */
+  let latest: Focused | undefined;
+  const note = ({ target }: FocusEvent) => {
+    if (!(target instanceof Element) || isInDialog(target)) return;
+    const headings = [...document.querySelectorAll<HTMLElement>('main :is(h1, h2, h3)')];
+    latest = { element: target, headings: headings.filter((heading) => isAbove(heading, target)) };
+  };
+  // Removing an element also takes the focus from it, before it is gone. A click beside it leaves it where it is.
+  const noteLeft = () =>
+    queueMicrotask(() => {
+      if (latest?.element.isConnected && isFocusLost()) latest = undefined;
+    });
+  const observer = new MutationObserver(() => {
+    if (!latest || latest.element.isConnected || !isFocusLost()) return;
+    const heading = latest.headings.findLast(({ isConnected }) => isConnected);
+    if (heading) focusOn(heading);
+    else focusTitle();
+  });
+  document.addEventListener('focusin', note);
+  document.addEventListener('focusout', noteLeft);
+  observer.observe(document.body, { childList: true, subtree: true });
+  return () => {
+    document.removeEventListener('focusin', note);
+    document.removeEventListener('focusout', noteLeft);
+    observer.disconnect();
+  };
+}
+
+function isAbove(heading: Element, element: Element): boolean {
+  return (heading.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0;
+}
+
+/** Moves the focus to a heading or another element that is only read: the keyboard and screen readers go on from there. */
+export function focusOn(element: HTMLElement | null | undefined): void {
+  if (!element) return;
+  element.tabIndex = -1;
+  element.focus({ preventScroll: true });
+}
+
+/** Moves the focus to the title of the screen. */
+export function focusTitle(): void {
+  focusOn(document.querySelector<HTMLElement>('main h1'));
+}
+
+/** Whether nothing has the focus, as after the element that had it has gone. An open dialog keeps it. */
+export function isFocusLost(): boolean {
+  return !isDialogOpen() && (document.activeElement ?? document.body) === document.body;
+}
+
+/** Whether the user is in a dialog or in the content of the screen, from where a title must not take the focus. */
+export function isFocusTaken(): boolean {
+  return isDialogOpen() || (document.activeElement?.closest('#content') ?? null) !== null;
+}
+
+function isInDialog(element: Element): boolean {
+  return element.closest('[role=dialog]') !== null;
+}
+
+function isDialogOpen(): boolean {
+  return document.querySelector('[role=dialog]') !== null;
+}

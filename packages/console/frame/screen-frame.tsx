@@ -1,0 +1,54 @@
+import BreadcrumbGroup from '@cloudscape-design/components/breadcrumb-group';
+import ContentLayout from '@cloudscape-design/components/content-layout';
+import Header from '@cloudscape-design/components/header';
+import LiveRegion from '@cloudscape-design/components/live-region';
+import { type ReactNode, useEffect, useState } from 'react';
+import { createPortal } from 'react-dom';
+import { useFrame } from '../access/console-context.ts';
+import { hasMoved } from '../routing/navigation.ts';
+import { focusTitle, isFocusTaken } from './focus.ts';
+
+interface Props {
+  title: string;
+  description?: ReactNode;
+  /** From the domain down to this screen, which is added as the last one. */
+  above: readonly { text: string; href: string }[];
+  actions?: ReactNode;
+  /** False if the screen is a table that shows the title itself. */
+  hasHeader?: boolean;
+  children: ReactNode;
+}
+
+/** What every screen has: a title, which has the focus when the user comes from another screen, the way up, and its actions. */
+export function ScreenFrame({ title, description, above, actions, hasHeader = true, children }: Props) {
+  const { breadcrumbs } = useFrame();
+  const [firstTitle] = useState(title);
+  useEffect(() => {
+    document.title = `${title} - Computations`;
+  }, [title]);
+  useEffect(() => {
+    if (hasMoved() && !isFocusTaken()) focusTitle();
+  }, []);
+  return (
+    <>
+      {breadcrumbs && createPortal(<BreadcrumbGroup items={[...above, { text: title, href: location.href }]} />, breadcrumbs)}
+      {/* The focus tells a screen reader the first title. It would not notice another one, such as a name that is loaded later. */}
+      <LiveRegion hidden>{title === firstTitle ? '' : title}</LiveRegion>
+      <ContentLayout
+        {...(hasHeader && {
+          header: (
+            <Header
+              variant="h1"
+              description={description && <span className="description">{description}</span>}
+              actions={<div className="row">{actions}</div>}
+            >
+              {title}
+            </Header>
+          ),
+        })}
+      >
+        <div className="stack">{children}</div>
+      </ContentLayout>
+    </>
+  );
+}

@@ -1,0 +1,145 @@
+import { type Client, findRows, items, page, type Schemas, wholeAnswer } from 'computation-management-client';
+
+/** A linked asset. Its fields from the list of assets may be missing, such as right after the asset was deleted. */
+export type Input = Schemas['AssetOfComputation'] & Partial<Schemas['AssetRow']>;
+
+export interface Overview extends Debts {
+  computation: Schemas['Computation'];
+  etag: string | undefined;
+  inputs: Input[];
+  missing: Schemas['MissingItems'];
+  isReady: boolean;
+  /** The digest of the current manifest. Undefined while there is none. */
+  digest: string | undefined;
+  approvals: Schemas['Approvals'];
+  hasMyKey: boolean;
+}
+
+/**
+ * Reads a computation with what a run of it still needs. Looks linked assets up in the list of assets: reading them one by one would
+ * count as reading their content.
+ */
+export async function loadOverview(client: Client, id: string, signal: AbortSignal): Promise<Overview> {
+  const [{ computation, etag }, check, approvals, { uploaded }] = await Promise.all([
+    loadComputation(client, id, signal),
+    client.call('dryRun', { id, signal }),
+    client.listApprovals({ id, signal }),
+    client.checkKey({ id, signal }),
+  ]);
+  const { data: dryRun, digest } = wholeAnswer(check);
+  const ids = computation.assets.map((asset) => asset.id);
+  const rows = await findRows(ids, (range) => page(client, 'listAssets', { ...range, signal }));
+  const inputs = computation.assets.map((asset) => ({ ...rows.get(asset.id), ...asset }));
+  const missing = dryRun.missing_items;
+  return {
+    computation,
+    etag,
+    inputs,
+    missing,
+    isReady: missing.keys.length + missing.hashes.length + missing.info.length === 0,
+    digest,
+    approvals,
+    hasMyKey: uploaded,
+    ...partiesOf({ computation, inputs, missing, approvals }),
+  };
+}
+
+export interface LoadedComputation {
+  computation: Schemas['Computation'];
+  etag: string | undefined;
+}
+
+export async function loadComputation(client: Client, id: string, signal: AbortSignal): Promise<LoadedComputation> {
+  const { data, etag } = wholeAnswer(await client.call('getComputation', { id, signal }));
+  return { computation: data, etag };
+}
+
+/** A user who takes part in a computation. */
+export interface Party {
+  user: string;
+  /** Such as `owner` and `dataset penguins.csv`. */
+  parts: string[];
+  /** What a run still waits for from this user. */
+  owes: string[];
+}
+
+interface Given {
+  computation: Pick<Schemas['Computation'], 'owner' | 'consumers'>;
+  /** The linked assets, with what is known of each. */
+  inputs: readonly (Pick<Schemas['AssetOfComputation'], 'file_name' | 'asset_type'> &
+    Partial<Pick<Schemas['AssetRow'], 'created_by' | 'state'>>)[];
+  missing: Schemas['MissingItems'];
+  approvals: Schemas['Approvals'];
+}
+
+/** What a run waits for: from which party, and what no party in particular owes. */
+interface Debts {
+  parties: Party[];
+  others: string[];
+}
+
+const resultConsumer = 'result consumer';
+
+/** Returns who takes part in a computation, the owner first, and what each still owes before a run. */
+export function partiesOf({ computation, inputs, missing, approvals }: Given): Debts {
+  const parties = new Map<string, Party>();
+  const party = (user: string) => {
+    const known = parties.get(user) ?? { user, parts: [], owes: [] };
+    parties.set(user, known);
+    return known;
+  };
+  const takesPart = (user: string, part: string) => {
+    const { parts } = party(user);
+    if (!parts.includes(part)) parts.push(part);
+  };
+
+  takesPart(computation.owner, 'owner');
+  for (const { created_by, asset_type, file_name } of inputs) {
+    if (created_by !== undefined) takesPart(created_by, `${asset_type} ${file_name}`);
+  }
+  for (const user of computation.consumers) takesPart(user, resultConsumer);
+  for (const { user, because } of approvals.needed) if (because.includes(resultConsumer)) takesPart(user, resultConsumer);
+
+  const others = missing.info.filter((sentence) => !sentence.startsWith('Approval of '));
+  for (const user of missing.keys) party(user).owes.push('public key');
+  for (const file of missing.hashes) {
+    const pending = inputs.filter(({ file_name, state, created_by }) => file_name === file && state === 'pending' && created_by);
+    for (const { created_by } of pending) if (created_by !== undefined) party(created_by).owes.push(`content of ${file}`);
+    if (pending.length === 0) others.push(`Content of ${file}`);
+  }
+  for (const { user, because } of missingApprovals(approvals)) {
+    party(user).owes.push(
+      because.includes(resultConsumer) && because.length === 1 ? 'approval' : `approval for ${because.join(', ')}`,
+    );
+  }
+  return { parties: [...parties.values()], others };
+}
+
+/** Returns the approvals that a run needs and that are not there, or do not count. */
+function missingApprovals({ needed, approvals }: Schemas['Approvals']): Schemas['NeededApproval'][] {
+  const given = new Set(approvals.filter(({ stale }) => !stale).map(({ user }) => user));
+  return needed.filter(({ user }) => !given.has(user));
+}
+
+/**
+ * Returns the creators of the assets that an active run uses: those that are linked now, without what was linked since the run started, and
+ * with what was unlinked since. The service deletes none of them before the run ends.
+ */
+export async function creatorsInRun(
+  client: Client,
+  { computation_id: id, started_at: from }: Pick<Schemas['Run'], 'computation_id' | 'started_at'>,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { computation } = await loadComputation(client, id, signal);
+  const links = new Map(computation.assets.map((asset) => [asset.id, 1]));
+  const undone = { asset_unlinked: 1, asset_linked: -1 };
+  for (const [event_type, change] of Object.entries(undone)) {
+    for await (const { details } of items(client, 'listEvents', { id, event_type, from, signal })) {
+      const { asset_id } = JSON.parse(atob(details)) as { asset_id: string };
+      links.set(asset_id, (links.get(asset_id) ?? 0) + change);
+    }
+  }
+  const used = [...links].filter(([, count]) => count > 0).map(([asset]) => asset);
+  const rows = await findRows(used, (range) => page(client, 'listAssets', { ...range, signal }));
+  return [...rows.values()].map(({ created_by }) => created_by);
+}

@@ -1,0 +1,46 @@
+import { sizeText as textOf } from 'computation-management-client';
+
+const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+
+/** Returns a point in time as the user's clock shows it, or the text itself where Date does not know its form. */
+export function momentText(timestamp: string): string {
+  const date = new Date(timestamp);
+  return Number.isNaN(date.getTime()) ? timestamp : format.format(date);
+}
+
+const distance = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
+
+const units = [
+  ['year', 365 * 86_400],
+  ['month', 30 * 86_400],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const;
+
+/** Returns how far a point in time is from now, such as `5 minutes ago` or `in 2 days`. Less than a minute is `just now`. */
+export function agoText(timestamp: string, now: number): string {
+  const seconds = (Date.parse(timestamp) - now) / 1_000;
+  const unit = units.find(([, size]) => Math.abs(seconds) >= size);
+  return unit ? distance.format(Math.trunc(seconds / unit[1]), unit[0]) : 'just now';
+}
+
+/** Returns a length of time in its two largest units, such as `3 min 20 s`. */
+export function durationText(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1_000));
+  const [days, hours, minutes] = [Math.floor(seconds / 86_400), Math.floor(seconds / 3_600) % 24, Math.floor(seconds / 60) % 60];
+  if (days > 0) return `${days} d ${hours} h`;
+  if (hours > 0) return `${hours} h ${minutes} min`;
+  if (minutes > 0) return `${minutes} min ${seconds % 60} s`;
+  return `${seconds} s`;
+}
+
+/** Returns how long after the start of a run something was, such as `+0.4 s` or `+3 min 20 s`. */
+export function offsetText(milliseconds: number): string {
+  return `+${milliseconds < 60_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : durationText(milliseconds)}`;
+}
+
+/** Returns a number of bytes with its unit. They stay on one line. */
+export function sizeText(bytes: number): string {
+  return textOf(bytes).replace(' ', '\u00a0');
+}
