@@ -8,7 +8,8 @@ import Table from '@cloudscape-design/components/table';
 import type { ReactNode } from 'react';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { type Column, definitionsOf, useNarrow } from './columns.tsx';
-import { type LoadedPage, pageCount, pageSizes } from './use-page.ts';
+import { pageCount, pageSizes } from '../routing/places.ts';
+import type { LoadedPage } from './use-page.ts';
 
 interface Props<Row> {
   title: string;

@@ -1,6 +1,9 @@
+import { mkdtempSync, openAsBlob, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createClient, type Schemas } from 'computation-management-client';
-import { describe, expect, it } from 'vitest';
-import { type Step, uploadFile } from '../../../../packages/console/assets/upload-file.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { expectReadable, expectSize, type Step, uploadFile } from '../../../../packages/console/assets/upload-file.ts';
 import { hasWork } from '../../../../packages/console/routing/unsaved-work.ts';
 
 const file = new File(['a,b'], 'a.csv');
@@ -52,5 +55,40 @@ describe('an upload', () => {
     const upload = uploadFile(serviceThatHashes([], []), { id: 'a1', target, file, signal, put, onStep: () => undefined });
     await expect(upload).rejects.toThrow('a.csv has changed.');
     expect({ attempts, asks: hasWork('upload') }).toEqual({ attempts: 1, asks: false });
+  });
+});
+
+async function chosen(content: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'chosen-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'a.csv');
+  writeFileSync(path, content);
+  const blob = await openAsBlob(path);
+  return { path, file: { name: 'a.csv', slice: (start?: number) => blob.slice(start) } };
+}
+
+it.each(['', 'a,b'])('takes a file that is as it was when it was chosen (%j)', async (content) => {
+  const { file } = await chosen(content);
+  await expect(expectReadable(file)).resolves.toBeUndefined();
+});
+
+it('tells the user to choose a file again that was changed or deleted since', async () => {
+  const [changed, deleted] = [await chosen('a,b'), await chosen('a,b')];
+  writeFileSync(changed.path, 'a,b,c,d');
+  rmSync(deleted.path);
+  for (const { file } of [changed, deleted]) {
+    await expect(expectReadable(file)).rejects.toThrow('a.csv has changed or is gone since you chose it. Choose it again.');
+  }
+});
+
+describe('content that has arrived', () => {
+  const asset = { id: 'a1', file_name: 'penguins.csv', size: 3 };
+
+  it('can be that of the file if it has its size', () => {
+    expect(() => expectSize(asset, { name: 'a.csv', size: 3 })).not.toThrow();
+  });
+
+  it('is of an earlier upload if it has another size', () => {
+    expect(() => expectSize(asset, { name: 'b.csv', size: 4 })).toThrow(/^penguins.csv has the content of an earlier upload/);
   });
 });

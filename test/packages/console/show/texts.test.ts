@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { agoText, durationText, offsetText, sizeText } from '../../../../packages/console/show/texts.ts';
+import { learnServiceTime, serviceNow } from '../../../../packages/console/show/time.tsx';
 
 describe('a size', () => {
   it.each([
@@ -50,4 +51,27 @@ describe('a point in time', () => {
   ])('of %s is %s', (timestamp, text) => {
     expect(agoText(timestamp, now)).toBe(text);
   });
+});
+
+const now = Date.parse('2026-11-22T12:00:00Z');
+beforeEach(() => void vi.useFakeTimers({ now }));
+afterEach(() => void vi.useRealTimers());
+
+const learn = (date?: string) => learnServiceTime({ headers: new Headers(date === undefined ? {} : { date }) });
+
+it("the service's clock is that of its latest answer that says another time", () => {
+  learn('Sun, 22 Nov 2026 11:50:00 GMT');
+  expect(serviceNow()).toBe(now - 600_000);
+  learn('Sun, 22 Nov 2026 11:49:58 GMT'); // has taken two seconds
+  expect(serviceNow()).toBe(now - 600_000);
+  learn('Sun, 22 Nov 2026 13:00:00 GMT');
+  expect(serviceNow()).toBe(now + 3_600_000);
+  learn('Sun, 22 Nov 2026 12:00:00 GMT');
+  expect(serviceNow()).toBe(now);
+});
+
+it("the service's clock is not changed by an answer whose time cannot be read", () => {
+  learn();
+  learn('soon');
+  expect(serviceNow()).toBe(now);
 });

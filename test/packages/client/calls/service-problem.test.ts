@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { causeOf } from '../../../packages/client/calls/service-problem.ts';
+import { causeOf } from '../../../../packages/client/calls/service-problem.ts';
 
 const refused = new Error('connect ECONNREFUSED ::1:9');
 

@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
 import { OAuth2Server } from 'oauth2-mock-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createClient } from '../../../packages/client/calls/create-client.ts';
-import { loopbackSignIn } from '../../../packages/client/node/loopback-sign-in.ts';
-import { clientCredentials, keptToken, refreshTokens, signedIn } from '../../../packages/client/tokens/token-sources.ts';
-import { beginSignIn, completeSignIn, deviceSignIn, signOutPage } from '../../../packages/client/tokens/sign-in.ts';
-import { readClaims } from '../../../packages/client/tokens/issuer.ts';
-import { listen } from '../../../local/listen.ts';
+import { listen } from '../../../../local/listen.ts';
+import { createClient } from '../../../../packages/client/calls/create-client.ts';
+import { loopbackSignIn } from '../../../../packages/client/node/loopback-sign-in.ts';
+import { readClaims } from '../../../../packages/client/tokens/issuer.ts';
+import { beginSignIn, completeSignIn, deviceSignIn, signOutPage } from '../../../../packages/client/tokens/sign-in.ts';
+import { clientCredentials, keptToken, refreshTokens, signedIn } from '../../../../packages/client/tokens/token-sources.ts';
 
 const server = new OAuth2Server();
 let issuer: string;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { assetWithoutReading } from '../../../packages/client/calls/asset-without-reading.ts';
-import { createClient } from '../../../packages/client/calls/create-client.ts';
+import { assetWithoutReading } from '../../../../packages/client/calls/asset-without-reading.ts';
+import { createClient } from '../../../../packages/client/calls/create-client.ts';
 
 const rows = [
   { id: '4', created_by: 'alice', content_access: 'domain' },

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createClient } from '../../../packages/client/calls/create-client.ts';
-import { pause } from '../../../packages/client/calls/pause.ts';
-import type { RetryOptions, Token } from '../../../packages/client/calls/retrying-fetch.ts';
-import { ServiceProblem } from '../../../packages/client/calls/service-problem.ts';
-import { watchEvents } from '../../../packages/client/calls/watch.ts';
+import { createClient } from '../../../../packages/client/calls/create-client.ts';
+import { pause } from '../../../../packages/client/calls/pause.ts';
+import type { RetryOptions, Token } from '../../../../packages/client/calls/retrying-fetch.ts';
+import { ServiceProblem } from '../../../../packages/client/calls/service-problem.ts';
+import { watchEvents } from '../../../../packages/client/calls/watch.ts';
 
 const fast: RetryOptions = { firstPauseInMilliseconds: 1, longestPauseInMilliseconds: 2 };
 const json = (body: unknown, status = 200, headers: Record<string, string> = {}) =>

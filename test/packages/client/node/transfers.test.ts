@@ -3,13 +3,13 @@ import { linkSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type Client, createClient } from '../../../packages/client/calls/create-client.ts';
-import { downloadAsset } from '../../../packages/client/node/download-asset.ts';
-import type { TransferProgress } from '../../../packages/client/node/send-content.ts';
-import { uploadAsset, uploadContent, type UploadContentOptions } from '../../../packages/client/node/upload-asset.ts';
-import { type Stack, startStack } from '../../../local/stack.ts';
-import { startAnsweringServer, status } from '../../support/answering-server.ts';
-import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
+import { type Stack, startStack } from '../../../../local/stack.ts';
+import { type Client, createClient } from '../../../../packages/client/calls/create-client.ts';
+import { downloadAsset } from '../../../../packages/client/node/download-asset.ts';
+import type { TransferProgress } from '../../../../packages/client/node/send-content.ts';
+import { uploadAsset, uploadContent, type UploadContentOptions } from '../../../../packages/client/node/upload-asset.ts';
+import { startAnsweringServer, status } from '../../../support/answering-server.ts';
+import { type CuttingProxy, startCuttingProxy } from '../cutting-proxy.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'transfers-'));
 const large = randomBytes(12 * 1024 * 1024);
