@@ -14,7 +14,7 @@ const sharing = [
   'test/docs/*.test.ts',
   'test/contract/*.test.ts',
   'test/packages/verify/*.test.ts',
-  'test/packages/client/{api-types,asset-without-reading,find-rows,pages,retrying-fetch,tokens}.test.ts',
+  'test/packages/client/{calls/{asset-without-reading,pages,retrying-fetch},tokens/tokens}.test.ts',
   'test/packages/client/transfer/*.test.ts',
   'test/packages/cms/{completion,login,output,sign-approval}.test.ts',
   'test/concurrency/{approvals-at-once,deleted-inputs,hot-domain,lost-updates,store-model,sweep-quota}.test.ts',
@@ -51,7 +51,7 @@ const endToEnd = ['test/e2e/**/*.test.ts'];
  */
 const services = [
   'test/access/*.test.ts',
-  'test/packages/client/{cause-of,package,send-content,story,transfers}.test.ts',
+  'test/packages/client/{package,story,calls/service-problem,node/send-content,node/transfers}.test.ts',
   'test/packages/cms/{approval-hints,cut-short,errors,events,init,transfers}.test.ts',
   'test/concurrency/{at-once,aws-front,links-at-once,repeats-at-once,watchers}.test.ts',
   'test/gateway/{certificates,clocks,connections,identity,logs,metrics,pending-messages,reports,restarts,runs,two-gateways}.test.ts',

@@ -17,7 +17,7 @@ import { loadManifest, ManifestView } from '../manifest/manifest-view.tsx';
 import { ConfirmModal } from '../frame/confirm-modal.tsx';
 import { useDomain, useFrame } from '../access/console-context.ts';
 import { Hash, Pem } from '../show/hash.tsx';
-import { serviceNow } from '../show/time.tsx';
+import { serviceNow } from '../show/service-clock.ts';
 import { approveCommand, expiryAfter, limitsOf, textToSign } from './approval.ts';
 
 interface Props {

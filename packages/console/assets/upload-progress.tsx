@@ -2,13 +2,13 @@ import Alert from '@cloudscape-design/components/alert';
 import Button from '@cloudscape-design/components/button';
 import ProgressBar from '@cloudscape-design/components/progress-bar';
 import SpaceBetween from '@cloudscape-design/components/space-between';
-import type { Schemas } from 'computation-management-client';
+import { type Schemas, ServiceProblem, type StorageResponse } from 'computation-management-client';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useIsHere } from '../routing/navigation.ts';
 import { sizeText } from '../show/texts.ts';
-import { putFile, type Step, uploadFile } from './upload-file.ts';
+import { expectReadable, type Step, uploadFile } from './upload-file.ts';
 
 interface Upload {
   state: 'idle' | Step['state'] | 'done' | 'cancelled' | 'failed';
@@ -110,3 +110,60 @@ const words = {
     description: 'The service computes its hash. You can leave this page.',
   },
 };
+
+interface PutOptions {
+  signal: AbortSignal;
+  /** Called with the number of bytes that have been sent. */
+  onProgress: (sent: number) => void;
+}
+
+const longestSilenceInMilliseconds = 60_000;
+
+/**
+ * Sends a file with a presigned request, straight to storage. `fetch` cannot tell the progress of a request.
+ * @throws ServiceProblem `unreachable` if the connection breaks, or is silent for a minute; Error if the file can no longer be read; the
+ * signal's reason
+ */
+function putFile(
+  { method, url, headers }: Schemas['AssetUpload'],
+  file: File,
+  { signal, onProgress }: PutOptions,
+): Promise<StorageResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<StorageResponse>();
+  const request = new XMLHttpRequest();
+  const breakOff = (detail: string) =>
+    reject(new ServiceProblem({ status: 0, code: 'unreachable', detail, request: `${method} storage` }));
+  let silence: ReturnType<typeof setTimeout>;
+  const listen = () => {
+    clearTimeout(silence);
+    silence = setTimeout(() => {
+      breakOff('Storage has not answered for a minute.');
+      request.abort();
+    }, longestSilenceInMilliseconds);
+  };
+  const cancel = () => {
+    reject(signal.reason as Error);
+    request.abort();
+  };
+  request.open(method, url);
+  for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+  request.upload.addEventListener('progress', ({ loaded }) => {
+    listen();
+    onProgress(loaded);
+  });
+  request.addEventListener('load', () => resolve({ status: request.status, body: request.responseText }));
+  // The browser says the same of a connection that broke and of a file that it cannot read.
+  request.addEventListener('error', () => {
+    expectReadable(file).then(() => breakOff('The connection to storage broke.'), reject);
+  });
+  signal.addEventListener('abort', cancel);
+  if (signal.aborted) cancel();
+  else {
+    listen();
+    request.send(file);
+  }
+  return promise.finally(() => {
+    clearTimeout(silence);
+    signal.removeEventListener('abort', cancel);
+  });
+}

@@ -7,6 +7,7 @@ import { useDomain, useFrame } from '../access/console-context.ts';
 import { ConfirmModal } from '../frame/confirm-modal.tsx';
 import { fieldErrors } from '../loading/problem-text.ts';
 import { useAction } from '../loading/use-action.ts';
+import { keyToSend } from './key-to-send.ts';
 
 interface Props {
   /** The computation. */
@@ -69,10 +70,4 @@ export function UploadKey({ id, onClose, onUploaded }: Props) {
       </FormField>
     </ConfirmModal>
   );
-}
-
-/** Returns a public key in the form that the service takes: a line of OpenSSH as it is, PEM in base64. */
-export function keyToSend(text: string): string {
-  const key = text.trim();
-  return key.startsWith('-----BEGIN') ? btoa(key) : key;
 }

@@ -4,6 +4,7 @@ import { useDomain, useFrame } from '../access/console-context.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { saveFile } from '../show/save-file.ts';
+import { evidenceFiles } from './evidence-files.ts';
 
 /** Saves the signed statement about a run that has ended, with the keys and the events that its check needs. */
 export function DownloadEvidence({ run: { id: run, computation_id: id } }: { run: Schemas['Run'] }) {
@@ -28,31 +29,4 @@ export function DownloadEvidence({ run: { id: run, computation_id: id } }: { run
       </Button>
     </>
   );
-}
-
-interface Evidence {
-  evidence: object;
-  /** The public keys of the service. */
-  keys: object;
-  /** The events of the computation. */
-  events: object[];
-}
-
-/** What a user saves to check a run without the service: the files, and the command that checks them. */
-interface EvidenceFiles {
-  files: { name: string; text: string }[];
-  command: string;
-}
-
-/** Returns the files that `cms evidence` saves too, under names that keep the runs apart. */
-export function evidenceFiles(run: string, { evidence, keys, events }: Evidence): EvidenceFiles {
-  const nameOf = (part: string) => `${part}-${run}.json`;
-  const contents = { evidence, keys, events: { events } };
-  return {
-    files: Object.entries(contents).map(([part, content]) => ({
-      name: nameOf(part),
-      text: `${JSON.stringify(content, null, 2)}\n`,
-    })),
-    command: `cms verify ${nameOf('evidence')} --keys ${nameOf('keys')} --events ${nameOf('events')}`,
-  };
 }

@@ -5,7 +5,7 @@ import { type MouseEvent, useCallback, useEffect, useMemo, useState, useSyncExte
 import { meIn, visibleDomains } from '../access/permissions.ts';
 import { followLink, useAddress } from '../routing/navigation.ts';
 import { type Place, placeOf } from '../routing/places.ts';
-import { learnServiceTime } from '../show/time.tsx';
+import { learnServiceTime } from '../show/service-clock.ts';
 import type { Session } from '../sign-in/session.ts';
 import { DomainProvider, FrameProvider } from '../access/console-context.ts';
 import { CurrentScreen } from './current-screen.tsx';

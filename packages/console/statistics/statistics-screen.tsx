@@ -11,7 +11,7 @@ import { navigate, useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../access/console-context.ts';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
-import { serviceNow } from '../show/time.tsx';
+import { serviceNow } from '../show/service-clock.ts';
 import { Status } from '../show/status.tsx';
 import { dailyCounts } from './daily-counts.ts';
 

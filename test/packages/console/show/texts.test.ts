@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { agoText, durationText, offsetText, sizeText } from '../../../../packages/console/show/texts.ts';
-import { learnServiceTime, serviceNow } from '../../../../packages/console/show/time.tsx';
+import { learnServiceTime, serviceNow } from '../../../../packages/console/show/service-clock.ts';
 
 describe('a size', () => {
   it.each([

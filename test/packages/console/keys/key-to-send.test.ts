@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { keyToSend } from '../../../../packages/console/keys/upload-key.tsx';
+import { keyToSend } from '../../../../packages/console/keys/key-to-send.ts';
 import { parsePublicKey } from '../../../../shared/keys/public-key.ts';
 
 it('a public key in PEM is sent in a form that the service takes, and a line of OpenSSH as it is', () => {

@@ -1,6 +1,6 @@
 import type { Schemas } from 'computation-management-client';
 import { describe, expect, it } from 'vitest';
-import { contains, readOn } from '../../../../packages/console/assets/asset-select.tsx';
+import { contains, readOn } from '../../../../packages/console/assets/read-on.ts';
 
 const rows = Array.from({ length: 700 }, (_, index) => row(`file-${index}.csv`));
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { evidenceFiles } from '../../../../packages/console/runs/download-evidence.tsx';
+import { evidenceFiles } from '../../../../packages/console/runs/evidence-files.ts';
 import { cmsIn } from '../../cms/fake-terminal.ts';
 import { genuineEvidence } from '../../verify/genuine-evidence.ts';
 
