@@ -5,7 +5,7 @@ import { longestWaitInMilliseconds } from './test/support/patience.ts';
 /** Ends a test that hangs. It is far more than any test takes at a load of 10 on two cores. */
 const testTimeout = longestWaitInMilliseconds + 10_000;
 
-/** What the runs of the tests have in common: `npm test`, the bundles' and the mutants'. */
+/** What the runs of the tests have in common: `npm test` and the bundles'. */
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],

@@ -10,7 +10,7 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.c
 const sharing = [
   'test/shared/**/*.test.ts',
   'test/support/**/*.test.ts',
-  'test/mutants/*.test.ts',
+  'test/tools/mutants/*.test.ts',
   'test/docs/*.test.ts',
   'test/contract/*.test.ts',
   'test/packages/verify/*.test.ts',

@@ -1,6 +1,17 @@
 import ts from 'typescript';
-import { conditionMutations } from './condition-expressions.ts';
-import type { Mutant } from './mutant.ts';
+
+/** One small change of a source file that tests or types should notice. */
+export interface Mutant {
+  /** Path from the root of the repository. */
+  file: string;
+  operator: string;
+  line: number;
+  /** The changed lines before and after, white space collapsed. */
+  before: string;
+  after: string;
+  /** The whole file with the change. */
+  text: string;
+}
 
 /** The change of one node: its text, or a part of the file where that differs. */
 interface Change {
@@ -35,14 +46,25 @@ export function mutantsOf(file: string, text: string): Mutant[] {
   const mutants: Mutant[] = [];
   const visit = (node: ts.Node): void => {
     if (isLeftAlone(node)) return;
-    for (const { operator, replacement, range } of changesOf(node, source)) {
-      const [start, end] = range ?? [node.getStart(source), node.getEnd()];
-      mutants.push({ file, operator, start, end, replacement });
+    for (const { operator, replacement, range: [start, end] = [node.getStart(source), node.getEnd()] } of changesOf(
+      node,
+      source,
+    )) {
+      const from = text.lastIndexOf('\n', start) + 1;
+      const to = `${text}\n`.indexOf('\n', end);
+      const after = collapsed(text.slice(from, start) + replacement + text.slice(end, to));
+      const line = text.slice(0, start).split('\n').length;
+      const mutated = text.slice(0, start) + replacement + text.slice(end);
+      mutants.push({ file, operator, line, before: collapsed(text.slice(from, to)), after, text: mutated });
     }
     ts.forEachChild(node, visit);
   };
   visit(source);
   return mutants;
+}
+
+function collapsed(code: string): string {
+  return code.trim().replace(/\s+/g, ' ');
 }
 
 /** What does nothing when the code runs, or only describes it. */
@@ -83,6 +105,18 @@ function stringChanges(node: ts.StringLiteral | ts.NoSubstitutionTemplateLiteral
   const isCompared = ts.isBinaryExpression(parent) && /^[!=]==$/.test(parent.operatorToken.getText(source));
   const isListed = ts.isArrayLiteralExpression(parent) || ts.isCaseClause(parent);
   return isCompared || isListed ? [{ operator: 'string', replacement: "'mutated'" }] : [];
+}
+
+const clause = /^(?:#?[\w.]+ (?:=|<>|<|<=|>|>=) :\w+|attribute_(?:not_)?exists\([\w.#]+\)|contains\([\w.#]+, :\w+\))$/;
+
+/**
+ * A condition expression of DynamoDB with each of its clauses made true in turn; nothing for other strings. The names and
+ * values stay in use, since DynamoDB refuses a request with unused ones.
+ */
+function conditionMutations(expression: string): string[] {
+  const clauses = expression.split(' AND ');
+  if (!clauses.every((each) => clause.test(each))) return [];
+  return clauses.map((each, index) => clauses.with(index, `(${each} OR NOT (${each}))`).join(' AND '));
 }
 
 /** The engine refuses any other key condition, so that its mutants say nothing. */

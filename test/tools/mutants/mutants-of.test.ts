@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { applyTo } from './mutant.ts';
-import { mutantsOf } from './operators.ts';
+import { mutantsOf } from '../../../tools/mutants/mutants-of.ts';
 
-const mutated = (text: string) => mutantsOf('a.ts', text).map((mutant) => applyTo(text, mutant));
+const mutated = (source: string) => mutantsOf('a.ts', source).map(({ text }) => text);
 
 describe('mutantsOf', () => {
   it.each([
