@@ -21,6 +21,8 @@ import { UsageError } from '../../shared/command-line/usage-error.ts';
 import { mutantsOf, type Mutant } from './mutants-of.ts';
 
 const leastScore = 0.9;
+/** Tests that take longer have failed. */
+const mostSeconds = 1_200;
 const root = join(import.meta.dirname, '../..');
 
 const usage = `Usage: npm run mutants -- [--files GLOB] [--sample N] [--seed WORD] [--workers N]
@@ -131,12 +133,9 @@ function near(file: string): string[][] {
   return [[own], [folder]].filter(([path = '']) => existsSync(join(root, path)));
 }
 
-/** Also a run that does not end has failed. */
 async function fail(copy: string, tests: string[]): Promise<boolean> {
   return !(await exitsWith0(copy, ['node_modules/vitest/vitest.mjs', 'run', '--bail=1', '--passWithNoTests', ...tests]));
 }
-
-const mostSeconds = 1_200;
 
 async function exitsWith0(cwd: string, words: string[]): Promise<boolean> {
   const env = { ...process.env, NODE_COMPILE_CACHE: join(cwd, 'node_modules/.compiled') };
