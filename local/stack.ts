@@ -1,35 +1,39 @@
 import { startSimulatedCvms } from 'computation-management-simulated-cvm';
 import { Deadline } from '../shared/deadline.ts';
-import type { RunTimes } from '../shared/runs/state-machine.ts';
+import { type RunTimes, stateMachineDefinition } from '../shared/runs/state-machine.ts';
 import { openExecutions } from '../shared/runs/executions.ts';
 import { routes } from '../shared/endpoints/endpoints.ts';
 import { openTable } from '../shared/table/open-table.ts';
 import { assertSchemaOfTable } from '../shared/table/schema-version.ts';
 import { schedules } from '../shared/tasks/schedules.ts';
-import { allowedOrigins } from './http-api/allowed-origins.ts';
-import { startBackground } from './functions/background.ts';
-import type { ConsoleFiles } from './console/console-build.ts';
-import { consolePages } from './console/console-pages.ts';
-import { claimsOfSimulatedCvms } from './cvms/claims-of-simulated-cvms.ts';
-import { continueInterrupted } from './functions/continue-interrupted.ts';
-import { lockDirectory } from './data/lock-directory.ts';
+import { allowedOrigins, type AllowsOrigin } from './http-api/cors.ts';
+import { startBackground, continueInterrupted, type Background } from './functions/background.ts';
+import type { ConsoleFiles } from './pages/console-build.ts';
+import { consolePages } from './pages/console-pages.ts';
+import { lockDirectory } from './machine/data-directory.ts';
 import type { CvmGateway, CvmGatewayOptions, startCvmGateway } from './cvms/cvm-gateway.ts';
-import { createTable } from './dynamodb/dynamodb.ts';
+import { createTable, startDynamoDb, type LocalDynamoDb } from './dynamodb/dynamodb.ts';
 import { type HttpApiOptions, startHttpApi } from './http-api/http-api.ts';
-import { startLocalCloud } from './local-cloud.ts';
-import { type Endpoints, local, setEnvironment } from './local-environment.ts';
+import { type Endpoints, local, setEnvironment } from './machine/environment.ts';
 import { type InvokeFunction, type LoadHandler, localFunctions } from './functions/local-functions.ts';
-import { localKms } from './kms/kms.ts';
+import { localKms } from './machine/kms.ts';
 import { withHealthOfEngine } from './functions/local-health.ts';
-import { DomainGate } from './domains/domain-gate.ts';
-import { localDomains } from './domains/local-domains.ts';
-import { LocalUsers } from './domains/local-users.ts';
+import { DomainGate } from './http-api/closed-domains.ts';
+import { localDomains } from './pages/local-domains.ts';
+import { LocalUsers } from './pages/local-users.ts';
 import { localPages } from './pages/local-pages.ts';
-import { runLogDirectory, withRunLogs } from './cvms/run-log-files.ts';
-import { sendOnlyWhile } from './dynamodb/send-only-while.ts';
-import { sendUnsigned } from './send-unsigned.ts';
+import { runLogDirectory, withRunLogs } from './cvms/run-logs.ts';
+import { sendOnlyWhile, sendUnsigned } from './machine/engine-clients.ts';
 import { signInPages } from './sign-in/sign-in-pages.ts';
 import { systemTimerClock, type TimerClock } from '../shared/timer-clock.ts';
+import { readRegistration } from '../shared/cvms/command-stream.ts';
+import { readClaims, type Claim } from '../shared/runs/claim.ts';
+import { uploadPrefix } from '../shared/assets/content-store.ts';
+import { startLambdaApi } from './functions/lambda-api.ts';
+import type { Listening } from './machine/listen.ts';
+import { startIssuer, type LocalIssuer } from './sign-in/issuer.ts';
+import { startS3, type LocalS3 } from './s3/s3.ts';
+import { startStepFunctions, type LocalStepFunctions } from './step-functions/step-functions.ts';
 
 export interface StackOptions {
   /** 0 selects a free port. */
@@ -214,4 +218,71 @@ function firstOf(pages: readonly Pages[]): Pages {
     for (const page of pages) if (await page(request, response)) return true;
     return false;
   };
+}
+
+/** Reads the claims on CVMs that nobody registered. The others are real, and take their runs themselves. */
+export async function claimsOfSimulatedCvms(): Promise<Claim[]> {
+  const table = openTable(() => new Deadline());
+  const claims = await readClaims(table);
+  const registrations = await Promise.all(claims.map(({ domain, cvm_id }) => readRegistration(table, { domain, cvmId: cvm_id })));
+  return claims.filter((_, index) => registrations[index] === undefined);
+}
+
+/** What the functions use of AWS, on this machine. */
+export interface LocalCloud {
+  dynamoDb: LocalDynamoDb;
+  s3: LocalS3;
+  stepFunctions: LocalStepFunctions;
+  issuer: LocalIssuer;
+  lambda: Listening;
+}
+
+export interface LocalCloudOptions {
+  /** The directory of the state. Default: in memory. */
+  dataDirectory?: string;
+  times: RunTimes;
+  allowsOrigin: AllowsOrigin;
+  invoke: InvokeFunction;
+  background: Background;
+  clock: TimerClock;
+  /** Called once if the engine of the table has ended for good. */
+  onLost?: (error: Error) => void;
+  onStop: (stop: () => Promise<void>) => void;
+}
+
+/** Starts the parts at the same time. @throws the error of the first part that failed, after all have started or failed */
+export async function startLocalCloud(options: LocalCloudOptions): Promise<LocalCloud> {
+  const { times, allowsOrigin, invoke, background, clock, onLost, onStop } = options;
+  const kept = options.dataDirectory === undefined ? {} : { dataDirectory: options.dataDirectory };
+  const started = async <Part extends { stop: () => Promise<void> }>(starting: Promise<Part>): Promise<Part> => {
+    const part = await starting;
+    onStop(part.stop);
+    return part;
+  };
+  const parts = [
+    started(startDynamoDb({ ...kept, ...(onLost ? { onLost } : {}) })),
+    started(
+      startS3({
+        bucket: local.bucketName,
+        notifiedPrefix: uploadPrefix,
+        allowsOrigin,
+        onObjectCreated: (key) => background.invoke('maintenance/receive-upload', { key }),
+        ...kept,
+      }),
+    ),
+    started(
+      startStepFunctions({
+        definition: stateMachineDefinition((step) => `lifecycle/${step}`, times),
+        stateMachineArn: local.stateMachineArn,
+        invoke,
+        clock,
+        onStatusChange: (event) => background.invoke('lifecycle/execution-ended', event),
+      }),
+    ),
+    started(startIssuer({ claim: local.membershipClaim, ...kept })),
+    started(startLambdaApi(background)),
+  ] as const;
+  await Promise.allSettled(parts); // if one fails, the others are stopped after they have started
+  const [dynamoDb, s3, stepFunctions, issuer, lambda] = await Promise.all(parts);
+  return { dynamoDb, s3, stepFunctions, issuer, lambda };
 }

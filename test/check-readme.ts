@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../local/free-port.ts';
+import { freePort } from '../local/machine/listen.ts';
 import { blocksOf, deadProxy, isThere, runIn, shells, type Shell } from './support/readme.ts';
 
 /**

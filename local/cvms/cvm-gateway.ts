@@ -12,9 +12,7 @@ import {
   issueServerCertificate,
   type Authority,
 } from '../../gateway/certificates/authority.ts';
-import { BrokenFilesError } from '../data/broken-files-error.ts';
-import { readKeptJson } from '../data/read-kept-json.ts';
-import { writeKeptFile } from '../data/write-kept-file.ts';
+import { BrokenFilesError, readKeptJson, writeKeptFile } from '../machine/data-directory.ts';
 
 export interface CvmGatewayOptions {
   /** 0 selects a free port. */

@@ -12,8 +12,8 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { tableDefinition } from '../../shared/table/table-definition.ts';
 import { spawnDynamoDbEngine, type DynamoDbEngine } from './dynamodb-engine.ts';
-import { freePort } from '../free-port.ts';
-import { localCredentials } from '../local-credentials.ts';
+import { freePort } from '../machine/listen.ts';
+import { localCredentials } from '../machine/environment.ts';
 
 /** A running DynamoDB engine. */
 export interface LocalDynamoDb {

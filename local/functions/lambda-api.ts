@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { tasks } from '../../shared/tasks/tasks.ts';
-import { type Listening, listen } from '../listen.ts';
+import { type Listening, listen } from '../machine/listen.ts';
 import type { Background } from './background.ts';
 
 const invocations = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/;

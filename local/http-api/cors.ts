@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Cors } from '../../shared/http/cors.ts';
-import type { ApiResponse } from './http-response.ts';
+import type { ApiResponse } from './http-messages.ts';
+import { UsageError } from '../../shared/command-line/usage-error.ts';
 
 /** Which web pages may call this server. */
 export type AllowsOrigin = (origin: string) => boolean;
@@ -37,4 +38,23 @@ export function preflightAnswer(message: IncomingMessage, cors: Cors, allowsOrig
         }
       : {};
   return { statusCode: 204, headers, body: Buffer.alloc(0) };
+}
+
+const ofThisMachine = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/;
+
+/**
+ * Allows web pages of this machine on any port, and of the given origins. A page needs a token too, and only the command line
+ * gets one without an issuer.
+ */
+export function allowedOrigins(more: readonly string[] = []): AllowsOrigin {
+  return (origin) => ofThisMachine.test(origin) || more.includes(origin);
+}
+
+/** Returns the origins as a browser sends them. @throws UsageError for anything that is not an origin */
+export function parseOrigins(given: readonly string[]): string[] {
+  return given.map((text) => {
+    const { origin, href } = URL.parse(text) ?? {};
+    if (origin !== undefined && /^https?:/.test(origin) && href === `${origin}/`) return origin;
+    throw new UsageError(`--cors-origin is ${JSON.stringify(text)}; expected an origin such as https://app.example.com.`);
+  });
 }

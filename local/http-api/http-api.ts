@@ -5,15 +5,14 @@ import { domainIsClosed } from '../../shared/http/domain-limit.ts';
 import { problemResponse } from '../../shared/http/problem.ts';
 import { isLimited } from '../../shared/http/route.ts';
 import { FunctionTimeoutError, RequestTooLargeError, type InvokeFunction } from '../functions/local-functions.ts';
-import { listen, type Listening } from '../listen.ts';
-import type { DomainGate } from '../domains/domain-gate.ts';
+import { listen, type Listening } from '../machine/listen.ts';
+import type { DomainGate } from './closed-domains.ts';
 import { apiCors } from '../../shared/http/cors.ts';
 import { authorize, type AuthorizerOptions } from './authorize.ts';
 import { type AllowsOrigin, corsHeaders, preflightAnswer, withoutCorsHeaders } from './cors.ts';
 import { httpEvent } from './http-event.ts';
-import { functionResponse, type ApiResponse, apiGatewayMessage, send } from './http-response.ts';
+import { functionResponse, type ApiResponse, apiGatewayMessage, send, readBody } from './http-messages.ts';
 import { type ApiRoute, matchRoute } from './match-route.ts';
-import { readBody } from './read-body.ts';
 
 export interface HttpApiOptions {
   routes: readonly ApiRoute[];
@@ -144,4 +143,12 @@ async function integrate(invoke: InvokeFunction, name: string, event: unknown): 
     process.stderr.write(`${name}: ${String(error instanceof Error ? error.stack : error)}\n`);
     return apiGatewayMessage(500, 'Internal Server Error');
   }
+}
+
+type Done = Parameters<NonNullable<HttpApiOptions['onResponse']>>[0];
+
+/** Formats a line about an answered request. Empty for pages and for successful requests of CVMs. */
+export function requestLine({ method, url, statusCode, milliseconds, route }: Done): string {
+  if (route === undefined || (route.startsWith('cvms/') && statusCode < 400)) return '';
+  return `  ${statusCode}  ${method.padEnd(6)} ${url}  ${milliseconds.toFixed(0)} ms\n`;
 }

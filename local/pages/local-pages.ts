@@ -3,15 +3,16 @@ import * as v from 'valibot';
 import { cvmId, domainId } from '../../shared/identifier-schemas.ts';
 import { UsageError } from '../../shared/command-line/usage-error.ts';
 import { pageHeaders } from '../../shared/http/page-headers.ts';
-import { apiGatewayMessage, send } from '../http-api/http-response.ts';
-import { readBody } from '../http-api/read-body.ts';
+import { apiGatewayMessage, send, readBody, ownOrigin } from '../http-api/http-messages.ts';
 import type { CvmGateway } from '../cvms/cvm-gateway.ts';
 import type { LocalIssuer } from '../sign-in/issuer.ts';
-import { isNameFor, localUser, reservedName } from '../sign-in/local-user.ts';
-import type { DomainAnswer, DomainRequest } from '../domains/local-domains.ts';
-import { sendReference } from './local-reference.ts';
-import { ownOrigin } from './own-host.ts';
+import { isNameFor, localUser, reservedName } from '../sign-in/identity.ts';
+import type { DomainAnswer, DomainRequest } from './local-domains.ts';
 import { membership } from '../../shared/domains/membership.ts';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { contentTypeOf } from '../../shared/http/content-type.ts';
+import { referenceFiles } from '../../functions/reference/reference-files.ts';
 
 const tokenRequest = v.pipe(
   v.strictObject({
@@ -134,4 +135,21 @@ async function sendCertificate(request: IncomingMessage, response: ServerRespons
   } catch {
     send(response, apiGatewayMessage(400, 'public_key: Expected an RSA or EC public key in PEM.'));
   }
+}
+
+/** Serves the API reference. Its page has a form that issues tokens. @returns whether the request was for one of its files */
+export async function sendReference({ method, url = '' }: IncomingMessage, response: ServerResponse): Promise<boolean> {
+  const [path = ''] = url.split('?');
+  const { '/docs': page, ...files } = referenceFiles();
+  const file = path === '/docs' ? page : path === '/favicon.ico' ? files['/docs/favicon.png'] : files[path];
+  if ((method !== 'GET' && method !== 'HEAD') || file === undefined) return false;
+  const body = await readFile(file);
+  const headers = { ...Object.fromEntries(pageHeaders()), 'content-type': contentTypeOf(file), 'cache-control': 'no-cache' };
+  send(response, { statusCode: 200, headers, body: file === page ? await withTokenForm(body) : body });
+  return true;
+}
+
+async function withTokenForm(page: Buffer): Promise<Buffer> {
+  const form = await readFile(join(import.meta.dirname, 'token-form.html'), 'utf8');
+  return Buffer.from(page.toString().replace('<body>\n', (start) => start + form));
 }

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import { createHash, createHmac } from 'node:crypto';
+import type { IncomingMessage, IncomingHttpHeaders } from 'node:http';
 import { Sha256 } from '@smithy/core/checksum';
 import { HttpRequest } from '@smithy/core/transport';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { localCredentials } from '../local-credentials.ts';
+import { localCredentials } from '../machine/environment.ts';
 import { S3Error } from './s3-error.ts';
 
 /** What a signature says, in a presigned query or in a header. */

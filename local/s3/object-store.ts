@@ -5,9 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import * as v from 'valibot';
-import { BrokenFilesError, type BrokenFile } from '../data/broken-files-error.ts';
-import { readKeptJson } from '../data/read-kept-json.ts';
-import { cannotWrite, writeKeptFile } from '../data/write-kept-file.ts';
+import { BrokenFilesError, type BrokenFile, readKeptJson, cannotWrite, writeKeptFile } from '../machine/data-directory.ts';
 import { S3Error } from './s3-error.ts';
 
 const metadata = v.object({

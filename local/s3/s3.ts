@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { AllowsOrigin } from '../http-api/cors.ts';
-import { listen, type Listening } from '../listen.ts';
+import { listen, type Listening } from '../machine/listen.ts';
 import { checkedBody, checkSignature } from './check-signature.ts';
 import { answerPreflight, setCorsHeaders } from './cors.ts';
 import { ObjectStore, type StoredObject } from './object-store.ts';

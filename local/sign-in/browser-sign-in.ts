@@ -5,9 +5,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { MutableRedirectUri, MutableResponse, MutableToken, OAuth2Service } from 'oauth2-mock-server';
 import * as v from 'valibot';
-import { readBody } from '../http-api/read-body.ts';
-import { deviceRequests, sendJson } from './device-requests.ts';
-import { deviceSignIns, type NotYet } from './device-sign-ins.ts';
+import { readBody } from '../http-api/http-messages.ts';
+import { deviceRequests, sendJson, deviceSignIns, type NotYet } from './device-sign-ins.ts';
 import { identity, type Identity } from './identity.ts';
 
 /** Where the issuer is on the service's own origin, so that a browser needs to reach one port only. */

@@ -1,6 +1,21 @@
 import * as v from 'valibot';
 import { membership } from '../../shared/domains/membership.ts';
-import { isNameFor, localUser, reservedName } from './local-user.ts';
+import { longestUserIdInBytes, mayHaveName } from '../../shared/access/caller.ts';
+import { isReservedName } from '../../shared/originators.ts';
+import { parseMembership } from '../../shared/access/membership.ts';
+
+const expected = `Expected a user identifier: 1 to ${longestUserIdInBytes} bytes of UTF-8.`;
+
+/** A user of this machine. */
+export const localUser = v.pipe(v.string(), v.nonEmpty(expected), v.maxBytes(longestUserIdInBytes, expected));
+
+/** Whether this machine gives tokens to a user of this name with these memberships: a reserved name is for CVMs alone. */
+export function isNameFor(user: string, memberships: readonly string[]): boolean {
+  const held = memberships.flatMap((membership) => parseMembership(membership)?.role ?? []);
+  return held.length > 0 ? mayHaveName(user, held) : !isReservedName(user);
+}
+
+export const reservedName = 'This name is reserved for the events of the service and of agents. Only a CVM can have it.';
 
 /** Who a user chose to be on the sign-in page. */
 export const identity = v.pipe(

@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose';
 import { OAuth2Server } from 'oauth2-mock-server';
 import * as v from 'valibot';
-import { BrokenFilesError } from '../data/broken-files-error.ts';
-import { readKeptJson } from '../data/read-kept-json.ts';
-import { writeKeptFile } from '../data/write-kept-file.ts';
+import { BrokenFilesError, readKeptJson, writeKeptFile } from '../machine/data-directory.ts';
 import { browserSignIn } from './browser-sign-in.ts';
 
 /** The user and the memberships that a token names. */

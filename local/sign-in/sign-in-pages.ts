@@ -1,10 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { pageHeaders } from '../../shared/http/page-headers.ts';
-import { sendFile } from '../console/send-file.ts';
-import { apiGatewayMessage, send } from '../http-api/http-response.ts';
+import { sendFile, apiGatewayMessage, send, ownOrigin } from '../http-api/http-messages.ts';
 import type { LocalIssuer } from './issuer.ts';
-import { ownOrigin } from '../pages/own-host.ts';
 import { issuerPath } from './browser-sign-in.ts';
 
 const files: Record<string, string> = {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ensure } from '../../tools/demo/ensure.ts';
-import { freePort } from '../../local/free-port.ts';
+import { freePort } from '../../local/machine/listen.ts';
 import { type Call } from '../support/ready-computation.ts';
 import { startService, type ServiceProcess } from '../support/service-process.ts';
 import { until } from './until.ts';

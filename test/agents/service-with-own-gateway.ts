@@ -9,7 +9,7 @@ import {
   issueServerCertificate,
   type Authority,
 } from '../../gateway/certificates/authority.ts';
-import { freePort } from '../../local/free-port.ts';
+import { freePort } from '../../local/machine/listen.ts';
 import { startStack, type Stack } from '../../local/stack.ts';
 import { callAs, type Call } from '../support/ready-computation.ts';
 import { RehearsedService } from './rehearsed-service.ts';

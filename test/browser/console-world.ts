@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
-import { buildConsole, type ConsoleMode } from '../../local/console/console-build.ts';
+import { buildConsole, type ConsoleMode } from '../../local/pages/console-build.ts';
 import { startStack, type Stack } from '../../local/stack.ts';
 import { findChromium, launchChromium } from './chromium.ts';
 

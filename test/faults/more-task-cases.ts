@@ -7,7 +7,7 @@ import {
   type BenchRun,
   type BenchWorld,
 } from '../../tools/bench/bench-world.ts';
-import { localCredentials } from '../../local/local-credentials.ts';
+import { localCredentials } from '../../local/machine/environment.ts';
 import { removeAsset } from '../../shared/assets/change-asset.ts';
 import { markForDeletion } from '../../shared/assets/mark-for-deletion.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';

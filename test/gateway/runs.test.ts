@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { withRunLogs } from '../../local/cvms/run-log-files.ts';
+import { withRunLogs } from '../../local/cvms/run-logs.ts';
 import { failWritesOf } from '../support/fail-calls.ts';
 import { readyComputation } from '../support/ready-computation.ts';
 import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';

@@ -1,6 +1,6 @@
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { localCredentials } from '../../local/local-credentials.ts';
+import { localCredentials } from '../../local/machine/environment.ts';
 import { recordReports } from '../../shared/runs/record-reports.ts';
 import type { Report as ParsedReport } from '../../shared/runs/report.ts';
 import { readClaim, type Claim } from '../../shared/runs/claim.ts';

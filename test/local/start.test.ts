@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ownPort } from '../support/own-port.ts';
-import { startCommand } from '../../local/start.ts';
+import { startCommand, welcome } from '../../local/start.ts';
 import { tokenCommand } from '../../tools/commands/token.ts';
 import { descendantsOf, isAlive } from '../support/processes.ts';
 import { callAs, readyComputation } from '../support/ready-computation.ts';
@@ -173,5 +173,24 @@ describe('npm run token', () => {
     [['--sub', 'bob', '--groups', 'd1:viewer', '--expires-in', 'soon'], '--expires-in is "soon"; expected 90s, 30m, 12h or 7d.'],
   ])('refuses the arguments %j', async (args, message) => {
     await expect(tokenCommand(args)).rejects.toMatchObject({ name: 'UsageError', message });
+  });
+});
+
+const facts = {
+  baseUrl: 'http://localhost:3000',
+  version: '1.0.0',
+  token: 'token',
+  simulator: true,
+  withConsole: false,
+  dataDirectory: 'data',
+  gateway: 'localhost:40001',
+  isGatewayMoved: true,
+};
+
+describe('what npm start prints', () => {
+  it('says that enrolled CVMs do not find the gateway if its usual port is taken', () => {
+    expect(welcome(facts)).toContain('Its usual port is taken. CVMs that were enrolled');
+    expect(welcome({ ...facts, isGatewayMoved: false })).not.toContain('Its usual port is taken.');
+    expect(welcome({ ...facts, dataDirectory: undefined })).not.toContain('Its usual port is taken.');
   });
 });

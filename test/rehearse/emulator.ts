@@ -3,7 +3,7 @@ import { openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../local/free-port.ts';
+import { freePort } from '../../local/machine/listen.ts';
 import { askEmulator, type EmulatorAddress } from './emulator-client.ts';
 import { startKeyRelay } from './key-relay.ts';
 import { tailOf } from './run-command.ts';

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { listen, type Listening } from '../../local/listen.ts';
+import { listen, type Listening } from '../../local/machine/listen.ts';
 import { askEmulator, type EmulatorAddress } from './emulator-client.ts';
 
 /**

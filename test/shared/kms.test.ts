@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { localKms } from '../../local/kms/kms.ts';
-import { localCredentials } from '../../local/local-credentials.ts';
-import type { Listening } from '../../local/listen.ts';
-import { replaceClient } from '../../shared/clients.ts';
+import { localKms } from '../../local/machine/kms.ts';
+import { localCredentials } from '../../local/machine/environment.ts';
+import type { Listening } from '../../local/machine/listen.ts';
+import { forgetClients, replaceClient } from '../../shared/clients.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { keysInKms } from '../../shared/kms.ts';
 import { patientDeadline } from '../support/embedded-table.ts';
@@ -16,7 +16,10 @@ beforeAll(async () => {
   replaceClient(keysInKms, () => keys);
   served = await serveKms();
 });
-afterAll(() => served.stop());
+afterAll(async () => {
+  forgetClients();
+  await served.stop();
+});
 beforeEach(() => {
   vi.stubEnv('AWS_REGION', 'local');
   vi.stubEnv('AWS_ENDPOINT_URL_KMS', served.endpoint);

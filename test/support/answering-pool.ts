@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listen } from '../../local/listen.ts';
+import { listen } from '../../local/machine/listen.ts';
 
 /** The operations of Cognito that `npm run domain` calls. */
 type Input = { Username?: string; GroupName?: string } & Record<string, unknown>;

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import type { Endpoints } from '../../local/local-environment.ts';
+import type { Endpoints } from '../../local/machine/environment.ts';
 import { startLambdaApi } from '../../local/functions/lambda-api.ts';
 import { startS3 } from '../../local/s3/s3.ts';
 import { requireAccess, type Permitted } from '../../shared/access/caller.ts';

@@ -1,7 +1,7 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { localCredentials } from '../../local/local-credentials.ts';
-import { sendUnsigned } from '../../local/send-unsigned.ts';
+import { localCredentials } from '../../local/machine/environment.ts';
+import { sendUnsigned } from '../../local/machine/engine-clients.ts';
 import { documentClient } from '../../shared/table/document-client.ts';
 
 /** Creates the service's own client for the embedded engine, or for what stands in front of it. */

@@ -1,6 +1,6 @@
 import { createTable, startDynamoDb } from '../../local/dynamodb/dynamodb.ts';
 import { Deadline } from '../../shared/deadline.ts';
-import { local } from '../../local/local-environment.ts';
+import { local } from '../../local/machine/environment.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { patientClock, untilTestEnds } from './patience.ts';
 import { documentAt } from './document-at.ts';

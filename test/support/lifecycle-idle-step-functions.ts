@@ -1,6 +1,5 @@
 import { SFNClient } from '@aws-sdk/client-sfn';
-import { localCredentials } from '../../local/local-credentials.ts';
-import { local } from '../../local/local-environment.ts';
+import { localCredentials, local } from '../../local/machine/environment.ts';
 import { startStepFunctions } from '../../local/step-functions/step-functions.ts';
 import type { Executions } from '../../shared/runs/executions.ts';
 

@@ -1,6 +1,6 @@
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { ConfiguredRetryStrategy } from '@smithy/core/retry';
-import { localCredentials } from '../../local/local-credentials.ts';
+import { localCredentials } from '../../local/machine/environment.ts';
 import { startStack, type Stack } from '../../local/stack.ts';
 import { timestampOf } from '../../shared/clock.ts';
 import type { Executions } from '../../shared/runs/executions.ts';

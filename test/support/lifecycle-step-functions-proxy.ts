@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listen } from '../../local/listen.ts';
+import { listen } from '../../local/machine/listen.ts';
 import { post } from './post.ts';
 
 export interface StepFunctionsCall {

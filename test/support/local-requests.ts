@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listen } from '../../local/listen.ts';
+import { listen } from '../../local/machine/listen.ts';
 
 export interface LocalRequest {
   method: string;

@@ -1,4 +1,4 @@
-import { isFree } from '../../local/free-port.ts';
+import { isFree } from '../../local/machine/listen.ts';
 
 const workers = 49;
 const portsOfWorker = 100;

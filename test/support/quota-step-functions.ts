@@ -1,6 +1,5 @@
 import { DescribeExecutionCommand, ExecutionDoesNotExist, SFNClient } from '@aws-sdk/client-sfn';
-import { localCredentials } from '../../local/local-credentials.ts';
-import { local } from '../../local/local-environment.ts';
+import { localCredentials, local } from '../../local/machine/environment.ts';
 import type { Executions } from '../../shared/runs/executions.ts';
 
 /** AWS's quota of DescribeExecution for an account and most regions. */

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listen, type Listening } from '../../local/listen.ts';
+import { listen, type Listening } from '../../local/machine/listen.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { openKms } from '../../shared/kms.ts';
 

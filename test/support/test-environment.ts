@@ -1,5 +1,5 @@
-import { localKms } from '../../local/kms/kms.ts';
-import { setEnvironment, type Endpoints } from '../../local/local-environment.ts';
+import { localKms } from '../../local/machine/kms.ts';
+import { setEnvironment, type Endpoints } from '../../local/machine/environment.ts';
 
 /** Sets the variables of the functions for tests that call them without a stack. */
 export function setTestEnvironment(endpoints: Endpoints, logLevel: 'SILENT' | 'ERROR' = 'SILENT'): void {

@@ -3,7 +3,7 @@ import type { DomainManager, DomainUser } from '../../shared/domains/domain-mana
 import type { ManagedUser } from '../../shared/domains/manage-users.ts';
 import type { DomainContents, Removed } from '../../shared/domains/remove-from-storage.ts';
 import { askThisMachine, serviceHere } from './ask-this-machine.ts';
-import type { DomainRequest } from '../../local/domains/local-domains.ts';
+import type { DomainRequest } from '../../local/pages/local-domains.ts';
 
 /** The domains of the service that runs on this machine. */
 export function domainsHere(port: number): DomainManager {

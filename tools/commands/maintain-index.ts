@@ -9,10 +9,9 @@ import { outputsOf } from '../domains/stage-resources.ts';
 import { stageNamed } from '../../infra/stages/stage-named.ts';
 import { isMain, parseOptions, runCommand } from '../../shared/command-line/arguments.ts';
 import { UsageError } from '../../shared/command-line/usage-error.ts';
-import { lockDirectory } from '../../local/data/lock-directory.ts';
+import { lockDirectory } from '../../local/machine/data-directory.ts';
 import { startDynamoDb } from '../../local/dynamodb/dynamodb.ts';
-import { localCredentials } from '../../local/local-credentials.ts';
-import { local } from '../../local/local-environment.ts';
+import { localCredentials, local } from '../../local/machine/environment.ts';
 import { Comparison, indexesFrom, placeOf, type Lists, type Place } from './compare-lists.ts';
 
 const usage = `Usage: npm run index -- check|rebuild --domain DOMAIN|--asset ID|--all --stage STAGE | --data DIR

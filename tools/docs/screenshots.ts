@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { buildConsole } from '../../local/console/console-build.ts';
+import { buildConsole } from '../../local/pages/console-build.ts';
 import { startStack } from '../../local/stack.ts';
 import { findChromium, launchChromium } from '../../test/browser/chromium.ts';
 import { clientOf, readyComputation } from '../../test/browser/seed.ts';

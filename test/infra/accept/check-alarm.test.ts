@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { checkAlarm } from '../../../infra/accept/check-alarm.ts';
 import { facts } from '../../../infra/accept/facts.ts';
 import { findingsOf } from '../../../infra/accept/finding.ts';
-import { listen } from '../../../local/listen.ts';
+import { listen } from '../../../local/machine/listen.ts';
 import { stageNamed } from '../../../infra/stages/stage-named.ts';
 
 /** What CloudWatch answers. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { busEventTemplate, type BusEvent } from '../../../infra/bus/bus-event.ts';
 import { eventDetails } from '../../../infra/bus/event-details.ts';
 import { journalFilter } from '../../../infra/bus/journal-filter.ts';
-import { localCredentials } from '../../../local/local-credentials.ts';
+import { localCredentials } from '../../../local/machine/environment.ts';
 import { startStack, type Stack } from '../../../local/stack.ts';
 import { canonicalDigest } from '../../../shared/canonical-json.ts';
 import { administrativeEvents, hashOfEvent, lifecycleEvents } from '../../../shared/events/event.ts';

@@ -11,7 +11,7 @@ import { bundleGateway, certificateFunctionFolder } from '../../../infra/bundles
 import { issueCvmCertificate } from '../../../gateway/certificates/authority.ts';
 import { kmsAuthority } from '../../../gateway/certificates/kms-authority.ts';
 import { ownPort } from '../../support/own-port.ts';
-import { localCredentials } from '../../../local/local-credentials.ts';
+import { localCredentials } from '../../../local/machine/environment.ts';
 import { startS3 } from '../../../local/s3/s3.ts';
 import { startStack } from '../../../local/stack.ts';
 import { startAnswering, startForwarding, type LocalRequest } from '../../support/local-requests.ts';

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, accessSync, constants, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,11 +8,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createTable, startDynamoDb } from '../../../local/dynamodb/dynamodb.ts';
-import { freePort } from '../../../local/free-port.ts';
-import { localCredentials } from '../../../local/local-credentials.ts';
+import { freePort } from '../../../local/machine/listen.ts';
+import { localCredentials } from '../../../local/machine/environment.ts';
 import { isAlive } from '../../support/processes.ts';
 import { readyComputation } from '../../support/ready-computation.ts';
 import { enginesOf, killServices, type ServiceProcess, startService } from '../../support/service-process.ts';
+import { engineBinary } from '../../../local/dynamodb/dynamodb-engine.ts';
 
 let data: string;
 
@@ -145,5 +146,30 @@ describe('a table that the disk had no room for', () => {
     expect((await client.send(new GetItemCommand({ TableName: 'half-made', Key }))).Item).toEqual(Key);
     client.destroy();
     await engine.stop();
+  });
+});
+
+const { optionalDependencies } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+  optionalDependencies: Record<string, string>;
+};
+
+describe('engineBinary', () => {
+  it('returns a program for this platform', () => {
+    expect(() => accessSync(engineBinary(), constants.X_OK)).not.toThrow();
+  });
+
+  it.each(['darwin-arm64', 'darwin-x64', 'linux-arm64'])(
+    'throws an error with the command that installs it on %s',
+    (platform) => {
+      const command = `npm install --no-save @dynoxide/${platform}@${optionalDependencies['@dynoxide/linux-x64']}`;
+      expect(() => engineBinary(platform)).toThrow(`\n  ${command}\n`);
+    },
+  );
+
+  it('throws an error that names another engine on a platform without one, as docs/one-machine.md does', () => {
+    const commands = ['docker run -d -p 8000:8000 amazon/dynamodb-local', 'DYNAMODB_ENDPOINT=http://localhost:8000 npm start'];
+    expect(() => engineBinary('win32-x64')).toThrow(`\n  ${commands.join('\n  ')}\n`);
+    const document = readFileSync(new URL('../../../docs/one-machine.md', import.meta.url), 'utf8');
+    expect(document).toContain(`\n    ${commands.join('\n    ')}\n`);
   });
 });

@@ -1,7 +1,7 @@
 import { DescribeTimeToLiveCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTable, startDynamoDb, type LocalDynamoDb } from '../../../local/dynamodb/dynamodb.ts';
-import { localCredentials } from '../../../local/local-credentials.ts';
+import { localCredentials } from '../../../local/machine/environment.ts';
 import { tableDefinition } from '../../../shared/table/table-definition.ts';
 
 let engine: LocalDynamoDb;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startLambdaApi } from '../../../local/functions/lambda-api.ts';
-import type { Listening } from '../../../local/listen.ts';
+import type { Listening } from '../../../local/machine/listen.ts';
 
 const invoked: unknown[] = [];
 let lambda: Listening;

@@ -2,7 +2,7 @@ import type { APIGatewayProxyEventV2WithJWTAuthorizer } from 'aws-lambda';
 import { request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DomainGate } from '../../../local/domains/domain-gate.ts';
+import { DomainGate } from '../../../local/http-api/closed-domains.ts';
 import { type HttpApiOptions, startHttpApi } from '../../../local/http-api/http-api.ts';
 import { type LocalIssuer, startIssuer } from '../../../local/sign-in/issuer.ts';
 import { localFunctions } from '../../../local/functions/local-functions.ts';

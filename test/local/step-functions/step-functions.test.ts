@@ -14,7 +14,7 @@ import {
 } from '@aws-sdk/client-sfn';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Definition } from '../../../local/step-functions/definition.ts';
-import type { ExecutionStatusChangeEvent } from '../../../local/step-functions/status-change-event.ts';
+import type { ExecutionStatusChangeEvent } from '../../../local/step-functions/executions.ts';
 import { startStepFunctions } from '../../../local/step-functions/step-functions.ts';
 import { amount } from '../../support/amounts.ts';
 import { movableClock } from '../../support/movable-clock.ts';

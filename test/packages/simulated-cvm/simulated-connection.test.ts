@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { listen, type Listening } from '../../../local/listen.ts';
+import { listen, type Listening } from '../../../local/machine/listen.ts';
 import { connectCvm } from '../../../packages/simulated-cvm/simulated-connection.ts';
 
 interface Seen {

@@ -1,8 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { claimsOfSimulatedCvms } from '../../../local/cvms/claims-of-simulated-cvms.ts';
+import { claimsOfSimulatedCvms, startStack, type Stack } from '../../../local/stack.ts';
 import { startSimulatedCvms } from '../../../packages/simulated-cvm/simulated-cvms.ts';
-import { startStack, type Stack } from '../../../local/stack.ts';
 import type { Event } from '../../../shared/events/event.ts';
 import { readClaim } from '../../../shared/runs/claim.ts';
 import type { Run } from '../../../shared/computations/run.ts';

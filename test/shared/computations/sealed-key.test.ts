@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { localKms } from '../../../local/kms/kms.ts';
+import { localKms } from '../../../local/machine/kms.ts';
 import { digestOfKey, storedInPlainText, type StoredKey } from '../../../shared/computations/agent-config.ts';
 import { openKey, sealKey } from '../../../shared/computations/sealed-key.ts';
 

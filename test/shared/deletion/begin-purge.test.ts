@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startLambdaApi } from '../../../local/functions/lambda-api.ts';
-import type { Listening } from '../../../local/listen.ts';
-import { localCredentials } from '../../../local/local-credentials.ts';
-import { purgeUrlOn } from '../../../local/local-environment.ts';
+import type { Listening } from '../../../local/machine/listen.ts';
+import { localCredentials, purgeUrlOn } from '../../../local/machine/environment.ts';
 import { beginPurge } from '../../../shared/deletion/begin-purge.ts';
 import type { Deadline } from '../../../shared/deadline.ts';
 import { deadlineOf, type Table } from '../../../shared/table/table.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { localCredentials } from '../../../local/local-credentials.ts';
+import { localCredentials } from '../../../local/machine/environment.ts';
 import { startStack, type Stack } from '../../../local/stack.ts';
 import { startAnsweringStacks } from '../../support/answering-stacks.ts';
 import { startAnswering, type LocalRequest } from '../../support/local-requests.ts';

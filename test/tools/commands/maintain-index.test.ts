@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { localCredentials } from '../../../local/local-credentials.ts';
+import { localCredentials } from '../../../local/machine/environment.ts';
 import { Comparison } from '../../../tools/commands/compare-lists.ts';
 import { indexCommand } from '../../../tools/commands/maintain-index.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { domainsOfStage } from '../../../tools/domains/domains-of-stage.ts';
 import { closingOf } from '../../../tools/domains/stage-data.ts';
-import { localCredentials } from '../../../local/local-credentials.ts';
+import { localCredentials } from '../../../local/machine/environment.ts';
 import { closedAt } from '../../../shared/deletion/closed-domain.ts';
 import { RateLimitError } from '../../../shared/errors.ts';
 import { DomainLimit } from '../../../shared/http/domain-limit.ts';

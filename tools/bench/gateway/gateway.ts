@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createAuthority, issueCvmCertificate, issueServerCertificate } from '../../../gateway/certificates/authority.ts';
-import { freePort } from '../../../local/free-port.ts';
+import { freePort } from '../../../local/machine/listen.ts';
 import { startStack } from '../../../local/stack.ts';
 import { callAs, readyComputation } from '../../../test/support/ready-computation.ts';
 import { SimulatedAgent } from '../../../test/support/simulated-agent.ts';

@@ -1,9 +1,8 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { issueLocalToken } from 'computation-management-client';
 import { startDynamoDb } from '../../../local/dynamodb/dynamodb.ts';
-import { freePort } from '../../../local/free-port.ts';
-import { localCredentials } from '../../../local/local-credentials.ts';
-import { local } from '../../../local/local-environment.ts';
+import { freePort } from '../../../local/machine/listen.ts';
+import { localCredentials, local } from '../../../local/machine/environment.ts';
 import { deletePartition } from '../../../shared/deletion/delete-partition.ts';
 import { numberedId } from '../../../shared/identifiers.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import { freePort } from '../../../local/free-port.ts';
+import { freePort } from '../../../local/machine/listen.ts';
 import { request, startServer, startsPerService, type Service } from './service.ts';
 
 interface FlowRun {

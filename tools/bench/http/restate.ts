@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '../../../local/free-port.ts';
+import { freePort } from '../../../local/machine/listen.ts';
 import { inParallel } from '../../../shared/in-parallel.ts';
 import { request, startServer, type Service } from './service.ts';
 

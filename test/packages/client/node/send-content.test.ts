@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { listen } from '../../../../local/listen.ts';
+import { listen } from '../../../../local/machine/listen.ts';
 import { createClient } from '../../../../packages/client/calls/create-client.ts';
 import type { Schemas } from '../../../../packages/client/generated/api-types.ts';
 import { sendContent } from '../../../../packages/client/node/send-content.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { OAuth2Server } from 'oauth2-mock-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listen } from '../../../../local/listen.ts';
+import { listen } from '../../../../local/machine/listen.ts';
 import { createClient } from '../../../../packages/client/calls/create-client.ts';
 import { loopbackSignIn } from '../../../../packages/client/node/loopback-sign-in.ts';
 import { readClaims } from '../../../../packages/client/tokens/issuer.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { localKms } from '../../../local/kms/kms.ts';
+import { localKms } from '../../../local/machine/kms.ts';
 import { keyObjectOf, verifiesEs256 } from '../../../shared/evidence/es256.ts';
 import type { Kms } from '../../../shared/kms.ts';
 import { readPublishedKeys, sign } from '../../../shared/evidence/signing-key.ts';

@@ -1,4 +1,7 @@
-import type { ServerResponse } from 'node:http';
+import type { ServerResponse, IncomingMessage } from 'node:http';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { contentTypeOf } from '../../shared/http/content-type.ts';
 
 export interface ApiResponse {
   statusCode: number;
@@ -42,4 +45,41 @@ export function send(response: ServerResponse, { statusCode, headers, body }: Ap
   const hasLength = statusCode !== 204 && statusCode !== 304 && !isOfHead;
   response.writeHead(statusCode, { ...headers, ...(hasLength ? { 'content-length': body.length } : {}) });
   response.end(hasLength ? body : undefined);
+}
+
+/** Reads the whole body. Returns undefined if it is larger than `limitInBytes`; the excess is read and dropped. */
+export function readBody(message: IncomingMessage, limitInBytes: number): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    let chunks: Buffer[] = [];
+    let size = 0;
+    message.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= limitInBytes) chunks.push(chunk);
+      else chunks = [];
+    });
+    message.once('end', () => resolve(size <= limitInBytes ? Buffer.concat(chunks) : undefined));
+    message.once('error', reject);
+  });
+}
+
+/**
+ * Returns the origin under which a browser on this machine reached the service. Undefined for any other host name, which a foreign
+ * page may have pointed here (DNS rebinding).
+ */
+export function ownOrigin({ headers: { host = '' } }: IncomingMessage): string | undefined {
+  return /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host) ? `http://${host}` : undefined;
+}
+
+/** Sends a file with its content type. Headers that were set on the response before stay. */
+export async function sendFile(response: ServerResponse, file: string, cacheControl: string, status = 200): Promise<void> {
+  response.writeHead(status, {
+    'content-type': contentTypeOf(file),
+    'cache-control': cacheControl,
+  });
+  try {
+    await pipeline(createReadStream(file), response);
+  } catch (error) {
+    const hasLeft = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+    if (!hasLeft) throw error; // a browser that goes elsewhere meanwhile is no failure
+  }
 }

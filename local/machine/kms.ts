@@ -3,7 +3,7 @@ import { p256 } from '@noble/curves/nist.js';
 import * as v from 'valibot';
 import { thumbprintOf } from '../../shared/evidence/es256.ts';
 import type { Kms } from '../../shared/kms.ts';
-import { keptOrNew } from '../data/read-kept-json.ts';
+import { keptOrNew } from './data-directory.ts';
 
 /** The keys of this machine, in place of KMS. */
 export interface LocalKms {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allowedOrigins, parseOrigins } from '../../../local/http-api/allowed-origins.ts';
+import { allowedOrigins, parseOrigins } from '../../../local/http-api/cors.ts';
 import { UsageError } from '../../../shared/command-line/usage-error.ts';
 
 describe('allowedOrigins', () => {

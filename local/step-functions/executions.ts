@@ -1,8 +1,9 @@
 import { ExecutionError, type RunOptions, type StateMachine } from 'aws-local-stepfunctions';
 import type { TimerClock } from '../../shared/timer-clock.ts';
 import type { Definition, TaskInput } from './definition.ts';
-import { type Invoke, runTask } from './task-handler.ts';
-import type { TaskTokens } from './task-tokens.ts';
+import { type Invoke, runTask, type TaskTokens } from './tasks.ts';
+import { randomUUID } from 'node:crypto';
+import type { EventBridgeEvent } from 'aws-lambda';
 
 export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
 
@@ -102,4 +103,44 @@ function failure(error: unknown): Partial<Execution> {
   const origin = error instanceof ExecutionError ? error.cause : error;
   if (!(origin instanceof Error)) return { status: 'FAILED', error: 'States.Runtime', cause: String(origin) };
   return { status: 'FAILED', error: origin.name, cause: origin.message };
+}
+
+/** The detail of EventBridge's event about an execution. Times are Unix milliseconds. */
+export interface ExecutionStatusChange {
+  executionArn: string;
+  stateMachineArn: string;
+  name: string;
+  status: Execution['status'];
+  startDate: number;
+  stopDate: number | null;
+  input: string | null;
+  output: string | null;
+  error: string | null;
+  cause: string | null;
+}
+
+export type ExecutionStatusChangeEvent = EventBridgeEvent<'Step Functions Execution Status Change', ExecutionStatusChange>;
+
+/** Builds the event that EventBridge delivers when the status of an execution has changed. */
+export function statusChangeEvent(execution: Execution): ExecutionStatusChangeEvent {
+  const [, , , region = '', account = ''] = execution.stateMachineArn.split(':');
+  const { stopDate, output, error, cause, startDate, ...kept } = execution;
+  return {
+    version: '0',
+    id: randomUUID(),
+    'detail-type': 'Step Functions Execution Status Change',
+    source: 'aws.states',
+    account,
+    time: (stopDate ?? startDate).toISOString(),
+    region,
+    resources: [execution.executionArn],
+    detail: {
+      ...kept,
+      startDate: startDate.getTime(),
+      stopDate: stopDate?.getTime() ?? null,
+      output: output ?? null,
+      error: error ?? null,
+      cause: cause ?? null,
+    },
+  };
 }

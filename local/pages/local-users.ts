@@ -1,9 +1,7 @@
 import { join } from 'node:path';
 import * as v from 'valibot';
 import type { RemovedUsers, UserDirectory } from '../../shared/domains/user-directory.ts';
-import { BrokenFilesError } from '../data/broken-files-error.ts';
-import { readKeptJson } from '../data/read-kept-json.ts';
-import { writeKeptFile } from '../data/write-kept-file.ts';
+import { BrokenFilesError, readKeptJson, writeKeptFile } from '../machine/data-directory.ts';
 
 const keptUsers = v.record(v.string(), v.array(v.string()));
 

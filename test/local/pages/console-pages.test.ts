@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { ConsoleFiles } from '../../../local/console/console-build.ts';
-import { consolePages } from '../../../local/console/console-pages.ts';
+import type { ConsoleFiles } from '../../../local/pages/console-build.ts';
+import { consolePages } from '../../../local/pages/console-pages.ts';
 import { startIssuer, type LocalIssuer } from '../../../local/sign-in/issuer.ts';
-import { listen, type Listening } from '../../../local/listen.ts';
+import { listen, type Listening } from '../../../local/machine/listen.ts';
 import { signInPages } from '../../../local/sign-in/sign-in-pages.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'console-'));

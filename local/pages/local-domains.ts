@@ -12,10 +12,10 @@ import {
   type Removed,
 } from '../../shared/domains/remove-from-storage.ts';
 import { UsageError } from '../../shared/command-line/usage-error.ts';
-import { isNameFor, reservedName } from '../sign-in/local-user.ts';
-import type { DomainGate } from './domain-gate.ts';
+import { isNameFor, reservedName } from '../sign-in/identity.ts';
+import type { DomainGate } from '../http-api/closed-domains.ts';
 import type { LocalUsers } from './local-users.ts';
-import { removeLogsOfDomain } from '../cvms/run-log-files.ts';
+import { removeLogsOfDomain } from '../cvms/run-logs.ts';
 
 /** What `npm run domain` asks the service of this machine. */
 export type DomainRequest =
