@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { matches, type EventFilter } from '../../../shared/events/event-filter.ts';
+import type { EventFilter } from '../../../shared/events/event-filter.ts';
 import type { Event } from '../../../shared/events/event.ts';
 import { readHead } from '../../../shared/events/stored-journal.ts';
 import {
@@ -11,16 +11,20 @@ import {
   type Paging,
   readEvents,
   readEventsAfter,
+  readNewEvents,
 } from '../../../shared/events/read-events.ts';
 import { parseSegment } from '../../../shared/events/segment.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
 import { queryPrefix } from '../../../shared/table/table.ts';
+import { transact } from '../../../shared/table/transaction.ts';
 import { amount } from '../../support/amounts.ts';
 import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { startProxiedTable } from '../../support/proxied-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
+const proxied = sharedByTests(startProxiedTable);
 
 const start = Date.parse('2025-07-17T08:00:00.000Z');
 const timestamp = (milliseconds: number) => new Date(start + milliseconds).toISOString();
@@ -169,6 +173,19 @@ describe('readEvents', () => {
     expect((await readEvents(embedded.table, computation, { status: 'even' }, { limit: 1, offset: 0 })).total).toBe(400);
   });
 
+  it('returns the events up to a time, in segments and after the last one, without any filter besides', async () => {
+    const id = randomUUID();
+    const large = anEvent({ details: Buffer.alloc(22_000) });
+    for (let second = 0; second < 40; second++) await appendToJournal(embedded.table, id, [large], timestamp(second * 1000));
+    const { sealed } = await readHead(embedded.table, id);
+    expect(sealed > 0 && sealed < 40).toBe(true);
+    for (let second = 0; second < 40; second++) {
+      const at = timestamp(second * 1000);
+      const page = await readEvents(embedded.table, id, { to: at }, { limit: 1, offset: 0 });
+      expect([page.total, page.events.map((event) => event.timestamp)]).toEqual([second + 1, [at]]);
+    }
+  });
+
   it('returns no events for an empty journal and for a range that ends before it begins', async () => {
     const computation = randomUUID();
     const paging = { limit: 10, offset: 0 };
@@ -191,10 +208,69 @@ describe('readEvents of a damaged journal', () => {
   });
 });
 
-describe('matches of an event filter', () => {
-  it('is true for events at both ends of a time range', async () => {
-    const [event] = await appendToJournal(embedded.table, randomUUID(), [anEvent()], timestamp(5));
-    expect(event && matches({ from: timestamp(5), to: timestamp(5) }, event)).toBe(true);
-    expect(event && matches({ from: timestamp(6) }, event)).toBe(false);
+/** A watcher that has seen all events of a journal, and asks for those that match. */
+async function watch(filter: EventFilter, eventsBefore = 3) {
+  const { direct, table, proxy } = proxied;
+  const computation = randomUUID();
+  const append = (...statuses: string[]) =>
+    appendToJournal(
+      direct,
+      computation,
+      statuses.map((status) => anEvent({ status })),
+    );
+  await append(...Array.from({ length: eventsBefore }, (_, index) => (index % 2 === 0 ? 'even' : 'odd')));
+  const read = async (after: number) =>
+    readEventsAfter(direct, computation, filter, { limit: 5, after }, await readHead(direct, computation));
+  let seen = await read(eventsBefore);
+  const next = async () => {
+    proxy.reset();
+    seen = await readNewEvents(table, computation, filter, 5, seen);
+    return seen;
+  };
+  return { computation, append, next, fresh: () => read(eventsBefore), units: () => proxy.readUnits() };
+}
+
+describe('readNewEvents', () => {
+  it.each([
+    ['no filter', {}],
+    ['a status', { status: 'even' }],
+    ['a time range that is still open', { from: '2020-01-01T00:00:00.000Z' }],
+  ])('returns the same as a new request after an append, with %s', async (_what, filter) => {
+    const { append, next, fresh } = await watch(filter);
+    expect(await next()).toMatchObject({ events: [] });
+    await append('odd', 'even', 'even');
+    expect(await next()).toEqual(await fresh());
+  });
+
+  it('costs half a read unit while nothing is recorded', async () => {
+    const { next, units } = await watch({ status: 'even' }, 40);
+    await next();
+    expect(units()).toBe(0.5);
+  });
+
+  it('reads only the new events if there is a filter, and remembers those that do not match', async () => {
+    const { append, next, fresh, units } = await watch({ status: 'even' }, 240);
+    await append('odd', 'odd');
+    expect(await next()).toMatchObject({ events: [], count: 242 });
+    expect(units()).toBeLessThanOrEqual(1.5);
+    await append('even');
+    const found = await next();
+    expect(units()).toBeLessThanOrEqual(1.5);
+    expect(found).toEqual(await fresh());
+    expect(found.events).toHaveLength(1);
+  });
+
+  it('returns the first page of very many new events, and their exact total', async () => {
+    const { append, next, fresh } = await watch({ status: 'even' });
+    await append(...Array.from({ length: 300 }, (_, index) => (index % 3 === 0 ? 'even' : 'odd')));
+    const found = await next();
+    expect(found).toEqual(await fresh());
+    expect([found.events.length, found.total]).toEqual([5, 102]);
+  });
+
+  it('throws not_found if the journal was deleted', async () => {
+    const { computation, next } = await watch({});
+    await transact(proxied.direct, [{ delete: { Key: journalKeys.head(computation) } }]);
+    await expect(next()).rejects.toMatchObject({ code: 'not_found' });
   });
 });

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { parseTimeBound } from '../../../shared/events/event-filter.ts';
+import { matches, matchingNumbers, parseTimeBound } from '../../../shared/events/event-filter.ts';
+import { parseSegment, segmentItem } from '../../../shared/events/segment.ts';
+import { publicEvent, storedEvent } from '../../../shared/events/stored-journal.ts';
+import { anEvent } from '../../support/append-to-journal.ts';
 
 describe('parseTimeBound', () => {
   it.each([
@@ -55,5 +58,26 @@ describe('parseTimeBound', () => {
         extras: { errors: [expect.objectContaining({ pointer: 'query/from' })] },
       }),
     );
+  });
+});
+
+const timestamp = (second: number) => new Date(Date.UTC(2025, 6, 17) + 1000 * second).toISOString();
+const eventAt = (second: number) => storedEvent(anEvent(), second, timestamp(second));
+
+describe('matches of an event filter', () => {
+  it('is true for events at both ends of a time range', () => {
+    const event = publicEvent(eventAt(5));
+    expect(matches({ from: timestamp(5), to: timestamp(5) }, event)).toBe(true);
+    expect(matches({ from: timestamp(6) }, event)).toBe(false);
+  });
+});
+
+describe('matchingNumbers', () => {
+  it('returns the events from, up to and between two times within a segment', () => {
+    const segment = parseSegment(segmentItem('c', [7, 8, 9, 10].map(eventAt)).item);
+    expect(matchingNumbers({}, segment)).toEqual([7, 8, 9, 10]);
+    expect(matchingNumbers({ from: timestamp(8) }, segment)).toEqual([8, 9, 10]);
+    expect(matchingNumbers({ to: timestamp(8) }, segment)).toEqual([7, 8]);
+    expect(matchingNumbers({ from: timestamp(8), to: timestamp(8) }, segment)).toEqual([8]);
   });
 });
