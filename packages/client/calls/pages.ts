@@ -22,6 +22,8 @@ export interface Page<Each> extends Counted {
 type ListArguments<O extends ListOperation> = OptionalIfEmpty<Arguments<O>>;
 
 const largestPage = 100;
+/** How many of the latest entries are known again. */
+const mostSeen = 10_000;
 
 /** Returns one page, from `offset`, with at most `limit` entries (1 to 100; the service's default is 10). */
 export async function page<O extends ListOperation>(
@@ -36,7 +38,7 @@ export async function page<O extends ListOperation>(
 
 /**
  * Returns all pages from `offset` on, of at most `limit` entries (1 to 100; default 100). If entries come or go meanwhile, no entry
- * that stays is left out, and none comes twice.
+ * that stays is left out, and none comes twice, unless 10,000 come or go between two pages.
  */
 export async function* pages<O extends ListOperation>(
   client: Client,
@@ -58,6 +60,10 @@ export async function* pages<O extends ListOperation>(
     }
     const items = next.items.filter((item) => !seen.has(idOf(item)));
     for (const item of items) seen.add(idOf(item));
+    for (const id of seen) {
+      if (seen.size <= mostSeen) break;
+      seen.delete(id); // the oldest
+    }
     if (items.length > 0 || offset === first) yield { items, limit, offset, total: next.total };
     offset += next.items.length - overlap;
     if (offset >= next.total || next.items.length <= overlap) return;

@@ -1,4 +1,4 @@
-import { pause } from './pause.ts';
+import { growingPause, retry } from './retry.ts';
 import { causeOf, problemOf, ServiceProblem } from './service-problem.ts';
 
 /** Returns a token for each attempt. `refused` is a token that the service has just refused. */
@@ -45,17 +45,22 @@ export function retryingFetch(options: RetryingFetchOptions): (request: Request)
     if (changing.includes(request.method) && !request.headers.has('idempotency-key')) {
       request.headers.set('idempotency-key', newKey());
     }
-    for (let attempt = 1; ; attempt++) {
+    let askedPauseInMilliseconds = 0;
+    const attempt = async () => {
       const outcome = await sendAuthorized(request, options);
       if ('response' in outcome) return outcome.response;
-      const { problem, askedPauseInMilliseconds } = outcome;
-      const isLast = attempt >= attempts || askedPauseInMilliseconds > longestAskedPauseInMilliseconds;
-      if (isLast || !passing.includes(problem.status)) throw problem;
-      const growing = Math.min(firstPauseInMilliseconds * 2 ** (attempt - 1), longestPauseInMilliseconds);
+      ({ askedPauseInMilliseconds } = outcome);
+      throw outcome.problem;
+    };
+    const pauseAfter = (problem: unknown, failures: number) => {
+      const isLast = failures >= attempts || askedPauseInMilliseconds > longestAskedPauseInMilliseconds;
+      if (isLast || !(problem instanceof ServiceProblem) || !passing.includes(problem.status)) return undefined;
+      const growing = growingPause(failures, firstPauseInMilliseconds, longestPauseInMilliseconds);
       const pauseInMilliseconds = Math.max(growing * (0.5 + Math.random() / 2), askedPauseInMilliseconds);
-      onRetry?.({ problem, attempt, pauseInMilliseconds });
-      await pause(pauseInMilliseconds, request.signal);
-    }
+      onRetry?.({ problem, attempt: failures, pauseInMilliseconds });
+      return pauseInMilliseconds;
+    };
+    return await retry(attempt, { signal: request.signal, pauseAfter });
   };
 }
 

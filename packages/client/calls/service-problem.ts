@@ -59,7 +59,9 @@ export class ServiceProblem extends Error {
  * Whether the same call may succeed later: no answer came, there were too many requests, or the service fails. A success that is not the
  * service's comes from a network that wants a sign-in first.
  */
-export function isTransient({ status, code }: ServiceProblem): boolean {
+export function isTransient(error: unknown): error is ServiceProblem {
+  if (!(error instanceof ServiceProblem)) return false;
+  const { status, code } = error;
   return status === 0 || status === 429 || status >= 500 || (code === 'unexpected' && status < 300);
 }
 

@@ -1,7 +1,6 @@
 import type { Schemas } from '../generated/api-types.ts';
 import type { Arguments, Client } from './create-client.ts';
-import { pause } from './pause.ts';
-import { retryUntilAborted, type RetryUntilAbortedOptions } from './retry-until-aborted.ts';
+import { pause, retryUntilAborted, type RetryUntilAbortedOptions } from './retry.ts';
 
 type Event = Schemas['Event'];
 
@@ -35,12 +34,12 @@ function eventReader(
 ): (waitInSeconds?: number) => Promise<Event[]> {
   let last = after;
   return async (wait = longestWaitInSeconds) => {
-    const askedAt = Date.now();
+    const askedAt = performance.now();
     const ask = () => client.listEvents({ ...filters, after: last, wait, limit: 100 });
     const { events } = await retryUntilAborted(ask, { signal: filters.signal, onInterruption, onRecovery });
     last = events.at(-1)?.id ?? last;
     // The service answers early if it holds too many requests: then the client pauses instead.
-    const waited = Date.now() - askedAt;
+    const waited = performance.now() - askedAt;
     if (events.length === 0 && waited < wait * 1_000 - pauseInMilliseconds) await pause(pauseInMilliseconds, filters.signal);
     return events;
   };

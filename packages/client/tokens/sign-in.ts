@@ -12,7 +12,7 @@ import {
   ResponseBodyError,
   validateAuthResponse,
 } from 'oauth4webapi';
-import { pause } from '../calls/pause.ts';
+import { pause } from '../calls/retry.ts';
 import { ServiceProblem } from '../calls/service-problem.ts';
 import { asProblem, type IssuerOptions, openIssuer, type OpenIssuer, type TokenSet, tokenSetOf } from './issuer.ts';
 
@@ -121,8 +121,8 @@ export async function deviceSignIn(given: DeviceSignInOptions): Promise<TokenSet
   });
   const { user_code, verification_uri, verification_uri_complete, expires_in, interval = 5 } = code;
   given.show({ user_code, verification_uri, verification_uri_complete, expires_in });
-  const expiresAt = Date.now() + expires_in * 1_000;
-  for (let pauseInSeconds = interval; Date.now() < expiresAt;) {
+  const endsAt = performance.now() + expires_in * 1_000;
+  for (let pauseInSeconds = interval; performance.now() < endsAt;) {
     await pause(pauseInSeconds * 1_000, signal);
     const tokens = await asProblem(request, signal, () => askOnce(issuer, code.device_code)).catch(pendingWhileAway);
     if (tokens === 'slow_down') pauseInSeconds += 5;

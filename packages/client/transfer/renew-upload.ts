@@ -1,6 +1,6 @@
 import type { Schemas } from '../generated/api-types.ts';
 import type { Client } from '../calls/create-client.ts';
-import { pause } from '../calls/pause.ts';
+import { retry } from '../calls/retry.ts';
 import { ServiceProblem } from '../calls/service-problem.ts';
 import { retryLimit } from './repeat-transfer.ts';
 
@@ -19,17 +19,15 @@ const firstPauseInMilliseconds = 100;
  * @throws ServiceProblem `forbidden` if the asset is another user's, `precondition_failed` when it gives up; the signal's reason
  */
 export async function renewUpload(client: Client, place: Place): Promise<Schemas['AssetUpload'] | undefined> {
-  const retries = retryLimit({ firstPauseInMilliseconds });
-  for (;;) {
+  const limit = retryLimit(firstPauseInMilliseconds);
+  const attempt = async () => {
     const { data: asset, response } = await client.call('getAsset', place);
     if (asset === undefined || asset.state === 'ready') return undefined;
-    const etag = response.headers.get('etag');
-    const changed = await changeForUpload(client, place, { asset, etag }).catch(outdated);
-    if (!(changed instanceof ServiceProblem)) return changed.upload;
-    const afterFailure = retries.pauseAfterFailure();
-    if (afterFailure === undefined) throw changed;
-    await pause(afterFailure, place.signal);
-  }
+    return (await changeForUpload(client, place, { asset, etag: response.headers.get('etag') })).upload;
+  };
+  const pauseAfter = (error: unknown) =>
+    error instanceof ServiceProblem && error.code === 'precondition_failed' ? limit().next : undefined;
+  return await retry(attempt, { signal: place.signal, pauseAfter });
 }
 
 /**
@@ -56,10 +54,4 @@ export async function changeForUpload(
 
 export function onlyCreatorUploads({ created_by, file_name }: Pick<Schemas['Asset'], 'created_by' | 'file_name'>): string {
   return `Only ${created_by} uploads the content of ${file_name}.`;
-}
-
-/** @throws any error but that the asset has changed */
-function outdated(error: unknown): ServiceProblem {
-  if (error instanceof ServiceProblem && error.code === 'precondition_failed') return error;
-  throw error;
 }

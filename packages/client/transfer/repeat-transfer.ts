@@ -1,4 +1,4 @@
-import { pause } from '../calls/pause.ts';
+import { growingPause, retry } from '../calls/retry.ts';
 import { causeOf, isTransient, ServiceProblem } from '../calls/service-problem.ts';
 
 /** A transfer that was cut off. It is repeated after this. */
@@ -28,22 +28,21 @@ export class CutOffError extends Error {
  */
 export async function repeatTransfer<Result>(attempt: () => Promise<Result>, options: RepeatOptions): Promise<Result> {
   const { signal, furthest = () => 0, onCut } = options;
-  const retries = retryLimit();
-  for (;;) {
-    const before = furthest();
-    try {
-      return await attempt();
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (!(error instanceof Error) || !isCut(error)) throw error;
-      if (furthest() > before) retries.reset();
-      const next = retries.pauseAfterFailure();
-      const cut = cutOff(error);
-      if (next === undefined) throw error instanceof ServiceProblem ? error : cut;
-      onCut?.({ error: cut, failures: retries.failures() });
-      await pause(next, signal);
-    }
-  }
+  const limit = retryLimit();
+  let before = 0;
+  const pauseAfter = (error: unknown) => {
+    if (!(error instanceof Error) || !isCut(error)) return undefined;
+    const { failures, next } = limit({ hasProgressed: furthest() > before });
+    const cut = cutOff(error);
+    if (next === undefined) throw error instanceof ServiceProblem ? error : cut;
+    onCut?.({ error: cut, failures });
+    return next;
+  };
+  const attemptFrom = () => {
+    before = furthest();
+    return attempt();
+  };
+  return await retry(attemptFrom, { signal, pauseAfter });
 }
 
 function cutOff(error: Error): CutOffError {
@@ -62,25 +61,17 @@ const fewestFailures = 5;
 const leastTimeInMilliseconds = 5 * 60_000;
 const longestPauseInMilliseconds = 30_000;
 
-/** Limits how often the steps of a transfer are repeated: until five failures in a row, and five minutes, have brought no progress. */
-export function retryLimit({ firstPauseInMilliseconds = 500 }: { firstPauseInMilliseconds?: number } = {}) {
+/**
+ * Returns a function to call after each failure of a transfer. It gives up once five failures in a row, and five minutes, have brought no
+ * progress. The pauses double from the first one, up to 30 seconds.
+ */
+export function retryLimit(firstPauseInMilliseconds = 500) {
   let [failures, failingSince] = [0, 0];
-  return {
-    /** Forgets the failures so far. */
-    reset: () => {
-      failures = 0;
-    },
-    /** The number of failures in a row without progress. */
-    failures: () => failures,
-    /**
-     * Counts a failure. The first pause is that of the options, and each further one is twice as long, up to 30 seconds.
-     * @returns the pause before the next attempt in milliseconds, or undefined to give up
-     */
-    pauseAfterFailure: (): number | undefined => {
-      failures++;
-      if (failures === 1) failingSince = Date.now();
-      if (failures >= fewestFailures && Date.now() - failingSince >= leastTimeInMilliseconds) return undefined;
-      return Math.min(firstPauseInMilliseconds * 2 ** (failures - 1), longestPauseInMilliseconds);
-    },
+  /** @returns how many failures in a row there are, and the next pause: undefined to give up */
+  return ({ hasProgressed = false } = {}): { failures: number; next: number | undefined } => {
+    failures = hasProgressed ? 1 : failures + 1;
+    if (failures === 1) failingSince = performance.now();
+    const isOver = failures >= fewestFailures && performance.now() - failingSince >= leastTimeInMilliseconds;
+    return { failures, next: isOver ? undefined : growingPause(failures, firstPauseInMilliseconds, longestPauseInMilliseconds) };
   };
 }

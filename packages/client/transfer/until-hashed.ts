@@ -1,6 +1,6 @@
 import type { Schemas } from '../generated/api-types.ts';
 import type { Client } from '../calls/create-client.ts';
-import { pause } from '../calls/pause.ts';
+import { pause, retry } from '../calls/retry.ts';
 import { isTransient, ServiceProblem } from '../calls/service-problem.ts';
 import { retryLimit } from './repeat-transfer.ts';
 import { largestUploadInBytes } from './sizes.ts';
@@ -30,32 +30,20 @@ export async function untilHashed(
   client: Client,
   { size = largestUploadInBytes, onPending, ...place }: Options,
 ): Promise<Schemas['Asset']> {
-  const retries = retryLimit();
   const minutes = retryLimitInMinutes.always + Math.floor(retryLimitInMinutes.perGibibyte * (size / 1_024 ** 3));
-  const startedAt = Date.now();
+  const endsAt = performance.now() + minutes * 60_000;
   for (let next = firstPauseInMilliseconds; ; next = Math.min(next * 2, longestPauseInMilliseconds)) {
-    const found = await client.getAsset(place).catch(passing);
-    if (!(found instanceof ServiceProblem)) {
-      if (found.state === 'ready') return found;
-      if (Date.now() - startedAt >= minutes * 60_000) throw notHashed(found, minutes);
-      onPending?.();
-      retries.reset();
-      await pause(next, place.signal);
-      continue;
-    }
-    const afterFailure = retries.pauseAfterFailure();
-    if (afterFailure === undefined) throw found;
-    await pause(afterFailure, place.signal);
+    const limit = retryLimit();
+    const pauseAfter = (error: unknown) => (isTransient(error) ? limit().next : undefined);
+    const found = await retry(() => client.getAsset(place), { signal: place.signal, pauseAfter });
+    if (found.state === 'ready') return found;
+    if (performance.now() >= endsAt) throw notHashed(found, minutes);
+    onPending?.();
+    await pause(next, place.signal);
   }
 }
 
 function notHashed({ id, file_name }: Schemas['Asset'], minutes: number): ServiceProblem {
   const detail = `${file_name} has arrived, but the service has not hashed it within ${minutes} minutes. It may do so later.`;
   return new ServiceProblem({ status: 503, code: 'unavailable', detail, request: `hash of the asset ${id}` });
-}
-
-/** @throws any error but a problem that may pass */
-function passing(error: unknown): ServiceProblem {
-  if (error instanceof ServiceProblem && isTransient(error)) return error;
-  throw error;
 }

@@ -50,7 +50,7 @@ export async function listOf<O extends ListOperation>(
   noteMore(context, { listed: listed.length, total }, options);
 }
 
-/** Reads the entries of a list that the options choose, in as many requests as they take. `total` is that of the whole list. */
+/** Reads the entries of a list that the options choose, in as many requests as they take. `total` is that of the whole list, as the last page says. */
 export async function readList<O extends ListOperation>(
   client: Client,
   operation: O,
@@ -63,11 +63,13 @@ export async function readList<O extends ListOperation>(
     return { listed: items, total };
   }
   const listed: Item<O>[] = [];
+  let total = 0;
   for await (const each of pages(client, operation, ...at({ offset }))) {
     listed.push(...each.items);
-    if (!all && listed.length >= limit) return { listed: listed.slice(0, limit), total: each.total };
+    ({ total } = each);
+    if (!all && listed.length >= limit) break;
   }
-  return { listed, total: offset + listed.length };
+  return { listed: all ? listed : listed.slice(0, limit), total };
 }
 
 /** Notes how many entries are left after those listed, and the options that list them. */

@@ -168,7 +168,7 @@ describe('cms asset upload, while the service does not hash what has arrived,', 
     },
     'PUT /content': (_, response) => void response.writeHead(200).end(),
     [`GET /assets/${id}`]: (request, response) => {
-      vi.setSystemTime(Date.now() + seconds * 1_000);
+      vi.advanceTimersByTime(seconds * 1_000);
       onPending();
       json(pending)(request, response);
     },
@@ -177,7 +177,7 @@ describe('cms asset upload, while the service does not hash what has arrived,', 
   beforeAll(() => {
     writeFileSync(file, '');
     truncateSync(file, 4 * 1024 * 1024 + 1);
-    vi.useFakeTimers({ toFake: ['Date'] });
+    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
   });
   afterAll(() => {
     vi.useRealTimers();

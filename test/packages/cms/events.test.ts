@@ -92,6 +92,7 @@ describe('cms events', () => {
       ['--all', '--limit', '1'],
       ['updated', 'updated', 'created'],
     ],
+    [['--all', '--offset', '500'], []],
   ])('lists with %j the newest first, as the other lists do', async (options, types) => {
     expect(await typesOf(...options)).toEqual({ types, total: 3 });
   });

@@ -66,6 +66,15 @@ describe('items of a list that changes meanwhile', () => {
       }),
     );
   });
+
+  it('contain each of more than the 10,000 entries that are known again once, while entries come', async () => {
+    const list = numbers(10_500);
+    const staying = [...list];
+    const client = clientOf(list, () => list.unshift(`new${list.length}`));
+    const seen: string[] = [];
+    for await (const { id } of items(client, 'listRuns')) seen.push(id);
+    expect(seen).toEqual(staying);
+  });
 });
 
 const idOf = (number: number) => String(number).padStart(6, '0');

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createClient } from '../../../../packages/client/calls/create-client.ts';
-import { pause } from '../../../../packages/client/calls/pause.ts';
+import { pause } from '../../../../packages/client/calls/retry.ts';
 import type { RetryOptions, Token } from '../../../../packages/client/calls/retrying-fetch.ts';
 import { ServiceProblem } from '../../../../packages/client/calls/service-problem.ts';
 import { watchEvents } from '../../../../packages/client/calls/watch.ts';

@@ -37,7 +37,7 @@ async function sendTo(
   const put = async ({ url }: { url: string }) => {
     const status = statuses[urls.length] ?? broken;
     urls.push(url);
-    vi.setSystemTime(Date.now() + minutes * 60_000);
+    await new Promise((resolve) => setTimeout(resolve, minutes * 60_000));
     if (status !== broken) return { status, body };
     throw new ServiceProblem({ status: 0, code: 'unreachable', detail: 'It broke.', request: 'PUT storage' });
   };

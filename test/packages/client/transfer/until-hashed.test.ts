@@ -16,7 +16,7 @@ async function askAt(statuses: number[], options: Partial<Parameters<typeof unti
     fetch: async () => {
       const status = statuses[asked++] ?? 200;
       const state = asked > statuses.length ? 'ready' : 'pending';
-      vi.setSystemTime(Date.now() + 120_000);
+      await new Promise((resolve) => setTimeout(resolve, 120_000));
       return Response.json(
         status === 200 ? { id: 'a1', file_name: 'large.bin', state } : { code: 'unavailable', detail: 'Out.' },
         { status },

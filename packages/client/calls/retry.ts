@@ -1,0 +1,76 @@
+import { isTransient, type ServiceProblem } from './service-problem.ts';
+
+/** Waits. Rejects with the signal's reason as soon as it aborts. */
+export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', end);
+      resolve();
+    }, milliseconds);
+    if (signal?.aborted) end();
+    else signal?.addEventListener('abort', end, { once: true });
+  });
+}
+
+interface RetryPolicy {
+  signal?: AbortSignal | undefined;
+  /**
+   * Returns how many milliseconds to wait after a failure, or undefined to give up.
+   * @param failures how many attempts have failed, at least 1
+   */
+  pauseAfter: (error: unknown, failures: number) => number | undefined;
+}
+
+/** Repeats an attempt as the policy says. @throws the error after which the policy gives up; the signal's reason */
+export async function retry<Result>(attempt: () => Promise<Result>, { signal, pauseAfter }: RetryPolicy): Promise<Result> {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      signal?.throwIfAborted();
+      const milliseconds = pauseAfter(error, failures);
+      if (milliseconds === undefined) throw error;
+      await pause(milliseconds, signal);
+    }
+  }
+}
+
+/** Returns a pause that doubles with each failure, from `first` to `longest`. */
+export function growingPause(failures: number, first: number, longest: number): number {
+  return Math.min(first * 2 ** (failures - 1), longest);
+}
+
+const firstPauseInMilliseconds = 1_000;
+const longestPauseInMilliseconds = 15_000;
+
+export interface RetryUntilAbortedOptions {
+  signal?: AbortSignal | undefined;
+  /** Called when the service cannot be reached, before the next try. */
+  onInterruption?: ((problem: ServiceProblem) => void) | undefined;
+  /** Called when the service answers again after an interruption. */
+  onRecovery?: (() => void) | undefined;
+}
+
+/**
+ * Repeats `ask` while the service cannot be reached or fails, also after the client's own retries, until the signal aborts.
+ * @throws ServiceProblem if the service refuses; the signal's reason
+ */
+export async function retryUntilAborted<Answer>(
+  ask: () => Promise<Answer>,
+  { signal, onInterruption, onRecovery }: RetryUntilAbortedOptions,
+): Promise<Answer> {
+  let isInterrupted = false;
+  const pauseAfter = (error: unknown, failures: number) => {
+    if (!isTransient(error)) return undefined;
+    isInterrupted = true;
+    onInterruption?.(error);
+    return growingPause(failures, firstPauseInMilliseconds, longestPauseInMilliseconds);
+  };
+  const answer = await retry(ask, { signal, pauseAfter });
+  if (isInterrupted) onRecovery?.();
+  return answer;
+}
