@@ -105,7 +105,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   try {
     return { ...(await startParts(options, (part) => void stops.push(part))), stop };
   } catch (error) {
-    await stop();
+    await stop().catch(() => undefined); // the first failure tells more
     throw error;
   }
 }

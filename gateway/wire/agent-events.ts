@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { endingEvents } from '../../shared/runs/effects-of-reports.ts';
+import { endingEvents } from '../../shared/runs/ways-to-end.ts';
 import { stateEventIdPrefix, longestReason } from '../../shared/runs/report.ts';
 import type { AgentState } from './agent-states.ts';
 import type { AgentEvent, AgentLog } from './messages.ts';

@@ -52,7 +52,7 @@ export async function startIssuer({ claim, dataDirectory }: { claim: string; dat
     try {
       writeKeptFile(keptFile(dataDirectory), JSON.stringify(created));
     } catch (error) {
-      await server.stop();
+      await server.stop().catch(() => undefined); // the first failure tells more
       throw error;
     }
   }

@@ -16,16 +16,22 @@ import { completeTask, type Executions, completeWaitingTasks, executionName } fr
 import { recordSpent } from './record-presence.ts';
 import { type RunReference, type EndedBy, runReference } from './run-reference.ts';
 import { removeKeyFromSnapshot, removeServerKey } from './snapshot.ts';
-import type { Ending } from './ways-to-end.ts';
+import { endingOf, waysToEnd, type WayToEnd } from './ways-to-end.ts';
 
 /**
  * Ends a run; every run ends here. One transaction changes the status, the lists and the statistics, records the last event and
- * frees the CVM. The run ends with the first outcome that the CVM reported, or with `otherwise` if it reported none. Safe to
- * repeat: a run that has ended does not change.
+ * frees the CVM. The run ends with the first outcome in its claim, or in this way if there is none. Safe to repeat: a run that has
+ * ended does not change.
+ * @param detail see WayToEnd
  * @param now RFC 3339, UTC, milliseconds
  * @returns whether this call ended the run; false if it had ended before, or was deleted with its computation
  */
-export async function endRun(table: Table, reference: RunReference, otherwise: Ending, now: string): Promise<boolean> {
+export async function endRun(
+  table: Table,
+  reference: RunReference,
+  { way, detail }: { way: WayToEnd; detail?: string },
+  now: string,
+): Promise<boolean> {
   const { domain, computation_id, run_id, cvm_id } = reference;
   const rowKey = runKey(domain, run_id);
   if (!rowKey) return false;
@@ -39,7 +45,7 @@ export async function endRun(table: Table, reference: RunReference, otherwise: E
       return false;
     }
     const computation = parseToChange(domain, computation_id, [row, head]);
-    const { status, reason, is_confirmed } = claim?.outcome ?? whenStopping(run, otherwise);
+    const { status, reason, is_confirmed } = claim?.outcome ?? endingOf(way, run.status, detail);
 
     const ended: Run = { ...run, status, ended_at: now, reason };
     const details = { reason, ...(is_confirmed === undefined ? {} : { confirmed: is_confirmed }) };
@@ -67,19 +73,6 @@ async function freeCvm(table: Table, reference: RunReference, claim: ReadClaim):
   await transaction.commit(table);
 }
 
-/** A run that a user stopped ends as cancelled even if it fails. The reason names the failure. */
-function whenStopping(run: Run, otherwise: Ending): Ending {
-  if (run.status !== 'stopping' || otherwise.status === 'cancelled') return otherwise;
-  return { status: 'cancelled', reason: `Stopped; the CVM did not confirm it. ${otherwise.reason}`, is_confirmed: false };
-}
-
-const reasons: Record<EndedBy, string> = {
-  not_accepted: 'No CVM accepted the run in time.',
-  silence: 'The CVM fell silent.',
-  run_timeout: 'The run took longer than this stage allows.',
-  failure: 'A step of the lifecycle failed.',
-};
-
 /** Ends a run with the outcome in its claim, or as failed by `endedBy`. Then completes the task of a stop that still waits. */
 export async function recordOutcome(
   table: Table,
@@ -88,7 +81,7 @@ export async function recordOutcome(
   now: string,
 ): Promise<void> {
   const claim = await readClaim(table, run);
-  await endRun(table, run, { status: 'failed', reason: reasons[endedBy] }, now);
+  await endRun(table, run, { way: waysToEnd.recordOutcome[endedBy] }, now);
   if (claim?.stop_token !== undefined) await completeTask(executions, claim.stop_token);
 }
 
@@ -97,16 +90,16 @@ export async function recordOutcome(
  * ends the run itself.
  */
 export async function completeStop(table: Table, executions: Executions, run: RunReference, now: string): Promise<void> {
-  const unconfirmed: Ending = { status: 'cancelled', reason: 'Stopped; no CVM confirmed it in time.', is_confirmed: false };
+  const way = waysToEnd.completeStop.unconfirmed;
   await withFreshReads(table, async (table) => {
     const claim = await readClaim(table, run);
     if (!claim || claim.outcome) return;
     const transaction = new Transaction();
-    changeClaim(transaction, claim, { set: { outcome: unconfirmed }, unless: ['outcome'] });
+    changeClaim(transaction, claim, { set: { outcome: endingOf(way, 'stopping') }, unless: ['outcome'] });
     await transaction.commit(table);
   });
   const claim = await readClaim(table, run); // read again: it contains the tokens that were stored before it had an outcome
-  if (claim && !(await completeWaitingTasks(executions, claim))) await endRun(table, run, unconfirmed, now);
+  if (claim && !(await completeWaitingTasks(executions, claim))) await endRun(table, run, { way }, now);
 }
 
 const input = v.object({ ...runReference.entries, action: v.picklist(['run', 'stop']) });
@@ -138,5 +131,5 @@ export async function executionEnded(
     return;
   }
   if (action === 'stop') await completeStop(table, executions, run, now);
-  else await endRun(table, run, { status: 'failed', reason: `The execution of the run ended as ${status}.` }, now);
+  else await endRun(table, run, { way: waysToEnd.executionEnded.executionEnded, detail: status }, now);
 }

@@ -9,6 +9,7 @@ import { isActive, type Run } from '../computations/run.ts';
 import { conflict, ServiceError } from '../errors.ts';
 import { numberedId } from '../identifiers.ts';
 import { nextNumber } from '../lists/next-number.ts';
+import { log } from '../logger.ts';
 import { assetsOf, type Inputs } from '../manifest/manifest.ts';
 import { readInputs } from '../manifest/read-manifest.ts';
 import { startDigest } from '../manifest/run-snapshot.ts';
@@ -27,6 +28,7 @@ import { withGatewayLeases } from './gateway-lease.ts';
 import { parsePresence, whyNotReady, type StoredPresence } from './presence.ts';
 import type { RunReference } from './run-reference.ts';
 import { addSnapshot } from './snapshot.ts';
+import { waysToEnd } from './ways-to-end.ts';
 
 interface Started {
   runId: string;
@@ -58,17 +60,23 @@ export async function startRun(table: Table, executions: Executions, request: Ru
   const { reference } = started;
   try {
     await startExecution(executions, 'run', reference);
-    emitMetric('RunsStarted', 1);
   } catch (error) {
-    const deadline = deadlineOf(table).next();
     // With an Idempotency-Key, the repeat starts the run: its answer is kept.
-    if (!request.answerKeeper) {
-      const outcome = { status: 'failed', reason: 'The run could not be started.' } as const;
-      await endRun({ ...table, deadline: () => deadline }, reference, outcome, request.now);
-    }
+    if (!request.answerKeeper) await endUnstarted(table, reference, request.now);
     throw error;
   }
+  emitMetric('RunsStarted', 1);
   return started;
+}
+
+/** Ends a run whose execution was not started. A failure is only logged: the caller gets the error of the start. */
+async function endUnstarted(table: Table, reference: RunReference, now: string): Promise<void> {
+  const deadline = deadlineOf(table).next();
+  try {
+    await endRun({ ...table, deadline: () => deadline }, reference, { way: waysToEnd.startRun.notStarted }, now);
+  } catch (error) {
+    log('ERROR', 'A run that could not be started was not ended. The sweep ends it.', { run_id: reference.run_id }, error);
+  }
 }
 
 async function claimCvm(table: Table, request: RunRequest): Promise<Committed<Started>> {

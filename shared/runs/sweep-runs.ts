@@ -11,6 +11,7 @@ import { putItem } from '../table/writes.ts';
 import { readClaims, type Claim, changeClaim, readClaim, type CvmOfClaim } from './claim.ts';
 import { completeStop, endRun } from './end-run.ts';
 import { completeWaitingTasks, executionStatus, startExecution, type Executions } from './executions.ts';
+import { waysToEnd } from './ways-to-end.ts';
 
 /** AWS allows 250 calls of DescribeExecution at once, and refills 10 a second in most regions: 600 a minute. */
 const callsPerSweep = 200;
@@ -132,11 +133,9 @@ async function endIfOrphaned(
   } else if (resumes && !claim.outcome && findRun(runItem, claim.run_id)) {
     resumed = await resumeRun(table, executions, claim, status);
   } else {
-    const reason =
-      status === undefined
-        ? 'The execution of the run is gone: it was never started, or got lost.'
-        : `The execution of the run ended as ${status}.`;
-    return await endRun(table, claim, { status: 'failed', reason }, now);
+    const { executionEnded, executionGone } = waysToEnd.sweepRuns;
+    const ended = status === undefined ? { way: executionGone } : { way: executionEnded, detail: status };
+    return await endRun(table, claim, ended, now);
   }
   if (findRun(runItem, claim.run_id)?.status !== 'stopping') return false;
   const { domain, computation_id, run_id, cvm_id } = claim;

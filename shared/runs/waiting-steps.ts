@@ -9,7 +9,7 @@ import { addCommand, removeCommand } from './commands.ts';
 import { completeTask, failTaskAsOver, type Executions } from './executions.ts';
 import type { WaitingStep } from './run-reference.ts';
 import { assetsOfRun } from './snapshot.ts';
-import type { Ending } from './ways-to-end.ts';
+import { type Ending, endingOf, waysToEnd } from './ways-to-end.ts';
 
 /**
  * Offers the run to its CVM and stores the task token in the claim, so that the report with the acceptance can complete the
@@ -38,8 +38,8 @@ export async function offerRun(
     if (claim.offer_token === undefined) {
       const [deleted] = await cancelDeletions(table, run.domain, assetsOfRun(snapshot));
       if (deleted !== undefined) {
-        const reason = `The asset ${deleted} was deleted while the run started.`;
-        return await endBeforeOffer(table, executions, claim, { task_token, outcome: { status: 'failed', reason } });
+        const outcome = endingOf(waysToEnd.offerRun.assetDeleted, 'running', deleted);
+        return await endBeforeOffer(table, executions, claim, { task_token, outcome });
       }
     }
 
@@ -64,8 +64,8 @@ async function withdrawOffer(table: Table, executions: Executions, claim: ReadCl
     await transaction.commit(table);
     return;
   }
-  const reason = 'Stopped before the run was offered to the CVM.';
-  await endBeforeOffer(table, executions, claim, { task_token, outcome: { status: 'cancelled', reason, is_confirmed: true } });
+  const outcome = endingOf(waysToEnd.offerRun.stopped, 'stopping');
+  await endBeforeOffer(table, executions, claim, { task_token, outcome });
 }
 
 /** Ends a run that its CVM was never offered. */

@@ -1,5 +1,6 @@
 import { expect, vi } from 'vitest';
 import { executionStatus } from '../../shared/runs/executions.ts';
+import { endingOf, waysToEnd, type WayToEnd } from '../../shared/runs/ways-to-end.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
 import { getItem } from '../../shared/table/table.ts';
 import { agentEvent, cvm1, type Scenario } from './lifecycle-scenario.ts';
@@ -28,6 +29,7 @@ export async function expectEndedOnce(lifecycle: LifecycleStack, scenario: Scena
 
   const ended = await scenario.runOf(computation);
   expect(ended).toMatchObject({ id: run, status, reason: expect.stringContaining(reason ?? '') as string });
+  expect(isInTable(status, String(ended['reason']))).toBe(true);
   expect(Date.parse(String(ended['ended_at']))).toBeGreaterThanOrEqual(Date.parse(String(ended['started_at'])));
   const finals = (await scenario.eventsOf(computation, run)).filter((event) => /^(?:completed|failed|cancelled)\//.test(event));
   expect(finals).toEqual([`${status}/${status === 'failed' ? 'failure' : 'success'}`]);
@@ -41,6 +43,19 @@ export async function expectEndedOnce(lifecycle: LifecycleStack, scenario: Scena
     untilTestEnds,
   );
   await expectNothingLeft(lifecycle, scenario, next, cvm);
+}
+
+/** Whether a way of the table ends like this. */
+function isInTable(status: string, reason: string): boolean {
+  const ways: WayToEnd[] = Object.values(waysToEnd).flatMap((ofFunction) => Object.values<WayToEnd>(ofFunction));
+  return ways.some((way) =>
+    (['running', 'stopping'] as const).some((before) => {
+      if (endingOf(way, before).status !== status) return false;
+      const [start = '', end = ''] = endingOf(way, before, '…').reason.split('…');
+      const isWithDetail = start !== '' && reason.startsWith(start) && reason.endsWith(end);
+      return isWithDetail || reason === endingOf(way, before).reason;
+    }),
+  );
 }
 
 async function expectNothingLeft(

@@ -6,6 +6,7 @@ import { systemClock } from '../../../shared/clock.ts';
 import { registerCvm } from '../../../shared/cvms/change-cvm.ts';
 import { readClaimsOfDomain } from '../../../shared/runs/claim.ts';
 import { endRun } from '../../../shared/runs/end-run.ts';
+import { waysToEnd } from '../../../shared/runs/ways-to-end.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { writeSweepState } from '../../../shared/runs/sweep-runs.ts';
 import { aReadyComputation, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
@@ -55,7 +56,7 @@ const remove = (more: Partial<DomainStorage> = {}) =>
 
 async function endRunsOf(domain: string): Promise<void> {
   for (const claim of await readClaimsOfDomain(stores.table, domain)) {
-    await endRun(stores.table, claim, { status: 'failed', reason: 'The test ends it.' }, byAlice.now);
+    await endRun(stores.table, claim, { way: waysToEnd.recordOutcome.failure }, byAlice.now);
   }
 }
 

@@ -6,6 +6,7 @@ import { readClaim } from '../../../shared/runs/claim.ts';
 import { endRun } from '../../../shared/runs/end-run.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
 import { offerRun } from '../../../shared/runs/waiting-steps.ts';
+import { waysToEnd } from '../../../shared/runs/ways-to-end.ts';
 import { readRun } from '../../../shared/computations/read-run.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import { cvmKeys, runKeys } from '../../../shared/table/keys.ts';
@@ -28,7 +29,7 @@ describe('endRun', () => {
       const reports = [{ id: 'r1', run_id, type: 'rejected' as const, command_id, reason: 'no memory' }];
       await recordReports(stores.table, stores.executions, { domain, cvmId: run.cvm_id, reports, now: byAlice.now });
     });
-    await endRun(stores.mortal, run, { status: 'failed', reason: 'The CVM fell silent.' }, byAlice.now);
+    await endRun(stores.mortal, run, { way: waysToEnd.recordOutcome.silence }, byAlice.now);
     expect(await readRun(stores.table, domain, run_id)).toMatchObject({
       status: 'failed',
       reason: 'The CVM rejected the run: no memory',
@@ -51,7 +52,7 @@ describe('endRun', () => {
     expect(await commands()).toMatchObject([{ type: 'run', run_id }]);
     expect(await getItems(stores.table, commandKeys)).toMatchObject([{ run_id }, { run_id }]);
 
-    await endRun(stores.table, run, { status: 'failed', reason: 'The CVM fell silent.' }, byAlice.now);
+    await endRun(stores.table, run, { way: waysToEnd.recordOutcome.silence }, byAlice.now);
     expect(await kept()).not.toContain('secret');
     expect(await commands()).toEqual([]);
     expect(await getItems(stores.table, commandKeys)).toEqual([undefined, undefined]);

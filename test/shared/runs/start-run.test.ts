@@ -10,6 +10,7 @@ import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
 import { offerRun } from '../../../shared/runs/waiting-steps.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';
+import { sweepRuns } from '../../../shared/runs/sweep-runs.ts';
 import type { AnswerKeeper } from '../../../shared/table/commit-change.ts';
 import { writableKey } from '../../../shared/table/keys.ts';
 import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';
@@ -65,6 +66,23 @@ describe('startRun', () => {
     await expect(start).rejects.toThrow('It is down.');
     await stop();
     expect(await readComputation(stores.table, domain, id)).toMatchObject({ status, run: { status } });
+  });
+
+  it('throws what failed first when the run can neither be started nor ended, and leaves it to the sweep', async () => {
+    const { id } = await aReadyComputation(stores, domain);
+    const { executions, stop } = await startIdleStepFunctions();
+    executions.client.middlewareStack.add(
+      () => async () => {
+        beforeTheNextTransaction(stores.mortal, () => Promise.reject(new Error('The table is broken.')));
+        throw new Error('It is down.');
+      },
+      { step: 'initialize' },
+    );
+    await expect(aRun({ table: stores.mortal, executions }, domain, id, 'cvm-down')).rejects.toThrow('It is down.');
+    await stop();
+    expect(await readComputation(stores.table, domain, id)).toMatchObject({ status: 'running' });
+    expect(await sweepRuns(stores.table, stores.executions, byAlice.now, { graceInSeconds: 0 })).toBeGreaterThan(0);
+    expect(await readComputation(stores.table, domain, id)).toMatchObject({ status: 'failed' });
   });
 
   it('hands the CVM the agent configuration that replaces the one it has just read', async () => {

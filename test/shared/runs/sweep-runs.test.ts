@@ -12,10 +12,14 @@ import { readRun } from '../../../shared/computations/read-run.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
 import { sweepRuns } from '../../../shared/runs/sweep-runs.ts';
+import { waysToEnd } from '../../../shared/runs/ways-to-end.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { aReadyComputation, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { startIdleStepFunctions } from '../../support/lifecycle-idle-step-functions.ts';
+
+/** How runs end that a test ends. */
+const end = { way: waysToEnd.recordOutcome.failure };
 
 let stores: Stores;
 let lost: Awaited<ReturnType<typeof startIdleStepFunctions>>;
@@ -87,12 +91,11 @@ describe('sweepRuns', () => {
     const { id } = await aReadyComputation(stores, 'd1');
     const run_id = await aRun({ table: stores.table, executions: lost.executions }, 'd1', id, 'cvm-ended');
     const reference = { domain: 'd1', computation_id: id, run_id, cvm_id: 'cvm-ended' };
-    const outcome = { status: 'failed', reason: 'The test ends it.' } as const;
     beforeTheNextTransaction(stores.mortal, async () => {
-      expect(await endRun(stores.table, reference, outcome, byAlice.now)).toBe(true);
+      expect(await endRun(stores.table, reference, end, byAlice.now)).toBe(true);
     });
     expect(await sweepRuns(stores.mortal, stores.executions, byAlice.now, { graceInSeconds: 0 })).toBe(0);
-    expect(await readRun(stores.table, 'd1', run_id)).toMatchObject({ reason: 'The test ends it.' });
+    expect(await readRun(stores.table, 'd1', run_id)).toMatchObject({ reason: end.way.reason() });
   });
 
   it('starts the execution of a stop that a crash has left out', async () => {
@@ -147,8 +150,7 @@ describe('sweepRuns', () => {
 
   describe('when it has calls for only some of the runs', () => {
     beforeEach(async () => {
-      const outcome = { status: 'failed', reason: 'The test ends it.' } as const;
-      for (const claim of await readClaims(stores.table)) await endRun(stores.table, claim, outcome, byAlice.now);
+      for (const claim of await readClaims(stores.table)) await endRun(stores.table, claim, end, byAlice.now);
     });
 
     const sweep = (table: Table, mostCalls: number) =>
