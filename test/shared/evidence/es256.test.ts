@@ -1,7 +1,8 @@
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import fc from 'fast-check';
+import { calculateJwkThumbprint } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { joinedSignature, verifiesEs256 } from '../../../shared/evidence/es256.ts';
+import { joinedSignature, keyObjectOf, publicJwkOf, verifiesEs256 } from '../../../shared/evidence/es256.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const signed = (text: string, dsaEncoding: 'der' | 'ieee-p1363', key: KeyObject = privateKey) =>
@@ -60,5 +61,33 @@ describe('verifiesEs256', () => {
     const signature = signed('statement', 'ieee-p1363').toString('base64url');
     expect(verifiesEs256('Statement', signature, publicKey)).toBe(false);
     expect(verifiesEs256('statement', signature, generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey)).toBe(false);
+  });
+});
+
+const spkiOf = (namedCurve: string) =>
+  generateKeyPairSync('ec', { namedCurve }).publicKey.export({ format: 'der', type: 'spki' });
+
+describe('publicJwkOf', () => {
+  it('names a key by its thumbprint, as other libraries compute it', async () => {
+    const jwk = publicJwkOf(spkiOf('P-256'));
+    expect(jwk.kid).toBe(await calculateJwkThumbprint(jwk));
+    expect(jwk).toEqual({
+      kty: 'EC',
+      crv: 'P-256',
+      x: expect.any(String),
+      y: expect.any(String),
+      use: 'sig',
+      alg: 'ES256',
+      kid: jwk.kid,
+    });
+  });
+
+  it('is the key itself, which keyObjectOf returns', () => {
+    const spki = spkiOf('P-256');
+    expect(keyObjectOf(publicJwkOf(spki)).export({ format: 'der', type: 'spki' })).toEqual(spki);
+  });
+
+  it('throws for a key on another curve', () => {
+    expect(() => publicJwkOf(spkiOf('P-384'))).toThrow();
   });
 });
