@@ -35,7 +35,7 @@ export const reads = ['GetItem', 'BatchGetItem', 'Query'] as const;
 /** Reads, appends an event to the journal, and changes the row that the event is about. */
 export const appends = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'] as const;
 
-/** Changes members of lists, and folds the changes of their index now and then (shared/lists/record-change.ts). */
+/** Changes members of lists, and folds the changes of their index now and then (shared/lists/fold-due.ts). */
 export const changesLists = [
   'GetItem',
   'BatchGetItem',

@@ -1,6 +1,6 @@
 import { notFound } from '../errors.ts';
 import { indexedLists, memberChange } from '../lists/indexed-list.ts';
-import { recordChange } from '../lists/record-change.ts';
+import { recordChange } from '../lists/fold-due.ts';
 import { keyToWrite, userKeys } from '../table/keys.ts';
 import { schemaAttribute } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';

@@ -4,7 +4,7 @@ import { appendEvents } from '../events/append-events.ts';
 import { dayOf } from '../lists/days.ts';
 import { groupOfOwner, indexedLists, memberChange, stateOf } from '../lists/indexed-list.ts';
 import type { MemberChange, Step } from '../lists/log.ts';
-import { recordChange } from '../lists/record-change.ts';
+import { recordChange } from '../lists/fold-due.ts';
 import { computationKeys, journalKeys, type Key, keyToWrite, type RowKey, userKeys } from '../table/keys.ts';
 import { readSettled } from '../table/read-settled.ts';
 import { schemaAttribute } from '../table/schema-version.ts';

@@ -3,7 +3,7 @@ import { preconditionFailed, conflict, notFound, invalid } from '../errors.ts';
 import { holdsPrivateKey } from '../holds-private-key.ts';
 import { indexedLists, memberChange } from '../lists/indexed-list.ts';
 import { nextNumber } from '../lists/next-number.ts';
-import { recordChange } from '../lists/record-change.ts';
+import { recordChange } from '../lists/fold-due.ts';
 import { assertUnclaimed } from '../runs/claim.ts';
 import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
 import { withFreshReads, StaleReadError } from '../table/fresh-reads.ts';

@@ -15,7 +15,7 @@ import { isActive } from '../computations/run.ts';
 import { conflict, ServiceError } from '../errors.ts';
 import type { NewEvent } from '../events/event.ts';
 import { indexedLists, memberChange } from '../lists/indexed-list.ts';
-import { recordChange } from '../lists/record-change.ts';
+import { recordChange } from '../lists/fold-due.ts';
 import { type AnsweredRequest, commitChange, type Committed } from '../table/commit-change.ts';
 import { assetKeys, computationKeys, type Key, listKeys, lists, runKeys, userKeys } from '../table/keys.ts';
 import { getItem, getItems, type Table } from '../table/table.ts';

@@ -3,8 +3,8 @@ import { listKeys } from '../table/keys.ts';
 import { scanPage } from '../table/scan.ts';
 import { queryPrefix, type Table } from '../table/table.ts';
 import { listsOfIndex, type IndexedList } from './indexed-list.ts';
-import { readLog } from './read-log.ts';
-import { readHead } from './stored-head.ts';
+import { readLog } from './unfolded-entries.ts';
+import { readHead } from './head.ts';
 
 const itemsPerPage = 5_000;
 const noScope = { scope: '', logShards: 1 };

@@ -1,17 +1,17 @@
 import {
+  type Child,
   comparePlaces,
   countsOf,
   indexFrom,
   isLeaf,
-  sizesOf,
-  type Child,
   type Member,
+  newNodeId,
   type Place,
+  sizesOf,
   type State,
   type TreeNode,
 } from './node.ts';
-import { newNodeId } from './node-ids.ts';
-import { emptyTree, type NodeSource, type Tree } from './tree.ts';
+import { emptyTree, type NodeSource, type Tree } from './stored-nodes.ts';
 
 /** A node up to this size costs one write unit, keys included. */
 const maxNodeBytes = 900;

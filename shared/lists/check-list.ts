@@ -3,8 +3,7 @@ import { clockOf, queryBetween, type Item, type Table } from '../table/table.ts'
 import { memberOfRow, treeIdsOf, type IndexedList } from './indexed-list.ts';
 import { afterAllNumbers, countsOf, placeName, sumOf, type Child, type Member, type State, type TreeNode } from './node.ts';
 import { allStates } from './read-page.ts';
-import { membersBetween, type OnChild } from './members-between.ts';
-import type { View } from './select-members.ts';
+import { membersBetween, type OnChild, type View } from './select-members.ts';
 import { withSnapshot, type Snapshot } from './snapshot.ts';
 
 /** A member that a list's index has in another state than its row. State 0: it is not there. */

@@ -7,8 +7,7 @@ import { queryPrefix, type Table } from '../table/table.ts';
 import { deleteItemIf, deleteItems, putItem, removeAttributes } from '../table/writes.ts';
 import { keepDeadNodes, removeNodes } from './dead-nodes.ts';
 import type { Fold, Head } from './head.ts';
-import type { ListIndex } from './list-index.ts';
-import { attributesUpTo, type LogEntry, type LoggedStep } from './log.ts';
+import { attributesUpTo, type ListIndex, type LogEntry, type LoggedStep } from './log.ts';
 
 /** What a fold writes and replaces, recorded before it begins, so that nothing is left behind if it dies. */
 export interface FoldPlan {

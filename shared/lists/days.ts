@@ -6,8 +6,7 @@ import { clockOf, getItems, queryBetween, type Item, type Table } from '../table
 import { putItemIf } from '../table/writes.ts';
 import type { DayCounts, Head } from './head.ts';
 import type { IndexedList } from './indexed-list.ts';
-import type { ListIndex } from './list-index.ts';
-import type { LogEntry } from './log.ts';
+import type { ListIndex, LogEntry } from './log.ts';
 import { emptyCounts } from './node.ts';
 import { TornReadError, withSnapshot, type Snapshot } from './snapshot.ts';
 

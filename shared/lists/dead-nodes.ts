@@ -5,8 +5,8 @@ import { keyOfItem, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { queryPrefix, type Item, type Table } from '../table/table.ts';
 import { deleteItems, putItems } from '../table/writes.ts';
-import type { ListIndex } from './list-index.ts';
-import { idInPlaceOf, newNodeId } from './node-ids.ts';
+import type { ListIndex } from './log.ts';
+import { idInPlaceOf, newNodeId } from './node.ts';
 import { removeNode } from './stored-nodes.ts';
 
 /** An item of them costs one write unit. */

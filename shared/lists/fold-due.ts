@@ -1,13 +1,16 @@
 import * as v from 'valibot';
+import { deleteDeadNodes } from './dead-nodes.ts';
+import { changesPerFoldCheck, changesUntilFoldCheck, rememberFoldCheck } from './fold-schedule.ts';
+import { foldChanges, leastToMark } from './fold.ts';
+import { listsOfIndex } from './indexed-list.ts';
+import { type ListIndex, logChange, nameOfResource, type Step } from './log.ts';
 import { log } from '../logger.ts';
 import { emitWaiting } from '../metrics.ts';
 import { dueFoldKeys, writableKey } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { clockOf, deadlineOf, queryPartition, type Item, type Table } from '../table/table.ts';
+import { clockOf, deadlineOf, type Item, queryPartition, type Table } from '../table/table.ts';
+import type { Transaction } from '../table/transaction.ts';
 import { deleteItemIf } from '../table/writes.ts';
-import { deleteDeadNodes } from './dead-nodes.ts';
-import { foldChanges, leastToMark } from './fold.ts';
-import { listsOfIndex } from './indexed-list.ts';
 
 /** A fold marks its index before it commits. After this time it has ended or died. */
 const longestFoldInMilliseconds = 60_000;
@@ -74,4 +77,28 @@ async function foldMarked(table: Table, mark: Item): Promise<number> {
     await deleteItemIf(table, writableKey(pk, scope), unchanged);
   }
   return steps;
+}
+
+/** Adds a change of members to the transaction that changes the resource. See logChange. */
+export function recordChange(
+  transaction: Transaction,
+  index: ListIndex,
+  { resource, name = nameOfResource(resource), ...step }: Step & { resource: number; name?: string },
+): void {
+  transaction.add(logChange(index, resource, step, name));
+  const change = resource * 5 + step.version;
+  if (change % changesPerFoldCheck !== 0) return;
+  transaction.afterwards(async (table) => {
+    if (change % changesUntilFoldCheck(table, index) === 0) await tryToFold(table, index);
+  });
+}
+
+/** The change has succeeded. The next check folds what this one failed to fold. */
+async function tryToFold(table: Table, index: ListIndex): Promise<void> {
+  try {
+    const { steps, folds, worthFrom } = await foldChanges(table, index);
+    if (steps >= leastToMark || folds > 0) rememberFoldCheck(table, index, worthFrom); // the schedule knows the index
+  } catch (error) {
+    log('WARN', 'The changes of a list were not folded, and will be later.', { index: index.scope }, error);
+  }
 }

@@ -1,9 +1,11 @@
 import * as v from 'valibot';
+import { ByteReader, ByteWriter, isLeaf, lengthOfInteger } from './node.ts';
+import type { ListIndex } from './log.ts';
+import { joinEdge, type StoredEdge, type Tree } from './stored-nodes.ts';
+import { indexKeys } from '../table/index-keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
-import type { Item } from '../table/table.ts';
-import { ByteReader, ByteWriter, lengthOfInteger } from './bytes.ts';
-import { isLeaf } from './node.ts';
-import { joinEdge, type StoredEdge, type Tree } from './tree.ts';
+import { getItem, type Item, type Table } from '../table/table.ts';
+import { putItemIf } from '../table/writes.ts';
 
 /**
  * A fold whose entries may still be in the log, or seen there by a reader that began before it. Its stages:
@@ -108,4 +110,17 @@ export function newestInHead(head: Head, treeId: string): { tree: Tree; from: nu
   const tree = joinEdge(edgeInHead(head, treeId));
   const first = isLeaf(tree) ? tree.members[0] : tree.children[0]?.first;
   return { tree, from: head.roots[treeId] === undefined ? 0 : (first?.number ?? 0) };
+}
+
+export async function readHead(table: Table, index: ListIndex): Promise<Head> {
+  return parseHead(await getItem(table, indexKeys.head(index)));
+}
+
+/** Replaces the head with its next version, unless it has been replaced since it was read. @returns whether it was replaced */
+export function commitHead(table: Table, index: ListIndex, head: Head): Promise<boolean> {
+  const isNext =
+    head.version === 1
+      ? { ConditionExpression: 'attribute_not_exists(pk)' }
+      : { ConditionExpression: 'version = :before', ExpressionAttributeValues: { ':before': head.version - 1 } };
+  return putItemIf(table, { ...indexKeys.head(index), ...encodeHead(head) }, isNext);
 }

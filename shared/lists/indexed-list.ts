@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { numberOf } from '../identifiers.ts';
 import { listKeys, listNames, lists, type List } from '../table/keys.ts';
 import type { Item } from '../table/table.ts';
-import type { ListIndex } from './list-index.ts';
-import type { MemberChange } from './log.ts';
+import type { ListIndex, MemberChange } from './log.ts';
 import type { Member, State } from './node.ts';
 
 /** A list with its place in an index. The states are the values that it is filtered by; their codes are stored. */

@@ -1,7 +1,6 @@
 import { newestInHead, type Head } from './head.ts';
-import type { ListIndex } from './list-index.ts';
-import type { LogEntry, LoggedStep } from './log.ts';
-import { maxChangesOfFold } from './part-to-fold.ts';
+import type { ListIndex, LogEntry, LoggedStep } from './log.ts';
+import { maxChangesOfFold } from './unfolded-entries.ts';
 
 /** For changes that are mostly among the newest members, which share the nodes that a fold writes. */
 const leastAmongNewest = 32;

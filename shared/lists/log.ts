@@ -1,10 +1,25 @@
-import { indexKeys } from '../table/index-keys.ts';
 import * as v from 'valibot';
-import { parseStored } from '../table/parse-stored.ts';
-import type { Item } from '../table/table.ts';
-import type { Action } from '../table/action.ts';
-import type { ListIndex } from './list-index.ts';
 import type { State } from './node.ts';
+import type { Action } from '../table/action.ts';
+import { indexKeys, type IndexPlace } from '../table/index-keys.ts';
+import { parseStored } from '../table/parse-stored.ts';
+import { readSettled } from '../table/read-settled.ts';
+import type { Item, Table } from '../table/table.ts';
+
+/**
+ * The index of one or more lists that change together, such as the computations and the runs of a domain. It consists of
+ *   the log    an entry for each resource that changed: which members came, moved to another state or went
+ *   the head   totals, the newest members, and which entries the trees contain already
+ *   the trees  see node.ts; one for each list, and one for each filter with many values
+ * A change writes only its own entry, so that two changes never meet. Folding moves entries into the trees (fold.ts).
+ * The `scope` is the partition of its first list's rows.
+ */
+export interface ListIndex extends IndexPlace {
+  /** The id of each list's tree, with the id of its filter's tree if it has one. */
+  trees: Readonly<Record<string, string | undefined>>;
+  /** The ids of the lists whose filter has a group for every few members, such as runs by computation. */
+  listsOfSmallGroups?: readonly string[];
+}
 
 /** A member that came, moved to another state or went. State 0: no member. */
 export interface MemberChange {
@@ -145,4 +160,13 @@ function storedStep(version: number, text: string): StoredStep {
 /** Returns the attributes of an entry's steps up to a version. */
 export function attributesUpTo({ steps }: LogEntry<LoggedStep>, version: number): string[] {
   return steps.filter((step) => step.version <= version).map((step) => stepPrefix + String(step.version));
+}
+
+/**
+ * Returns whether a step of a resource is still in the log. Once it is not, it never is again, and no read that begins later needs to see
+ * it: the trees have contained it for at least four seconds.
+ */
+export async function isLogged(table: Table, index: ListIndex, resource: number, version: number): Promise<boolean> {
+  const [entry] = await readSettled(table, [indexKeys.entry(index, resource, nameOfResource(resource))]);
+  return entry !== undefined && parseEntry(entry).steps.some((step) => step.version === version);
 }

@@ -5,14 +5,11 @@ import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { SharedReads } from '../table/shared-reads.ts';
 import { clockOf, deadlineOf, getItem, queryPrefix, type Item, type Table } from '../table/table.ts';
 import { edgeInHead, newestInHead, parseHead, type Head } from './head.ts';
-import type { ListIndex } from './list-index.ts';
-import type { LogEntry } from './log.ts';
-import { missingBefore, readLog } from './read-log.ts';
+import type { ListIndex, LogEntry } from './log.ts';
+import { differencesIn, missingBefore, readLog, unfoldedEntries } from './unfolded-entries.ts';
 import { maxReadInMilliseconds } from './read-margin.ts';
 import type { Difference, View } from './select-members.ts';
-import { NodeGoneError, StoredNodes } from './stored-nodes.ts';
-import { joinEdge, type Tree } from './tree.ts';
-import { differencesIn, unfoldedEntries } from './unfolded.ts';
+import { joinEdge, NodeGoneError, StoredNodes, type Tree } from './stored-nodes.ts';
 
 /** How often a read starts again before a missing node counts as damage. */
 const maxRestarts = 5;

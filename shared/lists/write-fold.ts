@@ -11,15 +11,13 @@ import { countDays, moveOldDays, readDaysNotIn } from './days.ts';
 import { DeadNodes } from './dead-nodes.ts';
 import type { Head } from './head.ts';
 import { countSteps } from './least-steps.ts';
-import type { ListIndex } from './list-index.ts';
-import type { LogEntry } from './log.ts';
+import type { ListIndex, LogEntry } from './log.ts';
 import { countsOf, placeName, type TreeNode } from './node.ts';
 import { stayInMilliseconds } from './read-margin.ts';
 import type { Difference } from './select-members.ts';
 import { readTree } from './snapshot.ts';
-import { nodeItems, replaceNode, StoredNodes } from './stored-nodes.ts';
-import { divideEdge, type Tree } from './tree.ts';
-import { differencesOf, versionsOf } from './unfolded.ts';
+import { divideEdge, nodeItems, replaceNode, StoredNodes, type Tree } from './stored-nodes.ts';
+import { differencesOf, versionsOf } from './unfolded-entries.ts';
 
 const callsAtOnce = 25;
 

@@ -4,7 +4,7 @@ import type { Run } from '../computations/run.ts';
 import { numberOf } from '../identifiers.ts';
 import { groupOfComputation, indexedLists, memberChange } from '../lists/indexed-list.ts';
 import { lastVersion, nameOfResource, type MemberChange } from '../lists/log.ts';
-import { recordChange } from '../lists/record-change.ts';
+import { recordChange } from '../lists/fold-due.ts';
 import { StaleReadError } from '../table/fresh-reads.ts';
 import { keyToWrite, listKeys, lists, type Key } from '../table/keys.ts';
 import { schemaAttribute } from '../table/schema-version.ts';

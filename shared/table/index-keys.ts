@@ -1,6 +1,6 @@
 import { padded, writableKey, type Key } from './keys.ts';
 
-/** Where the items of a list index are (shared/lists/list-index.ts). */
+/** Where the items of a list index are (shared/lists/log.ts). */
 export interface IndexPlace {
   /** Unique in the table. */
   scope: string;
@@ -11,7 +11,7 @@ export interface IndexPlace {
 /** One partition takes 1,000 write units per second, and a fold may write hundreds of nodes. */
 const nodeShards = 8;
 
-/** The first bytes of a node's identifier are the key of its item (shared/lists/node-ids.ts). */
+/** The first bytes of a node's identifier are the key of its item (shared/lists/node.ts). */
 export const nodeKeyBytes = 8;
 
 function keyOfNode(id: string): string {

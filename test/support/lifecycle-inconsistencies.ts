@@ -8,7 +8,7 @@ import { indexedLists } from '../../shared/lists/indexed-list.ts';
 import { countDays, dayOfKey, parseDay } from '../../shared/lists/days.ts';
 import { parseHead as parseListHead } from '../../shared/lists/head.ts';
 import { parseEntry } from '../../shared/lists/log.ts';
-import { unfoldedEntries } from '../../shared/lists/unfolded.ts';
+import { unfoldedEntries } from '../../shared/lists/unfolded-entries.ts';
 import { indexKeys } from '../../shared/table/index-keys.ts';
 import { cvmKeys, listKeys, lists, userKeys, type Key } from '../../shared/table/keys.ts';
 import { inLists } from './list-inconsistencies.ts';

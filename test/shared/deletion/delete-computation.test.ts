@@ -4,7 +4,7 @@ import { deleteComputation } from '../../../shared/deletion/delete-computation.t
 import { numberOf } from '../../../shared/identifiers.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { nameOfResource } from '../../../shared/lists/log.ts';
-import { readLog } from '../../../shared/lists/read-log.ts';
+import { readLog } from '../../../shared/lists/unfolded-entries.ts';
 import { allowed, aReadyComputation, aRun, endRunWith, startStores } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';

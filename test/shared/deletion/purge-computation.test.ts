@@ -9,7 +9,7 @@ import { numberOf } from '../../../shared/identifiers.ts';
 import { foldChanges } from '../../../shared/lists/fold.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { nameOfResource } from '../../../shared/lists/log.ts';
-import { readLog } from '../../../shared/lists/read-log.ts';
+import { readLog } from '../../../shared/lists/unfolded-entries.ts';
 import { runKeys } from '../../../shared/table/keys.ts';
 import { queryPrefix } from '../../../shared/table/table.ts';
 import { putItems } from '../../../shared/table/writes.ts';

@@ -1,12 +1,11 @@
 import { beforeAll, expect, it } from 'vitest';
 import { buildTree } from '../../../tools/bench/lists/build-tree.ts';
-import { toSetIn } from '../../../shared/lists/build-trees.ts';
+import { headOfTrees, toSetIn } from '../../../shared/lists/build-trees.ts';
 import { emptyHead, encodeHead, parseHead } from '../../../shared/lists/head.ts';
-import { headOfTrees } from '../../../shared/lists/head-of-trees.ts';
 import { groupOfComputation, groupOfOwner, indexedLists, treeIdsOf, memberChange } from '../../../shared/lists/indexed-list.ts';
 import type { State } from '../../../shared/lists/node.ts';
 import { readPage } from '../../../shared/lists/read-page.ts';
-import { recordChange } from '../../../shared/lists/record-change.ts';
+import { recordChange } from '../../../shared/lists/fold-due.ts';
 import { indexKeys } from '../../../shared/table/index-keys.ts';
 import type { Key } from '../../../shared/table/keys.ts';
 import type { Item, Table } from '../../../shared/table/table.ts';

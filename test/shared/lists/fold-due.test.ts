@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { buildTree } from '../../../tools/bench/lists/build-tree.ts';
 import { foldChanges } from '../../../shared/lists/fold.ts';
 import { foldDueLists } from '../../../shared/lists/fold-due.ts';
-import { headOfTrees } from '../../../shared/lists/head-of-trees.ts';
+import { headOfTrees } from '../../../shared/lists/build-trees.ts';
 import { emptyHead, encodeHead, parseHead } from '../../../shared/lists/head.ts';
 import { indexedLists, memberChange } from '../../../shared/lists/indexed-list.ts';
 import { logChange, nameOfResource, type Step } from '../../../shared/lists/log.ts';

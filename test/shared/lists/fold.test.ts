@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { foldChanges } from '../../../shared/lists/fold.ts';
 import { groupOfOwner, indexedLists, memberChange } from '../../../shared/lists/indexed-list.ts';
 import { logChange } from '../../../shared/lists/log.ts';
-import { readHead } from '../../../shared/lists/stored-head.ts';
+import { readHead } from '../../../shared/lists/head.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { changesLists } from '../../../shared/uses.ts';
 import { startProxiedTable } from '../../support/proxied-table.ts';

@@ -3,7 +3,7 @@ import { emptyHead, type Head } from '../../../shared/lists/head.ts';
 import { leastStepsToFold } from '../../../shared/lists/least-steps.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import type { LogEntry } from '../../../shared/lists/log.ts';
-import { divideEdge } from '../../../shared/lists/tree.ts';
+import { divideEdge } from '../../../shared/lists/stored-nodes.ts';
 
 const newest = 1_000;
 

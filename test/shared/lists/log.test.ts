@@ -10,8 +10,7 @@ import {
   type Step,
   type StoredStep,
 } from '../../../shared/lists/log.ts';
-import { missingBefore } from '../../../shared/lists/read-log.ts';
-import { differencesOf, unfoldedEntries, versionsOf } from '../../../shared/lists/unfolded.ts';
+import { differencesOf, missingBefore, unfoldedEntries, versionsOf } from '../../../shared/lists/unfolded-entries.ts';
 
 const index = { scope: 'computations#d1', logShards: 2, trees: { c: 'o', r: undefined } };
 

@@ -5,11 +5,10 @@ import { groupOfComputation, indexedLists } from '../../../shared/lists/indexed-
 import { logChange } from '../../../shared/lists/log.ts';
 import { afterAllNumbers, isLeaf, type TreeNode } from '../../../shared/lists/node.ts';
 import { selectMembers } from '../../../shared/lists/select-members.ts';
-import { readWholeLog } from '../../../shared/lists/read-log.ts';
+import { readWholeLog, unfoldedEntries } from '../../../shared/lists/unfolded-entries.ts';
 import { readTree, withSnapshot } from '../../../shared/lists/snapshot.ts';
-import { readHead } from '../../../shared/lists/stored-head.ts';
+import { readHead } from '../../../shared/lists/head.ts';
 import { StoredNodes } from '../../../shared/lists/stored-nodes.ts';
-import { unfoldedEntries } from '../../../shared/lists/unfolded.ts';
 import { indexKeys } from '../../../shared/table/index-keys.ts';
 import { queryPartition, type Table } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { indexedLists, memberChange } from '../../../shared/lists/indexed-list.ts';
-import { recordChange } from '../../../shared/lists/record-change.ts';
+import { recordChange } from '../../../shared/lists/fold-due.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 
 /** Counts the checks that follow it. */

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clearFold } from '../../../shared/lists/clear-fold.ts';
-import { idInPlaceOf, newNodeId } from '../../../shared/lists/node-ids.ts';
-import type { TreeNode } from '../../../shared/lists/node.ts';
+import { idInPlaceOf, newNodeId, type TreeNode } from '../../../shared/lists/node.ts';
 import { NodeGoneError, nodeItems, removeNode, replaceNode, StoredNodes } from '../../../shared/lists/stored-nodes.ts';
 import { indexKeys } from '../../../shared/table/index-keys.ts';
 import { getItem } from '../../../shared/table/table.ts';

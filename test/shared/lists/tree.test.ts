@@ -12,7 +12,7 @@ import {
   type TreeNode,
 } from '../../../shared/lists/node.ts';
 import { selectMembers, type Difference } from '../../../shared/lists/select-members.ts';
-import { decodeEdge, emptyTree, encodeEdge, type NodeSource, type Tree } from '../../../shared/lists/tree.ts';
+import { decodeEdge, emptyTree, encodeEdge, type NodeSource, type Tree } from '../../../shared/lists/stored-nodes.ts';
 
 /** Keeps nodes as their bytes, and drops nothing that a tree still contains. */
 class MemoryStore implements NodeSource {

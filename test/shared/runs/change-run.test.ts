@@ -4,7 +4,7 @@ import type { Run } from '../../../shared/computations/run.ts';
 import { numberedId, numberOf } from '../../../shared/identifiers.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { nameOfResource } from '../../../shared/lists/log.ts';
-import { readLog } from '../../../shared/lists/read-log.ts';
+import { readLog } from '../../../shared/lists/unfolded-entries.ts';
 import { addRun, changeRun, removeRun } from '../../../shared/runs/change-run.ts';
 import { StaleReadError } from '../../../shared/table/fresh-reads.ts';
 import { ConditionFailedError, Transaction } from '../../../shared/table/transaction.ts';

@@ -1,8 +1,7 @@
 import { asChild, joinLevels, nameNewNodes } from '../../../shared/lists/change-tree.ts';
-import type { ListIndex } from '../../../shared/lists/list-index.ts';
+import type { ListIndex } from '../../../shared/lists/log.ts';
 import type { Child, Member } from '../../../shared/lists/node.ts';
-import { nodeItems } from '../../../shared/lists/stored-nodes.ts';
-import { encodeEdge } from '../../../shared/lists/tree.ts';
+import { encodeEdge, nodeItems } from '../../../shared/lists/stored-nodes.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { putItems } from '../../../shared/table/writes.ts';
 

@@ -1,7 +1,7 @@
 import { deleteDeadNodes } from '../../../shared/lists/dead-nodes.ts';
 import { foldChanges } from '../../../shared/lists/fold.ts';
 import { memberChange, type IndexedList } from '../../../shared/lists/indexed-list.ts';
-import { recordChange } from '../../../shared/lists/record-change.ts';
+import { recordChange } from '../../../shared/lists/fold-due.ts';
 import { keyToWrite, listKeys } from '../../../shared/table/keys.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';

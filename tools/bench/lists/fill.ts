@@ -1,7 +1,7 @@
 import { numberedId } from '../../../shared/identifiers.ts';
 import { changeTree } from '../../../shared/lists/change-tree.ts';
 import { buildTree } from './build-tree.ts';
-import { headOfTrees } from '../../../shared/lists/head-of-trees.ts';
+import { headOfTrees } from '../../../shared/lists/build-trees.ts';
 import { emptyHead, encodeHead, parseHead, type Head } from '../../../shared/lists/head.ts';
 import {
   groupOfComputation,
@@ -13,8 +13,7 @@ import {
 } from '../../../shared/lists/indexed-list.ts';
 import type { Member } from '../../../shared/lists/node.ts';
 import { readTree } from '../../../shared/lists/snapshot.ts';
-import { nodeItems, StoredNodes } from '../../../shared/lists/stored-nodes.ts';
-import { decodeEdge, encodeEdge } from '../../../shared/lists/tree.ts';
+import { decodeEdge, encodeEdge, nodeItems, StoredNodes } from '../../../shared/lists/stored-nodes.ts';
 import { indexKeys } from '../../../shared/table/index-keys.ts';
 import { keyToWrite, listKeys, type Key } from '../../../shared/table/keys.ts';
 import { getItem, queryBetween, type Item, type Table } from '../../../shared/table/table.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { membersBetween } from '../../../shared/lists/members-between.ts';
+import { membersBetween } from '../../../shared/lists/select-members.ts';
 import { countsOf, type Member, type Place, type TreeNode } from '../../../shared/lists/node.ts';
 
 const member = (number: number, group = ''): Member => ({ group, number, state: 1 });

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bytesToName, encodeHead, emptyHead, type Fold } from '../../../shared/lists/head.ts';
 import { lastVersion, type LogEntry, type Step } from '../../../shared/lists/log.ts';
-import { partToFold } from '../../../shared/lists/part-to-fold.ts';
-import { versionsOf } from '../../../shared/lists/unfolded.ts';
+import { partToFold, versionsOf } from '../../../shared/lists/unfolded-entries.ts';
 
 const change = { list: 'c', number: 1, before: 0, now: 1 };
 const entryOf = (name: string, step: Partial<Step> = {}): LogEntry => ({

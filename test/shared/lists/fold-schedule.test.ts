@@ -2,7 +2,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
-import { changesUntilFoldCheck, rememberFoldCheck } from '../../../shared/lists/fold-check-interval.ts';
+import { changesUntilFoldCheck, rememberFoldCheck } from '../../../shared/lists/fold-schedule.ts';
 
 let time = 0;
 const document = DynamoDBDocumentClient.from(new DynamoDBClient({ region: 'local' }));
