@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve as resolvePath } from 'node:path';
-import { roles } from '../shared/access/roles.ts';
-import { isMain, parseOptions, runCommand } from '../shared/command-line/arguments.ts';
-import { UsageError } from '../shared/command-line/usage-error.ts';
-import { claimsOf, type Person } from './support/target.ts';
+import { roles } from '../../shared/access/roles.ts';
+import { isMain, parseOptions, runCommand } from '../../shared/command-line/arguments.ts';
+import { UsageError } from '../../shared/command-line/usage-error.ts';
+import { claimsOf, type Person } from '../support/target.ts';
 
 const persons = [...Object.keys(roles), 'outsider'] as Person[];
 
@@ -129,7 +129,7 @@ function runSuite(environment: Record<string, string>, results: string | undefin
   const options = ['--no-file-parallelism', '--testTimeout=120000', '--reporter=verbose'];
   if (results !== undefined) options.push('--reporter=json', `--outputFile.json=${resolvePath(results)}`);
   const run = spawn(process.execPath, [vitest, 'run', 'test/e2e', ...options], {
-    cwd: new URL('..', import.meta.url),
+    cwd: new URL('../..', import.meta.url),
     env: { ...process.env, ...environment },
     stdio: 'inherit',
   });
