@@ -18,7 +18,7 @@ const sharing = [
   'test/packages/client/transfer/*.test.ts',
   'test/packages/cms/{completion,login,output,sign-approval}.test.ts',
   'test/concurrency/{approvals-at-once,deleted-inputs,hot-domain,lost-updates,store-model,sweep-quota}.test.ts',
-  'test/infra/{accept,console,operations,reference,rehearse,simulated-cvms,state}/*.test.ts',
+  'test/infra/{console,operations,reference,rehearse,simulated-cvms,state}/*.test.ts',
   'test/local/{pages/console-pages,functions/background,http-api/cors}.test.ts',
   'test/local/dynamodb/table-expiry.test.ts',
   // They synthesize the same stages with the CDK, whose import takes 2 s.
@@ -29,7 +29,6 @@ const sharing = [
 /** Files that these patterns match but that change the environment or the output of their process, or are slow in a shared one. */
 const exceptions = [
   'test/contract/linters.test.ts',
-  'test/infra/accept/{check-alarm,check-logs}.test.ts',
   'test/packages/simulated-cvm/simulated-cvms.test.ts',
   'test/shared/deletion/begin-purge.test.ts',
   'test/shared/environment.test.ts',

@@ -8,7 +8,7 @@ import { claimsOf, type Person } from '../support/target.ts';
 
 const persons = [...Object.keys(roles), 'outsider'] as Person[];
 
-const usage = `Usage: npm run test:deployed -- --url URL --token TOKEN [--token NAME=TOKEN ...] [--domain DOMAIN] [--results FILE]
+const usage = `Usage: npm run test:deployed -- --url URL --token TOKEN [--token NAME=TOKEN ...] [--domain DOMAIN] [--results FILE] [--stage STAGE]
 
 Runs the end-to-end suite against a deployed stage, over HTTP only. It deletes what it creates, except for the statistics.
 
@@ -18,6 +18,8 @@ Runs the end-to-end suite against a deployed stage, over HTTP only. It deletes w
             (the outsider has every role in another domain, and none in this one)
   --domain  the domain to use (default: the domain that the administrator's token names)
   --results the file for the results of every test, as JSON
+  --stage   then also tests what only a stage on AWS shows: an alarm that arrives, task tokens, cold starts, the limit of a domain.
+            Uses the credentials of the stage's account. The real targets of the alarm are told too
 
 Tests that need a missing token are skipped and listed. Nobody else should use the domain during the run.
 The exit code is 0 if all tests passed, 1 if one failed or the stage does not answer, 2 for a mistake on the command line.`;
@@ -28,6 +30,7 @@ export async function deployedCommand(args: string[]): Promise<void> {
     token: { type: 'string', multiple: true, default: [] },
     domain: { type: 'string' },
     results: { type: 'string' },
+    stage: { type: 'string' },
     help: { type: 'boolean', short: 'h' },
   });
   if (options.help) {
@@ -44,8 +47,13 @@ export async function deployedCommand(args: string[]): Promise<void> {
     TARGET_TOKENS: JSON.stringify(tokens),
     TARGET_DOMAIN: domain,
     TARGET_OTHER_DOMAIN: otherDomain,
+    TARGET_SINCE: String(Date.now()),
   };
-  process.exitCode = await runSuite(environment, options.results);
+  const results = options.results === undefined ? [] : ['--reporter=json', `--outputFile.json=${resolvePath(options.results)}`];
+  const ofSuite = await runTests(['test/e2e', ...results], environment);
+  const onAws = ['--config', 'test/deployed/vitest.config.ts'];
+  const ofStage = options.stage === undefined ? 0 : await runTests(onAws, { ...environment, TARGET_STAGE: options.stage });
+  process.exitCode = Math.max(ofSuite, ofStage);
 }
 
 if (isMain(import.meta)) await runCommand(usage, deployedCommand);
@@ -124,11 +132,10 @@ async function checkStage(url: string, domain: string, tokens: Tokens): Promise<
 }
 
 /** Runs one file after the other, because they share the domain and count what is in it. */
-function runSuite(environment: Record<string, string>, results: string | undefined): Promise<number> {
+function runTests(words: string[], environment: Record<string, string>): Promise<number> {
   const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
   const options = ['--no-file-parallelism', '--testTimeout=120000', '--reporter=verbose'];
-  if (results !== undefined) options.push('--reporter=json', `--outputFile.json=${resolvePath(results)}`);
-  const run = spawn(process.execPath, [vitest, 'run', 'test/e2e', ...options], {
+  const run = spawn(process.execPath, [vitest, 'run', ...words, ...options], {
     cwd: new URL('../..', import.meta.url),
     env: { ...process.env, ...environment },
     stdio: 'inherit',

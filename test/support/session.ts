@@ -162,7 +162,7 @@ async function untilOver(client: Client, id: string): Promise<void> {
 async function deleteComputation(session: Session, id: string): Promise<void> {
   const { status } = await vi.waitFor(async () => {
     const answer = await session.call('computations/delete-computation', { path: { id } });
-    expect(answer.status).not.toBe(503); // a busy service
+    expect([429, 503]).not.toContain(answer.status); // a busy domain, a busy service
     return answer;
   }, untilTestEnds);
   if (status !== 409) return;
