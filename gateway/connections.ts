@@ -2,7 +2,7 @@ import type { Http2SecureServer, ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import type { Server } from '@grpc/grpc-js';
-import { log } from '../shared/logger.ts';
+import { log } from '../shared/runtime/log.ts';
 
 /** 4,000 CVMs have two each. */
 const mostConnections = 10_000;

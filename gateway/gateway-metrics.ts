@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import { log } from '../shared/logger.ts';
-import { emitMetric } from '../shared/metrics.ts';
+import { log } from '../shared/runtime/log.ts';
+import { emitMetric } from '../shared/runtime/metrics.ts';
 import type { GatewayCounts } from './session/gateway-parts.ts';
 import { type CvmIdentity, logFieldsOf } from './wire/identity.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
-import { systemClock, type Clock } from '../shared/clock.ts';
-import { log } from '../shared/logger.ts';
+import { systemClock, type Clock } from '../shared/runtime/clock.ts';
+import { log } from '../shared/runtime/log.ts';
 import { Connections } from './connections.ts';
 import type { GatewayGauges } from './gateway-metrics.ts';
 import type { CvmSession } from './session/cvm-session.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { status, type ServerDuplexStream } from '@grpc/grpc-js';
-import { log } from '../shared/logger.ts';
+import { log } from '../shared/runtime/log.ts';
 import type { Connections } from './connections.ts';
 import type { CvmSession } from './session/cvm-session.ts';
 import { type GatewayParts, retryPause } from './session/gateway-parts.ts';

@@ -1,4 +1,4 @@
-import type { Uses } from '../shared/uses.ts';
+import type { Uses } from '../shared/runtime/uses.ts';
 
 /** The AWS actions that a gateway calls. */
 export const gatewayUses = {

@@ -1,5 +1,5 @@
 import { startSimulatedCvms } from 'computation-management-simulated-cvm';
-import { Deadline } from '../shared/deadline.ts';
+import { Deadline } from '../shared/runtime/deadline.ts';
 import { type RunTimes, stateMachineDefinition } from '../shared/runs/state-machine.ts';
 import { openExecutions } from '../shared/runs/executions.ts';
 import { routes } from '../shared/endpoints/endpoints.ts';
@@ -25,7 +25,7 @@ import { localPages } from './pages/local-pages.ts';
 import { runLogDirectory, withRunLogs } from './cvms/run-logs.ts';
 import { sendOnlyWhile, sendUnsigned } from './machine/engine-clients.ts';
 import { signInPages } from './sign-in/sign-in-pages.ts';
-import { systemTimerClock, type TimerClock } from '../shared/timer-clock.ts';
+import { systemTimerClock, type TimerClock } from '../shared/runtime/timer-clock.ts';
 import { readRegistration } from '../shared/cvms/command-stream.ts';
 import { readClaims, type Claim } from '../shared/runs/claim.ts';
 import { uploadPrefix } from '../shared/assets/content-store.ts';

@@ -8,7 +8,7 @@ import {
   runCommand,
 } from '../shared/command-line/arguments.ts';
 import { buildConsole, type ConsoleBuild, type ConsoleFiles } from './pages/console-build.ts';
-import { serviceVersion } from '../shared/service-version.ts';
+import { serviceVersion } from '../shared/runtime/service-version.ts';
 import { isFree } from './machine/listen.ts';
 import { requestLine } from './http-api/http-api.ts';
 import { type Stack, type StackOptions, startStack } from './stack.ts';

@@ -2,7 +2,7 @@ import { describeToCaller } from '../../shared/computations/describe-computation
 import { openKey } from '../../shared/computations/sealed-key.ts';
 import { getComputation as route } from '../../shared/endpoints/computations.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { openKms } from '../../shared/kms.ts';
+import { openKms } from '../../shared/runtime/kms.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(route, async ({ path, query, caller, ifNoneMatch, deadline }) => {

@@ -1,4 +1,4 @@
-import { environment } from '../../shared/environment.ts';
+import { environment } from '../../shared/runtime/environment.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { waitingStep } from '../../shared/runs/run-reference.ts';
 import { offerRun } from '../../shared/runs/waiting-steps.ts';

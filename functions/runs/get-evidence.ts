@@ -1,8 +1,8 @@
 import { getEvidence as route } from '../../shared/endpoints/runs.ts';
-import { environment } from '../../shared/environment.ts';
+import { environment } from '../../shared/runtime/environment.ts';
 import type { Statement } from '../../shared/evidence/evidence.ts';
 import { readEvidence } from '../../shared/evidence/read-evidence.ts';
-import { openKms } from '../../shared/kms.ts';
+import { openKms } from '../../shared/runtime/kms.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 

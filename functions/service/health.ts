@@ -1,5 +1,5 @@
 import { health as route } from '../../shared/endpoints/service.ts';
-import { environment } from '../../shared/environment.ts';
+import { environment } from '../../shared/runtime/environment.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 
 export const handler = endpoint(route, () => {

@@ -1,5 +1,5 @@
 import { openapi as route } from '../../shared/endpoints/service.ts';
-import { environment } from '../../shared/environment.ts';
+import { environment } from '../../shared/runtime/environment.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openapiDocument } from '../../shared/openapi/openapi-document.ts';
 

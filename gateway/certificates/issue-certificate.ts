@@ -1,7 +1,7 @@
 import { KMSClient } from '@aws-sdk/client-kms';
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { environment } from '../../shared/environment.ts';
-import { log } from '../../shared/logger.ts';
+import { environment } from '../../shared/runtime/environment.ts';
+import { log } from '../../shared/runtime/log.ts';
 import { kmsAuthority } from './kms-authority.ts';
 import { issueServerCertificate } from './authority.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { log } from '../../shared/logger.ts';
+import { log } from '../../shared/runtime/log.ts';
 import type { PendingCommand } from '../../shared/runs/commands.ts';
 import { hasEnded } from '../wire/agent-states.ts';
 import type { AgentStream } from '../wire/agent-stream.ts';

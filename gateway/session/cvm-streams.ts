@@ -1,5 +1,5 @@
 import type { Registration } from '../../shared/cvms/command-stream.ts';
-import { log } from '../../shared/logger.ts';
+import { log } from '../../shared/runtime/log.ts';
 import type { AgentStream } from '../wire/agent-stream.ts';
 import { type CvmIdentity, logFieldsOf } from '../wire/identity.ts';
 import type { GatewayParts } from './gateway-parts.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
 import type { RunLogs } from './run-logs.ts';
 import type { GatewayService } from './service.ts';
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { timestampOf } from '../../shared/clock.ts';
+import { timestampOf } from '../../shared/runtime/clock.ts';
 import { isActive } from '../../shared/computations/run.ts';
-import { log } from '../../shared/logger.ts';
+import { log } from '../../shared/runtime/log.ts';
 import { longestReason, reportSchema, type LastingReport } from '../../shared/runs/report.ts';
 import type { RunReference } from '../../shared/runs/run-reference.ts';
 import { eventId, occursOnceInARun, stateEventId, FailureReason, eventOfState, inferredDetails } from '../wire/agent-events.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CommandStream } from '../../shared/cvms/command-stream.ts';
 import type { Question } from '../../shared/cvms/messages-to-gateways.ts';
-import { log } from '../../shared/logger.ts';
+import { log } from '../../shared/runtime/log.ts';
 import { leaseInMilliseconds } from '../../shared/runs/gateway-lease.ts';
 import type { CvmIdentity } from '../wire/identity.ts';
 import type { GatewayParts } from './gateway-parts.ts';

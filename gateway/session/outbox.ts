@@ -1,5 +1,5 @@
-import { ServiceError } from '../../shared/errors.ts';
-import { log } from '../../shared/logger.ts';
+import { ServiceError } from '../../shared/runtime/errors.ts';
+import { log } from '../../shared/runtime/log.ts';
 import type { LastingReport } from '../../shared/runs/report.ts';
 import { isLongestPause, retryPause, type RetryTimings } from './gateway-parts.ts';
 import type { ReportResult } from './service.ts';

@@ -1,4 +1,4 @@
-import { log } from '../../shared/logger.ts';
+import { log } from '../../shared/runtime/log.ts';
 import type { PendingCommand } from '../../shared/runs/commands.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 

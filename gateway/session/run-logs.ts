@@ -1,7 +1,7 @@
 import { createWriteStream, mkdirSync, statSync, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
-import { writeLine, log } from '../../shared/logger.ts';
+import { writeLine, log } from '../../shared/runtime/log.ts';
 import type { RunReference } from '../../shared/runs/run-reference.ts';
 import { type AgentLog, timeOf } from '../wire/messages.ts';
 

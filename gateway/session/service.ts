@@ -1,4 +1,4 @@
-import { timestampOf, type Clock } from '../../shared/clock.ts';
+import { timestampOf, type Clock } from '../../shared/runtime/clock.ts';
 import {
   clearCommandStream,
   readRegistration,
@@ -13,8 +13,8 @@ import {
   sendToGateway,
   type MessageToGateway,
 } from '../../shared/cvms/messages-to-gateways.ts';
-import { Deadline } from '../../shared/deadline.ts';
-import { openKms } from '../../shared/kms.ts';
+import { Deadline } from '../../shared/runtime/deadline.ts';
+import { openKms } from '../../shared/runtime/kms.ts';
 import {
   bindAgent,
   keepAttestationOfRun,

@@ -1,5 +1,5 @@
-import type { Clock } from '../../shared/clock.ts';
-import { log } from '../../shared/logger.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { log } from '../../shared/runtime/log.ts';
 import { type CvmIdentity, logFieldsOf, nameOf } from './identity.ts';
 import { type ClientMessage, sizeOf } from './messages.ts';
 

@@ -2,7 +2,7 @@ import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
-import type { Uses } from '../../shared/uses.ts';
+import type { Uses } from '../../shared/runtime/uses.ts';
 import { bundleOptions } from './bundle-options.ts';
 import { functionNames } from './function-names.ts';
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { assetTypes } from '../../shared/asset-type.ts';
+import { assetTypes } from '../../shared/formats/vocabulary.ts';
 import { longestReason } from '../../shared/computations/run.ts';
 import type { AdministrativeEvent, LifecycleEvent } from '../../shared/events/event.ts';
-import { shownText } from '../../shared/text.ts';
+import { shownText } from '../../shared/formats/fields.ts';
 
 const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/), v.metadata({ maxLength: 64 }));
 const assetDetails = v.object({

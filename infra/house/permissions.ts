@@ -1,5 +1,5 @@
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { Uses } from '../../shared/uses.ts';
+import type { Uses } from '../../shared/runtime/uses.ts';
 
 /** The resources that functions access. The ARNs of the state machine and of functions are built from their names: they refer to each other. */
 export interface Resources {

@@ -1,4 +1,4 @@
-import type { VariableName } from '../../shared/environment.ts';
+import type { VariableName } from '../../shared/runtime/environment.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { isLimited, type Route } from '../../shared/http/route.ts';
 import { tasks, type Task } from '../../shared/tasks/tasks.ts';

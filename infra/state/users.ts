@@ -18,7 +18,7 @@ import {
 import { Construct } from 'constructs';
 import { acknowledge } from '../house/acknowledge.ts';
 import { canaryDomain, canaryUser } from '../../functions/operations/canary/canary-settings.ts';
-import type { Role } from '../../shared/access/roles.ts';
+import type { Role } from '../../shared/formats/roles.ts';
 import type { CanaryRow, ConsoleClient, Issuer, PublicClient, Stage } from '../stages/stage.ts';
 import { accessTokensLiveInSeconds } from '../house/lifetimes.ts';
 

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { fileRunLogs } from '../../gateway/session/run-logs.ts';
 import type { GatewayTimings } from '../../gateway/session/gateway-parts.ts';
 import { startGateway, type Gateway } from '../../gateway/start-gateway.ts';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
 import {
   createAuthority,
   issueCvmCertificate,

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Deadline } from '../../shared/deadline.ts';
+import { Deadline } from '../../shared/runtime/deadline.ts';
 import { runIdsOf } from '../../shared/deletion/remove-domain.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import type { Table } from '../../shared/table/table.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'aws-lambda';
-import type { Clock } from '../../shared/clock.ts';
-import { systemTimerClock, type TimerClock } from '../../shared/timer-clock.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { systemTimerClock, type TimerClock } from '../../shared/runtime/timer-clock.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
-import type { Uses } from '../../shared/uses.ts';
+import type { Uses } from '../../shared/runtime/uses.ts';
 import { schedules } from '../../shared/tasks/schedules.ts';
 import { localWaits } from '../machine/environment.ts';
 

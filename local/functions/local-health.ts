@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { ServiceError } from '../../shared/errors.ts';
+import { ServiceError } from '../../shared/runtime/errors.ts';
 import { problemResponse } from '../../shared/http/problem.ts';
 import { health as healthRoute } from '../../shared/endpoints/service.ts';
 import type { LocalDynamoDb } from '../dynamodb/dynamodb.ts';

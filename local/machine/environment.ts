@@ -1,7 +1,7 @@
 import type { RunTimes } from '../../shared/runs/state-machine.ts';
-import { serviceVersion } from '../../shared/service-version.ts';
-import { forgetClients, replaceClient } from '../../shared/clients.ts';
-import { keysInKms } from '../../shared/kms.ts';
+import { serviceVersion } from '../../shared/runtime/service-version.ts';
+import { forgetClients, replaceClient } from '../../shared/runtime/clients.ts';
+import { keysInKms } from '../../shared/runtime/kms.ts';
 import type { LocalKms } from './kms.ts';
 
 /** The names of a stage's resources on one machine. */

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createPublicKey, generateKeyPairSync,
 import { p256 } from '@noble/curves/nist.js';
 import * as v from 'valibot';
 import { thumbprintOf } from '../../shared/evidence/es256.ts';
-import type { Kms } from '../../shared/kms.ts';
+import type { Kms } from '../../shared/runtime/kms.ts';
 import { keptOrNew } from './data-directory.ts';
 
 /** The keys of this machine, in place of KMS. */

@@ -1,6 +1,6 @@
 import { openContentStore } from '../../shared/assets/content-store.ts';
-import { systemClock } from '../../shared/clock.ts';
-import { Deadline } from '../../shared/deadline.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { Deadline } from '../../shared/runtime/deadline.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { changeRoles, createDomain, inviteUser, type ManagedUser } from '../../shared/domains/manage-users.ts';

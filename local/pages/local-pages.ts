@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as v from 'valibot';
-import { cvmId, domainId } from '../../shared/identifier-schemas.ts';
+import { cvmId, domainId } from '../../shared/formats/identifiers.ts';
 import { UsageError } from '../../shared/command-line/usage-error.ts';
 import { pageHeaders } from '../../shared/http/page-headers.ts';
 import { apiGatewayMessage, send, readBody, ownOrigin } from '../http-api/http-messages.ts';

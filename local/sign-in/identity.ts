@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { membership } from '../../shared/domains/membership.ts';
-import { longestUserIdInBytes, mayHaveName } from '../../shared/access/caller.ts';
-import { isReservedName } from '../../shared/originators.ts';
-import { parseMembership } from '../../shared/access/membership.ts';
+import { longestUserIdInBytes, mayHaveName, isReservedName } from '../../shared/access/caller.ts';
+import { parseMembership } from '../../shared/formats/roles.ts';
 
 const expected = `Expected a user identifier: 1 to ${longestUserIdInBytes} bytes of UTF-8.`;
 

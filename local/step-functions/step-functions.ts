@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { listen, type Listening } from '../machine/listen.ts';
-import { systemTimerClock, type TimerClock } from '../../shared/timer-clock.ts';
+import { systemTimerClock, type TimerClock } from '../../shared/runtime/timer-clock.ts';
 import { ApiError, type Invoke, createTaskTokens } from './tasks.ts';
 import { type Definition, interpretable } from './definition.ts';
 import {

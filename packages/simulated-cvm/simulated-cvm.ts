@@ -1,8 +1,8 @@
-import { timestampOf } from '../../shared/clock.ts';
+import { timestampOf } from '../../shared/runtime/clock.ts';
 import { type AgentEvent, behaviourOf, stoppedEvents } from './simulated-behaviour.ts';
 import type { ArrivingCommand, CvmConnection, NewReport } from './simulated-connection.ts';
 import { datasetsIn, manifestFlaw } from './simulated-manifest-check.ts';
-import { pause, type TimerClock } from '../../shared/timer-clock.ts';
+import { pause, type TimerClock } from '../../shared/runtime/timer-clock.ts';
 
 export interface Pace {
   /** The pause between two events of an agent. */

@@ -1,7 +1,7 @@
 import { behaviourOf } from './simulated-behaviour.ts';
 import { connectCvm } from './simulated-connection.ts';
 import { type Pace, simulateCvm } from './simulated-cvm.ts';
-import { pause, systemTimerClock, type TimerClock } from '../../shared/timer-clock.ts';
+import { pause, systemTimerClock, type TimerClock } from '../../shared/runtime/timer-clock.ts';
 
 /** A run that is offered to a CVM or active on it. */
 export interface ClaimedCvm {

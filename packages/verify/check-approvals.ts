@@ -1,6 +1,6 @@
 import { approvalText, isSignatureOf, limitsOf } from '../../shared/approvals/approval-signature.ts';
-import { parsePublicKey } from '../../shared/keys/public-key.ts';
-import { timeOf } from '../../shared/timestamp.ts';
+import { parsePublicKey } from '../../shared/formats/public-key.ts';
+import { timeOf } from '../../shared/formats/timestamps.ts';
 import { check, fails, holds, note, type Finding } from './finding.ts';
 import type { Approval, Statement } from './statement.ts';
 

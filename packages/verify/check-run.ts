@@ -1,4 +1,4 @@
-import { canonicalDigest } from '../../shared/canonical-json.ts';
+import { canonicalDigest } from '../../shared/formats/canonical-json.ts';
 import { startDigest } from '../../shared/manifest/run-snapshot.ts';
 import { check, note, type Finding } from './finding.ts';
 import { detailsOf, nameOf, type Statement } from './statement.ts';

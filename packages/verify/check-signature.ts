@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { canonicalJson } from '../../shared/canonical-json.ts';
+import { canonicalJson } from '../../shared/formats/canonical-json.ts';
 import { keyObjectOf, thumbprintOf, verifiesEs256 } from '../../shared/evidence/es256.ts';
 import { check, fails, type Finding } from './finding.ts';
 

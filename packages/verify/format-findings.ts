@@ -1,4 +1,4 @@
-import { printable } from '../../shared/printable.ts';
+import { printable } from '../../shared/formats/printable.ts';
 import type { Finding } from './finding.ts';
 
 const labels: Record<Finding['verdict'], string> = {

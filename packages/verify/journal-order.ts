@@ -1,4 +1,4 @@
-import { numberOf } from '../../shared/identifiers.ts';
+import { numberOf } from '../../shared/formats/identifiers.ts';
 import type { Page } from './check-pages.ts';
 import type { ChainedEvent } from './statement.ts';
 

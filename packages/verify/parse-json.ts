@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../shared/canonical-json.ts';
+import { canonicalJson } from '../../shared/formats/canonical-json.ts';
 import { UnreadableError } from './unreadable-error.ts';
 
 /**

@@ -1,10 +1,8 @@
 import * as v from 'valibot';
-import { base64Text } from '../base64.ts';
-import { cvmId } from '../identifier-schemas.ts';
+import { base64Text, strictObject, shownText, text } from '../formats/fields.ts';
+import { cvmId } from '../formats/identifiers.ts';
 import { mostCvms, type StoredApproval } from '../manifest/stored-approval.ts';
-import { strictObject } from '../strict-object.ts';
-import { shownText, text } from '../text.ts';
-import { givenTimestamp, timestamp } from '../timestamp.ts';
+import { givenTimestamp, timestamp } from '../formats/timestamps.ts';
 
 const ofDigest = 'The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785).';
 const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/), v.description(ofDigest), v.metadata({ maxLength: 64 }));

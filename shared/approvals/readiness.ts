@@ -1,10 +1,10 @@
-import { canonicalDigest } from '../canonical-json.ts';
+import { canonicalDigest } from '../formats/canonical-json.ts';
 import { type StoredAgentConfig, withoutServerKey } from '../computations/agent-config.ts';
 import { assetsPerComputation } from '../computations/computation.ts';
 import { assetsOf, buildManifest, type Inputs, type Manifest, type MissingItems, resultConsumers } from '../manifest/manifest.ts';
 import type { ApprovalOfRun, NewSnapshot } from '../manifest/run-snapshot.ts';
 import type { StoredApproval } from '../manifest/stored-approval.ts';
-import { timeOf } from '../timestamp.ts';
+import { timeOf } from '../formats/timestamps.ts';
 
 /** A user whose approval a run needs. */
 export interface NeededApproval {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { etagOf } from '../etag.ts';
+import { etagOf } from '../http/etags.ts';
 import type { StoredAsset } from './asset.ts';
 import { assetSchema, type ContentRead } from './asset-schema.ts';
 

@@ -1,8 +1,5 @@
 import * as v from 'valibot';
-import { description } from '../description.ts';
-import { returnedField } from '../returned-field.ts';
-import { strictObject } from '../strict-object.ts';
-import { text } from '../text.ts';
+import { description, returnedField, strictObject, text } from '../formats/fields.ts';
 import { assetType, assetUse, contentAccess, longestInlineText } from './asset.ts';
 
 /** A plain name, because the agent uses it in a path. */

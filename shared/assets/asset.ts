@@ -1,10 +1,9 @@
 import * as v from 'valibot';
-import { assetTypes } from '../asset-type.ts';
-import { ServiceError } from '../errors.ts';
-import { idOfAsset } from '../identifier-schemas.ts';
-import { shownDescription } from '../description.ts';
-import { shownText } from '../text.ts';
-import { createdAt, updatedAt } from '../timestamp.ts';
+import { assetTypes } from '../formats/vocabulary.ts';
+import { ServiceError } from '../runtime/errors.ts';
+import { idOfAsset } from '../formats/identifiers.ts';
+import { shownDescription, shownText } from '../formats/fields.ts';
+import { createdAt, updatedAt } from '../formats/timestamps.ts';
 
 /** Who gets the content: only the asset's creator, or everyone in the domain who may view. */
 export const contentAccess = v.pipe(

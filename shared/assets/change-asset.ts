@@ -1,13 +1,12 @@
-import { notFound } from '../errors.ts';
+import { notFound } from '../runtime/errors.ts';
 import { indexedLists, memberChange } from '../lists/indexed-list.ts';
 import { recordChange } from '../lists/fold-due.ts';
 import { keyToWrite, userKeys } from '../table/keys.ts';
-import { schemaAttribute } from '../table/schema-version.ts';
-import { setAttributes } from '../table/set-attributes.ts';
-import type { Action } from '../table/action.ts';
+import { schemaAttribute } from '../table/parse-stored.ts';
+import { setAttributes } from '../table/writes.ts';
+import type { Action, Transaction } from '../table/transaction.ts';
 import { StaleReadError } from '../table/fresh-reads.ts';
-import type { Transaction } from '../table/transaction.ts';
-import type { AssetType } from '../asset-type.ts';
+import type { AssetType } from '../formats/vocabulary.ts';
 import type { StoredAsset } from './asset.ts';
 import { assetKey, assetNumber } from './read-asset.ts';
 

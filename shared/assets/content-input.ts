@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { isBase64 } from '../base64.ts';
-import { invalid } from '../errors.ts';
+import { isBase64 } from '../formats/fields.ts';
+import { invalid } from '../runtime/errors.ts';
 import { contentTooLarge, inlineLimitInBytes } from './asset.ts';
 
 export interface InlineContent {

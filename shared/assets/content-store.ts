@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { DeleteObjectCommand, GetObjectCommand, NoSuchKey, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { NodeJsClient } from '@smithy/types';
-import { clientLimits, clientOptions } from '../client-limits.ts';
-import { sharedClient } from '../clients.ts';
-import { Deadline, type DeadlineSource } from '../deadline.ts';
-import { environment } from '../environment.ts';
+import { clientLimits, clientOptions, sharedClient } from '../runtime/clients.ts';
+import { Deadline, type DeadlineSource } from '../runtime/deadline.ts';
+import { environment } from '../runtime/environment.ts';
 import type { Asset } from './asset-schema.ts';
 
 /** The bucket with the content of the assets. Every object has a unique key and is written once. */

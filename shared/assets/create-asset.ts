@@ -1,10 +1,9 @@
-import { numberedId } from '../identifiers.ts';
+import { numberedId } from '../formats/identifiers.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
-import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
+import { commitChange, type AnsweredRequest, type Committed, Transaction } from '../table/transaction.ts';
 import { lists } from '../table/keys.ts';
 import { nextNumber } from '../lists/next-number.ts';
 import type { Table } from '../table/table.ts';
-import { Transaction } from '../table/transaction.ts';
 import type { StoredAsset } from './asset.ts';
 import type { Asset } from './asset-schema.ts';
 import type { AssetInput } from './asset-input.ts';

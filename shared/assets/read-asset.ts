@@ -1,8 +1,8 @@
-import { notFound } from '../errors.ts';
+import { notFound } from '../runtime/errors.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { numberOf } from '../identifiers.ts';
+import { numberOf } from '../formats/identifiers.ts';
 import { listKeys, lists, type RowKey } from '../table/keys.ts';
-import { readSettled } from '../table/read-settled.ts';
+import { readSettled } from '../table/fresh-reads.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
 import { storedAsset, type StoredAsset } from './asset.ts';
 

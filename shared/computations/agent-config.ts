@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import { holdsPrivateKey } from '../holds-private-key.ts';
-import { strictObject } from '../strict-object.ts';
+import { holdsPrivateKey } from '../formats/holds-private-key.ts';
+import { strictObject, text } from '../formats/fields.ts';
 import type { Item } from '../table/table.ts';
-import { text } from '../text.ts';
 
 const limitInBytes = 16 * 1024;
 const certificate = v.pipe(

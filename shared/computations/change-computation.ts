@@ -6,13 +6,12 @@ import { groupOfOwner, indexedLists, memberChange, stateOf } from '../lists/inde
 import type { MemberChange, Step } from '../lists/log.ts';
 import { recordChange } from '../lists/fold-due.ts';
 import { computationKeys, journalKeys, type Key, keyToWrite, type RowKey, userKeys } from '../table/keys.ts';
-import { readSettled } from '../table/read-settled.ts';
-import { schemaAttribute } from '../table/schema-version.ts';
-import { setAttributes } from '../table/set-attributes.ts';
+import { readSettled, StaleReadError } from '../table/fresh-reads.ts';
+import { schemaAttribute } from '../table/parse-stored.ts';
+import { setAttributes } from '../table/writes.ts';
 import type { Item, Table } from '../table/table.ts';
-import { StaleReadError } from '../table/fresh-reads.ts';
 import type { Transaction } from '../table/transaction.ts';
-import { laterOf } from '../timestamp.ts';
+import { laterOf } from '../formats/timestamps.ts';
 import type { ComputationFields, ComputationStatus, StoredComputation } from './computation.ts';
 import { computationKey, computationNumber, parseComputation } from './read-computation.ts';
 import type { Run } from './run.ts';

@@ -1,13 +1,10 @@
 import * as v from 'valibot';
-import { assetTypes } from '../asset-type.ts';
-import { description, shownDescription } from '../description.ts';
-import { invalid } from '../errors.ts';
-import { idOfAsset, idOfComputation } from '../identifier-schemas.ts';
-import { isReservedName } from '../originators.ts';
-import { returnedField } from '../returned-field.ts';
-import { strictObject } from '../strict-object.ts';
-import { shownText, text } from '../text.ts';
-import { createdAt, updatedAt } from '../timestamp.ts';
+import { assetTypes } from '../formats/vocabulary.ts';
+import { description, shownDescription, returnedField, strictObject, shownText, text } from '../formats/fields.ts';
+import { invalid } from '../runtime/errors.ts';
+import { idOfAsset, idOfComputation } from '../formats/identifiers.ts';
+import { isReservedName } from '../access/caller.ts';
+import { createdAt, updatedAt } from '../formats/timestamps.ts';
 import { agentConfigInput, agentConfigOutput } from './agent-config.ts';
 import { runSchema, runStatuses } from './run.ts';
 

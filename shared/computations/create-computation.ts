@@ -1,11 +1,10 @@
 import type * as v from 'valibot';
 import { type Caller, requireAction } from '../access/caller.ts';
-import { numberedId } from '../identifiers.ts';
+import { numberedId } from '../formats/identifiers.ts';
 import { nextNumber } from '../lists/next-number.ts';
-import { type AnsweredRequest, commitChange, type Committed } from '../table/commit-change.ts';
+import { type AnsweredRequest, commitChange, type Committed, Transaction } from '../table/transaction.ts';
 import { computationKeys, lists } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
-import { Transaction } from '../table/transaction.ts';
 import { type AgentConfig, agentConfigAttributes, isDefaultAgentConfig, type SealKey } from './agent-config.ts';
 import { addComputation, replaceConsumers } from './change-computation.ts';
 import { type ComputationFields, type computationInput, fieldsOf, type StoredComputation } from './computation.ts';

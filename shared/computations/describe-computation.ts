@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Caller } from '../access/caller.ts';
-import { etagOf } from '../etag.ts';
+import { etagOf } from '../http/etags.ts';
 import { computationKeys } from '../table/keys.ts';
 import { getItem, type Table } from '../table/table.ts';
 import { type OpenKey, withoutServerKey } from './agent-config.ts';

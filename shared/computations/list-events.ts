@@ -1,4 +1,4 @@
-import { invalid } from '../errors.ts';
+import { invalid } from '../runtime/errors.ts';
 import { type EventFilter, type EventQuery, parseEventQuery } from '../events/event-filter.ts';
 import type { Event } from '../events/event.ts';
 import {
@@ -13,9 +13,8 @@ import type { EventPage } from '../events/matching-events.ts';
 import { parseEvent } from '../events/stored-journal.ts';
 import { journalKeys } from '../table/keys.ts';
 import { getItem, getItems, type Table } from '../table/table.ts';
-import { laterOf } from '../timestamp.ts';
-import { waitFor } from '../waits/wait-for.ts';
-import type { Wait } from '../waits/wait.ts';
+import { laterOf } from '../formats/timestamps.ts';
+import { waitFor, type Wait } from '../waits/wait.ts';
 import { computationKey, parseComputation } from './read-computation.ts';
 import { readRun } from './read-run.ts';
 import type { Run } from './run.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { cvmId, idOfComputation, idOfRun } from '../identifier-schemas.ts';
-import { shownText } from '../text.ts';
-import { timestamp } from '../timestamp.ts';
+import { cvmId, idOfComputation, idOfRun } from '../formats/identifiers.ts';
+import { shownText } from '../formats/fields.ts';
+import { timestamp } from '../formats/timestamps.ts';
 
 export const finalStatuses = ['completed', 'failed', 'cancelled'] as const;
 export const runStatuses = ['running', 'stopping', ...finalStatuses] as const;

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { environment } from '../environment.ts';
-import type { Kms } from '../kms.ts';
+import { environment } from '../runtime/environment.ts';
+import type { Kms } from '../runtime/kms.ts';
 import { digestOfKey, type KeyToSeal, type StoredKey } from './agent-config.ts';
 
 /**

@@ -1,12 +1,11 @@
 import type * as v from 'valibot';
 import { type Caller, type Permitted, type Relations, requireActionToChange } from '../access/caller.ts';
-import { preconditionFailed } from '../errors.ts';
+import { preconditionFailed } from '../runtime/errors.ts';
 import type { NewEvent } from '../events/event.ts';
-import { type AnsweredRequest, commitChange, type Committed } from '../table/commit-change.ts';
+import { type AnsweredRequest, commitChange, type Committed, Transaction } from '../table/transaction.ts';
 import { computationKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
-import { Transaction } from '../table/transaction.ts';
 import {
   type AgentConfig,
   agentConfigAttributes,

@@ -1,18 +1,17 @@
 import { createHash, X509Certificate } from 'node:crypto';
-import { preconditionFailed, conflict, notFound, invalid } from '../errors.ts';
-import { holdsPrivateKey } from '../holds-private-key.ts';
+import { preconditionFailed, conflict, notFound, invalid } from '../runtime/errors.ts';
+import { holdsPrivateKey } from '../formats/holds-private-key.ts';
 import { indexedLists, memberChange } from '../lists/indexed-list.ts';
 import { nextNumber } from '../lists/next-number.ts';
 import { recordChange } from '../lists/fold-due.ts';
 import { assertUnclaimed } from '../runs/claim.ts';
-import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
+import { commitChange, type AnsweredRequest, type Committed, Transaction } from '../table/transaction.ts';
 import { withFreshReads, StaleReadError } from '../table/fresh-reads.ts';
 import { lists, cvmKeys, listKeys } from '../table/keys.ts';
-import { schemaAttribute } from '../table/schema-version.ts';
-import { setAttributes } from '../table/set-attributes.ts';
+import { schemaAttribute } from '../table/parse-stored.ts';
+import { setAttributes } from '../table/writes.ts';
 import type { Table } from '../table/table.ts';
-import { Transaction } from '../table/transaction.ts';
-import { laterOf } from '../timestamp.ts';
+import { laterOf } from '../formats/timestamps.ts';
 import type { Cvm, CvmInput, StoredCvm } from './cvm.ts';
 import { describeCvm, readCvmAndClaim } from './read-cvms.ts';
 

@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import { cvmKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { setAttributes } from '../table/set-attributes.ts';
+import { setAttributes, updateExisting, updateIf } from '../table/writes.ts';
 import { getItem, type Table } from '../table/table.ts';
-import { updateExisting, updateIf } from '../table/writes.ts';
 import { storedCvm } from './cvm.ts';
 import type { CvmReference } from './read-cvms.ts';
 

@@ -1,12 +1,9 @@
 import * as v from 'valibot';
-import { description, shownDescription } from '../description.ts';
-import { etagOf } from '../etag.ts';
-import { cvmId } from '../identifier-schemas.ts';
-import { returnedField } from '../returned-field.ts';
+import { description, shownDescription, returnedField, strictObject, shownText, text } from '../formats/fields.ts';
+import { etagOf } from '../http/etags.ts';
+import { cvmId } from '../formats/identifiers.ts';
 import { presenceSchema } from '../runs/presence.ts';
-import { strictObject } from '../strict-object.ts';
-import { shownText, text } from '../text.ts';
-import { createdAt, updatedAt } from '../timestamp.ts';
+import { createdAt, updatedAt } from '../formats/timestamps.ts';
 
 const limitOfCertificate = 16 * 1024;
 

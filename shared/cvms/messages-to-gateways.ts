@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { log } from '../logger.ts';
+import { log } from '../runtime/log.ts';
 import { gatewayKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { queryPrefix, type Table } from '../table/table.ts';

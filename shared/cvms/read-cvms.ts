@@ -1,4 +1,4 @@
-import { notFound } from '../errors.ts';
+import { notFound } from '../runtime/errors.ts';
 import { indexedLists } from '../lists/indexed-list.ts';
 import { readPage } from '../lists/read-page.ts';
 import { claimKeys, parseClaim, type ReadClaim } from '../runs/claim.ts';

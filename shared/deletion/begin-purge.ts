@@ -1,5 +1,5 @@
 import { callPurge } from './call-purge.ts';
-import { log } from '../logger.ts';
+import { log } from '../runtime/log.ts';
 import { deadlineOf, type Table } from '../table/table.ts';
 
 /** Together with the deletion before and the call after it, less than 3 seconds. */

@@ -2,9 +2,9 @@ import { fromEnv } from '@aws-sdk/credential-provider-env';
 import { Sha256 } from '@smithy/core/checksum';
 import { HttpRequest } from '@smithy/core/transport';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { sharedClient } from '../clients.ts';
-import type { Deadline } from '../deadline.ts';
-import { environment } from '../environment.ts';
+import { sharedClient } from '../runtime/clients.ts';
+import type { Deadline } from '../runtime/deadline.ts';
+import { environment } from '../runtime/environment.ts';
 
 const createSigner = () =>
   new SignatureV4({ service: 'lambda', region: environment().AWS_REGION, credentials: fromEnv(), sha256: Sha256 });

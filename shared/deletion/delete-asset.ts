@@ -5,16 +5,15 @@ import { isMarkedForDeletion, markForDeletion, removeDeletionMark } from '../ass
 import { readAssetToChange } from '../assets/read-asset.ts';
 import { changeInputs } from '../computations/change-computation.ts';
 import { isActive, type Run } from '../computations/run.ts';
-import { conflict, preconditionFailed, type ServiceError } from '../errors.ts';
+import { conflict, preconditionFailed, type ServiceError } from '../runtime/errors.ts';
 import { readLinkedIds, readRows } from '../links/linked-computations.ts';
 import { readClaimsOfDomain } from '../runs/claim.ts';
 import { readRun } from '../computations/read-run.ts';
 import { usesAsset } from '../runs/snapshot.ts';
-import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
+import { commitChange, type AnsweredRequest, type Committed, Transaction } from '../table/transaction.ts';
 import { assetKeys, purgeKeys } from '../table/keys.ts';
 import { deadlineOf, queryPartition, type Table } from '../table/table.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
-import { Transaction } from '../table/transaction.ts';
 import { beginPurge } from './begin-purge.ts';
 import { purgeAssetLinks, type AssetPurge } from './purge-asset.ts';
 

@@ -3,12 +3,11 @@ import { readToChange, removeComputation } from '../computations/change-computat
 import type { StoredComputation } from '../computations/computation.ts';
 import { readDefinition, type Definition } from '../computations/read-computation.ts';
 import { isActive } from '../computations/run.ts';
-import { conflict, preconditionFailed } from '../errors.ts';
-import { commitChange, type AnsweredRequest, type Committed } from '../table/commit-change.ts';
+import { conflict, preconditionFailed } from '../runtime/errors.ts';
+import { commitChange, type AnsweredRequest, type Committed, Transaction } from '../table/transaction.ts';
 import { purgeKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
-import { Transaction } from '../table/transaction.ts';
 import { beginPurge } from './begin-purge.ts';
 import { purgeListings, type ComputationPurge } from './purge-computation.ts';
 

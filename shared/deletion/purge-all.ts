@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import type { ContentStore } from '../assets/content-store.ts';
-import type { Deadline } from '../deadline.ts';
-import { failureOf } from '../failure-of.ts';
-import { emitWaiting } from '../metrics.ts';
+import type { Deadline } from '../runtime/deadline.ts';
+import { failureOf } from '../runtime/errors.ts';
+import { emitWaiting } from '../runtime/metrics.ts';
 import { purgeKeys, writableKey } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { deadlineOf, queryPartition, type Item, type Table } from '../table/table.ts';

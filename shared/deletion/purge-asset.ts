@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { assetTypes } from '../asset-type.ts';
+import { assetTypes } from '../formats/vocabulary.ts';
 import { deleteContent, type ContentStore } from '../assets/content-store.ts';
 import { unlinkDeletedAsset } from '../links/link-asset.ts';
 import { indexedLists } from '../lists/indexed-list.ts';
@@ -7,7 +7,7 @@ import { indexKeys } from '../table/index-keys.ts';
 import { assetKeys, dueFoldKeys, listKeys, lists } from '../table/keys.ts';
 import { clockOf, getItem, queryPrefix, type Item, type Table } from '../table/table.ts';
 import { partitionInParts } from './delete-partition.ts';
-import { inParallel } from '../in-parallel.ts';
+import { inParallel } from '../runtime/in-parallel.ts';
 import { doAllParts, inChunks, type InParts } from './parts.ts';
 
 /** A recorded purge. It contains what the purge needs of the asset's deleted row. */

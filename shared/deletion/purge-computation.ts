@@ -12,7 +12,7 @@ import { deleteItems } from '../table/writes.ts';
 import { ConditionFailedError, Transaction } from '../table/transaction.ts';
 import { mirrorsOf } from '../todo/participation.ts';
 import { partitionInParts } from './delete-partition.ts';
-import { inParallel } from '../in-parallel.ts';
+import { inParallel } from '../runtime/in-parallel.ts';
 import { doAllParts, inChunks, type InParts } from './parts.ts';
 
 export const computationPurge = v.object({

@@ -12,7 +12,7 @@ import {
 import { scanNames, type Segment } from '../table/scan.ts';
 import { queryPartition, queryPrefix, type Table } from '../table/table.ts';
 import { deleteScanned } from '../table/writes.ts';
-import { inParallel } from '../in-parallel.ts';
+import { inParallel } from '../runtime/in-parallel.ts';
 
 /** How many items there are of each kind. */
 export type DomainCounts = Record<CountedKind, number>;

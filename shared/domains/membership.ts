@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { parseMembership } from '../access/membership.ts';
-import { cvmId, domainId } from '../identifier-schemas.ts';
+import { parseMembership } from '../formats/roles.ts';
+import { cvmId, domainId } from '../formats/identifiers.ts';
 
 /** A membership that the service understands. */
 export const membership = v.pipe(

@@ -1,6 +1,6 @@
 import { paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import { contentPrefixesOf, deleteContent, type ContentStore } from '../assets/content-store.ts';
-import { inParallel } from '../in-parallel.ts';
+import { inParallel } from '../runtime/in-parallel.ts';
 
 export interface ContentCounts {
   objects: number;

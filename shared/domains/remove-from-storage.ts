@@ -1,8 +1,8 @@
 import { requireAccess } from '../access/caller.ts';
 import type { ContentStore } from '../assets/content-store.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { countDomain, noCounts, removeDomain, runIdsOf, type DomainCounts } from '../deletion/remove-domain.ts';
-import { ServiceError } from '../errors.ts';
+import { ServiceError } from '../runtime/errors.ts';
 import { readClaimsOfDomain } from '../runs/claim.ts';
 import type { Executions } from '../runs/executions.ts';
 import { stopRun } from '../runs/stop-run.ts';

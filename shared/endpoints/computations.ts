@@ -7,11 +7,10 @@ import {
   computationReplacement,
 } from '../computations/computation.ts';
 import type { Route } from '../http/route.ts';
-import { changesLists, reads } from '../uses.ts';
+import { changesLists, reads } from '../runtime/uses.ts';
 import * as v from 'valibot';
-import { strictObject } from '../strict-object.ts';
-import { text } from '../text.ts';
-import { paging, entriesOf, pageEnvelope } from '../http/paging.ts';
+import { strictObject, text } from '../formats/fields.ts';
+import { paging, entriesOf, pageEnvelope } from '../http/query-parameters.ts';
 
 export const computationPage = v.pipe(
   v.object({ computations: entriesOf(computationRow, 'The computations, newest first.'), ...pageEnvelope }),

@@ -1,14 +1,13 @@
 import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
-import { waitParameter } from '../http/wait-parameter.ts';
+import { waitParameter, entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';
 import { commandSchema } from '../runs/commands.ts';
 import { heldRunSchema } from '../runs/list-commands.ts';
-import { strictObject } from '../strict-object.ts';
-import { waiting, reads, changesLists } from '../uses.ts';
+import { strictObject } from '../formats/fields.ts';
+import { waiting, reads, changesLists } from '../runtime/uses.ts';
 import { entry } from '../http/parse.ts';
 import { invalidReport, reportSchema, reportsPerBatch, reportSummarySchema } from '../runs/report.ts';
 import { cvmSchema, cvmInput } from '../cvms/cvm.ts';
-import { entriesOf, pageEnvelope, paging } from '../http/paging.ts';
 
 export const listCommands = {
   name: 'cvms/list-commands',

@@ -1,12 +1,10 @@
 import * as v from 'valibot';
 import { eventSchema } from '../events/event.ts';
-import { entriesOf, offsetIfSent, pageEnvelope, paging } from '../http/paging.ts';
-import { comparedId } from '../identifier-schemas.ts';
+import { entriesOf, offsetIfSent, pageEnvelope, paging, waitParameter } from '../http/query-parameters.ts';
+import { comparedId } from '../formats/identifiers.ts';
 import type { Route } from '../http/route.ts';
-import { waitParameter } from '../http/wait-parameter.ts';
-import { strictObject } from '../strict-object.ts';
-import { text } from '../text.ts';
-import { waiting } from '../uses.ts';
+import { strictObject, text } from '../formats/fields.ts';
+import { waiting } from '../runtime/uses.ts';
 
 const eventId = /^(?:[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})?$/;
 

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
-import { strictObject } from '../strict-object.ts';
-import { text } from '../text.ts';
-import { appends } from '../uses.ts';
+import { strictObject, text } from '../formats/fields.ts';
+import { appends } from '../runtime/uses.ts';
 
 export const uploadKey = {
   name: 'keys/upload-key',

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
-import { cvmId, identifier, uncheckedId, comparedId } from '../identifier-schemas.ts';
-import { strictObject } from '../strict-object.ts';
-import { changesLists, reads } from '../uses.ts';
+import { cvmId, identifier, uncheckedId, comparedId } from '../formats/identifiers.ts';
+import { strictObject } from '../formats/fields.ts';
+import { changesLists, reads } from '../runtime/uses.ts';
 import { runSchema, runStatuses } from '../computations/run.ts';
-import { entriesOf, pageEnvelope, paging } from '../http/paging.ts';
+import { entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';
 import { missingItemsSchema, manifestSchema } from '../manifest/manifest.ts';
 import { evidenceSchema } from '../evidence/evidence.ts';
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
-import { shownText } from '../text.ts';
+import { shownText } from '../formats/fields.ts';
 import { publicJwkSchema } from '../evidence/es256.ts';
 
 export const health = {

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { computationStatuses } from '../computations/computation.ts';
 import { statisticsEntry } from '../computations/statistics.ts';
 import type { Route } from '../http/route.ts';
-import { strictObject } from '../strict-object.ts';
+import { strictObject } from '../formats/fields.ts';
 
 const mostDays = 366;
 

@@ -1,6 +1,6 @@
 import type { Route } from '../http/route.ts';
 import { todoSchema } from '../todo/todo.ts';
-import { reads } from '../uses.ts';
+import { reads } from '../runtime/uses.ts';
 
 export const getTodo = {
   name: 'todo/get-todo',

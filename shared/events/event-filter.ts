@@ -1,4 +1,4 @@
-import { invalid } from '../errors.ts';
+import { invalid } from '../runtime/errors.ts';
 import type { Event } from './event.ts';
 import { type Facet, facetOf, facets, type Segment, timestampsOf } from './segment.ts';
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import { canonicalJson } from '../canonical-json.ts';
-import type { Reporter } from '../originators.ts';
-import { shownText } from '../text.ts';
-import { timestamp } from '../timestamp.ts';
+import { canonicalJson } from '../formats/canonical-json.ts';
+import type { Reporter } from '../access/caller.ts';
+import { shownText } from '../formats/fields.ts';
+import { timestamp } from '../formats/timestamps.ts';
 
 export const lifecycleEvents = ['created', 'started', 'stop_requested', 'completed', 'failed', 'cancelled'] as const;
 export type LifecycleEvent = (typeof lifecycleEvents)[number];

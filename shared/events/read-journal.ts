@@ -1,4 +1,4 @@
-import { notFound } from '../errors.ts';
+import { notFound } from '../runtime/errors.ts';
 import { journalKeys } from '../table/keys.ts';
 import { deadlineOf, getItems, queryBetween, type Table } from '../table/table.ts';
 import { StaleReadError } from '../table/fresh-reads.ts';

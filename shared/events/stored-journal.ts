@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { numberedId } from '../identifiers.ts';
+import { numberedId } from '../formats/identifiers.ts';
 import { journalKeys } from '../table/keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';

@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import * as v from 'valibot';
-import { canonicalJson } from '../canonical-json.ts';
-import { shownText } from '../text.ts';
+import { canonicalJson } from '../formats/canonical-json.ts';
+import { shownText } from '../formats/fields.ts';
 
 const integerTag = 0x02;
 const sequenceTag = 0x30;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { environment } from '../environment.ts';
-import type { Kms } from '../kms.ts';
+import { environment } from '../runtime/environment.ts';
+import type { Kms } from '../runtime/kms.ts';
 import { joinedSignature, keyObjectOf, type PublicJwk, publicJwkOf, verifiesEs256 } from './es256.ts';
 
 export interface Signature {

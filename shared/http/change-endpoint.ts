@@ -1,17 +1,23 @@
 import * as v from 'valibot';
 import { relationsOf, type Permitted, type Relations } from '../access/caller.ts';
-import { ForbiddenForNowError, ServiceError, type ErrorCode } from '../errors.ts';
-import { log } from '../logger.ts';
-import { AnswerKeptError, type AnswerKeeper, type Committed } from '../table/commit-change.ts';
+import { ForbiddenForNowError, ServiceError, type ErrorCode } from '../runtime/errors.ts';
+import { log } from '../runtime/log.ts';
+import { AnswerKeptError, type AnswerKeeper, type Committed } from '../table/transaction.ts';
 import { answerKeys } from '../table/keys.ts';
 import { openTable } from '../table/open-table.ts';
 import type { Table } from '../table/table.ts';
-import { admitChange } from './admit-change.ts';
-import { anyEndpoint, type Answer, type EndpointRequest, type Parsed, type Reply } from './endpoint.ts';
-import { digestOfRequest, idempotencyKeyOf, replayedHeader } from './idempotency-key.ts';
-import { keepAnswer, readKeptAnswer, refuseKept, type KeptAnswer, type KeyedRequest } from './kept-answer.ts';
-import { bytesOf } from './received.ts';
-import type { Route, TakesKey } from './route.ts';
+import { admitChange } from './domain-limit.ts';
+import { anyEndpoint, type Answer, type EndpointRequest, type Parsed, type Reply, bytesOf } from './endpoint.ts';
+import {
+  digestOfRequest,
+  idempotencyKeyOf,
+  keepAnswer,
+  readKeptAnswer,
+  refuseKept,
+  type KeptAnswer,
+  type KeyedRequest,
+} from './kept-answer.ts';
+import { replayedHeader, type Route, type TakesKey } from './route.ts';
 
 /** A request to an endpoint that takes an Idempotency-Key. */
 export interface ChangeRequest<R extends Route> extends EndpointRequest<R> {

@@ -1,5 +1,8 @@
-import { RateLimitError } from '../errors.ts';
-import type { Bucket, Taken, Taking } from './token-bucket.ts';
+import { RateLimitError } from '../runtime/errors.ts';
+import { environment } from '../runtime/environment.ts';
+import type { Table } from '../table/table.ts';
+import { limitKeys } from '../table/keys.ts';
+import { updateNumberIf } from '../table/writes.ts';
 
 /** What a function's environment knows of the bucket of a domain. */
 interface Lease {
@@ -114,4 +117,85 @@ export class DomainLimit<Store> {
       ratelimit: `"domain-changes";r=${Math.max(0, left)};t=${Math.max(1, Math.ceil((burst - left) / perSecond))}`,
     };
   }
+}
+
+/** One for each function's environment. It keeps the leases between requests. */
+let limit: DomainLimit<Table> | undefined;
+
+/**
+ * Admits a change of a domain within the stage's limit.
+ * @returns the headers that show the limit; none if the stage has none
+ * @throws RateLimitError
+ */
+export async function admitChange(
+  table: Table,
+  { path, now }: { path: Record<string, string>; now: string },
+): Promise<Record<string, string>> {
+  const bucket = bucketOfStage();
+  const { domainID } = path;
+  if (!bucket || domainID === undefined) return {};
+  limit ??= new DomainLimit(bucket, (table, taking) => takeTokens(table, bucket, taking));
+  return await limit.admit(table, domainID, Date.parse(now));
+}
+
+function bucketOfStage(): Bucket | undefined {
+  const { DOMAIN_CHANGES_PER_SECOND: perSecond, DOMAIN_BURST: burst } = environment();
+  if (perSecond === undefined && burst === undefined) return undefined;
+  if (perSecond === undefined || burst === undefined) {
+    throw new Error('Set both DOMAIN_CHANGES_PER_SECOND and DOMAIN_BURST, or neither.');
+  }
+  return { perSecond, burst };
+}
+
+/** The figures of a token bucket. */
+export interface Bucket {
+  /** The tokens that it gets every second. */
+  perSecond: number;
+  /** The tokens that it holds at most. */
+  burst: number;
+}
+
+/** The result of taking tokens from a bucket. */
+export type Taken =
+  | { isRefused: false; left: number }
+  /** Nothing was taken. The wait is the time until there are enough tokens. */
+  | { isRefused: true; waitInMilliseconds: number };
+
+export interface Taking {
+  domain: string;
+  tokens: number;
+  /** Milliseconds since the Unix epoch. */
+  now: number;
+}
+
+/** Longer than any bucket takes to become full. */
+const unusedInSeconds = 3_600;
+
+/**
+ * Takes tokens from a bucket in the table, in one call if the bucket is full or empty, else in two. The item holds the time at
+ * which the bucket will be full again: taking tokens moves it into the future (the generic cell rate algorithm).
+ */
+export async function takeTokens(table: Table, { perSecond, burst }: Bucket, { domain, tokens, now }: Taking): Promise<Taken> {
+  const cost = (tokens / perSecond) * 1000;
+  const latest = now + (burst / perSecond) * 1000 - cost;
+  const taken = (fullAt: number): Taken => ({
+    isRefused: false,
+    left: Math.floor(burst - ((fullAt - now) / 1000) * perSecond),
+  });
+  const update = (UpdateExpression: string, ConditionExpression: string, values: Record<string, number>) =>
+    updateNumberIf(table, limitKeys.changes(domain), 'full_at', {
+      UpdateExpression: `${UpdateExpression}, #ttl = :ttl`,
+      ConditionExpression,
+      ExpressionAttributeNames: { '#ttl': 'ttl' },
+      ExpressionAttributeValues: { ...values, ':ttl': Math.ceil(now / 1000) + unusedInSeconds },
+    });
+
+  const wasFull = await update('SET full_at = :full_at', 'attribute_not_exists(pk) OR full_at <= :now', {
+    ':now': now,
+    ':full_at': now + cost,
+  });
+  if (wasFull.isDone) return taken(wasFull.value);
+  if (wasFull.value > latest) return { isRefused: true, waitInMilliseconds: wasFull.value - latest };
+  const hadEnough = await update('SET full_at = full_at + :cost', 'full_at <= :latest', { ':latest': latest, ':cost': cost });
+  return hadEnough.isDone ? taken(hadEnough.value) : { isRefused: true, waitInMilliseconds: hadEnough.value - latest };
 }

@@ -11,31 +11,49 @@ import {
   type Relation,
   type Relations,
 } from '../access/caller.ts';
-import { timestampOf } from '../clock.ts';
-import { maxRetryTimeInMilliseconds, type DeadlineSource } from '../deadline.ts';
-import { environment } from '../environment.ts';
-import { invalid } from '../errors.ts';
-import { clockOf, deadlineOfInvocation, type Invocation } from '../invocation.ts';
-import type { Received } from './received.ts';
+import { timestampOf } from '../runtime/clock.ts';
+import {
+  maxRetryTimeInMilliseconds,
+  type DeadlineSource,
+  clockOf,
+  deadlineOfInvocation,
+  type Invocation,
+} from '../runtime/deadline.ts';
+import { environment } from '../runtime/environment.ts';
+import { invalid } from '../runtime/errors.ts';
 import type { Route, TakesKey } from './route.ts';
-import { cvmId, domainId } from '../identifier-schemas.ts';
-import { log, withLogFields } from '../logger.ts';
-import { malformedJson } from './malformed-json.ts';
-import { emitMetric } from '../metrics.ts';
-import { logFieldsOf } from './log-fields.ts';
-import { parameterNames, parseInput } from './parse.ts';
-import { parseCondition, type ConditionalHeader, type Names } from './preconditions.ts';
+import { cvmId, domainId } from '../formats/identifiers.ts';
+import { log, withLogFields } from '../runtime/log.ts';
+import { malformedJson, readBody } from './read-body.ts';
+import { emitMetric } from '../runtime/metrics.ts';
+import { parameterNames, parseInput, refuseRepeatedParameter } from './parse.ts';
+import { parseCondition, type ConditionalHeader, type Names } from './etags.ts';
 import { problemResponse, toServiceError, type HttpResponse } from './problem.ts';
-import { readBody } from './read-body.ts';
-import { refuseRepeatedParameter } from './repeated-parameter.ts';
-import { strictObject } from '../strict-object.ts';
-import { withoutBodyOfHead } from './without-body-of-head.ts';
+import { strictObject } from '../formats/fields.ts';
 
 type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterNames<Rest>
   : never;
 
 export type Parsed<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
+
+type StringMap = Record<string, string | undefined>;
+
+/** The parts of a request as API Gateway passed them on, before anything was parsed. */
+export interface Received {
+  method: string;
+  /** By lower-case name. */
+  headers: StringMap;
+  path: StringMap;
+  query: StringMap;
+  body: string | undefined;
+  isBase64Encoded: boolean;
+}
+
+/** The bytes of the body as the caller sent them; none for a request without a body. */
+export function bytesOf({ body = '', isBase64Encoded }: Received): Buffer {
+  return Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
+}
 
 /** A request that has passed every check that needs no data. */
 export interface EndpointRequest<R extends Route> {
@@ -85,10 +103,9 @@ export type Reply<R extends Route> = Content<R> &
   };
 
 type HttpEvent = APIGatewayProxyEventV2WithJWTAuthorizer;
-type StringMap = Record<string, string | undefined> | null | undefined;
 interface AcceptedEvent extends Pick<HttpEvent, 'headers' | 'requestContext' | 'isBase64Encoded'> {
-  pathParameters?: StringMap;
-  queryStringParameters?: StringMap;
+  pathParameters?: StringMap | null | undefined;
+  queryStringParameters?: StringMap | null | undefined;
   rawQueryString?: string;
   body?: unknown;
   received?: Received;
@@ -243,4 +260,19 @@ function failure(name: string, thrown: unknown, event: AcceptedEvent): HttpRespo
   } else log('INFO', error.message, { code: error.code });
   const { requestId, http } = event.requestContext;
   return withoutBodyOfHead(problemResponse(error, requestId), http.method);
+}
+
+const stableNames: Record<string, string> = { domainID: 'domain', computationID: 'computation_id', cvmID: 'cvm_id' };
+
+/** Returns the log fields of a request's path: `domain`, `computation_id`, `asset_id`, `cvm_id`. Tasks use the same names. */
+export function logFieldsOf(route: Pick<Route, 'path'>, parameters: StringMap | null | undefined): Record<string, unknown> {
+  const id = route.path.startsWith('/{domainID}/assets/') ? 'asset_id' : 'computation_id';
+  return Object.fromEntries(
+    Object.entries(parameters ?? {}).map(([name, value]) => [name === 'id' ? id : (stableNames[name] ?? name), value]),
+  );
+}
+
+/** Leaves out the body of the answer to HEAD. Its status and headers are those of the answer to GET (RFC 9110, section 9.3.2). */
+function withoutBodyOfHead(response: HttpResponse, method: string): HttpResponse {
+  return method === 'HEAD' ? { ...response, body: '' } : response;
 }

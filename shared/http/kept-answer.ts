@@ -1,14 +1,15 @@
+import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import * as v from 'valibot';
 import type { Relation } from '../access/caller.ts';
-import { ServiceError } from '../errors.ts';
+import { ServiceError, invalid } from '../runtime/errors.ts';
 import type { Key } from '../table/keys.ts';
-import { parseStored, storedBytes } from '../table/parse-stored.ts';
-import { readSettled } from '../table/read-settled.ts';
-import { schemaAttribute } from '../table/schema-version.ts';
+import { parseStored, storedBytes, schemaAttribute } from '../table/parse-stored.ts';
+import { readSettled } from '../table/fresh-reads.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
-import type { Action } from '../table/action.ts';
-import { AnswerKeptError } from '../table/commit-change.ts';
+import { type Action, AnswerKeptError } from '../table/transaction.ts';
+import { bytesOf, type Received } from './endpoint.ts';
+import { idempotencyKeyHeader } from './route.ts';
 
 /** The answer to a request with an Idempotency-Key, as its repeats get it. */
 export interface KeptAnswer {
@@ -102,4 +103,31 @@ function current(item: Item | undefined, now: string): v.InferOutput<typeof stor
 
 function secondsOf(now: string): number {
   return Math.floor(Date.parse(now) / 1000);
+}
+
+/**
+ * Returns the request's Idempotency-Key; undefined without one, and for a GET, which takes none.
+ * @throws ServiceError `invalid_request` if it is not 1 to 255 printable ASCII characters
+ */
+export function idempotencyKeyOf({ method, headers }: Received): string | undefined {
+  const key = headers[idempotencyKeyHeader.toLowerCase()];
+  if (key === undefined || method === 'GET') return undefined;
+  if (!/^[\x20-\x7e]{1,255}$/.test(key)) {
+    throw invalid(`header/${idempotencyKeyHeader}`, 'Expected 1 to 255 printable ASCII characters.');
+  }
+  return key;
+}
+
+/** Returns a digest that two requests share if they have the same path, query, body bytes and If-Match. */
+export function digestOfRequest(received: Received): string {
+  const { path, query, headers } = received;
+  const parts = JSON.stringify([sorted(path), sorted(query), headers['if-match'] ?? null]);
+  return createHash('sha256').update(parts).update('\n').update(bytesOf(received)).digest('base64url');
+}
+
+/** The order of query parameters means nothing, and API Gateway does not promise that of path parameters. */
+function sorted(map: Record<string, string | undefined>): [string, string | undefined][] {
+  return Object.keys(map)
+    .sort()
+    .map((name) => [name, map[name]]);
 }

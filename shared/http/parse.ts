@@ -1,7 +1,5 @@
 import * as v from 'valibot';
-import { invalidPlaces, type Violation } from '../errors.ts';
-import { eitherOf } from '../either-of.ts';
-import { truncate } from './truncate.ts';
+import { invalidPlaces, type Violation, eitherOf, truncate, invalid } from '../runtime/errors.ts';
 
 const mostViolations = 20;
 
@@ -89,4 +87,16 @@ function described(expected: string | null): string {
 function inWords(expected: string): string {
   if (expected === '""') return 'an empty string';
   return typeNames[expected] ?? expected.replace(/^"(.*)"$/, '$1');
+}
+
+/**
+ * Refuses a query parameter that was sent more than once. API Gateway joins its values with commas, so a filter such as `owner` would
+ * compare with the joined text, and the error of `limit` would not name the repeat.
+ * @param known the names of the endpoint's parameters. Others are refused as unknown
+ * @throws ServiceError `invalid_request`
+ */
+export function refuseRepeatedParameter(rawQueryString: string | undefined, known: readonly string[]): void {
+  const names = [...new URLSearchParams(rawQueryString).keys()];
+  const repeated = known.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
+  if (repeated !== undefined) throw invalid(`query/${repeated}`, 'Expected this parameter once.');
 }

@@ -1,5 +1,4 @@
-import { errorTable, RateLimitError, ServiceError, type ErrorExtras } from '../errors.ts';
-import { truncate } from './truncate.ts';
+import { errorTable, RateLimitError, ServiceError, type ErrorExtras, truncate } from '../runtime/errors.ts';
 
 export interface HttpResponse {
   statusCode: number;

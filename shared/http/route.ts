@@ -1,8 +1,8 @@
 import type * as v from 'valibot';
 import type { Access } from '../access/caller.ts';
-import type { ConflictReason, ErrorCode } from '../errors.ts';
-import type { Uses } from '../uses.ts';
-import type { ConditionalHeader } from './preconditions.ts';
+import type { ConflictReason, ErrorCode } from '../runtime/errors.ts';
+import type { Uses } from '../runtime/uses.ts';
+import type { ConditionalHeader } from './etags.ts';
 
 /**
  * An endpoint: where it is, who may call it, what it takes and what it answers. The handler, CDK, the one-machine stack, the OpenAPI
@@ -59,6 +59,11 @@ export interface Route {
   reasons?: readonly ConflictReason[];
   description?: string;
 }
+
+/** The header, as the contract and the OpenAPI document write it. */
+export const idempotencyKeyHeader = 'Idempotency-Key';
+/** The header of an answer that was kept and is given again. */
+export const replayedHeader = 'idempotent-replayed';
 
 /** Whether the endpoint takes an Idempotency-Key: `changeEndpoint` serves it then, else `endpoint`. */
 export type TakesKey<R extends Route> = R extends { method: 'GET' } | { takesKey: false } ? false : true;

@@ -1,6 +1,5 @@
-import { invalid } from '../errors.ts';
-import { InvalidKeyError } from './invalid-key-error.ts';
-import { parsePublicKey } from './public-key.ts';
+import { invalid } from '../runtime/errors.ts';
+import { InvalidKeyError, parsePublicKey } from '../formats/public-key.ts';
 
 /** Parses a public key that a caller sent. @throws ServiceError `invalid_request` at `pointer` that says what was expected */
 export function readPublicKey(encoded: string, pointer: string): ReturnType<typeof parsePublicKey> {

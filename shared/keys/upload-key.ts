@@ -1,12 +1,10 @@
 import { changeInputsWithEvent, keysToChange, parseToChange } from '../computations/change-computation.ts';
 import { computationNumber } from '../computations/read-computation.ts';
 import type { NewEvent } from '../events/event.ts';
-import { commitChange, type AnswerKeeper, type Committed } from '../table/commit-change.ts';
+import { commitChange, type AnswerKeeper, type Committed, type Action, Transaction } from '../table/transaction.ts';
 import { computationKeys, userKeys, type Key } from '../table/keys.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
-import type { Action } from '../table/action.ts';
 import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
-import { Transaction } from '../table/transaction.ts';
 
 import type { Caller } from '../access/caller.ts';
 import { parseParticipantKey, type ParticipantKey } from './participant-key.ts';

@@ -1,8 +1,8 @@
 import type { StoredAsset } from '../assets/asset.ts';
 import { changeInputs } from '../computations/change-computation.ts';
 import { computationKey, findComputation } from '../computations/read-computation.ts';
-import { maxTimeInMilliseconds } from '../deadline.ts';
-import { conflict } from '../errors.ts';
+import { maxTimeInMilliseconds } from '../runtime/deadline.ts';
+import { conflict } from '../runtime/errors.ts';
 import { deadlineOf, getItems, type Item, type Table } from '../table/table.ts';
 import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
 import { Transaction } from '../table/transaction.ts';

@@ -1,5 +1,5 @@
 import type { Permitted } from '../access/caller.ts';
-import type { AssetType } from '../asset-type.ts';
+import type { AssetType } from '../formats/vocabulary.ts';
 import type { StoredAsset } from '../assets/asset.ts';
 import { changeAsset } from '../assets/change-asset.ts';
 import { assetKey, assetNumber, findAsset, parseAsset } from '../assets/read-asset.ts';
@@ -12,15 +12,14 @@ import {
 import { datasetsPerComputation, type StoredComputation } from '../computations/computation.ts';
 import { computationNumber, findComputation } from '../computations/read-computation.ts';
 import { isActive } from '../computations/run.ts';
-import { conflict, ServiceError } from '../errors.ts';
+import { conflict, ServiceError } from '../runtime/errors.ts';
 import type { NewEvent } from '../events/event.ts';
 import { indexedLists, memberChange } from '../lists/indexed-list.ts';
 import { recordChange } from '../lists/fold-due.ts';
-import { type AnsweredRequest, commitChange, type Committed } from '../table/commit-change.ts';
+import { type AnsweredRequest, commitChange, type Committed, Transaction } from '../table/transaction.ts';
 import { assetKeys, computationKeys, type Key, listKeys, lists, runKeys, userKeys } from '../table/keys.ts';
 import { getItem, getItems, type Table } from '../table/table.ts';
 import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
-import { Transaction } from '../table/transaction.ts';
 
 /** One algorithm for each computation, and one dataset for each file name. */
 export function linkKey(computationId: string, asset: { asset_type: AssetType; file_name: string }): Key {

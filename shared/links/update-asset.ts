@@ -8,13 +8,12 @@ import { decodeContent, matchChecksum } from '../assets/content-input.ts';
 import { type ContentStore, presignUpload } from '../assets/content-store.ts';
 import { readAssetToChange } from '../assets/read-asset.ts';
 import { writeContent, type WrittenContent } from '../assets/write-content.ts';
-import { ForbiddenForNowError, preconditionFailed } from '../errors.ts';
+import { ForbiddenForNowError, preconditionFailed } from '../runtime/errors.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
-import { type AnsweredRequest, commitChange, type Committed } from '../table/commit-change.ts';
+import { type AnsweredRequest, commitChange, type Committed, Transaction } from '../table/transaction.ts';
 import type { Table } from '../table/table.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
-import { Transaction } from '../table/transaction.ts';
-import { laterOf } from '../timestamp.ts';
+import { laterOf } from '../formats/timestamps.ts';
 import {
   changeInputsLater,
   changeInputsOfLinked,

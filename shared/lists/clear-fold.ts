@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { inParallel } from '../in-parallel.ts';
+import { inParallel } from '../runtime/in-parallel.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import { writableKey, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';

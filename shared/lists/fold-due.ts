@@ -4,8 +4,8 @@ import { changesPerFoldCheck, changesUntilFoldCheck, rememberFoldCheck } from '.
 import { foldChanges, leastToMark } from './fold.ts';
 import { listsOfIndex } from './indexed-list.ts';
 import { type ListIndex, logChange, nameOfResource, type Step } from './log.ts';
-import { log } from '../logger.ts';
-import { emitWaiting } from '../metrics.ts';
+import { log } from '../runtime/log.ts';
+import { emitWaiting } from '../runtime/metrics.ts';
 import { dueFoldKeys, writableKey } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { clockOf, deadlineOf, type Item, queryPartition, type Table } from '../table/table.ts';

@@ -1,5 +1,5 @@
 import type { ListIndex } from './log.ts';
-import { log } from '../logger.ts';
+import { log } from '../runtime/log.ts';
 import { dueFoldKeys, type Key } from '../table/keys.ts';
 import { clockOf, type Item, type Table } from '../table/table.ts';
 import { putItem, putItemIf } from '../table/writes.ts';

@@ -1,4 +1,4 @@
-import { mostSince } from '../clock.ts';
+import { mostSince } from '../runtime/clock.ts';
 import { clearFold, type FoldPlan, readPlans, removeFailedFold, removeFailedFolds } from './clear-fold.ts';
 import { hasOldDays } from './days.ts';
 import { acquireFoldLease, type FoldLease, markIfUnmarked, markIndex, releaseFoldLease } from './fold-schedule.ts';
@@ -9,8 +9,8 @@ import { clocksDifferByMilliseconds, stayInMilliseconds } from './read-margin.ts
 import { NodeGoneError } from './stored-nodes.ts';
 import { missingBefore, partToFold, readWholeLog, unfoldedEntries } from './unfolded-entries.ts';
 import { writeFold, type WrittenFold } from './write-fold.ts';
-import { log } from '../logger.ts';
-import { emitMetric } from '../metrics.ts';
+import { log } from '../runtime/log.ts';
+import { emitMetric } from '../runtime/metrics.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import { clockOf, type Table } from '../table/table.ts';
 import { deleteItems } from '../table/writes.ts';

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import type { State } from './node.ts';
-import type { Action } from '../table/action.ts';
+import type { Action } from '../table/transaction.ts';
 import { indexKeys, type IndexPlace } from '../table/index-keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { readSettled } from '../table/read-settled.ts';
+import { readSettled } from '../table/fresh-reads.ts';
 import type { Item, Table } from '../table/table.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { log } from '../logger.ts';
+import { log } from '../runtime/log.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import { keyOfItem } from '../table/keys.ts';
 import { clockOf, queryPartition, queryPrefix, type Table } from '../table/table.ts';

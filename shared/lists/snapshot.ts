@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { steadyTimeOf } from '../clock.ts';
+import { steadyTimeOf } from '../runtime/clock.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { SharedReads } from '../table/shared-reads.ts';

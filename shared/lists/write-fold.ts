@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { momentOf, type Moment } from '../clock.ts';
-import { inParallel } from '../in-parallel.ts';
+import { momentOf, type Moment } from '../runtime/clock.ts';
+import { inParallel } from '../runtime/in-parallel.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import type { Key } from '../table/keys.ts';
 import { clockOf, type Item, type Table } from '../table/table.ts';

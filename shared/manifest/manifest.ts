@@ -7,10 +7,9 @@ import {
   nameOfComputation,
   type StoredComputation,
 } from '../computations/computation.ts';
-import { shownDescription } from '../description.ts';
-import { idOfComputation } from '../identifier-schemas.ts';
+import { shownDescription, shownText } from '../formats/fields.ts';
+import { idOfComputation } from '../formats/identifiers.ts';
 import type { ParticipantKey } from '../keys/participant-key.ts';
-import { shownText } from '../text.ts';
 import type { StoredApproval } from './stored-approval.ts';
 
 const hash = v.pipe(

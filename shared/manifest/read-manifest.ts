@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { assetKey, findAsset } from '../assets/read-asset.ts';
-import { canonicalDigest } from '../canonical-json.ts';
+import { canonicalDigest } from '../formats/canonical-json.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { computationKey, parseComputation, parseDefinition, readComputation } from '../computations/read-computation.ts';
-import { notFound, ServiceError } from '../errors.ts';
-import { numberOf } from '../identifiers.ts';
+import { notFound, ServiceError } from '../runtime/errors.ts';
+import { numberOf } from '../formats/identifiers.ts';
 import { parseParticipantKey } from '../keys/participant-key.ts';
 import { computationKeys, runKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { canonicalDigest } from '../canonical-json.ts';
+import { canonicalDigest } from '../formats/canonical-json.ts';
 import { assetUses } from '../assets/asset.ts';
 import { agentConfigForCvm, type StoredAgentConfig } from '../computations/agent-config.ts';
 import { approvalLevels, assetsPerComputation } from '../computations/computation.ts';
-import { shownText } from '../text.ts';
+import { shownText } from '../formats/fields.ts';
 import { manifestSchema } from './manifest.ts';
 import { mostCvms } from './stored-approval.ts';
 

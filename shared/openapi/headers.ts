@@ -1,6 +1,5 @@
 import type { JsonSchema } from '@valibot/to-json-schema';
-import { replayedHeader } from '../http/idempotency-key.ts';
-import type { Route } from '../http/route.ts';
+import { replayedHeader, type Route } from '../http/route.ts';
 interface HeaderObject {
   description: string;
   required?: false;

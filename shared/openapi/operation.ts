@@ -1,6 +1,6 @@
 import type { Relation } from '../access/caller.ts';
-import { rolesWith } from '../access/roles.ts';
-import { eitherOf } from '../either-of.ts';
+import { rolesWith } from '../formats/roles.ts';
+import { eitherOf } from '../runtime/errors.ts';
 import { routes, type KnownRoute } from '../endpoints/endpoints.ts';
 import { isLimited, takesKey, type Route } from '../http/route.ts';
 import { examples } from './examples.ts';

@@ -1,8 +1,7 @@
 import type { JsonSchema } from '@valibot/to-json-schema';
-import { idempotencyKeyHeader } from '../http/idempotency-key.ts';
-import type { ConditionalHeader } from '../http/preconditions.ts';
-import { takesKey, type Route } from '../http/route.ts';
-import { cvmId, domainId, identifier } from '../identifier-schemas.ts';
+import { idempotencyKeyHeader, takesKey, type Route } from '../http/route.ts';
+import type { ConditionalHeader } from '../http/etags.ts';
+import { cvmId, domainId, identifier } from '../formats/identifiers.ts';
 import { jsonSchemaOf, limited } from './json-schema.ts';
 
 /** The parameters of an endpoint in its path, query and headers. */
@@ -56,7 +55,7 @@ function asQuery(schema: JsonSchema): JsonSchema {
 }
 
 const etagExample = '"hKTs3cEVkLNaRVKE5KrTqkDbJdfAv1rZ"';
-/** `*` or a list of entity tags. The service also takes lists with empty elements (shared/http/preconditions.ts). */
+/** `*` or a list of entity tags. The service also takes lists with empty elements (shared/http/etags.ts). */
 const entityTags = String.raw`^(?:\*|(?:W/)?"[!#-~]*"(?:[ \t]*,[ \t]*(?:W/)?"[!#-~]*")*)$`;
 
 const conditions: Record<ConditionalHeader, { name: string; describe: (resource: string) => string }> = {

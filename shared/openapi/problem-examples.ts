@@ -1,9 +1,16 @@
 import * as v from 'valibot';
 import { forbidden } from '../access/caller.ts';
-import { rolesWith, type Role } from '../access/roles.ts';
+import { rolesWith, type Role } from '../formats/roles.ts';
 import { contentTooLarge, inlineLimitInBytes } from '../assets/asset.ts';
 import { computationId, manifestDigest, runId } from './examples.ts';
-import { errorTable, notFound, preconditionFailed, type ConflictReason, type ErrorCode, type ErrorExtras } from '../errors.ts';
+import {
+  errorTable,
+  notFound,
+  preconditionFailed,
+  type ConflictReason,
+  type ErrorCode,
+  type ErrorExtras,
+} from '../runtime/errors.ts';
 import { unknownIn } from '../http/parse.ts';
 import type { Route } from '../http/route.ts';
 

@@ -1,14 +1,14 @@
 import { type ComputationToChange, enterStatus, type Entry } from '../computations/change-computation.ts';
 import { computationNumber } from '../computations/read-computation.ts';
 import type { Run } from '../computations/run.ts';
-import { numberOf } from '../identifiers.ts';
+import { numberOf } from '../formats/identifiers.ts';
 import { groupOfComputation, indexedLists, memberChange } from '../lists/indexed-list.ts';
 import { lastVersion, nameOfResource, type MemberChange } from '../lists/log.ts';
 import { recordChange } from '../lists/fold-due.ts';
 import { StaleReadError } from '../table/fresh-reads.ts';
 import { keyToWrite, listKeys, lists, type Key } from '../table/keys.ts';
-import { schemaAttribute } from '../table/schema-version.ts';
-import { setAttributes } from '../table/set-attributes.ts';
+import { schemaAttribute } from '../table/parse-stored.ts';
+import { setAttributes } from '../table/writes.ts';
 import type { Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
 

@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import { StaleReadError } from '../table/fresh-reads.ts';
 import { cvmKeys, keyToWrite, type Key, type RowKey } from '../table/keys.ts';
-import { parseStored } from '../table/parse-stored.ts';
-import { schemaAttribute } from '../table/schema-version.ts';
-import { setAttributes } from '../table/set-attributes.ts';
+import { parseStored, schemaAttribute } from '../table/parse-stored.ts';
+import { setAttributes } from '../table/writes.ts';
 import { getItems, queryPartition, queryPrefix, type Item, type Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
 import { runReference, type RunReference } from './run-reference.ts';

@@ -13,12 +13,11 @@ import {
   TaskTimedOut,
   type ExecutionStatus,
 } from '@aws-sdk/client-sfn';
-import { clientLimits } from '../client-limits.ts';
-import { sharedClient } from '../clients.ts';
+import { clientLimits, sharedClient } from '../runtime/clients.ts';
 import { computationKey, findComputation } from '../computations/read-computation.ts';
-import { Deadline, type DeadlineSource } from '../deadline.ts';
-import { environment } from '../environment.ts';
-import { log } from '../logger.ts';
+import { Deadline, type DeadlineSource } from '../runtime/deadline.ts';
+import { environment } from '../runtime/environment.ts';
+import { log } from '../runtime/log.ts';
 import { getItem, type Table } from '../table/table.ts';
 import { type Claim, readClaim } from './claim.ts';
 import { type RunReference, referenceTo } from './run-reference.ts';

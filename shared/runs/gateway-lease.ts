@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import { gatewayKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { setAttributes } from '../table/set-attributes.ts';
+import { setAttributes, putItem, updateExisting } from '../table/writes.ts';
 import { getItem, getItems, type Item, type Table } from '../table/table.ts';
-import { putItem, updateExisting } from '../table/writes.ts';
 import type { StoredPresence } from './presence.ts';
 
 /**

@@ -2,13 +2,12 @@ import { assertExists, keysToChange, parseToChange, recordEvents } from '../comp
 import { findComputation } from '../computations/read-computation.ts';
 import { findRun, runKey } from '../computations/read-run.ts';
 import type { Run } from '../computations/run.ts';
-import { emitMetric } from '../metrics.ts';
-import type { Action } from '../table/action.ts';
+import { emitMetric } from '../runtime/metrics.ts';
+import { type Action, Transaction } from '../table/transaction.ts';
 import { StaleReadError } from '../table/fresh-reads.ts';
 import { runKeys, type RowKey } from '../table/keys.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
-import { Transaction } from '../table/transaction.ts';
-import { timeOf } from '../timestamp.ts';
+import { timeOf } from '../formats/timestamps.ts';
 import { addAttestationHash } from './change-run.ts';
 import { assertClaimed, changeClaim, claimKeys, parseClaimOf, type Claim, type ClaimChange, type ReadClaim } from './claim.ts';
 import { removeCommand } from './commands.ts';

@@ -1,9 +1,8 @@
 import { StaleReadError } from '../table/fresh-reads.ts';
 import { cvmKeys } from '../table/keys.ts';
-import { setAttributes } from '../table/set-attributes.ts';
+import { setAttributes, updateExisting, updateIf, type WriteCondition } from '../table/writes.ts';
 import type { Item, Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
-import { updateExisting, updateIf, type WriteCondition } from '../table/writes.ts';
 import { isSpentBy, parsePresence, presenceToStore, type ReportedState, type StoredPresence } from './presence.ts';
 import type { RunReference } from './run-reference.ts';
 

@@ -1,11 +1,10 @@
 import * as v from 'valibot';
-import { base64Text } from '../base64.ts';
+import { base64Text, text, shownText } from '../formats/fields.ts';
 import { runStatuses } from '../computations/run.ts';
 import { detailsLimit, detailsLimitInBase64, isOwnEvent } from '../events/event.ts';
-import { comparedId } from '../identifier-schemas.ts';
-import { reporters } from '../originators.ts';
-import { text, shownText } from '../text.ts';
-import { givenTimestamp } from '../timestamp.ts';
+import { comparedId } from '../formats/identifiers.ts';
+import { reporters } from '../access/caller.ts';
+import { givenTimestamp } from '../formats/timestamps.ts';
 import { fits } from './presence.ts';
 
 export const reportsPerBatch = 50;

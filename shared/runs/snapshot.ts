@@ -1,8 +1,7 @@
 import { keyAttributes, storedKeyOf, withoutServerKey } from '../computations/agent-config.ts';
 import { runSnapshot, type NewSnapshot, type RunSnapshot } from '../manifest/run-snapshot.ts';
 import { runKeys, type Key } from '../table/keys.ts';
-import { parseStored } from '../table/parse-stored.ts';
-import { schemaAttribute } from '../table/schema-version.ts';
+import { parseStored, schemaAttribute } from '../table/parse-stored.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
 import type { RunReference } from './run-reference.ts';

@@ -1,7 +1,7 @@
 import type { ExecutionStatus } from '@aws-sdk/client-sfn';
 import * as v from 'valibot';
 import { findRun, runKey } from '../computations/read-run.ts';
-import { failureOf } from '../failure-of.ts';
+import { failureOf } from '../runtime/errors.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
 import { sweepKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';

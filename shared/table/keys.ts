@@ -1,13 +1,34 @@
 import { createHash } from 'node:crypto';
-import { hashByte, shardOf, shardsOf } from './shards.ts';
 
 /**
- * The keys of the table. Apart from this file, only index-keys.ts, shards.ts and keys-of-domain.ts contain key literals.
+ * The keys of the table. Apart from this file, only index-keys.ts and keys-of-domain.ts contain key literals.
  *
  * A list (the computations, assets or runs of a domain; the computations linked to an asset) has its rows in a partition, each at
  * `row#<number>`. A row must be small. Membership, order and counts are in the list's index (see index-keys.ts and
  * docs/adr/0001-lists.md).
  */
+
+/**
+ * A DynamoDB partition takes 1,000 write units per second. Items that all domains share are spread over this many partitions, by
+ * a hash of their sort key. Reading all such items takes a query for each partition.
+ */
+const shardCount = 8;
+
+/** Returns the partitions of a sharded collection. The first has the plain name: earlier versions wrote everything there. */
+export function shardsOf(place: string): string[] {
+  return [place, ...Array.from({ length: shardCount }, (_, shard) => `${place}#${shard}`)];
+}
+
+/** Returns the partition of an item. @param by its sort key */
+export function shardOf(place: string, by: string): string {
+  return `${place}#${hashByte(by) % shardCount}`;
+}
+
+/** Returns a byte of the text's hash. */
+export function hashByte(by: string): number {
+  const [byte = 0] = createHash('sha256').update(by).digest();
+  return byte;
+}
 
 /** The key of any item, for reads. */
 export interface AnyKey {

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { assertSchema } from './schema-version.ts';
 
 /** A binary attribute. */
 export const storedBytes = v.custom<Uint8Array>((input) => input instanceof Uint8Array, 'Expected bytes.');
@@ -19,4 +18,18 @@ export function parseStored<Schema extends v.GenericSchema>(
   if (result.success) return result.output;
   const [issue] = result.issues;
   throw new Error(`A stored ${what} does not fit: ${v.getDotPath(issue) ?? 'item'}: ${issue.message}`);
+}
+
+/** The version of the shapes of all stored items. docs/adr/0007-migrations.md says what a change of it takes. */
+export const schemaVersion = 1;
+
+/** The attribute of whole items whose shape may change. Updates of single attributes leave it as it is. */
+export const schemaAttribute = { schema: schemaVersion };
+
+/** @throws Error if the item has a schema of another version */
+export function assertSchema(stored: unknown, kind: string): void {
+  if (typeof stored !== 'object' || stored === null || !('schema' in stored) || stored.schema === schemaVersion) return;
+  throw new Error(
+    `A stored ${kind} has schema version ${String(stored.schema)}. This service knows only version ${schemaVersion}.`,
+  );
 }

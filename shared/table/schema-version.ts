@@ -1,20 +1,7 @@
 import { schemaKeys } from './keys.ts';
-import { updateNumberIf } from './numbers.ts';
+import { schemaVersion } from './parse-stored.ts';
 import type { Table } from './table.ts';
-
-/** The version of the shapes of all stored items. docs/adr/0007-migrations.md says what a change of it takes. */
-export const schemaVersion = 1;
-
-/** The attribute of whole items whose shape may change. Updates of single attributes leave it as it is. */
-export const schemaAttribute = { schema: schemaVersion };
-
-/** @throws Error if the item has a schema of another version */
-export function assertSchema(stored: unknown, kind: string): void {
-  if (typeof stored !== 'object' || stored === null || !('schema' in stored) || stored.schema === schemaVersion) return;
-  throw new Error(
-    `A stored ${kind} has schema version ${String(stored.schema)}. This service knows only version ${schemaVersion}.`,
-  );
-}
+import { updateNumberIf } from './writes.ts';
 
 /** Marks a table that has no mark with the schema version. @throws Error if it has the mark of another version */
 export async function assertSchemaOfTable(table: Table): Promise<void> {

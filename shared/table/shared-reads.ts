@@ -1,4 +1,4 @@
-import type { Deadline } from '../deadline.ts';
+import type { Deadline } from '../runtime/deadline.ts';
 import { deadlineOf, type Table } from './table.ts';
 
 /** How long a read waits for one that began earlier. One that hangs holds nobody up for longer. */

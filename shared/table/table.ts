@@ -5,8 +5,8 @@ import {
   type DynamoDBDocumentClient,
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { systemClock, type Clock } from '../clock.ts';
-import { Deadline, type DeadlineSource } from '../deadline.ts';
+import { systemClock, type Clock } from '../runtime/clock.ts';
+import { Deadline, type DeadlineSource } from '../runtime/deadline.ts';
 import type { AnyKey } from './keys.ts';
 
 /** Access to the service's table. */

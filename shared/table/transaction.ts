@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
-import type { Action } from './action.ts';
-import { cancellationReasons, isCancelledForNow } from './cancellation.ts';
+import { cancellationReasons, isCancelledForNow } from './fresh-reads.ts';
 import type { Key } from './keys.ts';
 import { deadlineOf, type Table } from './table.ts';
 
@@ -128,4 +127,69 @@ function failedCondition(error: unknown, actions: Action[]): Error | undefined {
 /** Returns whether a retry may succeed. */
 function isTransient(error: unknown): boolean {
   return isCancelledForNow(error) || (error instanceof Error && transientNames.has(error.name));
+}
+
+interface Condition {
+  ConditionExpression?: string;
+  ExpressionAttributeNames?: Record<string, string>;
+  ExpressionAttributeValues?: Record<string, unknown>;
+}
+
+interface AtKey extends Condition {
+  Key: Key;
+}
+
+/** One action of a transaction: exactly one of put, update, delete and check. */
+export interface Action {
+  put?: Condition & { Item: Record<string, unknown> & Key };
+  update?: AtKey & { UpdateExpression: string };
+  delete?: AtKey;
+  check?: AtKey & { ConditionExpression: string };
+  /** Thrown if the condition does not hold. Default: ConditionFailedError. */
+  otherwise?: Error;
+}
+
+/** Keeps the answer to a request with an Idempotency-Key for its repeats. */
+export interface AnswerKeeper {
+  /** Returns the action that keeps the answer made of `result`. Fails with AnswerKeptError if an answer is kept already. */
+  keep: (result: object) => Action;
+  /**
+   * Ends the repeat of a request before work outside the transaction, or in several. Without it, the transaction would refuse the
+   * repeat too late.
+   * @throws AnswerKeptError if an answer is kept already
+   */
+  refuseRepeat: () => Promise<void>;
+}
+
+/** Part of each request to change something. */
+export interface AnsweredRequest {
+  /** Passed on to commitChange. Undefined without an Idempotency-Key. */
+  answerKeeper?: AnswerKeeper | undefined;
+}
+
+/** Thrown if the request has been answered before, so that its change must not be made again. */
+export class AnswerKeptError extends Error {
+  override readonly name = 'AnswerKeptError';
+}
+
+declare const committed: unique symbol;
+
+/** The result of a change that was committed together with the answer made of it. Only commitChange returns one. */
+export type Committed<T extends object> = T & { readonly [committed]: true };
+
+/**
+ * Commits the change that a request asks for, with the answer made of its result. A request that changes nothing passes an empty
+ * transaction, which is only written if there is an answer to keep. Each request calls this exactly once; its other transactions
+ * call `commit`.
+ * @throws AnswerKeptError if the request has been answered before; other errors as Transaction.commit
+ */
+export async function commitChange<T extends object>(
+  table: Table,
+  transaction: Transaction,
+  result: T,
+  answerKeeper: AnswerKeeper | undefined,
+): Promise<Committed<T>> {
+  if (answerKeeper) transaction.addFirst(answerKeeper.keep(result));
+  if (!transaction.isEmpty) await transaction.commit(table);
+  return result as Committed<T>;
 }

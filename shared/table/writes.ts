@@ -147,3 +147,40 @@ async function attempt<Output>(
     }
   }
 }
+
+/**
+ * Updates an item with a number if the condition holds. Creates the item if it does not exist.
+ * @param attribute the number's name
+ * @returns whether it was updated, and the number after that: the new one, or the one that did not meet the condition
+ */
+export async function updateNumberIf(
+  table: Table,
+  key: Key,
+  attribute: string,
+  update: Update & { ConditionExpression?: string },
+): Promise<{ isDone: boolean; value: number }> {
+  const result = await tryUpdate(table, key, update);
+  if (result.isDone) return { isDone: true, value: Number(result.output.Attributes?.[attribute]) };
+  return { isDone: false, value: Number(result.failure.Item?.[attribute]?.N) };
+}
+
+const counter = 'last_number';
+
+/** Increments a counter item and returns its new value. An item that does not exist yet begins at 0. */
+export async function incrementBy(table: Table, key: Key, by: number): Promise<number> {
+  const { value } = await updateNumberIf(table, key, counter, {
+    UpdateExpression: `ADD ${counter} :by`,
+    ExpressionAttributeValues: { ':by': by },
+  });
+  return value;
+}
+
+/** Returns the parts of an update that set attributes. Their placeholders start with `new_`. */
+export function setAttributes(changes: Record<string, unknown>) {
+  const entries = Object.entries(changes);
+  return {
+    UpdateExpression: `SET ${entries.map(([name]) => `#new_${name} = :new_${name}`).join(', ')}`,
+    ExpressionAttributeNames: Object.fromEntries(entries.map(([name]) => [`#new_${name}`, name])),
+    ExpressionAttributeValues: Object.fromEntries(entries.map(([name, value]) => [`:new_${name}`, value])),
+  };
+}

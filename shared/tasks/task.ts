@@ -1,8 +1,7 @@
 import * as v from 'valibot';
-import { timestampOf } from '../clock.ts';
-import type { DeadlineSource } from '../deadline.ts';
-import { clockOf, deadlineOfInvocation, type Invocation } from '../invocation.ts';
-import { log, withLogFields } from '../logger.ts';
+import { timestampOf } from '../runtime/clock.ts';
+import { type DeadlineSource, clockOf, deadlineOfInvocation, type Invocation } from '../runtime/deadline.ts';
+import { log, withLogFields } from '../runtime/log.ts';
 import type { TaskName } from './tasks.ts';
 
 /** Passed to a task's work in addition to its input. */

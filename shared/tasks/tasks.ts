@@ -1,4 +1,4 @@
-import { changesLists, type Uses } from '../uses.ts';
+import { changesLists, type Uses } from '../runtime/uses.ts';
 
 /** What calls a task. */
 export type Trigger = 'state machine' | 'execution status' | 'upload' | { everyMinutes: number };

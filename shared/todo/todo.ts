@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { mostReasons } from '../approvals/readiness.ts';
 import { nameOfComputation } from '../computations/computation.ts';
-import { idOfAsset, idOfComputation } from '../identifier-schemas.ts';
-import { shownText } from '../text.ts';
+import { idOfAsset, idOfComputation } from '../formats/identifiers.ts';
+import { shownText } from '../formats/fields.ts';
 
 /** The longest list. */
 export const mostEntries = 100;

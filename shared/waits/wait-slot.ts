@@ -1,5 +1,5 @@
 import { createHash, randomInt, randomUUID } from 'node:crypto';
-import { log } from '../logger.ts';
+import { log } from '../runtime/log.ts';
 import { waitKeys } from '../table/keys.ts';
 import { queryBetween, type Table } from '../table/table.ts';
 import { deleteItemIf, putItemIf } from '../table/writes.ts';

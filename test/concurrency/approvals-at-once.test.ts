@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { AssetReplacement } from '../../shared/assets/asset-input.ts';
 import { withdrawApproval } from '../../shared/approvals/approve.ts';
-import { canonicalDigest } from '../../shared/canonical-json.ts';
-import { systemClock } from '../../shared/clock.ts';
+import { canonicalDigest } from '../../shared/formats/canonical-json.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
 import { defaultAgentConfig, type AgentConfig } from '../../shared/computations/agent-config.ts';
 import { fieldsOf, type ComputationFields } from '../../shared/computations/computation.ts';
 import { updateComputation } from '../../shared/computations/update-computation.ts';
 import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
-import { Deadline } from '../../shared/deadline.ts';
-import { ServiceError } from '../../shared/errors.ts';
+import { Deadline } from '../../shared/runtime/deadline.ts';
+import { ServiceError } from '../../shared/runtime/errors.ts';
 import { uploadKey } from '../../shared/keys/upload-key.ts';
 import { linkAsset, unlinkAsset } from '../../shared/links/link-asset.ts';
 import { readLinkedComputations } from '../../shared/links/linked-computations.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { systemClock } from '../../shared/clock.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
 import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
 import { createComputation } from '../../shared/computations/create-computation.ts';
 import { deleteComputation } from '../../shared/deletion/delete-computation.ts';

@@ -8,7 +8,7 @@ import { fieldsOf } from '../../shared/computations/computation.ts';
 import { computationKey, readComputation, readDefinition } from '../../shared/computations/read-computation.ts';
 import { updateComputation } from '../../shared/computations/update-computation.ts';
 import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
-import { Deadline } from '../../shared/deadline.ts';
+import { Deadline } from '../../shared/runtime/deadline.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { appendEvents } from '../../shared/events/append-events.ts';
 import { readHead } from '../../shared/events/stored-journal.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { assetKey, findAsset } from '../../shared/assets/read-asset.ts';
-import { systemClock } from '../../shared/clock.ts';
-import { Deadline } from '../../shared/deadline.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { Deadline } from '../../shared/runtime/deadline.ts';
 import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { readClaims } from '../../shared/runs/claim.ts';

@@ -15,8 +15,8 @@ import { readComputation, readDefinition } from '../../shared/computations/read-
 import { updateComputation } from '../../shared/computations/update-computation.ts';
 import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
 import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
-import { preconditionFailed } from '../../shared/errors.ts';
-import { parseCondition } from '../../shared/http/preconditions.ts';
+import { preconditionFailed } from '../../shared/runtime/errors.ts';
+import { parseCondition } from '../../shared/http/etags.ts';
 import { linkAsset, unlinkAsset } from '../../shared/links/link-asset.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';
 import type { Table } from '../../shared/table/table.ts';

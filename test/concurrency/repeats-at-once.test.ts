@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../shared/clock.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
 import { startStack, type Stack } from '../../local/stack.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { amount } from '../support/amounts.ts';

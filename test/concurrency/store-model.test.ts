@@ -6,7 +6,7 @@ import { foldChanges } from '../../shared/lists/fold.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
 import { computationStatuses } from '../../shared/computations/computation.ts';
 import { readComputation } from '../../shared/computations/read-computation.ts';
-import { ServiceError } from '../../shared/errors.ts';
+import { ServiceError } from '../../shared/runtime/errors.ts';
 import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { isActive } from '../../shared/computations/run.ts';

@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { routes } from '../../shared/endpoints/endpoints.ts';
-import { ServiceError } from '../../shared/errors.ts';
+import { ServiceError } from '../../shared/runtime/errors.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { parseInput } from '../../shared/http/parse.ts';
 import { approvalInput } from '../../shared/approvals/approval.ts';

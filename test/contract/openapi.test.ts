@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { variablesOf } from '../../infra/service/function-variables.ts';
 import { inlineLimitInBytes } from '../../shared/assets/asset.ts';
 import { parseInput } from '../../shared/http/parse.ts';
-import { conflictReasons } from '../../shared/errors.ts';
+import { conflictReasons } from '../../shared/runtime/errors.ts';
 import { openapiDocument } from '../../shared/openapi/openapi-document.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { routes } from '../../shared/endpoints/endpoints.ts';
-import { ServiceError, type Violation } from '../../shared/errors.ts';
+import { ServiceError, type Violation } from '../../shared/runtime/errors.ts';
 import { parseInput } from '../../shared/http/parse.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { openapiDocument } from '../../shared/openapi/openapi-document.ts';

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthority, issueCvmCertificate } from '../../gateway/certificates/authority.ts';
-import { systemClock } from '../../shared/clock.ts';
-import { Deadline } from '../../shared/deadline.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { Deadline } from '../../shared/runtime/deadline.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { gatewayInProcess } from '../support/gateway-in-process.ts';
 import { startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';

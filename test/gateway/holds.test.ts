@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthority, issueCvmCertificate } from '../../gateway/certificates/authority.ts';
-import { Deadline } from '../../shared/deadline.ts';
+import { Deadline } from '../../shared/runtime/deadline.ts';
 import { readRegistration } from '../../shared/cvms/command-stream.ts';
 import { cvmKeys, type Key } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/open-table.ts';

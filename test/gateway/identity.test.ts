@@ -9,7 +9,7 @@ import { AgentStream } from '../../gateway/wire/agent-stream.ts';
 import { limitOpenings } from '../../gateway/wire/limits.ts';
 import { createAuthority, issueCvmCertificate } from '../../gateway/certificates/authority.ts';
 import { shortly, startGatewayStack, type EnrolledCvm, type GatewayStack } from '../support/gateway-stack.ts';
-import { systemClock } from '../../shared/clock.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
 import type { AgentOptions, SimulatedAgent } from '../support/simulated-agent.ts';
 
 let world: GatewayStack;

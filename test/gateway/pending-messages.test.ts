@@ -7,7 +7,7 @@ import { AgentProcess } from '../../gateway/session/agent-process.ts';
 import { Sessions } from '../../gateway/session/sessions.ts';
 import { PendingMessages } from '../../gateway/session/pending-messages.ts';
 import type { AgentEvent, AgentLog } from '../../gateway/wire/messages.ts';
-import { systemClock } from '../../shared/clock.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
 import type { AgentRecord } from '../../shared/runs/agent-record.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
 import { failReadsOf } from '../support/fail-calls.ts';

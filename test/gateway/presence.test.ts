@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Deadline } from '../../shared/deadline.ts';
+import { Deadline } from '../../shared/runtime/deadline.ts';
 import { cvmKeys, type Key } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { testTimings } from '../support/gateway-timings.ts';

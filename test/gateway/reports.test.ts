@@ -6,7 +6,7 @@ import { eventId, FailureReason } from '../../gateway/wire/agent-events.ts';
 import { Outbox } from '../../gateway/session/outbox.ts';
 import { HostedRun } from '../../gateway/session/hosted-run.ts';
 import type { AgentLog } from '../../gateway/wire/messages.ts';
-import { systemClock } from '../../shared/clock.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
 import type { LastingReport } from '../../shared/runs/report.ts';
 import type { RunReference } from '../../shared/runs/run-reference.ts';
 import { untilTestEnds } from '../support/patience.ts';

@@ -8,7 +8,7 @@ import { createTable, startDynamoDb } from '../../local/dynamodb/dynamodb.ts';
 import { startIssuer } from '../../local/sign-in/issuer.ts';
 import { localCredentials, local } from '../../local/machine/environment.ts';
 import { type LocalS3, startS3 } from '../../local/s3/s3.ts';
-import { documentClient } from '../../shared/table/document-client.ts';
+import { documentClient } from '../../shared/table/open-table.ts';
 import { schemaKeys } from '../../shared/table/keys.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { putItem } from '../../shared/table/writes.ts';

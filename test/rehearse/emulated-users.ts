@@ -1,4 +1,4 @@
-import { roles } from '../../shared/access/roles.ts';
+import { roles } from '../../shared/formats/roles.ts';
 import { askService, type EmulatorAddress } from './emulator-client.ts';
 
 /** The deployed user pool and its client. */

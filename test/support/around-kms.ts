@@ -1,6 +1,6 @@
-import { replaceClient } from '../../shared/clients.ts';
-import { Deadline } from '../../shared/deadline.ts';
-import { keysInKms, openKms } from '../../shared/kms.ts';
+import { replaceClient } from '../../shared/runtime/clients.ts';
+import { Deadline } from '../../shared/runtime/deadline.ts';
+import { keysInKms, openKms } from '../../shared/runtime/kms.ts';
 
 /** Called in place of a call of KMS, with the name of its action, such as `Sign`, and the call itself. */
 export type AroundCall = <Result>(action: string, call: () => Promise<Result>) => Promise<Result>;

@@ -1,4 +1,4 @@
-import type { AssetType } from '../../shared/asset-type.ts';
+import type { AssetType } from '../../shared/formats/vocabulary.ts';
 import { computationStatuses, type ComputationStatus } from '../../shared/computations/computation.ts';
 import { isActive } from '../../shared/computations/run.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';

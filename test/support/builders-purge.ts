@@ -1,6 +1,6 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import type { ContentStore } from '../../shared/assets/content-store.ts';
-import { systemClock } from '../../shared/clock.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { foldDueLists } from '../../shared/lists/fold-due.ts';
 import type { Table } from '../../shared/table/table.ts';

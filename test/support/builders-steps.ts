@@ -1,4 +1,4 @@
-import type { AssetType } from '../../shared/asset-type.ts';
+import type { AssetType } from '../../shared/formats/vocabulary.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';

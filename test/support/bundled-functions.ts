@@ -4,7 +4,7 @@ import type { FunctionName } from '../../infra/bundles/function-names.ts';
 import type { LoadHandler } from '../../local/functions/local-functions.ts';
 import { variablesOf } from '../../infra/service/function-variables.ts';
 import { serveKms } from './serve-kms.ts';
-import { environment } from '../../shared/environment.ts';
+import { environment } from '../../shared/runtime/environment.ts';
 
 type Handler = Awaited<ReturnType<LoadHandler>>;
 

@@ -1,4 +1,4 @@
-import { Deadline } from '../../shared/deadline.ts';
+import { Deadline } from '../../shared/runtime/deadline.ts';
 import { untilTestEnds } from './patience.ts';
 import { startProxiedTable } from './proxied-table.ts';
 

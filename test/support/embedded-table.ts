@@ -1,5 +1,5 @@
 import { createTable, startDynamoDb } from '../../local/dynamodb/dynamodb.ts';
-import { Deadline } from '../../shared/deadline.ts';
+import { Deadline } from '../../shared/runtime/deadline.ts';
 import { local } from '../../local/machine/environment.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { patientClock, untilTestEnds } from './patience.ts';

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { Deadline } from '../../shared/deadline.ts';
+import { Deadline } from '../../shared/runtime/deadline.ts';
 import type { AnyKey } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 

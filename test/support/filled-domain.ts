@@ -13,7 +13,7 @@ import { foldChanges } from '../../shared/lists/fold.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
 import { sendToGateway } from '../../shared/cvms/messages-to-gateways.ts';
 import { setCommandStream } from '../../shared/cvms/command-stream.ts';
-import { takeTokens } from '../../shared/http/token-bucket.ts';
+import { takeTokens } from '../../shared/http/domain-limit.ts';
 import { takesKey, type Route } from '../../shared/http/route.ts';
 import { bindAgent, keepAttestationOfRun, readAgentRecord, recordAgentProcess } from '../../shared/runs/agent-record.ts';
 import { writeSweepState } from '../../shared/runs/sweep-runs.ts';

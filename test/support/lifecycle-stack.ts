@@ -2,7 +2,7 @@ import { SFNClient } from '@aws-sdk/client-sfn';
 import { ConfiguredRetryStrategy } from '@smithy/core/retry';
 import { localCredentials } from '../../local/machine/environment.ts';
 import { startStack, type Stack } from '../../local/stack.ts';
-import { timestampOf } from '../../shared/clock.ts';
+import { timestampOf } from '../../shared/runtime/clock.ts';
 import type { Executions } from '../../shared/runs/executions.ts';
 import type { RunTimes } from '../../shared/runs/state-machine.ts';
 import type { Table } from '../../shared/table/table.ts';

@@ -1,4 +1,4 @@
-import { systemClock } from '../../shared/clock.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
 
 /** How long a test waits for a fact. It is far more than any fact takes at a load of 10 on two cores. */
 export const longestWaitInMilliseconds = 290_000;

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Deadline } from '../../shared/deadline.ts';
+import { Deadline } from '../../shared/runtime/deadline.ts';
 import { importHandler, type LoadHandler } from '../../local/functions/local-functions.ts';
 import { openContentStore } from '../../shared/assets/content-store.ts';
 import { aroundKms } from './around-kms.ts';

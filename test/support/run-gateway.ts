@@ -1,6 +1,6 @@
 import { lineRunLogs } from '../../gateway/session/run-logs.ts';
 import { startGateway } from '../../gateway/start-gateway.ts';
-import { environment } from '../../shared/environment.ts';
+import { environment } from '../../shared/runtime/environment.ts';
 import { testTimings } from './gateway-timings.ts';
 
 /** A gateway in a process of its own, at the timings of tests. Prints a line when it listens. */

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { listen, type Listening } from '../../local/machine/listen.ts';
-import { Deadline } from '../../shared/deadline.ts';
-import { openKms } from '../../shared/kms.ts';
+import { Deadline } from '../../shared/runtime/deadline.ts';
+import { openKms } from '../../shared/runtime/kms.ts';
 
 interface KmsRequest {
   KeyId: string;

@@ -1,9 +1,8 @@
-import { Deadline, maxRetryTimeInMilliseconds, maxTimeInMilliseconds } from '../../shared/deadline.ts';
-import { RateLimitError } from '../../shared/errors.ts';
-import { DomainLimit } from '../../shared/http/domain-limit.ts';
-import type { Bucket, Taken, Taking } from '../../shared/http/token-bucket.ts';
+import { Deadline, maxRetryTimeInMilliseconds, maxTimeInMilliseconds } from '../../shared/runtime/deadline.ts';
+import { RateLimitError } from '../../shared/runtime/errors.ts';
+import { DomainLimit, type Bucket, type Taken, type Taking } from '../../shared/http/domain-limit.ts';
 import type { Throttling } from '../../infra/stages/stage.ts';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
 
 /** What the model assumes, in milliseconds. */
 const coldStart = 300;

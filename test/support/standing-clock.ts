@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../../shared/clock.ts';
+import { systemClock, type Clock } from '../../shared/runtime/clock.ts';
 
 /** A clock that moves only by its waits, which take no time. */
 export function standingClock(): Clock {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { environment } from '../../shared/environment.ts';
+import { environment } from '../../shared/runtime/environment.ts';
 
 /** Returns the variables of the service that the code of a bundle reads. AWS_REGION is left out: every client of AWS reads it. */
 export function variablesRead(file: string): string[] {

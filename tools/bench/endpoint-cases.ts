@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { recordContentRead } from '../../shared/assets/content-reads.ts';
 import { readEvents } from '../../shared/events/read-events.ts';
-import { Deadline } from '../../shared/deadline.ts';
+import { Deadline } from '../../shared/runtime/deadline.ts';
 import { readEvidence } from '../../shared/evidence/read-evidence.ts';
-import { openKms } from '../../shared/kms.ts';
+import { openKms } from '../../shared/runtime/kms.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
 import type { RouteName } from '../../shared/endpoints/endpoints.ts';
 import { cvmBody } from '../../shared/openapi/examples.ts';

@@ -6,7 +6,7 @@ import type { NewEvent } from '../../shared/events/event.ts';
 import { appendEvents, isSealDue } from '../../shared/events/append-events.ts';
 import { parseHead, readHead } from '../../shared/events/stored-journal.ts';
 import { readEvents } from '../../shared/events/read-events.ts';
-import { numberedId } from '../../shared/identifiers.ts';
+import { numberedId } from '../../shared/formats/identifiers.ts';
 import { journalKeys } from '../../shared/table/keys.ts';
 import { queryPrefix, type Item, type Table } from '../../shared/table/table.ts';
 import { transact } from '../../shared/table/transaction.ts';

@@ -3,7 +3,7 @@ import { localFunctions } from '../../local/functions/local-functions.ts';
 import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import { takesKey, type Route } from '../../shared/http/route.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
-import { changesLists, type Uses } from '../../shared/uses.ts';
+import { changesLists, type Uses } from '../../shared/runtime/uses.ts';
 import { startStores } from '../../test/support/builders-store.ts';
 import { httpEvent } from '../../test/support/http-event.ts';
 import { skippingClock } from '../../test/support/skipping-clock.ts';

@@ -1,9 +1,9 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { systemClock, type Clock } from '../../shared/clock.ts';
+import { systemClock, type Clock } from '../../shared/runtime/clock.ts';
 import { allIndexes, isStored } from '../../shared/lists/all-indexes.ts';
 import { indexedLists, listsOfIndex } from '../../shared/lists/indexed-list.ts';
 import { readProgress, rebuildIndex } from '../../shared/lists/rebuild.ts';
-import { documentClient } from '../../shared/table/document-client.ts';
+import { documentClient } from '../../shared/table/open-table.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { outputsOf } from '../domains/stage-resources.ts';
 import { stageNamed } from '../../infra/stages/stage-named.ts';

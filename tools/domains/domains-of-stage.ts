@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../../shared/clock.ts';
+import { systemClock, type Clock } from '../../shared/runtime/clock.ts';
 import { closedAt } from '../../shared/deletion/closed-domain.ts';
 import { UsageError } from '../../shared/command-line/usage-error.ts';
 import type { Stage } from '../../infra/stages/stage.ts';

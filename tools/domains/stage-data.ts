@@ -2,11 +2,11 @@ import { CognitoIdentityProviderClient } from '@aws-sdk/client-cognito-identity-
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SFNClient } from '@aws-sdk/client-sfn';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
 import { linkLifetimeInSeconds } from '../../shared/assets/content-store.ts';
-import { Deadline } from '../../shared/deadline.ts';
+import { Deadline } from '../../shared/runtime/deadline.ts';
 import { changesEndInMilliseconds, closeDomain, isClosingOf, openDomain } from '../../shared/deletion/closed-domain.ts';
-import { documentClient } from '../../shared/table/document-client.ts';
+import { documentClient } from '../../shared/table/open-table.ts';
 import type { Stage } from '../../infra/stages/stage.ts';
 import { PoolUsers } from './pool-users.ts';
 import type { Closing, DomainStorage } from '../../shared/domains/remove-from-storage.ts';

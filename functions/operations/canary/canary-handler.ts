@@ -1,9 +1,9 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { clientCredentials, type Token } from 'computation-management-client';
 import * as v from 'valibot';
-import { environment } from '../../../shared/environment.ts';
-import type { Invocation } from '../../../shared/invocation.ts';
-import { log, withLogFields } from '../../../shared/logger.ts';
+import { environment } from '../../../shared/runtime/environment.ts';
+import type { Invocation } from '../../../shared/runtime/deadline.ts';
+import { log, withLogFields } from '../../../shared/runtime/log.ts';
 import { canaryDomain, canarySettings, type CanarySettings } from './canary-settings.ts';
 import { passwordSignIn } from './password-sign-in.ts';
 import { runCanary } from './run-canary.ts';

@@ -10,7 +10,7 @@ import {
   type Token,
   waitForRun,
 } from 'computation-management-client';
-import { systemTimerClock } from '../../../shared/timer-clock.ts';
+import { systemTimerClock } from '../../../shared/runtime/timer-clock.ts';
 import { canaryNames, clearDomain, deleteAsset, deleteComputation } from './clear-domain.ts';
 import { ensure, Steps } from './steps.ts';
 

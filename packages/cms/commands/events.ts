@@ -5,7 +5,7 @@ import { computationId } from '../context/computation-reference.ts';
 import { detailsOf } from '../terminal/event-line.ts';
 import { relativeTime } from '../terminal/text.ts';
 import { type Column, table } from '../terminal/table.ts';
-import { printable } from '../../../shared/printable.ts';
+import { printable } from '../../../shared/formats/printable.ts';
 import { addListOptions, noteMore, readList, type ListOptions } from './list.ts';
 
 interface Options extends ListOptions {

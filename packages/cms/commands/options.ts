@@ -1,5 +1,5 @@
 import { type Argument, InvalidArgumentError, Option } from 'commander';
-import { assetTypes } from '../../../shared/asset-type.ts';
+import { assetTypes } from '../../../shared/formats/vocabulary.ts';
 import { logLevels } from '../../../shared/computations/agent-config.ts';
 import { approvalLevels } from '../../../shared/computations/computation.ts';
 import { isWebAddress } from '../context/target.ts';

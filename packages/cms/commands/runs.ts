@@ -5,7 +5,7 @@ import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { computationId, named, thenUse } from '../context/computation-reference.ts';
 import { relativeTime } from '../terminal/text.ts';
 import { statusColour } from '../terminal/table.ts';
-import { printable } from '../../../shared/printable.ts';
+import { printable } from '../../../shared/formats/printable.ts';
 import { interrupted } from '../context/outages.ts';
 import { watchToEnd } from './watch-to-end.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import type { Schemas } from 'computation-management-client';
-import { printable } from '../../../shared/printable.ts';
+import { printable } from '../../../shared/formats/printable.ts';
 import { textWidth } from './text.ts';
 
 type Event = Schemas['Event'];

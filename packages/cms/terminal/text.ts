@@ -1,4 +1,4 @@
-import { printable } from '../../../shared/printable.ts';
+import { printable } from '../../../shared/formats/printable.ts';
 
 const segmenter = new Intl.Segmenter();
 const wide =

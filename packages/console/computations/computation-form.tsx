@@ -10,7 +10,7 @@ import SpaceBetween from '@cloudscape-design/components/space-between';
 import Textarea from '@cloudscape-design/components/textarea';
 import Toggle from '@cloudscape-design/components/toggle';
 import { type ReactNode, useState } from 'react';
-import { holdsPrivateKey } from '../../../shared/holds-private-key.ts';
+import { holdsPrivateKey } from '../../../shared/formats/holds-private-key.ts';
 import { permissions } from '../access/permissions.ts';
 import { fieldErrors, type FieldErrors } from '../loading/problem-text.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';

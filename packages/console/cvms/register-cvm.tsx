@@ -5,7 +5,7 @@ import Input from '@cloudscape-design/components/input';
 import Textarea from '@cloudscape-design/components/textarea';
 import { type Client, type Schemas, ServiceProblem } from 'computation-management-client';
 import { useState } from 'react';
-import { holdsPrivateKey } from '../../../shared/holds-private-key.ts';
+import { holdsPrivateKey } from '../../../shared/formats/holds-private-key.ts';
 import { fieldErrors } from '../loading/problem-text.ts';
 import { ReadAgain } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';

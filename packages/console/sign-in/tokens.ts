@@ -1,6 +1,5 @@
 import { readClaims, ServiceProblem, type TokenSet, type TokenSource } from 'computation-management-client';
-import { parseMembership } from '../../../shared/access/membership.ts';
-import type { Role } from '../../../shared/access/roles.ts';
+import { parseMembership, type Role } from '../../../shared/formats/roles.ts';
 
 interface Parts {
   /** Renews the tokens. */

@@ -6,11 +6,11 @@ import { faultsOfReservations } from '../../../infra/service/reserved-concurrenc
 import { schedules } from '../../../shared/tasks/schedules.ts';
 import { nameIn } from '../../../infra/stages/stage.ts';
 import { stages } from '../../../infra/stages/stages.ts';
-import { environment } from '../../../shared/environment.ts';
+import { environment } from '../../../shared/runtime/environment.ts';
 import { lifecycleSteps, stateMachineDefinition } from '../../../shared/runs/state-machine.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import { methodsOf, takesKey, type Route } from '../../../shared/http/route.ts';
-import type { Uses } from '../../../shared/uses.ts';
+import type { Uses } from '../../../shared/runtime/uses.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
 import { errorsOf, flat, fullStage, originsOf, synthesize, type SynthesizedStage } from '../../support/synthesized-stages.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { localKms } from '../../../local/machine/kms.ts';
 import { keyObjectOf, verifiesEs256 } from '../../../shared/evidence/es256.ts';
-import type { Kms } from '../../../shared/kms.ts';
+import type { Kms } from '../../../shared/runtime/kms.ts';
 import { readPublishedKeys, sign } from '../../../shared/evidence/signing-key.ts';
 
 let data: string;

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { privateKeyBeside, publicKeyBeside, readPrivateKey } from '../../../packages/cms/files/key-files.ts';
 import { signApproval } from '../../../packages/cms/commands/approvals.ts';
 import { approvalText, isSignatureOf } from '../../../shared/approvals/approval-signature.ts';
-import { parsePublicKey } from '../../../shared/keys/public-key.ts';
+import { parsePublicKey } from '../../../shared/formats/public-key.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cms-'));
 afterAll(() => rmSync(folder, { recursive: true }));

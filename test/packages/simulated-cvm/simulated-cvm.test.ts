@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { simulateCvm } from '../../../packages/simulated-cvm/simulated-cvm.ts';
 import type { CvmConnection } from '../../../packages/simulated-cvm/simulated-connection.ts';
-import { systemTimerClock } from '../../../shared/timer-clock.ts';
+import { systemTimerClock } from '../../../shared/runtime/timer-clock.ts';
 import { manifest } from '../../../shared/openapi/examples.ts';
 
 const runId = 'run';

@@ -2,7 +2,7 @@ import { constants, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { checkEvidence, type EvidenceFiles } from '../../../packages/verify/check-evidence.ts';
 import { UnreadableError } from '../../../packages/verify/unreadable-error.ts';
-import { canonicalDigest } from '../../../shared/canonical-json.ts';
+import { canonicalDigest } from '../../../shared/formats/canonical-json.ts';
 import type { NewEvent } from '../../../shared/events/event.ts';
 import { anEvent } from '../../support/append-to-journal.ts';
 import { filesOf, genuineEvidence, type Genuine } from './genuine-evidence.ts';

@@ -2,13 +2,13 @@ import { createHash, generateKeyPairSync, randomUUID, sign, constants, type KeyO
 import * as v from 'valibot';
 import { approvalText, limitsOf } from '../../../shared/approvals/approval-signature.ts';
 import { configDigest } from '../../../shared/approvals/readiness.ts';
-import { canonicalDigest, canonicalJson } from '../../../shared/canonical-json.ts';
+import { canonicalDigest, canonicalJson } from '../../../shared/formats/canonical-json.ts';
 import type { Event, NewEvent } from '../../../shared/events/event.ts';
 import { chainedEvent, publicEvent, storedEvent } from '../../../shared/events/stored-journal.ts';
 import { statementSchema } from '../../../shared/evidence/evidence.ts';
 import { publicJwkOf } from '../../../shared/evidence/es256.ts';
-import { numberedId } from '../../../shared/identifiers.ts';
-import { parsePublicKey } from '../../../shared/keys/public-key.ts';
+import { numberedId } from '../../../shared/formats/identifiers.ts';
+import { parsePublicKey } from '../../../shared/formats/public-key.ts';
 import { startDigest } from '../../../shared/manifest/run-snapshot.ts';
 import { anEvent } from '../../support/append-to-journal.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { canonicalJson } from '../../../shared/canonical-json.ts';
+import { canonicalJson } from '../../../shared/formats/canonical-json.ts';
 import { type Event, hashOfEvent } from '../../../shared/events/event.ts';
 import { filesOf, type Genuine } from './genuine-evidence.ts';
 

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { callerOf, providing, relationsOf, requireAccess, requireAction, type Caller } from '../../../shared/access/caller.ts';
-import { reporters, system } from '../../../shared/originators.ts';
+import {
+  callerOf,
+  providing,
+  relationsOf,
+  requireAccess,
+  requireAction,
+  type Caller,
+  reporters,
+  system,
+} from '../../../shared/access/caller.ts';
 
 const rolesIn = (groups: unknown, domain = 'd1') => [...callerOf({ sub: 'a', groups }, 'groups', domain).roles].sort();
 

@@ -7,7 +7,7 @@ import {
   neededApprovals,
   readinessOf,
 } from '../../../shared/approvals/readiness.ts';
-import { canonicalDigest } from '../../../shared/canonical-json.ts';
+import { canonicalDigest } from '../../../shared/formats/canonical-json.ts';
 import { defaultAgentConfig, storedInPlainText } from '../../../shared/computations/agent-config.ts';
 import type { StoredApproval } from '../../../shared/manifest/stored-approval.ts';
 import { buildManifest, type Inputs } from '../../../shared/manifest/manifest.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { assetEtag } from '../../../shared/assets/asset-etag.ts';
 import type { StoredAsset } from '../../../shared/assets/asset.ts';
-import { etagOfState } from '../../../shared/etag.ts';
+import { etagOfState } from '../../../shared/http/etags.ts';
 
 const now = '2025-07-17T08:00:00.000Z';
 const asset: StoredAsset = {

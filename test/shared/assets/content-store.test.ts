@@ -12,9 +12,9 @@ import {
   uploadKey,
   type ContentStore,
 } from '../../../shared/assets/content-store.ts';
-import { forgetClients } from '../../../shared/clients.ts';
-import { systemClock } from '../../../shared/clock.ts';
-import { Deadline } from '../../../shared/deadline.ts';
+import { forgetClients } from '../../../shared/runtime/clients.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { toServiceError } from '../../../shared/http/problem.ts';
 import {
   hangUp,

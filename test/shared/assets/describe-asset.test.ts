@@ -7,7 +7,7 @@ import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { describeAsset } from '../../../shared/assets/describe-asset.ts';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
-import { etagOfState } from '../../../shared/etag.ts';
+import { etagOfState } from '../../../shared/http/etags.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 import { startAnsweringServer, status, type AnsweringServer } from '../../support/answering-server.ts';
 import { anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';

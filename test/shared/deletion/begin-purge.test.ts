@@ -3,7 +3,7 @@ import { startLambdaApi } from '../../../local/functions/lambda-api.ts';
 import type { Listening } from '../../../local/machine/listen.ts';
 import { localCredentials, purgeUrlOn } from '../../../local/machine/environment.ts';
 import { beginPurge } from '../../../shared/deletion/begin-purge.ts';
-import type { Deadline } from '../../../shared/deadline.ts';
+import type { Deadline } from '../../../shared/runtime/deadline.ts';
 import { deadlineOf, type Table } from '../../../shared/table/table.ts';
 
 const start = Date.parse('2026-01-01T00:00:00Z');

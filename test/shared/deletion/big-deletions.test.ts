@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
-import { systemClock } from '../../../shared/clock.ts';
-import { Deadline } from '../../../shared/deadline.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
-import { inParallel } from '../../../shared/in-parallel.ts';
+import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { purgeListings } from '../../../shared/deletion/purge-computation.ts';
 import { linkAsset, unlinkAsset } from '../../../shared/links/link-asset.ts';

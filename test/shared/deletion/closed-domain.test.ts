@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { closeDomain, closedAt, isClosingOf, openDomain } from '../../../shared/deletion/closed-domain.ts';
-import { takeTokens } from '../../../shared/http/token-bucket.ts';
+import { takeTokens } from '../../../shared/http/domain-limit.ts';
 import { limitKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { putItem } from '../../../shared/table/writes.ts';

@@ -14,7 +14,7 @@ import { getItem, type Item } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
 import { collectContent } from '../../../shared/deletion/collect-content.ts';
-import { numberedId } from '../../../shared/identifiers.ts';
+import { numberedId } from '../../../shared/formats/identifiers.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
 import { contentKeys, dieAtEveryCall } from '../../support/builders-purge.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { markForDeletion, removeDeletionMark } from '../../../shared/assets/mark-for-deletion.ts';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
-import { systemClock } from '../../../shared/clock.ts';
-import { Deadline } from '../../../shared/deadline.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { readClaims } from '../../../shared/runs/claim.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contentsOf, removeFromStorage, type DomainStorage } from '../../../shared/domains/remove-from-storage.ts';
 import { LocalUsers } from '../../../local/pages/local-users.ts';
-import { systemClock } from '../../../shared/clock.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
 import { registerCvm } from '../../../shared/cvms/change-cvm.ts';
 import { readClaimsOfDomain } from '../../../shared/runs/claim.ts';
 import { endRun } from '../../../shared/runs/end-run.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { Deadline } from '../../../shared/deadline.ts';
+import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { readHead } from '../../../shared/events/stored-journal.ts';
 import { JournalGapError, readSegments, withoutGaps } from '../../../shared/events/read-journal.ts';
 import { parseSegment, type Segment } from '../../../shared/events/segment.ts';

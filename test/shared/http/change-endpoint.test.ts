@@ -1,12 +1,11 @@
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '../../../shared/clock.ts';
-import { conflict, ServiceError } from '../../../shared/errors.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { conflict, ServiceError } from '../../../shared/runtime/errors.ts';
 import { changeEndpoint, type ChangeRequest } from '../../../shared/http/change-endpoint.ts';
 import { endpoint } from '../../../shared/http/endpoint.ts';
 import type { HttpResponse } from '../../../shared/http/problem.ts';
-import { commitChange } from '../../../shared/table/commit-change.ts';
-import { Transaction } from '../../../shared/table/transaction.ts';
+import { commitChange, Transaction } from '../../../shared/table/transaction.ts';
 import { startStores, type Stores } from '../../support/builders-store.ts';
 import { setTestEnvironment } from '../../support/test-environment.ts';
 

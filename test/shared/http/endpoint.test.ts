@@ -1,10 +1,12 @@
 import type { APIGatewayProxyEventV2WithJWTAuthorizer, Context } from 'aws-lambda';
 import * as v from 'valibot';
 import { describe, expect, it, vi } from 'vitest';
-import type { DeadlineSource } from '../../../shared/deadline.ts';
-import { conflict, ServiceError } from '../../../shared/errors.ts';
-import { endpoint } from '../../../shared/http/endpoint.ts';
+import type { DeadlineSource } from '../../../shared/runtime/deadline.ts';
+import { conflict, ServiceError } from '../../../shared/runtime/errors.ts';
+import { endpoint, logFieldsOf } from '../../../shared/http/endpoint.ts';
 import type { HttpResponse } from '../../../shared/http/problem.ts';
+import { routes } from '../../../shared/endpoints/endpoints.ts';
+import type { Route } from '../../../shared/http/route.ts';
 
 const thing = { takesKey: false, method: 'PUT', path: '/{domainID}/things/{id}', summary: '', uses: {}, impact: '' } as const;
 const route = { ...thing, name: 'things/put', access: { anyOf: ['edit'], or: ['owner'] } } as const;
@@ -357,5 +359,31 @@ describe('the type of an endpoint’s reply', () => {
       RequestsFailed: 1,
     };
     expect(lines).toMatchObject([metric, metric]);
+  });
+});
+
+const known = new Set(['domain', 'computation_id', 'asset_id', 'cvm_id']);
+const parametersOf = ({ path }: Route) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+
+describe('the log fields of a request', () => {
+  it.each(routes)('have a stable name for each parameter of $method $path', (route: Route) => {
+    const names = parametersOf(route);
+    const fields = logFieldsOf(route, Object.fromEntries(names.map((name) => [name, `the ${name}`])));
+    expect(Object.keys(fields).filter((name) => !known.has(name))).toEqual([]);
+    expect(Object.values(fields)).toEqual(names.map((name) => `the ${name}`));
+  });
+
+  it.each([
+    ['/{domainID}/computations/{id}', { domainID: 'd1', id: 'x' }, { domain: 'd1', computation_id: 'x' }],
+    ['/{domainID}/assets/{id}', { domainID: 'd1', id: 'x' }, { domain: 'd1', asset_id: 'x' }],
+    [
+      '/{domainID}/assets/{id}/{computationID}',
+      { domainID: 'd1', id: 'x', computationID: 'y' },
+      { domain: 'd1', asset_id: 'x', computation_id: 'y' },
+    ],
+    ['/{domainID}/cvms/{cvmID}/commands', { domainID: 'd1', cvmID: 'x' }, { domain: 'd1', cvm_id: 'x' }],
+    ['/health', undefined, {}],
+  ])('name the resources of the path %s', (path, parameters, fields) => {
+    expect(logFieldsOf({ path }, parameters)).toEqual(fields);
   });
 });

@@ -1,13 +1,21 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { keepAnswer, readKeptAnswer, refuseKept, type KeptAnswer, type KeyedRequest } from '../../../shared/http/kept-answer.ts';
-import { AnswerKeptError, commitChange } from '../../../shared/table/commit-change.ts';
+import {
+  keepAnswer,
+  readKeptAnswer,
+  refuseKept,
+  type KeptAnswer,
+  type KeyedRequest,
+  digestOfRequest,
+  idempotencyKeyOf,
+} from '../../../shared/http/kept-answer.ts';
+import { AnswerKeptError, commitChange, Transaction } from '../../../shared/table/transaction.ts';
 import { answerKeys, type Key } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { StaleReadError } from '../../../shared/table/fresh-reads.ts';
-import { Transaction } from '../../../shared/table/transaction.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import type { Received } from '../../../shared/http/endpoint.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 
@@ -129,5 +137,55 @@ describe('the key of a kept answer', () => {
     const shifted: Key = answerKeys.answer(['alic', 'ed1', 'POST', '/{domainID}/computations', 'my-key']);
     expect(new Set([...keys, shifted].map(({ pk }) => pk)).size).toBe(keys.length + 1);
     for (const { pk } of keys) expect(pk).toMatch(/^answer#[\w-]{43}$/);
+  });
+});
+
+const received: Received = {
+  method: 'PUT',
+  headers: { 'idempotency-key': 'k' },
+  path: { domainID: 'd1', id: 'x' },
+  query: { a: '1', b: '2' },
+  body: '{"name":"N"}',
+  isBase64Encoded: false,
+};
+
+describe('idempotencyKeyOf', () => {
+  it('returns 1 to 255 printable ASCII characters, and undefined without the header or for a GET', () => {
+    const keyOf = (key: string, method = 'POST') =>
+      idempotencyKeyOf({ ...received, method, headers: { 'idempotency-key': key } }) ?? '';
+    expect([keyOf('a b~!'), keyOf('x'.repeat(255)).length]).toEqual(['a b~!', 255]);
+    expect(keyOf('x'.repeat(256), 'GET')).toBe('');
+    expect(idempotencyKeyOf({ ...received, headers: {} })).toBeUndefined();
+  });
+
+  it.each(['', 'x'.repeat(256), 'ä', '\u007f', 'a\u0000'])('refuses %j', (key) => {
+    expect(() => idempotencyKeyOf({ ...received, headers: { 'idempotency-key': key } })).toThrow('Idempotency-Key');
+  });
+});
+
+describe('digestOfRequest', () => {
+  it('is the same for the same path, query, body bytes and If-Match, however they are encoded or ordered', () => {
+    const inBase64 = { body: Buffer.from('{"name":"N"}').toString('base64'), isBase64Encoded: true };
+    const same: Received[] = [
+      { ...received, ...inBase64 },
+      { ...received, query: { b: '2', a: '1' } },
+      { ...received, headers: { 'idempotency-key': 'other', 'user-agent': 'other' } },
+    ];
+    expect(new Set([received, ...same].map(digestOfRequest)).size).toBe(1);
+  });
+
+  it('differs if one of them differs, or if a part moves to another', () => {
+    const others: Received[] = [
+      { ...received, path: { domainID: 'd1', id: 'y' } },
+      { ...received, query: { a: '1' } },
+      { ...received, query: {} },
+      { ...received, query: { a: '1', b: '2', c: '' } },
+      { ...received, body: '{"name": "N"}' },
+      { ...received, body: undefined },
+      { ...received, headers: { 'if-match': '' } },
+      { ...received, headers: { 'if-match': '"1"' } },
+      { ...received, query: { domainID: 'd1', id: 'x' }, path: { a: '1', b: '2' } },
+    ];
+    expect(new Set([received, ...others].map(digestOfRequest)).size).toBe(others.length + 1);
   });
 });

@@ -1,11 +1,10 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { assetInput } from '../../../shared/assets/asset-input.ts';
-import { ServiceError } from '../../../shared/errors.ts';
+import { ServiceError } from '../../../shared/runtime/errors.ts';
 import { parseInput } from '../../../shared/http/parse.ts';
-import { strictObject } from '../../../shared/strict-object.ts';
-import { paging } from '../../../shared/http/paging.ts';
-import { text } from '../../../shared/text.ts';
+import { strictObject, text } from '../../../shared/formats/fields.ts';
+import { paging } from '../../../shared/http/query-parameters.ts';
 
 const body = strictObject({
   name: text(1, 3),

@@ -1,6 +1,6 @@
 import { ProvisionedThroughputExceededException } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { conflict, errorTable, ServiceError, type ErrorCode } from '../../../shared/errors.ts';
+import { conflict, errorTable, ServiceError, type ErrorCode } from '../../../shared/runtime/errors.ts';
 import { problemResponse, toServiceError } from '../../../shared/http/problem.ts';
 
 const codes = Object.keys(errorTable) as ErrorCode[];

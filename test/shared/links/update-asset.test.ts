@@ -6,8 +6,8 @@ import { readComputation } from '../../../shared/computations/read-computation.t
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { changeInputsLater } from '../../../shared/links/change-linked-computations.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
-import { Deadline } from '../../../shared/deadline.ts';
-import { numberedId } from '../../../shared/identifiers.ts';
+import { Deadline } from '../../../shared/runtime/deadline.ts';
+import { numberedId } from '../../../shared/formats/identifiers.ts';
 import { aComputation, anAsset, byAlice, publicKey, startStores } from '../../support/builders-store.ts';
 import { addHalfLinks } from '../../support/half-links.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';

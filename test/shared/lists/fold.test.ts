@@ -4,7 +4,7 @@ import { groupOfOwner, indexedLists, memberChange } from '../../../shared/lists/
 import { logChange } from '../../../shared/lists/log.ts';
 import { readHead } from '../../../shared/lists/head.ts';
 import { transact } from '../../../shared/table/transaction.ts';
-import { changesLists } from '../../../shared/uses.ts';
+import { changesLists } from '../../../shared/runtime/uses.ts';
 import { startProxiedTable } from '../../support/proxied-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assetTypes } from '../../../shared/asset-type.ts';
+import { assetTypes } from '../../../shared/formats/vocabulary.ts';
 import { computationStatuses } from '../../../shared/computations/computation.ts';
 import { runStatuses } from '../../../shared/computations/run.ts';
 import { indexedLists, stateOf, type IndexedList } from '../../../shared/lists/indexed-list.ts';

@@ -1,7 +1,7 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../shared/clock.ts';
-import { Deadline } from '../../../shared/deadline.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { foldChanges } from '../../../shared/lists/fold.ts';
 import { groupOfComputation, indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { lastVersion, logChange, nameOfResource } from '../../../shared/lists/log.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { localCredentials, local } from '../../../local/machine/environment.ts';
-import { Deadline } from '../../../shared/deadline.ts';
+import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { openExecutions, sendHeartbeat, startExecution } from '../../../shared/runs/executions.ts';
 import { silence, startAnsweringServer, status, type AnsweringServer } from '../../support/answering-server.ts';
 

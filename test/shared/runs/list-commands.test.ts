@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Deadline } from '../../../shared/deadline.ts';
-import { openKms } from '../../../shared/kms.ts';
+import { Deadline } from '../../../shared/runtime/deadline.ts';
+import { openKms } from '../../../shared/runtime/kms.ts';
 import { deliverStop, offerRun } from '../../../shared/runs/waiting-steps.ts';
 import { readClaim } from '../../../shared/runs/claim.ts';
 import { listCommands, watchCommands } from '../../../shared/runs/list-commands.ts';

@@ -5,13 +5,13 @@ import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts
 import { fieldsOf } from '../../../shared/computations/computation.ts';
 import { readComputation } from '../../../shared/computations/read-computation.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
-import { Deadline } from '../../../shared/deadline.ts';
+import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
 import { offerRun } from '../../../shared/runs/waiting-steps.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';
 import { sweepRuns } from '../../../shared/runs/sweep-runs.ts';
-import type { AnswerKeeper } from '../../../shared/table/commit-change.ts';
+import type { AnswerKeeper } from '../../../shared/table/transaction.ts';
 import { writableKey } from '../../../shared/table/keys.ts';
 import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';
 import { anApproval, aSharedComputation } from '../../support/approvals.ts';

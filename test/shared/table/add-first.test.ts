@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { writableKey } from '../../../shared/table/keys.ts';
-import type { Action } from '../../../shared/table/action.ts';
-import { Transaction } from '../../../shared/table/transaction.ts';
+import { type Action, Transaction } from '../../../shared/table/transaction.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 

@@ -1,8 +1,8 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { Deadline } from '../../../shared/deadline.ts';
+import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { writableKey } from '../../../shared/table/keys.ts';
-import { readSettled } from '../../../shared/table/read-settled.ts';
+import { readSettled } from '../../../shared/table/fresh-reads.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { writableKey } from '../../../shared/table/keys.ts';
-import { incrementBy } from '../../../shared/table/numbers.ts';
+import { incrementBy } from '../../../shared/table/writes.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 

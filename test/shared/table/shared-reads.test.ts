@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { Deadline } from '../../../shared/deadline.ts';
+import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { writableKey } from '../../../shared/table/keys.ts';
 import { SharedReads } from '../../../shared/table/shared-reads.ts';
 import { getItem, type Item, type Table } from '../../../shared/table/table.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Deadline } from '../../../shared/deadline.ts';
+import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { writableKey } from '../../../shared/table/keys.ts';
 import { scanNames, scanPage } from '../../../shared/table/scan.ts';
 import { getItem, getItems, queryBetween, queryPartition, queryPrefix } from '../../../shared/table/table.ts';

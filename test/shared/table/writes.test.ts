@@ -1,6 +1,6 @@
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { Deadline } from '../../../shared/deadline.ts';
+import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { writableKey } from '../../../shared/table/keys.ts';
 import { getItem, queryPartition } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';

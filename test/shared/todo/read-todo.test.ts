@@ -10,7 +10,7 @@ import { createComputation } from '../../../shared/computations/create-computati
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
-import { numberedId } from '../../../shared/identifiers.ts';
+import { numberedId } from '../../../shared/formats/identifiers.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { linkAsset, unlinkAsset } from '../../../shared/links/link-asset.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';

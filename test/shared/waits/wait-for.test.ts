@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { waitFor } from '../../../shared/waits/wait-for.ts';
-import type { Wait } from '../../../shared/waits/wait.ts';
+import { waitFor, type Wait } from '../../../shared/waits/wait.ts';
 import { aWait } from '../../support/a-wait.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../../local/machine/listen.ts';
-import { inParallel } from '../../../shared/in-parallel.ts';
+import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { request, startServer, type Service } from './service.ts';
 
 /** A service whose invocations end at once. */

@@ -9,11 +9,11 @@ import {
   stateOf,
   type IndexedList,
 } from '../../../shared/lists/indexed-list.ts';
-import { inParallel } from '../../../shared/in-parallel.ts';
+import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { logChange } from '../../../shared/lists/log.ts';
 import { readPage, type PageRequest } from '../../../shared/lists/read-page.ts';
 import { listKeys } from '../../../shared/table/keys.ts';
-import { incrementBy } from '../../../shared/table/numbers.ts';
+import { incrementBy } from '../../../shared/table/writes.ts';
 import { queryPrefix, type Table } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import type { ProxiedTable } from '../../../test/support/proxied-table.ts';

@@ -1,5 +1,5 @@
 import { localFunctions } from '../../../local/functions/local-functions.ts';
-import { inParallel } from '../../../shared/in-parallel.ts';
+import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { httpEvent } from '../../../test/support/http-event.ts';
 import { setTestEnvironment } from '../../../test/support/test-environment.ts';
 

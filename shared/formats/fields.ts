@@ -1,0 +1,78 @@
+import * as v from 'valibot';
+
+/** Counts characters as JSON Schema does, in Unicode code points. */
+function characters(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+/**
+ * Text of `minimum` to `maximum` characters (Unicode code points). Refuses lone surrogates, because UTF-8 cannot represent
+ * them.
+ */
+/*#__NO_SIDE_EFFECTS__*/
+export function text(minimum: number, maximum: number) {
+  return v.pipe(
+    v.string(`Expected a string of ${minimum} to ${maximum} characters.`),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed) return;
+      const length = characters(dataset.value);
+      if (length < minimum || length > maximum) {
+        addIssue({ message: `Expected a string of ${minimum} to ${maximum} characters, not ${length}.` });
+      } else if (!dataset.value.isWellFormed()) {
+        addIssue({ message: 'Expected well-formed Unicode without lone surrogates.' });
+      }
+    }),
+    v.metadata({ minLength: minimum, maxLength: maximum }),
+  );
+}
+
+/** Text that the service returns. The maximum is only documented: what is stored was checked when it came. */
+/*#__NO_SIDE_EFFECTS__*/
+export function shownText(maximum: number) {
+  return v.pipe(v.string(), v.metadata({ maxLength: maximum }));
+}
+
+export const description = v.pipe(text(0, 4000), v.description('A description. Up to 4,000 characters.'));
+export const shownDescription = v.pipe(shownText(4000), v.description('The description.'));
+
+/** Whether a text is base64 (RFC 4648, section 4, with padding). */
+export function isBase64(text: string): boolean {
+  // Without a repeated group, which would overflow the stack of the expression on megabytes of text.
+  return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
+}
+
+/** A text in base64. v.base64 ignores the case of letters in Unicode, so that it takes some that no base64 has. */
+export const base64Text = v.pipe(v.string(), v.check(isBase64, 'Expected base64.'), v.metadata({ contentEncoding: 'base64' }));
+
+/** A body of megabytes may have a million unknown fields. An error names no more than these. */
+const mostNamed = 20;
+
+/**
+ * An object without unknown fields. Refuses arrays, as JSON Schema does, and names all unknown fields; `v.strictObject` accepts
+ * arrays, and names only the first unknown field.
+ */
+/*#__NO_SIDE_EFFECTS__*/
+export function strictObject<const Entries extends v.ObjectEntries>(entries: Entries): v.StrictObjectSchema<Entries, undefined> {
+  const schema = v.strictObject(entries);
+  return {
+    ...schema,
+    '~run': (dataset, config) => {
+      const result = schema['~run'](Array.isArray(dataset.value) ? { ...dataset, value: null } : dataset, config);
+      const first = result.issues?.find(({ expected, path }) => expected === 'never' && path?.length === 1);
+      const item = first?.path?.[0];
+      if (!first || item?.type !== 'object' || !result.issues) return result;
+      let named = 1;
+      for (const key in item.input) {
+        if (key === item.key || Object.hasOwn(entries, key)) continue;
+        if (named++ === mostNamed) break;
+        result.issues.push({ ...first, input: key, received: `"${key}"`, path: [{ ...item, key, value: item.input[key] }] });
+      }
+      return result;
+    },
+  };
+}
+
+/** A field that the service sets. A PUT accepts and ignores it, so that clients can send back what they read. */
+export const returnedField = v.optional(v.pipe(v.unknown(), v.description('Ignored. The service sets this field.')));

@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import * as v from 'valibot';
+import { text } from './fields.ts';
+
+/**
+ * Creates the identifier of a computation, asset, run or event: a UUID of version 8 (RFC 9562, section 5.8). The first 48 bits
+ * are the resource's number in its domain's list, or the event's number in its journal. The other 74 free bits are random. The
+ * number is the key of the row, so a resource is read by its identifier in one round trip, without a second copy of the row.
+ * @throws TypeError if `number` is not an integer from 0 to 2^48 - 1
+ */
+export function numberedId(number: number): string {
+  if (!Number.isSafeInteger(number) || number < 0 || number >= 2 ** 48) {
+    throw new TypeError(`A list number is an integer from 0 to 2^48 - 1, not ${number}.`);
+  }
+  const head = number.toString(16).padStart(12, '0');
+  const random = randomBytes(10);
+  random[0] = ((random[0] ?? 0) & 0x0f) | 0x80;
+  random[2] = ((random[2] ?? 0) & 0x3f) | 0x80;
+  const tail = random.toString('hex');
+  return [head.slice(0, 8), head.slice(8), tail.slice(0, 4), tail.slice(4, 8), tail.slice(8)].join('-');
+}
+
+const numbered = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** Returns the number in an identifier, or undefined if this service cannot have issued it. */
+export function numberOf(id: string): number | undefined {
+  return numbered.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
+}
+
+const lengthOfId = 36;
+
+/** The identifier of a computation, an asset or a run; see `numberedId`. */
+export const identifier = v.pipe(
+  v.string(),
+  v.uuid('Expected a UUID.'),
+  v.metadata({ format: 'uuid', maxLength: lengthOfId, examples: ['00000000-0001-8c3a-9f0e-2b7d41c5e6a8'] }),
+);
+
+export const idOfComputation = v.pipe(identifier, v.description('The identifier of the computation.'));
+export const idOfAsset = v.pipe(identifier, v.description('The identifier of the asset.'));
+export const idOfRun = v.pipe(identifier, v.description('The identifier of the run.'));
+
+/** The identifier of the resource that a caller asks for. It need not be a UUID: any other text leads to 404. */
+/*#__NO_SIDE_EFFECTS__*/
+export function uncheckedId() {
+  return v.pipe(v.string(), v.metadata({ format: 'uuid', maxLength: lengthOfId }));
+}
+
+/** An identifier that a caller compares others with. It need not be a UUID: any other text of its length matches nothing. */
+/*#__NO_SIDE_EFFECTS__*/
+export function comparedId() {
+  return text(0, lengthOfId);
+}
+
+/** A domain's identifier. Domains are created outside this service. */
+export const domainId = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'Expected 1 to 64 of the characters A-Z, a-z, 0-9, _ and -.'),
+  v.metadata({ minLength: 1, maxLength: 64, examples: ['d1'] }),
+);
+
+export const cvmId = v.pipe(
+  v.string('Expected a CVM identifier.'),
+  // No URL has a segment `.` or `..`: clients remove it.
+  v.regex(
+    /^(?!\.{1,2}$)[A-Za-z0-9_.:-]{1,64}$/,
+    'Expected 1 to 64 of the characters A-Z, a-z, 0-9, _, -, . and :, but not . or .. alone.',
+  ),
+  v.metadata({ minLength: 1, maxLength: 64, examples: ['sim-1'] }),
+);

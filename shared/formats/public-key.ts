@@ -1,0 +1,213 @@
+import { createHash, createPrivateKey, createPublicKey, X509Certificate, type KeyObject, type JsonWebKey } from 'node:crypto';
+import { holdsPrivateKey } from './holds-private-key.ts';
+
+export interface PublicKey {
+  /** DER SubjectPublicKeyInfo, the form that the agent reads (Go's x509.ParsePKIXPublicKey). */
+  spki: Buffer;
+  /** `SHA256:` and 43 characters, as `ssh-keygen -lf` prints it. The same for every form of the key. */
+  fingerprint: string;
+  algorithm: 'rsa' | 'ecdsa' | 'ed25519';
+}
+
+const minRsaBits = 2048;
+const maxRsaBits = 16_384;
+const maxCharacters = 16_384;
+
+const expected =
+  'Expected one public key: an OpenSSH line such as "ssh-ed25519 AAAA...", or the base64 of an OpenSSH, PEM ("BEGIN PUBLIC KEY") or DER file; ' +
+  `RSA (${minRsaBits} to ${maxRsaBits} bits), ECDSA (P-256, P-384, P-521) or Ed25519.`;
+const privateKeySent = 'This is a private key. Never share it. Send its public key. ';
+const certificateSent = 'This is a certificate. Send the public key in it. ';
+
+/** A line of OpenSSH. Every type of key has a hyphen in its name, which base64 never has. */
+const opensshLine = /^(?=[^ \t-]*-)([a-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t][^\r\n]*)?$/;
+
+/**
+ * Parses a public key: an OpenSSH line as it is, with or without a comment; or the base64 (RFC 4648, section 4; line breaks
+ * allowed) of such a line, of its decoded `AAAA...` part, of PEM (`PUBLIC KEY`, `RSA PUBLIC KEY`) or of the DER of either PEM
+ * form. It accepts the keys of docs/contract.md, section 4, with which the agent can verify signatures.
+ *
+ * The fingerprint is that of SSH, the SHA-256 of the key's wire form, because users can look it up with
+ * `ssh-keygen -lf id_ed25519.pub`. For PEM they first run `ssh-keygen -i -m PKCS8 -f key.pem > key.pub`.
+ * @throws InvalidKeyError for any other text, and for more than 16,384 characters. Private keys and certificates have their own
+ * message.
+ */
+export function parsePublicKey(given: string): PublicKey {
+  if (given.length > maxCharacters) throw new InvalidKeyError(expected);
+  refusePrivateKey(given);
+  const asItIs = opensshLine.exec(given.trim());
+  if (asItIs) return fromSshLine(asItIs[1] ?? '', asItIs[2] ?? '');
+  const bytes = decode(given.replace(/\s/g, ''));
+  const text = bytes.toString('latin1').trim();
+  refusePrivateKey(text);
+  if (text.startsWith('-----BEGIN')) return fromDer(unarmoured(text));
+  if (text.startsWith('\0')) return fromSshWire(bytes);
+  const line = opensshLine.exec(text);
+  return line ? fromSshLine(line[1] ?? '', line[2] ?? '') : fromDer(bytes);
+}
+
+function refusePrivateKey(text: string): void {
+  if (holdsPrivateKey(text)) throw new InvalidKeyError(privateKeySent + expected);
+}
+
+function decode(base64: string): Buffer {
+  const bytes = Buffer.from(base64, 'base64');
+  if (bytes.toString('base64') !== base64) throw new InvalidKeyError(expected);
+  return bytes;
+}
+
+function unarmoured(pem: string): Buffer {
+  const [, label = '', body = '', endLabel] = /^-----BEGIN ([A-Z0-9 ]+)-----([^-]*)-----END ([A-Z0-9 ]+)-----$/.exec(pem) ?? [];
+  if (label.endsWith('CERTIFICATE')) throw new InvalidKeyError(certificateSent + expected);
+  if (!['PUBLIC KEY', 'RSA PUBLIC KEY'].includes(label) || endLabel !== label) throw new InvalidKeyError(expected);
+  return decode(body.replace(/\s/g, ''));
+}
+
+function fromSshLine(type: string, base64: string): PublicKey {
+  const blob = decode(base64);
+  const named = blob.toString('latin1', 4).startsWith(`${type}\0`);
+  if (!named) throw new InvalidKeyError('The type at the start of the line differs from the type of the OpenSSH key.');
+  return fromSshWire(blob);
+}
+
+function fromSshWire(blob: Buffer): PublicKey {
+  const jwk = jwkOfSshWireKey(blob);
+  const key = attempt(() => createPublicKey({ key: jwk, format: 'jwk' }));
+  if (!key) throw new InvalidKeyError('The OpenSSH key is not a valid key of its type.');
+  const { publicKey, wire } = fromKeyObject(key);
+  if (!wire.equals(blob))
+    throw new InvalidKeyError('The OpenSSH key is not encoded as in RFC 4253, or has extra bytes at its end.');
+  return publicKey;
+}
+
+function fromDer(der: Buffer): PublicKey {
+  for (const type of ['spki', 'pkcs1'] as const) {
+    const key = attempt(() => createPublicKey({ key: der, format: 'der', type }));
+    const again = key && attempt(() => key.export({ format: 'der', type: 'spki' }));
+    // Compare the bytes, because OpenSSL ignores bytes after a key. A PKCS#1 key is the tail of its SubjectPublicKeyInfo.
+    if (key && again?.subarray(-der.length).equals(der)) return fromKeyObject(key).publicKey;
+  }
+  if (isPrivateKey(der)) throw new InvalidKeyError(privateKeySent + expected);
+  if (attempt(() => new X509Certificate(der))) throw new InvalidKeyError(certificateSent + expected);
+  throw new InvalidKeyError(expected);
+}
+
+function isPrivateKey(der: Buffer): boolean {
+  return (['pkcs8', 'pkcs1', 'sec1'] as const).some((type) => {
+    try {
+      return createPrivateKey({ key: der, format: 'der', type }).type === 'private';
+    } catch (error) {
+      return error instanceof Error && 'code' in error && error.code === 'ERR_MISSING_PASSPHRASE';
+    }
+  });
+}
+
+/** Converts a key through its JSON Web Key, which has only one form. Compressed points become uncompressed, as Go needs. */
+function fromKeyObject(given: KeyObject): { publicKey: PublicKey; wire: Buffer } {
+  const algorithm = algorithmOf(given);
+  const jwk = given.export({ format: 'jwk' });
+  const wire = sshWireKey(jwk);
+  const spki = createPublicKey({ key: jwk, format: 'jwk' }).export({ format: 'der', type: 'spki' });
+  const fingerprint = `SHA256:${createHash('sha256').update(wire).digest('base64').replace(/=+$/, '')}`;
+  return { publicKey: { spki, fingerprint, algorithm }, wire };
+}
+
+function algorithmOf(key: KeyObject): PublicKey['algorithm'] {
+  const { modulusLength = 0, publicExponent = 0n, namedCurve = '' } = key.asymmetricKeyDetails ?? {};
+  if (key.asymmetricKeyType === 'ed25519') return 'ed25519';
+  if (['prime256v1', 'secp384r1', 'secp521r1'].includes(namedCurve)) return 'ecdsa';
+  if (key.asymmetricKeyType !== 'rsa') throw new InvalidKeyError(expected);
+  if (modulusLength < minRsaBits || modulusLength > maxRsaBits) throw new InvalidKeyError(expected);
+  // Go's crypto/rsa supports odd exponents of up to 31 bits. With an exponent of 1 anyone could sign.
+  if (publicExponent < 3n || publicExponent % 2n === 0n || publicExponent >= 2n ** 31n) {
+    throw new InvalidKeyError(
+      'The RSA key has an unusual public exponent. Expected an odd exponent of up to 31 bits, usually 65537.',
+    );
+  }
+  return 'rsa';
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+const curves = [
+  { crv: 'P-256', name: 'nistp256' },
+  { crv: 'P-384', name: 'nistp384' },
+  { crv: 'P-521', name: 'nistp521' },
+];
+
+const uncompressedPoint = 0x04;
+
+/**
+ * Converts an SSH public key blob (RFC 4253, section 6.6; RFC 5656, section 3.1; RFC 8709, section 4) to a JSON Web Key (RFC
+ * 7518, RFC 8037). It only extracts the numbers. The caller lets node:crypto check that they are a key, and compares the blob
+ * with the result of `sshWireKey` to find extra bytes.
+ *
+ * It is own code because the npm packages that read all of these types add 130 KB (ssh2) and 190 KB (sshpk) to every bundle,
+ * most of it for private keys.
+ * @throws InvalidKeyError for other types, such as certificates and keys of hardware tokens, and for broken blobs
+ */
+export function jwkOfSshWireKey(blob: Buffer): JsonWebKey {
+  const [typeName, first, second] = readStrings(blob);
+  const type = typeName?.toString('latin1');
+  if (type === 'ssh-ed25519' && first) return { kty: 'OKP', crv: 'Ed25519', x: first.toString('base64url') };
+  if (type === 'ssh-rsa' && first && second) return { kty: 'RSA', e: unsigned(first), n: unsigned(second) };
+  const curve = curves.find(({ name }) => type === `ecdsa-sha2-${name}`);
+  if (curve && second?.[0] === uncompressedPoint) {
+    const middle = Math.ceil(second.length / 2);
+    const [x, y] = [second.subarray(1, middle), second.subarray(middle)];
+    return { kty: 'EC', crv: curve.crv, x: x.toString('base64url'), y: y.toString('base64url') };
+  }
+  throw new InvalidKeyError('An OpenSSH key must be of type ssh-rsa, ecdsa-sha2-nistp256, -nistp384, -nistp521 or ssh-ed25519.');
+}
+
+/** Converts a JSON Web Key of one of these types to an SSH public key blob, the input of `ssh-keygen -l` fingerprints. */
+export function sshWireKey(jwk: JsonWebKey): Buffer {
+  const bytes = (member: string | undefined) => Buffer.from(member ?? '', 'base64url');
+  if (jwk.kty === 'OKP') return writeStrings(['ssh-ed25519', bytes(jwk.x)]);
+  if (jwk.kty === 'RSA') return writeStrings(['ssh-rsa', mpint(bytes(jwk.e)), mpint(bytes(jwk.n))]);
+  const name = curves.find(({ crv }) => crv === jwk.crv)?.name ?? '';
+  return writeStrings([`ecdsa-sha2-${name}`, name, Buffer.concat([Buffer.of(uncompressedPoint), bytes(jwk.x), bytes(jwk.y)])]);
+}
+
+function readStrings(blob: Buffer): Buffer[] {
+  const strings: Buffer[] = [];
+  for (let start = 0; start < blob.length;) {
+    const begin = start + 4;
+    const end = begin <= blob.length ? begin + blob.readUInt32BE(start) : Infinity;
+    if (end > blob.length) throw new InvalidKeyError('The OpenSSH key is cut off or broken.');
+    strings.push(blob.subarray(begin, end));
+    start = end;
+  }
+  return strings;
+}
+
+function writeStrings(strings: (string | Buffer)[]): Buffer {
+  const parts = strings.map((string) => (typeof string === 'string' ? Buffer.from(string, 'latin1') : string));
+  return Buffer.concat(parts.flatMap((part) => [uint32(part.length), part]));
+}
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+/** Encodes a number by RFC 4251, section 5. A leading zero byte prevents that it is read as negative. */
+function mpint(unsignedNumber: Buffer): Buffer {
+  return (unsignedNumber[0] ?? 0) >= 0x80 ? Buffer.concat([Buffer.of(0), unsignedNumber]) : unsignedNumber;
+}
+
+function unsigned(mpint: Buffer): string {
+  return (mpint[0] === 0 ? mpint.subarray(1) : mpint).toString('base64url');
+}
+
+/** Thrown if a text is not a supported public key. The message is for users: it says what was expected, never what was sent. */
+export class InvalidKeyError extends Error {
+  override readonly name = 'InvalidKeyError';
+}

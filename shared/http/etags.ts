@@ -1,0 +1,68 @@
+import { invalid } from '../runtime/errors.ts';
+import { createHash } from 'node:crypto';
+
+/** The headers of conditional requests (RFC 9110, section 13) that an endpoint can evaluate. */
+export type ConditionalHeader = 'if-match' | 'if-none-match';
+
+/** Returns whether the header names one of these entity tags, which must be strong. */
+export type Names = (...etags: string[]) => boolean;
+
+/**
+ * Parses a conditional header: `*` or a list of entity tags. `*` names every tag. If-Match never names a tag by a weak one, and
+ * compares the tag of the state alone (shared/http/etags.ts). If-None-Match accepts weak tags and compares all of a tag.
+ * @throws ServiceError `invalid_request` that names the header
+ */
+export function parseCondition(header: ConditionalHeader, value: string): Names {
+  if (value.trim() === '*') return () => true;
+  const tags = parseEntityTags(header, value);
+  if (header === 'if-none-match') return namesOneOf(tags.map(({ opaque }) => opaque));
+  const states = namesOneOf(tags.flatMap(({ isWeak, opaque }) => (isWeak ? [] : [etagOfState(opaque)])));
+  return (...etags) => states(...etags.map(etagOfState));
+}
+
+function namesOneOf(tags: string[]): Names {
+  const named = new Set(tags);
+  return (...etags) => etags.some((etag) => named.has(etag));
+}
+
+interface EntityTag {
+  isWeak: boolean;
+  /** The tag with its quotes, without `W/`. */
+  opaque: string;
+}
+
+/** A tag may contain commas, and a list may have empty elements (RFC 9110, sections 5.6.1 and 8.8.3). */
+function parseEntityTags(header: ConditionalHeader, value: string): EntityTag[] {
+  const element = /[ \t]*(?:(W\/)?("[!\u0023-\u007e\u0080-\uffff]*")[ \t]*)?(?:,|$)/y;
+  const tags: EntityTag[] = [];
+  while (element.lastIndex < value.length) {
+    const match = element.exec(value);
+    if (!match) throw malformed(header);
+    const [, weak, opaque] = match;
+    if (opaque !== undefined) tags.push({ isWeak: weak !== undefined, opaque });
+  }
+  if (tags.length === 0) throw malformed(header);
+  return tags;
+}
+
+function malformed(header: ConditionalHeader) {
+  return invalid(`header/${header}`, 'Expected * or a list of entity tags in double quotes, such as "a", "b".');
+}
+
+/**
+ * Returns the strong entity tag of an answer: 192 bits of the SHA-256 of the JSON of its state. The fields must always be in the
+ * same order.
+ * @param notCompared the parts of the answer that If-Match ignores. Their hash follows after a dot
+ */
+export function etagOf(state: unknown, notCompared?: unknown): string {
+  return notCompared === undefined ? `"${hashOf(state)}"` : `"${hashOf(state)}.${hashOf(notCompared)}"`;
+}
+
+function hashOf(shown: unknown): string {
+  return createHash('sha256').update(JSON.stringify(shown)).digest().subarray(0, 24).toString('base64url');
+}
+
+/** Returns the entity tag of the state alone: without the part after the dot. */
+export function etagOfState(etag: string): string {
+  return etag.replace(/\..*$/s, '"');
+}

@@ -1,0 +1,122 @@
+import { systemClock, type Clock } from './clock.ts';
+import { ServiceError } from './errors.ts';
+import type { Context } from 'aws-lambda';
+
+/** The longest time that a request, or one operation of a task, retries before it fails with `unavailable`. */
+export const maxTimeInMilliseconds = 5_000;
+
+/**
+ * The longest time that a request repeats what others keep changing. It holds a function, and all domains share the
+ * account's functions.
+ */
+export const maxRetryTimeInMilliseconds = 3_000;
+
+const firstPauseInMilliseconds = 15;
+const maxPauseInMilliseconds = 1_000;
+
+/** The time when retries stop. All retries of a request share one deadline. */
+export class Deadline {
+  private readonly clock: Clock;
+  private readonly startedAt: number;
+  private readonly endsAt: number;
+  private readonly retriesEndAt: number;
+  private readonly functionEndsAt: number;
+
+  /**
+   * @param limits.retryTime the milliseconds for retries. Default: until the deadline.
+   * @param limits.functionTime the milliseconds that the function may still work. Default: no limit.
+   */
+  constructor(
+    milliseconds: number = maxTimeInMilliseconds,
+    clock: Clock = systemClock,
+    { retryTime = milliseconds, functionTime = Infinity }: { retryTime?: number | undefined; functionTime?: number } = {},
+  ) {
+    this.clock = clock;
+    this.startedAt = clock.now();
+    this.endsAt = this.startedAt + Math.min(milliseconds, functionTime);
+    this.retriesEndAt = Math.min(this.endsAt, this.startedAt + retryTime);
+    this.functionEndsAt = this.startedAt + functionTime;
+  }
+
+  /** Milliseconds since the deadline was set. */
+  get elapsed(): number {
+    return this.clock.now() - this.startedAt;
+  }
+
+  /** Milliseconds left, never below 0. */
+  get remaining(): number {
+    return Math.max(0, this.endsAt - this.clock.now());
+  }
+
+  /**
+   * Waits before attempt 1, 2, ... for a random time. Its upper bound doubles with each attempt (full jitter).
+   * @returns false, without waiting, if the time left is too short for another attempt
+   */
+  async tryToPause(attempt: number): Promise<boolean> {
+    const bound = Math.min(maxPauseInMilliseconds, firstPauseInMilliseconds * 2 ** attempt);
+    const pause = Math.random() * bound;
+    if (pause >= this.retriesEndAt - this.clock.now()) return false;
+    await this.clock.wait(pause);
+    return true;
+  }
+
+  /**
+   * As tryToPause.
+   * @param cause why another attempt is needed, for the log
+   * @throws ServiceError `unavailable` if the time left is too short for another attempt
+   */
+  async pause(attempt: number, cause: unknown): Promise<void> {
+    if (await this.tryToPause(attempt)) return;
+    throw new ServiceError('unavailable', 'The service is busy. Try again in a moment.', {}, cause);
+  }
+
+  /**
+   * Returns a new deadline for what must still be done after a change was committed or has failed. It ends before the function
+   * does.
+   */
+  next(milliseconds: number = maxTimeInMilliseconds): Deadline {
+    const left = Math.max(0, this.functionEndsAt - this.clock.now());
+    return new Deadline(milliseconds, this.clock, { functionTime: left });
+  }
+
+  /** Returns a signal that aborts a call at the deadline. */
+  signal(): AbortSignal {
+    return AbortSignal.timeout(Math.ceil(this.remaining));
+  }
+}
+
+/** Returns the deadline of an operation: a request has one, a task gets a new one for each operation. */
+export type DeadlineSource = () => Deadline;
+
+/** The part of Lambda's context that the service reads. Only tests and the one-machine stack pass a clock. */
+export interface Invocation extends Partial<Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>> {
+  clock?: Clock;
+  /** Aborted when the service is about to stop. Waits end then. */
+  draining?: AbortSignal;
+}
+
+/** Kept free for writing the response and the log. */
+const reserveInMilliseconds = 500;
+
+/** Milliseconds that the function may still work. */
+function timeLeft(invocation: Invocation | undefined): number {
+  return (invocation?.getRemainingTimeInMillis?.() ?? Infinity) - reserveInMilliseconds;
+}
+
+export function clockOf(invocation: Invocation | undefined): Clock {
+  return invocation?.clock ?? systemClock;
+}
+
+/**
+ * Returns a deadline of 5 seconds from now, or less if the function's time limit is closer.
+ * @param retryTime the milliseconds during which conflicts are retried. Default: until the deadline.
+ */
+export function deadlineOfInvocation(invocation: Invocation | undefined, retryTime?: number): Deadline {
+  const functionTime = Math.max(0, timeLeft(invocation));
+  return new Deadline(maxTimeInMilliseconds, clockOf(invocation), { retryTime, functionTime });
+}
+
+/** Returns the milliseconds that an invocation may wait before its last operation, which has a deadline of 5 seconds. */
+export function longestWaitOf(invocation: Invocation | undefined): number {
+  return Math.max(0, timeLeft(invocation) - maxTimeInMilliseconds);
+}

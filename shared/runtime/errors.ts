@@ -1,0 +1,142 @@
+/** Stable, machine-readable error codes. */
+export const errorCodes = [
+  'invalid_request',
+  'unauthenticated',
+  'forbidden',
+  'not_found',
+  'conflict',
+  'precondition_failed',
+  'too_large',
+  'unsupported_media_type',
+  'incomplete',
+  'idempotency_mismatch',
+  'too_many_requests',
+  'internal',
+  'unavailable',
+] as const;
+export type ErrorCode = (typeof errorCodes)[number];
+
+/** The HTTP status and the RFC 9457 title of each code. */
+export const errorTable: Record<ErrorCode, { status: number; title: string }> = {
+  invalid_request: { status: 400, title: 'Invalid request' },
+  unauthenticated: { status: 401, title: 'Unauthenticated' },
+  forbidden: { status: 403, title: 'Forbidden' },
+  not_found: { status: 404, title: 'Not found' },
+  conflict: { status: 409, title: 'Conflict' },
+  precondition_failed: { status: 412, title: 'Precondition failed' },
+  too_large: { status: 413, title: 'Too large' },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type' },
+  incomplete: { status: 422, title: 'Incomplete' },
+  idempotency_mismatch: { status: 422, title: 'Idempotency mismatch' },
+  too_many_requests: { status: 429, title: 'Too many requests' },
+  internal: { status: 500, title: 'Internal error' },
+  unavailable: { status: 503, title: 'Temporarily unavailable' },
+};
+
+/** The reasons of a 409, for clients that handle them differently. */
+export const conflictReasons = [
+  'run_active',
+  'cvm_busy',
+  'cvm_not_ready',
+  'second_algorithm',
+  'asset_in_use',
+  'file_name_taken',
+  'linked_too_widely',
+  'nothing_to_stop',
+  'stale_digest',
+] as const;
+export type ConflictReason = (typeof conflictReasons)[number];
+
+/** An invalid part of a request. `pointer` is a JSON Pointer into the body, or a place such as `query/limit` or `header/if-match`. */
+export interface Violation {
+  pointer: string;
+  detail: string;
+}
+
+export interface ErrorExtras {
+  errors?: Violation[];
+  reason?: ConflictReason;
+  /** The run that causes the conflict (409). */
+  run_id?: string;
+  /** The current digest of the manifest (409 `stale_digest`). */
+  manifest_digest?: string;
+  /** What is missing before a run can start (422). */
+  missing_items?: { keys: string[]; hashes: string[]; info: string[] };
+}
+
+/** An error that is shown to the caller. Any other error is answered as `internal`. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly code: ErrorCode;
+  readonly extras: ErrorExtras;
+
+  constructor(code: ErrorCode, detail: string, extras: ErrorExtras = {}, cause?: unknown) {
+    super(detail, { cause });
+    this.code = code;
+    this.extras = extras;
+  }
+}
+
+/** The refusal of a request above a limit, with the headers that show the limit and when to try again. */
+export class RateLimitError extends ServiceError {
+  readonly headers: Record<string, string>;
+
+  constructor(detail: string, headers: Record<string, string>) {
+    super('too_many_requests', detail);
+    this.headers = headers;
+  }
+}
+
+/**
+ * A `forbidden` that depends on the present state of a resource, in addition to the caller's access to it. The same request may have been
+ * allowed in an earlier state, so its repeat looks for the kept answer first.
+ */
+export class ForbiddenForNowError extends ServiceError {
+  constructor(detail: string, extras: ErrorExtras = {}) {
+    super('forbidden', detail, extras);
+  }
+}
+
+/** @param what the kind of resource, such as `asset` */
+export function notFound(what: string): ServiceError {
+  return new ServiceError('not_found', `No such ${what} in this domain.`);
+}
+
+/** @param pointer a JSON Pointer into the body, '' for all of it, or a place such as `query/limit` */
+export function invalid(pointer: string, detail: string): ServiceError {
+  return invalidPlaces([{ pointer, detail }]);
+}
+
+/** The refusal of a request with one or more invalid places. Its `detail` names the first. */
+export function invalidPlaces(errors: [Violation, ...Violation[]]): ServiceError {
+  const [{ pointer, detail }] = errors;
+  return new ServiceError('invalid_request', `${pointer || 'The body'}: ${detail}`, { errors });
+}
+
+/** @param run_id the run that causes the conflict */
+export function conflict(reason: ConflictReason, detail: string, run_id?: string): ServiceError {
+  return new ServiceError('conflict', detail, run_id === undefined ? { reason } : { reason, run_id });
+}
+
+/** The refusal of a change whose If-Match names another state. Every other refusal comes before it. */
+export function preconditionFailed(): ServiceError {
+  return new ServiceError(
+    'precondition_failed',
+    'If-Match does not contain the current ETag of the resource. Read the resource again.',
+  );
+}
+
+/** Joins alternatives for a sentence: `a, b or c`. */
+export function eitherOf(alternatives: readonly string[]): string {
+  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(alternatives);
+}
+
+/** Returns an error that says what failed, with the error as its cause. @param what such as `run d1/<run id>` */
+export function failureOf(what: string, error: unknown): Error {
+  return new Error(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+}
+
+/** The text, or its first `most` UTF-16 code units and an ellipsis. Keeps responses and logs short, whatever a caller sends. */
+export function truncate(text: string, most = 100): string {
+  return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
+}
