@@ -1,45 +1,47 @@
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { startSimulatedCvms } from 'computation-management-simulated-cvm';
+import { uploadPrefix } from '../shared/assets/content-store.ts';
+import { readRegistration } from '../shared/cvms/command-stream.ts';
 import { Deadline } from '../shared/runtime/deadline.ts';
-import { type RunTimes, stateMachineDefinition } from '../shared/runs/state-machine.ts';
-import { openExecutions } from '../shared/runs/executions.ts';
 import { routes } from '../shared/endpoints/endpoints.ts';
+import { health } from '../shared/endpoints/service.ts';
+import { ServiceError } from '../shared/runtime/errors.ts';
+import { problemResponse } from '../shared/http/problem.ts';
+import { readClaims, type Claim } from '../shared/runs/claim.ts';
+import { openExecutions } from '../shared/runs/executions.ts';
+import { type RunTimes, stateMachineDefinition } from '../shared/runs/state-machine.ts';
 import { openTable } from '../shared/table/open-table.ts';
 import { assertSchemaOfTable } from '../shared/table/schema-version.ts';
 import { schedules } from '../shared/tasks/schedules.ts';
-import { allowedOrigins, type AllowsOrigin } from './http-api/cors.ts';
-import { startBackground, continueInterrupted, type Background } from './functions/background.ts';
+import { systemTimerClock, type TimerClock } from '../shared/runtime/timer-clock.ts';
+import type { CvmGateway, CvmGatewayOptions } from './cvms/cvm-gateway.ts';
+import { runLogDirectory, withRunLogs } from './cvms/run-logs.ts';
+import { createTable, startDynamoDb, type LocalDynamoDb } from './dynamodb/dynamodb.ts';
+import { continueInterrupted, startBackground } from './functions/background.ts';
+import { startLambdaApi } from './functions/lambda-api.ts';
+import { type InvokeFunction, type LoadHandler, localFunctions } from './functions/local-functions.ts';
+import { ClosedDomains } from './http-api/closed-domains.ts';
+import { allowedOrigins } from './http-api/cors.ts';
+import { type HttpApiOptions, startHttpApi } from './http-api/http-api.ts';
+import { lockDirectory } from './machine/data-directory.ts';
+import { sendOnlyWhile, sendUnsigned } from './machine/engine-clients.ts';
+import { type Endpoints, local, setEnvironment } from './machine/environment.ts';
+import { localKms } from './machine/kms.ts';
 import type { ConsoleFiles } from './pages/console-build.ts';
 import { consolePages } from './pages/console-pages.ts';
-import { lockDirectory } from './machine/data-directory.ts';
-import type { CvmGateway, CvmGatewayOptions, startCvmGateway } from './cvms/cvm-gateway.ts';
-import { createTable, startDynamoDb, type LocalDynamoDb } from './dynamodb/dynamodb.ts';
-import { type HttpApiOptions, startHttpApi } from './http-api/http-api.ts';
-import { type Endpoints, local, setEnvironment } from './machine/environment.ts';
-import { type InvokeFunction, type LoadHandler, localFunctions } from './functions/local-functions.ts';
-import { localKms } from './machine/kms.ts';
-import { withHealthOfEngine } from './functions/local-health.ts';
-import { DomainGate } from './http-api/closed-domains.ts';
 import { localDomains } from './pages/local-domains.ts';
-import { LocalUsers } from './pages/local-users.ts';
 import { localPages } from './pages/local-pages.ts';
-import { runLogDirectory, withRunLogs } from './cvms/run-logs.ts';
-import { sendOnlyWhile, sendUnsigned } from './machine/engine-clients.ts';
+import { LocalUsers } from './pages/local-users.ts';
+import { startS3 } from './s3/s3.ts';
+import { openIssuer } from './sign-in/issuer.ts';
 import { signInPages } from './sign-in/sign-in-pages.ts';
-import { systemTimerClock, type TimerClock } from '../shared/runtime/timer-clock.ts';
-import { readRegistration } from '../shared/cvms/command-stream.ts';
-import { readClaims, type Claim } from '../shared/runs/claim.ts';
-import { uploadPrefix } from '../shared/assets/content-store.ts';
-import { startLambdaApi } from './functions/lambda-api.ts';
-import type { Listening } from './machine/listen.ts';
-import { startIssuer, type LocalIssuer } from './sign-in/issuer.ts';
-import { startS3, type LocalS3 } from './s3/s3.ts';
-import { startStepFunctions, type LocalStepFunctions } from './step-functions/step-functions.ts';
+import { startStepFunctions } from './step-functions/step-functions.ts';
 
 export interface StackOptions {
   /** 0 selects a free port. */
   port: number;
   /** The directory of the state. Default: in memory. */
-  dataDirectory?: string;
+  dataDirectory?: string | undefined;
   /** Whether simulated CVMs take the runs. */
   simulator: boolean;
   /** The built web console. Default: it is not served. */
@@ -72,7 +74,6 @@ export interface Stack {
   baseUrl: string;
   endpoints: Endpoints;
   tableName: string;
-  bucketName: string;
   stateMachineArn: string;
   cvmGateway: CvmGateway | undefined;
   /** A bearer token for a user with memberships `<domainID>:<role>`. */
@@ -84,6 +85,8 @@ export interface Stack {
 
 /** The time limits on one machine, where a person is watching. */
 const localTimes: RunTimes = { acceptInSeconds: 120, silenceInSeconds: 60, runInSeconds: 24 * 60 * 60, stopInSeconds: 30 };
+
+const healthTimeoutInMilliseconds = 2_000;
 
 let isRunning = false;
 
@@ -111,22 +114,48 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 }
 
 async function startParts(options: StackOptions, onStop: (stop: () => Promise<void>) => void): Promise<Omit<Stack, 'stop'>> {
-  if (options.dataDirectory !== undefined) onStop(lockDirectory(options.dataDirectory));
-  const kept = options.dataDirectory === undefined ? {} : { dataDirectory: options.dataDirectory };
-  const users = new LocalUsers(options.dataDirectory);
-  const keys = localKms(options.dataDirectory);
+  const { dataDirectory, clock = systemTimerClock, load, onLost } = options;
+  if (dataDirectory !== undefined) onStop(lockDirectory(dataDirectory));
+  const users = new LocalUsers(dataDirectory);
+  const keys = localKms(dataDirectory);
   const times = { ...localTimes, ...options.times };
-  const clock = options.clock ?? systemTimerClock;
   const allowsOrigin = allowedOrigins(options.corsOrigins);
   const draining = new AbortController();
-  const functions = localFunctions({ clock, draining: draining.signal, ...(options.load ? { load: options.load } : {}) });
-  const runLogs = options.cvmGateway && runLogDirectory(options.dataDirectory);
+  const functions = localFunctions({ clock, draining: draining.signal, ...(load ? { load } : {}) });
+  const runLogs = options.cvmGateway && runLogDirectory(dataDirectory);
   const invoke = runLogs === undefined ? functions : withRunLogs(functions, runLogs);
   const background = startBackground(invoke, clock);
 
-  const { onLost } = options;
-  const cloud = { ...kept, times, allowsOrigin, invoke, background, clock, onStop, ...(onLost ? { onLost } : {}) };
-  const { dynamoDb, s3, stepFunctions, issuer, lambda } = await startLocalCloud(cloud);
+  const started = async <Part extends { stop: () => Promise<void> }>(starting: Promise<Part>): Promise<Part> => {
+    const part = await starting;
+    onStop(part.stop);
+    return part;
+  };
+  const starting = [
+    started(startDynamoDb({ dataDirectory, ...(onLost ? { onLost } : {}) })),
+    started(
+      startS3({
+        bucket: local.bucketName,
+        notifiedPrefix: uploadPrefix,
+        allowsOrigin,
+        onObjectCreated: (key) => background.invoke('maintenance/receive-upload', { key }),
+        dataDirectory,
+      }),
+    ),
+    started(
+      startStepFunctions({
+        definition: stateMachineDefinition((step) => `lifecycle/${step}`, times),
+        stateMachineArn: local.stateMachineArn,
+        invoke,
+        clock,
+        onStatusChange: (event) => background.invoke('lifecycle/execution-ended', event),
+      }),
+    ),
+    started(startLambdaApi(background)),
+    openIssuer({ claim: local.membershipClaim, dataDirectory }),
+  ] as const;
+  await Promise.allSettled(starting); // if one fails, the others are stopped after they have started
+  const [dynamoDb, s3, stepFunctions, lambda, issuer] = await Promise.all(starting);
   onStop(background.stop);
   await createTable(dynamoDb.endpoint, local.tableName);
 
@@ -138,49 +167,56 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   };
   setEnvironment((await options.intercept?.(endpoints)) ?? endpoints, keys, times, options.logLevel ?? 'SILENT');
   const table = openTable(() => new Deadline());
-  const { document } = table;
-  sendUnsigned(document, 'dynamodb');
-  sendOnlyWhile(dynamoDb.isListening, document);
+  sendUnsigned(table.document, 'dynamodb');
+  sendOnlyWhile(dynamoDb.isListening, table.document);
   sendUnsigned(openExecutions(() => new Deadline()).client, 'states');
-  if (options.dataDirectory !== undefined) {
+  if (dataDirectory !== undefined) {
     await assertSchemaOfTable(table);
     await continueInterrupted({ invoke, background, clock, onStop });
   }
   if (options.schedules !== false) for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
 
-  const cvmGateway =
-    options.cvmGateway && runLogs !== undefined
-      ? await loadCvmGateway(options.cvmGateway, { ...kept, clock, logs: runLogs })
-      : undefined;
-  if (cvmGateway) onStop(cvmGateway.stop);
-  const gate = new DomainGate();
-  const consoleOptions = {
-    clientId: issuer.audience,
-    membershipClaim: local.membershipClaim,
-    exampleCvm: options.simulator ? 'sim-1' : undefined,
-    storage: s3.endpoint,
-  };
+  let cvmGateway: CvmGateway | undefined;
+  if (options.cvmGateway && runLogs !== undefined) {
+    const { startCvmGateway } = await import('./cvms/cvm-gateway.ts'); // other stacks need not load gRPC and certificates
+    cvmGateway = await started(startCvmGateway(options.cvmGateway, { dataDirectory, clock, logs: runLogs }));
+  }
+  const closedDomains = new ClosedDomains();
   const pages = [
-    ...(options.consoleFiles ? [consolePages({ files: options.consoleFiles, ...consoleOptions })] : []),
-    signInPages(issuer.signIn),
+    ...(options.consoleFiles
+      ? [
+          consolePages({
+            files: options.consoleFiles,
+            clientId: issuer.audience,
+            membershipClaim: local.membershipClaim,
+            exampleCvm: options.simulator ? 'sim-1' : undefined,
+            storage: s3.endpoint,
+          }),
+        ]
+      : []),
+    signInPages(issuer),
     localPages({
       mintToken: issuer.mintToken,
       enrol: cvmGateway?.enrol,
-      manageDomain: localDomains({ users, gate, runLogs }),
+      manageDomain: localDomains({ users, closedDomains, runLogs }),
     }),
   ];
-  const api = await startHttpApi({
-    routes,
-    authorizer: { issuer: issuer.url, audience: issuer.audience, keys: issuer.keys },
-    invoke: withHealthOfEngine(invoke, dynamoDb),
-    clock,
-    port: options.port,
-    gate,
-    allowsOrigin,
-    localPages: firstOf(pages),
-    ...(options.onResponse ? { onResponse: options.onResponse } : {}),
-  });
-  onStop(api.stop);
+  const api = await started(
+    startHttpApi({
+      routes,
+      authorizer: { issuer: issuer.url, audience: issuer.audience, keys: issuer.keys },
+      invoke: withHealthOfEngine(invoke, dynamoDb),
+      clock,
+      port: options.port,
+      closedDomains,
+      allowsOrigin,
+      localPages: async (request, response) => {
+        for (const page of pages) if (await page(request, response)) return true;
+        return false;
+      },
+      ...(options.onResponse ? { onResponse: options.onResponse } : {}),
+    }),
+  );
   if (options.simulator) {
     const cvms = startSimulatedCvms({
       baseUrl: api.endpoint,
@@ -195,7 +231,6 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     baseUrl: `http://localhost:${api.port}`,
     endpoints,
     tableName: local.tableName,
-    bucketName: local.bucketName,
     stateMachineArn: local.stateMachineArn,
     cvmGateway,
     token: (sub, groups, expiresInSeconds) =>
@@ -204,20 +239,29 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   };
 }
 
-/** Starts the gateway for real CVMs. Stacks without one need not load gRPC and certificates. */
-const loadCvmGateway: typeof startCvmGateway = async (options, stack) => {
-  const { startCvmGateway } = await import('./cvms/cvm-gateway.ts');
-  return await startCvmGateway(options, stack);
-};
-
-type Pages = NonNullable<HttpApiOptions['localPages']>;
-
-/** Lets the first of these pages that knows the path answer. */
-function firstOf(pages: readonly Pages[]): Pages {
-  return async (request, response) => {
-    for (const page of pages) if (await page(request, response)) return true;
-    return false;
+/**
+ * Makes `/health` answer 503 while the DynamoDB engine does not answer. On AWS, `/health` covers only its own function, because
+ * the parts behind it have their own monitoring. On one machine nothing else monitors the engine.
+ */
+export function withHealthOfEngine(invoke: InvokeFunction, engine: LocalDynamoDb): InvokeFunction {
+  return async (name, event) => {
+    if (name === health.name && !(await answers(engine))) {
+      const { requestId } = (event as APIGatewayProxyEventV2).requestContext;
+      return problemResponse(new ServiceError('unavailable', 'The DynamoDB engine does not answer.'), requestId);
+    }
+    return await invoke(name, event);
   };
+}
+
+async function answers({ endpoint, isListening }: LocalDynamoDb): Promise<boolean> {
+  if (!isListening()) return false;
+  try {
+    const response = await fetch(endpoint, { signal: AbortSignal.timeout(healthTimeoutInMilliseconds) });
+    await response.arrayBuffer();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Reads the claims on CVMs that nobody registered. The others are real, and take their runs themselves. */
@@ -226,63 +270,4 @@ export async function claimsOfSimulatedCvms(): Promise<Claim[]> {
   const claims = await readClaims(table);
   const registrations = await Promise.all(claims.map(({ domain, cvm_id }) => readRegistration(table, { domain, cvmId: cvm_id })));
   return claims.filter((_, index) => registrations[index] === undefined);
-}
-
-/** What the functions use of AWS, on this machine. */
-export interface LocalCloud {
-  dynamoDb: LocalDynamoDb;
-  s3: LocalS3;
-  stepFunctions: LocalStepFunctions;
-  issuer: LocalIssuer;
-  lambda: Listening;
-}
-
-export interface LocalCloudOptions {
-  /** The directory of the state. Default: in memory. */
-  dataDirectory?: string;
-  times: RunTimes;
-  allowsOrigin: AllowsOrigin;
-  invoke: InvokeFunction;
-  background: Background;
-  clock: TimerClock;
-  /** Called once if the engine of the table has ended for good. */
-  onLost?: (error: Error) => void;
-  onStop: (stop: () => Promise<void>) => void;
-}
-
-/** Starts the parts at the same time. @throws the error of the first part that failed, after all have started or failed */
-export async function startLocalCloud(options: LocalCloudOptions): Promise<LocalCloud> {
-  const { times, allowsOrigin, invoke, background, clock, onLost, onStop } = options;
-  const kept = options.dataDirectory === undefined ? {} : { dataDirectory: options.dataDirectory };
-  const started = async <Part extends { stop: () => Promise<void> }>(starting: Promise<Part>): Promise<Part> => {
-    const part = await starting;
-    onStop(part.stop);
-    return part;
-  };
-  const parts = [
-    started(startDynamoDb({ ...kept, ...(onLost ? { onLost } : {}) })),
-    started(
-      startS3({
-        bucket: local.bucketName,
-        notifiedPrefix: uploadPrefix,
-        allowsOrigin,
-        onObjectCreated: (key) => background.invoke('maintenance/receive-upload', { key }),
-        ...kept,
-      }),
-    ),
-    started(
-      startStepFunctions({
-        definition: stateMachineDefinition((step) => `lifecycle/${step}`, times),
-        stateMachineArn: local.stateMachineArn,
-        invoke,
-        clock,
-        onStatusChange: (event) => background.invoke('lifecycle/execution-ended', event),
-      }),
-    ),
-    started(startIssuer({ claim: local.membershipClaim, ...kept })),
-    started(startLambdaApi(background)),
-  ] as const;
-  await Promise.allSettled(parts); // if one fails, the others are stopped after they have started
-  const [dynamoDb, s3, stepFunctions, issuer, lambda] = await Promise.all(parts);
-  return { dynamoDb, s3, stepFunctions, issuer, lambda };
 }

@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
-import { join } from 'node:path';
 import * as v from 'valibot';
 import { fileRunLogs } from '../../gateway/session/run-logs.ts';
 import type { GatewayTimings } from '../../gateway/session/gateway-parts.ts';
@@ -12,7 +11,7 @@ import {
   issueServerCertificate,
   type Authority,
 } from '../../gateway/certificates/authority.ts';
-import { BrokenFilesError, readKeptJson, writeKeptFile } from '../machine/data-directory.ts';
+import { keptFile } from '../machine/data-directory.ts';
 
 export interface CvmGatewayOptions {
   /** 0 selects a free port. */
@@ -89,17 +88,9 @@ export async function startCvmGateway(
 }
 
 async function authorityOf(dataDirectory: string | undefined): Promise<Authority> {
-  if (dataDirectory === undefined) return await createAuthority('local');
-  const file = join(dataDirectory, 'cvm-authority.json');
-  const kept = readKeptJson(file, keptAuthority);
-  if (kept && 'problem' in kept) {
-    const withoutIt = 'Without it, every CVM has to be enrolled again.';
-    throw new BrokenFilesError([{ file, problem: kept.problem, withoutIt }]);
-  }
-  if (kept) return kept.content;
-  const created = await createAuthority('local');
-  writeKeptFile(file, JSON.stringify(created));
-  return created;
+  const withoutIt = 'Without it, every CVM has to be enrolled again.';
+  const file = keptFile(dataDirectory, 'cvm-authority.json', { schema: keptAuthority, withoutIt });
+  return file.read() ?? file.write(await createAuthority('local'));
 }
 
 /** The names under which CVMs reach the gateway. The first one is the one to tell them. */

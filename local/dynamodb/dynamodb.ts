@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -12,6 +11,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { tableDefinition } from '../../shared/table/table-definition.ts';
 import { spawnDynamoDbEngine, type DynamoDbEngine } from './dynamodb-engine.ts';
+import { makeKeptDirectory } from '../machine/data-directory.ts';
 import { freePort } from '../machine/listen.ts';
 import { localCredentials } from '../machine/environment.ts';
 
@@ -24,7 +24,7 @@ export interface LocalDynamoDb {
 }
 
 export interface LocalDynamoDbOptions {
-  dataDirectory?: string;
+  dataDirectory?: string | undefined;
   /** Called once if the engine ends and is not restarted. The message is for the user. */
   onLost?: (error: Error) => void;
   /** The pause before the first restart. It doubles with each further one. Default: 100. */
@@ -56,7 +56,7 @@ export async function startDynamoDb({
   if (given) return { endpoint: given, isListening: () => true, stop: () => Promise.resolve() };
 
   const file = dataDirectory === undefined ? undefined : join(dataDirectory, 'dynamodb.sqlite');
-  if (dataDirectory !== undefined) mkdirSync(dataDirectory, { recursive: true });
+  if (dataDirectory !== undefined) makeKeptDirectory(dataDirectory);
   const { port, engine: first } = await startEngine(findPort, file);
   let engine = first;
   let isListening = true;

@@ -1,10 +1,10 @@
-/** Refuses the changes of domains that are being removed. */
-export class DomainGate {
+/** The domains that are being removed. They admit no change. */
+export class ClosedDomains {
   private readonly closed = new Set<string>();
   private readonly inProgress = new Map<string, Set<Promise<void>>>();
 
-  /** @returns what to call after the change; undefined if the domain is closed */
-  enter(domain: string): (() => void) | undefined {
+  /** Begins a change. Returns what to call at its end, or undefined if the domain is closed. */
+  beginChange(domain: string): (() => void) | undefined {
     if (this.closed.has(domain)) return undefined;
     const changes = this.inProgress.get(domain) ?? new Set();
     this.inProgress.set(domain, changes);
@@ -17,7 +17,7 @@ export class DomainGate {
     };
   }
 
-  /** Lets no further change in, and waits for those in progress. */
+  /** Admits no further change, and waits for those in progress. */
   async close(domain: string): Promise<void> {
     this.closed.add(domain);
     await Promise.all(this.inProgress.get(domain) ?? new Set<Promise<void>>());

@@ -6,7 +6,7 @@ import { problemResponse } from '../../shared/http/problem.ts';
 import { isLimited } from '../../shared/http/route.ts';
 import { FunctionTimeoutError, RequestTooLargeError, type InvokeFunction } from '../functions/local-functions.ts';
 import { listen, type Listening } from '../machine/listen.ts';
-import type { DomainGate } from './closed-domains.ts';
+import type { ClosedDomains } from './closed-domains.ts';
 import { apiCors } from '../../shared/http/cors.ts';
 import { authorize, type AuthorizerOptions } from './authorize.ts';
 import { type AllowsOrigin, corsHeaders, preflightAnswer, withoutCorsHeaders } from './cors.ts';
@@ -21,8 +21,8 @@ export interface HttpApiOptions {
   /** The time of the events. Tokens are checked in real time. */
   clock: Clock;
   port: number;
-  /** Refuses the changes of domains that are being removed. Default: none is. */
-  gate?: DomainGate;
+  /** The domains that are being removed. Default: none. */
+  closedDomains?: ClosedDomains;
   /** The origins of web pages that may call the API. Without it, the API has no CORS. */
   allowsOrigin?: AllowsOrigin;
   /** Serves pages that only this machine has. Returns true if it handled the request. */
@@ -107,15 +107,16 @@ async function answerTo(message: IncomingMessage, requestId: string, options: Ht
     ...authorization,
   });
   const { domainID } = match.pathParameters;
-  if (domainID === undefined || !options.gate || !isLimited(route, options.routes)) {
+  const { closedDomains } = options;
+  if (domainID === undefined || !closedDomains || !isLimited(route, options.routes)) {
     return { route, answer: await integrate(options.invoke, route, event) };
   }
-  const leave = options.gate.enter(domainID);
-  if (!leave) return { route, answer: refusalOf(domainID, requestId) };
+  const endChange = closedDomains.beginChange(domainID);
+  if (!endChange) return { route, answer: refusalOf(domainID, requestId) };
   try {
     return { route, answer: await integrate(options.invoke, route, event) };
   } finally {
-    leave();
+    endChange();
   }
 }
 

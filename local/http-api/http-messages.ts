@@ -18,6 +18,12 @@ export function apiGatewayMessage(statusCode: number, message: string, headers: 
   };
 }
 
+/** Builds an answer that no cache may keep. */
+export function jsonAnswer(statusCode: number, body: object): ApiResponse {
+  const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+  return { statusCode, headers, body: Buffer.from(JSON.stringify(body)) };
+}
+
 /** Turns a function's result into a response by the rules of payload format 2.0. Undefined if it breaks them. */
 export function functionResponse(result: unknown): ApiResponse | undefined {
   if (typeof result !== 'object' || result === null || !('statusCode' in result)) {

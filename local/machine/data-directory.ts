@@ -1,7 +1,8 @@
 import { readFileSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join, dirname } from 'node:path';
-import * as v from 'valibot';
+import { type FileHandle, open } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import * as v from 'valibot';
 
 /** A file of the kept state that cannot be used, and why. */
 export interface BrokenFile {
@@ -18,18 +19,19 @@ export class BrokenFilesError extends Error {
 
   constructor(files: BrokenFile[]) {
     const lines = files.map(({ file, problem, withoutIt }) => `  ${file}: ${problem}. ${withoutIt}`);
+    const [what, it] = files.length === 1 ? ['a broken file', 'it'] : [`${files.length} broken files`, 'them'];
     super(
-      `The state has ${files.length === 1 ? 'a broken file' : `${files.length} broken files`}. A full disk or a crash can cause this.\n` +
-        `${lines.join('\n')}\nRestore ${files.length === 1 ? 'it' : 'them'} from a backup, or delete ${files.length === 1 ? 'it' : 'them'}, and start again.`,
+      `The state has ${what}. A full disk or a crash can cause this.\n${lines.join('\n')}\n` +
+        `Restore ${it} from a backup, or delete ${it}, and start again.`,
     );
   }
 }
 
-/** The content of a file of the kept state, or its `problem` if it is broken. Undefined if there is no such file. */
-export type KeptJson<Content> = { content: Content } | { problem: string } | undefined;
-
-/** Reads a JSON file of the kept state. @throws Error of the file system, such as EACCES */
-export function readKeptJson<S extends v.GenericSchema>(file: string, schema: S): KeptJson<v.InferOutput<S>> {
+/** Reads a JSON file of the kept state. Returns its `problem` if it is broken, undefined if there is none. @throws Error of the file system */
+export function readKeptJson<S extends v.GenericSchema>(
+  file: string,
+  schema: S,
+): { content: v.InferOutput<S> } | { problem: string } | undefined {
   const text = textOf(file);
   if (text === undefined) return undefined;
   if (text.trim() === '') return { problem: 'it is empty' };
@@ -50,27 +52,33 @@ function textOf(file: string): string | undefined {
   }
 }
 
-/**
- * Returns what a file under `dataDirectory` holds. If there is none, creates and writes it. Without a directory, creates it in memory.
- * @throws BrokenFilesError with `withoutIt`: what is lost if the file is deleted
- */
-export function keptOrNew<S extends v.GenericSchema>(
-  dataDirectory: string | undefined,
-  name: string,
-  { schema, create, withoutIt }: { schema: S; create: () => v.InferOutput<S>; withoutIt: string },
-): v.InferOutput<S> {
-  if (dataDirectory === undefined) return create();
-  const file = join(dataDirectory, name);
-  const kept = readKeptJson(file, schema);
-  if (kept && 'problem' in kept) throw new BrokenFilesError([{ file, problem: kept.problem, withoutIt }]);
-  if (kept) return kept.content;
-  const created = create();
-  writeKeptFile(file, JSON.stringify(created));
-  return created;
+/** A JSON file of the kept state. Without a data directory, it is never there and nothing is written. */
+export interface KeptFile<Content> {
+  /** @throws BrokenFilesError */
+  read: () => Content | undefined;
+  /** Replaces the file, and returns its content. */
+  write: (content: Content) => Content;
 }
 
-/** The suffix of a file until it is complete. */
-export const unfinished = '.unfinished';
+export function keptFile<S extends v.GenericSchema>(
+  dataDirectory: string | undefined,
+  name: string,
+  { schema, withoutIt }: { schema: S } & Pick<BrokenFile, 'withoutIt'>,
+): KeptFile<v.InferOutput<S>> {
+  const file = dataDirectory === undefined ? undefined : join(dataDirectory, name);
+  return {
+    read: () => {
+      if (file === undefined) return undefined;
+      const kept = readKeptJson(file, schema);
+      if (kept && 'problem' in kept) throw new BrokenFilesError([{ file, problem: kept.problem, withoutIt }]);
+      return kept?.content;
+    },
+    write: (content) => {
+      if (file !== undefined) writeKeptFile(file, JSON.stringify(content));
+      return content;
+    },
+  };
+}
 
 /**
  * Replaces a file of the kept state atomically: after a crash or on a full disk it holds its old or its new content, never a
@@ -78,9 +86,9 @@ export const unfinished = '.unfinished';
  * @throws Error with the file and why it cannot be written
  */
 export function writeKeptFile(file: string, content: string | Buffer): void {
-  const temporary = `${file}${unfinished}`;
+  const temporary = `${file}.unfinished`;
   try {
-    mkdirSync(dirname(file), { recursive: true });
+    makeKeptDirectory(dirname(file));
     writeFileSync(temporary, content, { mode: 0o600, flush: true });
     renameSync(temporary, file);
     flushDirectory(dirname(file));
@@ -90,6 +98,17 @@ export function writeKeptFile(file: string, content: string | Buffer): void {
   }
 }
 
+/** Creates a file of the kept state that is written piece by piece. Only this user can read it. @throws Error if it exists */
+export async function createKeptFile(file: string): Promise<FileHandle> {
+  return await open(file, 'wx', 0o600);
+}
+
+/** Makes a directory of the kept state, unless it is there. */
+export function makeKeptDirectory(directory: string): void {
+  mkdirSync(directory, { recursive: true });
+}
+
+/** Says why a file of the kept state cannot be written. */
 export function cannotWrite(file: string, error: unknown): Error {
   return new Error(`Cannot write ${file}: ${reasonOf(error)}`, { cause: error });
 }
@@ -124,7 +143,7 @@ export function lockDirectory(directory: string): () => Promise<void> {
   const holder = join(directory, 'service.pid');
   let lock: DatabaseSync | undefined;
   try {
-    mkdirSync(directory, { recursive: true });
+    makeKeptDirectory(directory);
     lock = new DatabaseSync(join(directory, 'service.lock'));
     lock.exec('BEGIN EXCLUSIVE');
     writeKeptFile(holder, `${process.pid}\n`);

@@ -3,7 +3,7 @@ import { p256 } from '@noble/curves/nist.js';
 import * as v from 'valibot';
 import { thumbprintOf } from '../../shared/evidence/es256.ts';
 import type { Kms } from '../../shared/runtime/kms.ts';
-import { keptOrNew } from './data-directory.ts';
+import { keptFile } from './data-directory.ts';
 
 /** The keys of this machine, in place of KMS. */
 export interface LocalKms {
@@ -38,16 +38,16 @@ const sealingKey = v.object({
  * @throws BrokenFilesError
  */
 export function localKms(dataDirectory: string | undefined): LocalKms {
-  const { keys } = keptOrNew(dataDirectory, 'evidence-keys.json', {
+  const signingFile = keptFile(dataDirectory, 'evidence-keys.json', {
     schema: signingKeys,
-    create: () => ({ keys: [newSigningKey()] }),
     withoutIt: 'Without it, evidence issued earlier verifies only with a copy of its public key.',
   });
-  const { key } = keptOrNew(dataDirectory, 'sealing-key.json', {
+  const sealingFile = keptFile(dataDirectory, 'sealing-key.json', {
     schema: sealingKey,
-    create: () => ({ key: randomBytes(keyBytes).toString('base64') }),
     withoutIt: 'Without it, the private keys in the configurations of computations cannot be read.',
   });
+  const { keys } = signingFile.read() ?? signingFile.write({ keys: [newSigningKey()] });
+  const { key } = sealingFile.read() ?? sealingFile.write({ key: randomBytes(keyBytes).toString('base64') });
   const signing = new Map(keys.map((each) => [arnOf(thumbprintOf(each)), each]));
   const publishedKeyArns = [...signing.keys()];
   const kms = kmsOn(signing, Buffer.from(key, 'base64'));

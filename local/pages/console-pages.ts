@@ -2,8 +2,8 @@ import { globSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, sep } from 'node:path';
 import { pageHeaders } from '../../shared/http/page-headers.ts';
-import { apiGatewayMessage, send, ownOrigin, sendFile } from '../http-api/http-messages.ts';
-import { issuerPath } from '../sign-in/browser-sign-in.ts';
+import { apiGatewayMessage, jsonAnswer, send, ownOrigin, sendFile } from '../http-api/http-messages.ts';
+import { issuerPath } from '../sign-in/sign-in-pages.ts';
 import type { ConsoleFiles } from './console-build.ts';
 
 export interface ConsolePagesOptions {
@@ -61,11 +61,7 @@ function sendConfiguration(
     return;
   }
   const configuration = { api: origin, issuer: `${origin}${issuerPath}`, scopes: 'openid', ...names };
-  send(response, {
-    statusCode: 200,
-    headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
-    body: Buffer.from(JSON.stringify(configuration)),
-  });
+  send(response, jsonAnswer(200, configuration));
 }
 
 async function sendPage(

@@ -13,7 +13,7 @@ import {
 } from '../../shared/domains/remove-from-storage.ts';
 import { UsageError } from '../../shared/command-line/usage-error.ts';
 import { isNameFor, reservedName } from '../sign-in/identity.ts';
-import type { DomainGate } from '../http-api/closed-domains.ts';
+import type { ClosedDomains } from '../http-api/closed-domains.ts';
 import type { LocalUsers } from './local-users.ts';
 import { removeLogsOfDomain } from '../cvms/run-logs.ts';
 
@@ -29,7 +29,7 @@ export type DomainAnswer = ManagedUser | DomainContents | Removed;
 
 export interface LocalDomainsOptions {
   users: LocalUsers;
-  gate: DomainGate;
+  closedDomains: ClosedDomains;
   /** The directory of the logs of runs. Undefined: the service has no gateway for real CVMs. */
   runLogs: string | undefined;
 }
@@ -37,7 +37,7 @@ export interface LocalDomainsOptions {
 const longestOperationInMilliseconds = 60_000;
 
 /** Makes, changes and removes the domains of the service on this machine. The environment of the functions must be set. */
-export function localDomains({ users, gate, runLogs }: LocalDomainsOptions) {
+export function localDomains({ users, closedDomains, runLogs }: LocalDomainsOptions) {
   const removing = new Set<string>();
   const work = async (request: DomainRequest): Promise<DomainAnswer> => {
     switch (request.action) {
@@ -67,10 +67,10 @@ export function localDomains({ users, gate, runLogs }: LocalDomainsOptions) {
       executions: openExecutions(deadline),
       users,
       close: async (domain) => {
-        await gate.close(domain);
+        await closedDomains.close(domain);
         return { changesEndAt: 0, isOverAt: 0 };
       },
-      open: async (domain) => gate.open(domain),
+      open: async (domain) => closedDomains.open(domain),
       closesDomain: () => false,
       readsEndInMilliseconds: 100,
       ...(runLogs === undefined ? {} : { removeRunLogs: (domain, runIds) => removeLogsOfDomain(runLogs, domain, runIds) }),
@@ -85,7 +85,7 @@ export function localDomains({ users, gate, runLogs }: LocalDomainsOptions) {
       return await work(request);
     } finally {
       removing.delete(domain);
-      gate.open(domain); // a removal that failed is repeated
+      closedDomains.open(domain); // a removal that failed is repeated
     }
   };
 }

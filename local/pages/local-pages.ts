@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { cvmId, domainId } from '../../shared/formats/identifiers.ts';
 import { UsageError } from '../../shared/command-line/usage-error.ts';
 import { pageHeaders } from '../../shared/http/page-headers.ts';
-import { apiGatewayMessage, send, readBody, ownOrigin } from '../http-api/http-messages.ts';
+import { apiGatewayMessage, jsonAnswer, send, readBody, ownOrigin } from '../http-api/http-messages.ts';
 import type { CvmGateway } from '../cvms/cvm-gateway.ts';
 import type { LocalIssuer } from '../sign-in/issuer.ts';
 import { isNameFor, localUser, reservedName } from '../sign-in/identity.ts';
@@ -95,20 +95,12 @@ async function readOwn<S extends v.GenericSchema>(
   return undefined;
 }
 
-function sendJson(response: ServerResponse, answer: unknown): void {
-  send(response, {
-    statusCode: 200,
-    headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
-    body: Buffer.from(JSON.stringify(answer)),
-  });
-}
-
 async function sendToken(request: IncomingMessage, response: ServerResponse, mintToken: LocalIssuer['mintToken']): Promise<void> {
   const asked = await readOwn(request, response, { schema: tokenRequest, what: 'Tokens are issued' });
   if (!asked) return;
   const { sub, groups, expires_in } = asked;
   const access_token = await mintToken({ sub, groups, expiresInSeconds: expires_in });
-  sendJson(response, { access_token, token_type: 'Bearer', expires_in });
+  send(response, jsonAnswer(200, { access_token, token_type: 'Bearer', expires_in }));
 }
 
 async function sendDomain(
@@ -119,7 +111,7 @@ async function sendDomain(
   const asked = await readOwn(request, response, { schema: domainRequest, what: 'Domains are managed' });
   if (!asked) return;
   try {
-    sendJson(response, await manageDomain(asked));
+    send(response, jsonAnswer(200, await manageDomain(asked)));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     send(response, apiGatewayMessage(error instanceof UsageError ? 400 : 409, message));
@@ -131,7 +123,7 @@ async function sendCertificate(request: IncomingMessage, response: ServerRespons
   if (!asked) return;
   const { domain, cvm_id, public_key } = asked;
   try {
-    sendJson(response, await enrol({ domain, cvmId: cvm_id, publicKey: public_key }));
+    send(response, jsonAnswer(200, await enrol({ domain, cvmId: cvm_id, publicKey: public_key })));
   } catch {
     send(response, apiGatewayMessage(400, 'public_key: Expected an RSA or EC public key in PEM.'));
   }

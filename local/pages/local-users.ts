@@ -1,7 +1,6 @@
-import { join } from 'node:path';
 import * as v from 'valibot';
 import type { RemovedUsers, UserDirectory } from '../../shared/domains/user-directory.ts';
-import { BrokenFilesError, readKeptJson, writeKeptFile } from '../machine/data-directory.ts';
+import { keptFile, type KeptFile } from '../machine/data-directory.ts';
 
 const keptUsers = v.record(v.string(), v.array(v.string()));
 
@@ -10,13 +9,14 @@ const keptUsers = v.record(v.string(), v.array(v.string()));
  * may name any user with any membership. Kept under `dataDirectory`.
  */
 export class LocalUsers implements UserDirectory {
-  private readonly file: string | undefined;
+  private readonly file: KeptFile<v.InferOutput<typeof keptUsers>>;
   private readonly users: Map<string, Set<string>>;
 
   /** @throws BrokenFilesError */
   constructor(dataDirectory: string | undefined) {
-    this.file = dataDirectory === undefined ? undefined : join(dataDirectory, 'users.json');
-    this.users = new Map(Object.entries(readKept(this.file)).map(([user, memberships]) => [user, new Set(memberships)]));
+    const withoutIt = 'Without it, users that `npm run domain` made are unknown. Tokens stay valid.';
+    this.file = keptFile(dataDirectory, 'users.json', { schema: keptUsers, withoutIt });
+    this.users = new Map(Object.entries(this.file.read() ?? {}).map(([user, memberships]) => [user, new Set(memberships)]));
   }
 
   async membershipsOf(user: string): Promise<string[] | undefined> {
@@ -64,16 +64,6 @@ export class LocalUsers implements UserDirectory {
   }
 
   private write(): void {
-    if (this.file === undefined) return;
-    const all = Object.fromEntries([...this.users].map(([user, memberships]) => [user, [...memberships]]));
-    writeKeptFile(this.file, JSON.stringify(all));
+    this.file.write(Object.fromEntries([...this.users].map(([user, memberships]) => [user, [...memberships]])));
   }
-}
-
-function readKept(file: string | undefined): v.InferOutput<typeof keptUsers> {
-  const kept = file === undefined ? undefined : readKeptJson(file, keptUsers);
-  if (kept === undefined) return {};
-  if ('content' in kept) return kept.content;
-  const withoutIt = 'Without it, users that `npm run domain` made are unknown. Tokens stay valid.';
-  throw new BrokenFilesError([{ file: file ?? '', problem: kept.problem, withoutIt }]);
 }

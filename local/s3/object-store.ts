@@ -1,11 +1,18 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { createReadStream, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import * as v from 'valibot';
-import { BrokenFilesError, type BrokenFile, readKeptJson, cannotWrite, writeKeptFile } from '../machine/data-directory.ts';
+import {
+  BrokenFilesError,
+  type BrokenFile,
+  cannotWrite,
+  createKeptFile,
+  makeKeptDirectory,
+  readKeptJson,
+  writeKeptFile,
+} from '../machine/data-directory.ts';
 import { S3Error } from './s3-error.ts';
 
 const metadata = v.object({
@@ -45,7 +52,7 @@ export class ObjectStore {
   constructor(directory: string | undefined) {
     this.#directory = directory;
     if (directory === undefined) return;
-    mkdirSync(directory, { recursive: true });
+    makeKeptDirectory(directory);
     const files = readdirSync(directory);
     const found = files.filter((file) => file.endsWith(metaEnding)).map((file) => readMetadata(directory, file));
     const broken = found.filter((each) => 'problem' in each);
@@ -130,7 +137,7 @@ export class ObjectStore {
     const fail = (error: unknown) => {
       throw cannotWrite(path, error);
     };
-    const file = await open(path, 'wx', 0o600).catch(fail);
+    const file = await createKeptFile(path).catch(fail);
     try {
       for await (const chunk of body) await file.writeFile(chunk).catch(fail);
       await file.sync().catch(fail);

@@ -13,7 +13,7 @@ export type LocalS3 = Pick<Listening, 'endpoint' | 'stop'>;
 export interface S3Options {
   bucket: string;
   /** The objects are in its folder `s3`. Default: in memory. */
-  dataDirectory?: string;
+  dataDirectory?: string | undefined;
   /** Called with the key of each object that is created with this prefix. */
   notifiedPrefix: string;
   onObjectCreated: (key: string) => void;

@@ -1,11 +1,13 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { type Identity, identity } from './identity.ts';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import * as v from 'valibot';
-import { apiGatewayMessage, send, readBody } from '../http-api/http-messages.ts';
+import type { Identity } from './identity.ts';
 
-/** The errors of RFC 8628, section 3.5. */
-export type NotYet = 'authorization_pending' | 'access_denied' | 'expired_token';
+/** Why a device gets no token (RFC 8628, section 3.5), and what it is told. */
+export const notYet = {
+  authorization_pending: 'The user has not decided yet.',
+  access_denied: 'The user refused.',
+  expired_token: 'The code has expired.',
+};
+export type NotYet = keyof typeof notYet;
 
 /** Sign-ins of devices, which wait until a user has decided about their code in a browser. */
 export interface DeviceSignIns {
@@ -18,6 +20,7 @@ export interface DeviceSignIns {
 
 interface Waiting {
   userCode: string;
+  /** By `performance.now()`. */
   expiresAt: number;
   decision: Identity | 'refused' | undefined;
 }
@@ -30,14 +33,15 @@ const letters = 'BCDFGHJKLMNPQRSTVWXZ';
 
 export function deviceSignIns(): DeviceSignIns {
   const signIns = new Map<string, Waiting>();
-  const isOver = ({ expiresAt }: Waiting) => Date.now() >= expiresAt;
+  const isOver = ({ expiresAt }: Waiting) => performance.now() >= expiresAt;
   return {
     begin: () => {
       for (const [code, signIn] of signIns) if (isOver(signIn)) signIns.delete(code);
       const device_code = randomUUID();
-      const userCode = newUserCode();
-      signIns.set(device_code, { userCode, expiresAt: Date.now() + lifetimeInSeconds * 1_000, decision: undefined });
-      return { device_code, user_code: userCode, expires_in: lifetimeInSeconds, interval: intervalInSeconds };
+      const user_code = newUserCode();
+      const expiresAt = performance.now() + lifetimeInSeconds * 1_000;
+      signIns.set(device_code, { userCode: user_code, expiresAt, decision: undefined });
+      return { device_code, user_code, expires_in: lifetimeInSeconds, interval: intervalInSeconds };
     },
     decide: (userCode, decision) => {
       const typed = lettersOf(userCode);
@@ -63,59 +67,4 @@ function newUserCode(): string {
 
 function lettersOf(userCode: string): string {
   return userCode.toUpperCase().replaceAll(/[^A-Z]/g, '');
-}
-
-const decided = v.intersect([v.object({ user_code: v.string() }), v.union([identity, v.object({ refused: v.literal(true) })])]);
-
-export interface DeviceRequestsOptions {
-  devices: DeviceSignIns;
-  clientId: string;
-}
-
-/**
- * Answers the two requests of a sign-in by device that are not for tokens: a program begins one, and the sign-in page sends what its
- * user decided. Pages of other origins may do neither.
- * @returns handles a request for `path` to the issuer with the address `issuer`. False if it is another request
- */
-export function deviceRequests({ devices, clientId }: DeviceRequestsOptions) {
-  return async (request: IncomingMessage, response: ServerResponse, issuer: string, path: string): Promise<boolean> => {
-    const isBegin = path === '/device_authorization';
-    if (request.method !== 'POST' || (!isBegin && path !== '/device')) return false;
-    const text = (await readBody(request, 64 * 1024))?.toString() ?? '';
-    const { 'sec-fetch-site': site = 'none' } = request.headers;
-    if (site !== 'none' && site !== 'same-origin') {
-      send(response, apiGatewayMessage(403, 'Sign in with a program, or with the page of this service.'));
-    } else if (isBegin) {
-      const isKnown = new URLSearchParams(text).get('client_id') === clientId;
-      if (isKnown) sendJson(response, 200, begun(devices, issuer));
-      else sendJson(response, 401, { error: 'invalid_client', error_description: `Expected client_id ${clientId}.` });
-    } else {
-      decide(response, devices, text);
-    }
-    return true;
-  };
-}
-
-function begun(devices: DeviceSignIns, issuer: string) {
-  const code = devices.begin();
-  const verification_uri = `${issuer}/device`;
-  return { ...code, verification_uri, verification_uri_complete: `${verification_uri}?user_code=${code.user_code}` };
-}
-
-function decide(response: ServerResponse, devices: DeviceSignIns, text: string): void {
-  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), decided), text);
-  if (!parsed.success) {
-    send(response, apiGatewayMessage(400, parsed.issues.map(({ message }) => message).join(' ')));
-    return;
-  }
-  const { user_code } = parsed.output;
-  const isDecided = devices.decide(user_code, 'refused' in parsed.output ? 'refused' : parsed.output);
-  if (isDecided) sendJson(response, 200, {});
-  else send(response, apiGatewayMessage(404, 'No sign-in waits with this code. Begin again in the terminal.'));
-}
-
-/** Sends an answer that no cache may keep. */
-export function sendJson(response: ServerResponse, statusCode: number, body: object): void {
-  const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
-  send(response, { statusCode, headers, body: Buffer.from(JSON.stringify(body)) });
 }

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
-import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose';
-import { OAuth2Server } from 'oauth2-mock-server';
+import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
+import { OAuth2Issuer } from 'oauth2-mock-server';
 import * as v from 'valibot';
-import { BrokenFilesError, readKeptJson, writeKeptFile } from '../machine/data-directory.ts';
-import { browserSignIn } from './browser-sign-in.ts';
+import { keptFile } from '../machine/data-directory.ts';
 
 /** The user and the memberships that a token names. */
 export interface TokenRequest {
@@ -18,84 +16,63 @@ export interface TokenRequest {
 export interface LocalIssuer {
   url: string;
   audience: string;
+  /** The public keys, as the issuer publishes them. */
+  publicKeys: JSONWebKeySet;
+  /** Finds the public key of a token. */
   keys: JWTVerifyGetKey;
   mintToken: (request: TokenRequest) => Promise<string>;
-  /** Answers a request of a browser that signs in, below `issuerPath`. */
-  signIn: ReturnType<typeof browserSignIn>;
-  stop: () => Promise<void>;
+  /** Mints the ID token of a user who signed in at the issuer with the address `issuer`. */
+  mintIdToken: (user: Pick<TokenRequest, 'sub' | 'groups'>, given: { issuer: string; nonce: string | null }) => Promise<string>;
 }
 
-const keptIssuer = v.object({
-  url: v.string(),
-  keys: v.pipe(v.array(v.record(v.string(), v.unknown())), v.nonEmpty()),
-});
-type KeptIssuer = v.InferOutput<typeof keptIssuer>;
+const keptKeys = v.object({ keys: v.pipe(v.array(v.record(v.string(), v.unknown())), v.nonEmpty()) });
 
 const defaultLifetimeInSeconds = 12 * 60 * 60;
 
 /**
- * Starts an OpenID Connect issuer (RS256) whose tokens look like those of a Cognito user pool, with memberships in the
- * claim named `claim`. Keeps its keys and URL under `dataDirectory`, so that tokens stay valid after a restart.
+ * Opens an issuer (RS256) whose tokens look like those of a Cognito user pool, with memberships in the claim named `claim`. Keeps its
+ * keys under `dataDirectory`, so that tokens stay valid after a restart.
  */
-export async function startIssuer({ claim, dataDirectory }: { claim: string; dataDirectory?: string }): Promise<LocalIssuer> {
+export async function openIssuer({
+  claim,
+  dataDirectory,
+}: {
+  claim: string;
+  dataDirectory?: string | undefined;
+}): Promise<LocalIssuer> {
   const audience = 'local';
-  const kept = dataDirectory === undefined ? undefined : readKept(dataDirectory);
-  const server = new OAuth2Server();
-  if (kept) for (const key of kept.keys) await server.issuer.keys.add(key);
-  else await server.issuer.keys.generate('RS256');
-  await server.start(0, '127.0.0.1');
-  const origin = `http://127.0.0.1:${server.address().port}`;
-  const url = kept?.url ?? origin;
-  server.issuer.url = url;
-  if (dataDirectory !== undefined && !kept) {
-    const created: KeptIssuer = { url, keys: server.issuer.keys.toJSON(true) };
-    try {
-      writeKeptFile(keptFile(dataDirectory), JSON.stringify(created));
-    } catch (error) {
-      await server.stop().catch(() => undefined); // the first failure tells more
-      throw error;
-    }
+  const issuer = new OAuth2Issuer();
+  const url = 'https://issuer.localhost'; // in tokens only: nobody listens there
+  issuer.url = url;
+  const withoutIt = 'Without it, tokens issued earlier are no longer valid.';
+  const file = keptFile(dataDirectory, 'issuer.json', { schema: keptKeys, withoutIt });
+  const kept = file.read();
+  if (kept) for (const key of kept.keys) await issuer.keys.add(key);
+  else {
+    await issuer.keys.generate('RS256');
+    file.write({ keys: issuer.keys.toJSON(true) });
   }
+  const publicKeys = { keys: issuer.keys.toJSON() };
 
   const claimsOf = ({ sub, groups }: { sub: string; groups: string[] }) => ({
     sub,
+    aud: audience,
     client_id: audience,
-    token_use: 'access',
     auth_time: Math.floor(Date.now() / 1_000),
     jti: randomUUID(),
     ...(groups.length === 0 ? {} : { [claim]: groups }),
   });
+  const mint = (expiresIn: number, claims: object) =>
+    issuer.buildToken({ expiresIn, scopesOrTransform: (_, payload) => void Object.assign(payload, claims) });
 
   return {
     url,
     audience,
-    signIn: browserSignIn({ service: server.service, clientId: audience, claimsOf }),
-    keys: createRemoteJWKSet(new URL(`${origin}/jwks`)),
-    mintToken: ({ sub, groups, expiresInSeconds = defaultLifetimeInSeconds, audience: other }) =>
-      server.issuer.buildToken({
-        expiresIn: expiresInSeconds,
-        scopesOrTransform: (_, payload) => {
-          Object.assign(payload, {
-            ...claimsOf({ sub, groups }),
-            aud: other ?? audience,
-            client_id: other ?? audience,
-          });
-        },
-      }),
-    stop: () => server.stop(),
+    publicKeys,
+    keys: createLocalJWKSet(publicKeys),
+    mintToken: ({ expiresInSeconds = defaultLifetimeInSeconds, audience: aud = audience, ...user }) =>
+      mint(expiresInSeconds, { ...claimsOf(user), token_use: 'access', aud, client_id: aud }),
+    mintIdToken: (user, { issuer: iss, nonce }) =>
+      mint(defaultLifetimeInSeconds, { ...claimsOf(user), token_use: 'id', iss, ...(nonce === null ? {} : { nonce }) }),
   };
-}
-
-function readKept(dataDirectory: string): KeptIssuer | undefined {
-  const file = keptFile(dataDirectory);
-  const kept = readKeptJson(file, keptIssuer);
-  if (kept === undefined) return undefined;
-  if ('content' in kept) return kept.content;
-  throw new BrokenFilesError([
-    { file, problem: kept.problem, withoutIt: 'Without it, tokens issued earlier are no longer valid.' },
-  ]);
-}
-
-function keptFile(dataDirectory: string): string {
-  return join(dataDirectory, 'issuer.json');
 }

@@ -1,33 +1,60 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { pageHeaders } from '../../shared/http/page-headers.ts';
-import { sendFile, apiGatewayMessage, send, ownOrigin } from '../http-api/http-messages.ts';
+import { apiGatewayMessage, ownOrigin, readBody, send, sendFile } from '../http-api/http-messages.ts';
+import { authorizationServer } from './authorization-server.ts';
 import type { LocalIssuer } from './issuer.ts';
-import { issuerPath } from './browser-sign-in.ts';
+
+/** Where the issuer is on the service's own origin, so that a browser needs to reach one port only. */
+export const issuerPath = '/local/issuer';
 
 const files: Record<string, string> = {
-  [`${issuerPath}/sign-in`]: 'sign-in.html',
-  [`${issuerPath}/device`]: 'sign-in.html',
-  [`${issuerPath}/sign-in.css`]: 'sign-in.css',
-  [`${issuerPath}/sign-in.js`]: 'sign-in.js',
+  '/sign-in': 'sign-in.html',
+  '/device': 'sign-in.html',
+  '/sign-in.css': 'sign-in.css',
+  '/sign-in.js': 'sign-in.js',
 };
 
-/** Serves the issuer to browsers on this machine, with a page to choose a user. */
-export function signInPages(signIn: LocalIssuer['signIn']) {
+/** Pages of other origins may call these: what they send proves that they may get a token. */
+const forAllPages = ['/.well-known/openid-configuration', '/jwks', '/token'];
+/** Only programs and the page of this service may call these. */
+const forOwnPages = ['/device_authorization', '/device'];
+const largestBodyInBytes = 64 * 1024;
+
+/** Serves the issuer to browsers and programs on this machine, with a page to choose a user. */
+export function signInPages(issuer: LocalIssuer) {
+  const answerTo = authorizationServer(issuer);
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
-    const [path = ''] = (request.url ?? '').split('?');
-    if (!path.startsWith(`${issuerPath}/`)) return false;
+    const [fullPath = '', query = ''] = (request.url ?? '').split('?');
+    if (!fullPath.startsWith(`${issuerPath}/`)) return false;
+    const path = fullPath.slice(issuerPath.length);
+    const { method = '' } = request;
     // The policy also holds for where the issuer redirects a form to: a program that waits on this machine.
     response.setHeaders(pageHeaders({ submitTo: ["'self'", 'http://127.0.0.1:*'] }));
     const origin = ownOrigin(request);
-    if (origin === undefined) {
-      send(response, apiGatewayMessage(403, 'Sign in under localhost.'));
+    const file = method === 'GET' || method === 'HEAD' ? files[path] : undefined;
+    if (origin !== undefined && file !== undefined) {
+      await sendFile(response, join(import.meta.dirname, file), 'no-cache');
       return true;
     }
-    const isRead = request.method === 'GET' || request.method === 'HEAD';
-    const file = isRead ? files[path] : undefined;
-    if (file === undefined) await signIn(request, response, origin);
-    else await sendFile(response, join(import.meta.dirname, file), 'no-cache');
+    const body = (await readBody(request, largestBodyInBytes))?.toString() ?? '';
+    if (forAllPages.includes(path)) {
+      response.setHeader('access-control-allow-origin', '*');
+      response.setHeader('access-control-allow-headers', 'content-type, authorization');
+    }
+    if (origin === undefined) send(response, apiGatewayMessage(403, 'Sign in under localhost.'));
+    else if (method === 'OPTIONS') send(response, { statusCode: 204, headers: {}, body: Buffer.alloc(0) });
+    else if (forOwnPages.includes(path) && isOfOtherPage(request)) {
+      send(response, apiGatewayMessage(403, 'Sign in with a program, or with the page of this service.'));
+    } else {
+      const asked = { route: `${method} ${path}`, query: new URLSearchParams(query), body, origin };
+      send(response, await answerTo({ ...asked, issuer: `${origin}${issuerPath}` }));
+    }
     return true;
   };
+}
+
+function isOfOtherPage({ headers }: IncomingMessage): boolean {
+  const { 'sec-fetch-site': site = 'none' } = headers;
+  return site !== 'none' && site !== 'same-origin';
 }

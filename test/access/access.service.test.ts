@@ -3,7 +3,7 @@ import { createHmac, createPublicKey } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InvokeFunction } from '../../local/functions/local-functions.ts';
 import { startHttpApi } from '../../local/http-api/http-api.ts';
-import { startIssuer, type LocalIssuer } from '../../local/sign-in/issuer.ts';
+import { openIssuer, type LocalIssuer } from '../../local/sign-in/issuer.ts';
 import { startStack, type Stack } from '../../local/stack.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { Relation } from '../../shared/access/caller.ts';
@@ -33,8 +33,8 @@ let badHeaders: Awaited<ReturnType<typeof refusedHeaders>>;
 /** Puts another gateway in front of the stack's functions, because some tokens here are ones that the stack's issuer never gives. */
 beforeAll(async () => {
   stack = await startStack({ port: 0, simulator: false });
-  issuer = await startIssuer({ claim: 'cognito:groups' });
-  foreignIssuer = await startIssuer({ claim: 'cognito:groups' });
+  issuer = await openIssuer({ claim: 'cognito:groups' });
+  foreignIssuer = await openIssuer({ claim: 'cognito:groups' });
   const authorizer = { issuer: issuer.url, audience: issuer.audience, keys: issuer.keys };
   const invoke: InvokeFunction = async (name, event) => {
     const result = (await stack.invoke(name, event)) as HttpResponse;
@@ -47,8 +47,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await gateway.stop();
-  await issuer.stop();
-  await foreignIssuer.stop();
   await stack.stop();
 });
 
@@ -372,8 +370,7 @@ async function refusedHeaders(): Promise<Record<string, string | undefined>> {
 /** Signs with HS256 and the issuer's public key as secret, in PEM: an algorithm confusion attack. */
 async function signedWithPublicKey(good: string): Promise<string> {
   const [header = '', payload = ''] = good.split('.');
-  const { keys } = (await (await fetch(`${issuer.url}/jwks`)).json()) as { keys: Record<string, string>[] };
-  const [jwk] = keys;
+  const [jwk] = issuer.publicKeys.keys;
   if (!jwk) throw new Error('The issuer has no key.');
   const pem = createPublicKey({ key: jwk, format: 'jwk' }).export({ format: 'pem', type: 'spki' });
   const signed = `${encoded({ ...decoded(header), alg: 'HS256' })}.${payload}`;

@@ -5,7 +5,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTable, startDynamoDb } from '../../local/dynamodb/dynamodb.ts';
-import { startIssuer } from '../../local/sign-in/issuer.ts';
+import { openIssuer } from '../../local/sign-in/issuer.ts';
 import { localCredentials, local } from '../../local/machine/environment.ts';
 import { type LocalS3, startS3 } from '../../local/s3/s3.ts';
 import { documentClient } from '../../shared/table/open-table.ts';
@@ -81,7 +81,10 @@ describe('a broken file of the kept state', () => {
 
   const parts = {
     s3: () => startS3({ bucket: 'content', dataDirectory: data, notifiedPrefix: 'none/', onObjectCreated: () => undefined }),
-    issuer: () => startIssuer({ claim: 'groups', dataDirectory: data }),
+    issuer: async () => {
+      await openIssuer({ claim: 'groups', dataDirectory: data });
+      return { stop: async () => undefined };
+    },
     dynamoDb: async () => {
       const dynamoDb = await startDynamoDb({ dataDirectory: data });
       await createTable(dynamoDb.endpoint, 'things').catch(async (error: unknown) => {

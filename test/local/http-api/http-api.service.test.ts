@@ -2,9 +2,9 @@ import type { APIGatewayProxyEventV2WithJWTAuthorizer } from 'aws-lambda';
 import { request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DomainGate } from '../../../local/http-api/closed-domains.ts';
+import { ClosedDomains } from '../../../local/http-api/closed-domains.ts';
 import { type HttpApiOptions, startHttpApi } from '../../../local/http-api/http-api.ts';
-import { type LocalIssuer, startIssuer } from '../../../local/sign-in/issuer.ts';
+import { type LocalIssuer, openIssuer } from '../../../local/sign-in/issuer.ts';
 import { localFunctions } from '../../../local/functions/local-functions.ts';
 import { routes as routesOfService } from '../../../shared/endpoints/endpoints.ts';
 import { movableClock } from '../../support/movable-clock.ts';
@@ -65,14 +65,14 @@ let foreignIssuer: LocalIssuer;
 let api: Awaited<ReturnType<typeof startHttpApi>>;
 /** The same with CORS. */
 let apiWithCors: typeof api;
-/** It has the routes of the service and a gate, and its functions return what they are given. */
+/** It has the routes of the service and a closed domain, and its functions return what they are given. */
 let gated: typeof api;
-const gate = new DomainGate();
+const closedDomains = new ClosedDomains();
 let authorization: string;
 
 beforeAll(async () => {
-  issuer = await startIssuer({ claim: 'cognito:groups' });
-  foreignIssuer = await startIssuer({ claim: 'cognito:groups' });
+  issuer = await openIssuer({ claim: 'cognito:groups' });
+  foreignIssuer = await openIssuer({ claim: 'cognito:groups' });
   const options: HttpApiOptions = {
     routes,
     authorizer: { issuer: issuer.url, audience: issuer.audience, keys: issuer.keys },
@@ -86,7 +86,7 @@ beforeAll(async () => {
   };
   api = await startHttpApi(options);
   apiWithCors = await startHttpApi({ ...options, allowsOrigin: (origin) => origin === app });
-  gated = await startHttpApi({ ...options, routes: routesOfService, gate });
+  gated = await startHttpApi({ ...options, routes: routesOfService, closedDomains });
   authorization = `Bearer ${await issuer.mintToken({ sub: 'alice', groups: ['d1:viewer', 'd2:creator'] })}`;
 });
 
@@ -94,8 +94,6 @@ afterAll(async () => {
   await api.stop();
   await apiWithCors.stop();
   await gated.stop();
-  await issuer.stop();
-  await foreignIssuer.stop();
 });
 
 async function call(path: string, init: RequestInit = {}) {
@@ -437,7 +435,7 @@ describe('CORS', () => {
 describe('while a domain is removed', () => {
   const send = (method: string, path: string) => fetch(gated.endpoint + path, { method, headers: { authorization } });
 
-  beforeAll(() => gate.close('removed'));
+  beforeAll(() => closedDomains.close('removed'));
 
   it('refuses what the functions of changes serve, also by GET, and passes on reads, dry runs and reports', async () => {
     const differing: string[] = [];

@@ -2,8 +2,8 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { localCredentials } from '../../../local/machine/environment.ts';
-import { withHealthOfEngine } from '../../../local/functions/local-health.ts';
 import { sendOnlyWhile } from '../../../local/machine/engine-clients.ts';
+import { withHealthOfEngine } from '../../../local/stack.ts';
 import { startAnsweringServer, status, type AnsweringServer } from '../../support/answering-server.ts';
 
 let other: AnsweringServer | undefined;
