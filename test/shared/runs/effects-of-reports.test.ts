@@ -40,6 +40,7 @@ describe('claimChangeOf', () => {
     ['a heartbeat', heartbeat],
     ['the acceptance of the stop command', accepted('stop command')],
     ['the acceptance of a command that nobody issued', accepted('another command')],
+    ['the rejection of a command that nobody issued', rejected('another command')],
   ])('changes nothing by %s', (_what, report) => {
     expect(claimChangeOf([report], claim, now)).toBeUndefined();
   });
@@ -70,8 +71,12 @@ describe('the reason of an event that ends the run', () => {
     expect(claimChangeOf([withReason(given)], claim, now)?.set.outcome).toEqual({ status: 'failed', reason });
   });
 
-  it('is ignored if the event ends nothing', () => {
-    const change = claimChangeOf([{ ...event('Running', 'Failed'), reason: 'x' } as Report], claim, now);
+  it.each([
+    ['Running', 'Failed'],
+    ['ConsumingResults', 'Completed'],
+    ['Stopped', 'Failed'],
+  ])('is ignored if the event ends nothing, such as %s/%s', (event_type, status) => {
+    const change = claimChangeOf([{ ...event(event_type, status), reason: 'x' } as Report], claim, now);
     expect(change).toEqual({ set: { accepted_at: now }, unless: [] });
   });
 });

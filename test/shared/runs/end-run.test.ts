@@ -3,7 +3,9 @@ import { defaultAgentConfig, type SealKey } from '../../../shared/computations/a
 import type { ComputationFields } from '../../../shared/computations/computation.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
 import { readClaim } from '../../../shared/runs/claim.ts';
-import { endRun } from '../../../shared/runs/end-run.ts';
+import { endRun, executionEnded, recordOutcome } from '../../../shared/runs/end-run.ts';
+import { stopRun } from '../../../shared/runs/stop-run.ts';
+import { aResumedRun } from '../../support/resumed-run.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
 import { offerRun } from '../../../shared/runs/waiting-steps.ts';
 import { waysToEnd } from '../../../shared/runs/ways-to-end.ts';
@@ -11,7 +13,7 @@ import { readRun } from '../../../shared/computations/read-run.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import { cvmKeys, runKeys } from '../../../shared/table/keys.ts';
 import { getItems, queryPartition } from '../../../shared/table/table.ts';
-import { aReadyComputation, allowed, aRun, byAlice, startStores } from '../../support/builders-store.ts';
+import { aReadyComputation, allowed, aRun, aRunOnNewCvm, byAlice, startStores } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
@@ -56,5 +58,48 @@ describe('endRun', () => {
     expect(await kept()).not.toContain('secret');
     expect(await commands()).toEqual([]);
     expect(await getItems(stores.table, commandKeys)).toEqual([undefined, undefined]);
+  });
+});
+
+describe('recordOutcome', () => {
+  it('changes nothing when it is repeated', async () => {
+    const run = await aRunOnNewCvm(stores, domain);
+    await recordOutcome(stores.table, stores.executions, { run, endedBy: 'silence' }, byAlice.now);
+    const ended = await readRun(stores.table, domain, run.run_id);
+    await recordOutcome(stores.table, stores.executions, { run, endedBy: 'run_timeout' }, byAlice.now);
+    expect(await readRun(stores.table, domain, run.run_id)).toEqual(ended);
+    expect(ended).toMatchObject({ status: 'failed', reason: 'The CVM fell silent.' });
+  });
+});
+
+describe('executionEnded', () => {
+  it('cancels the run whose stop ended without an outcome', async () => {
+    const run = await aRunOnNewCvm(stores, domain);
+    await stopRun(stores.table, stores.executions, { domain, computationId: run.computation_id, ...byAlice });
+    const detail = { name: `stop-${run.run_id}`, status: 'FAILED', input: { action: 'stop' as const, ...run } };
+    await executionEnded(stores.table, stores.executions, { detail }, byAlice.now);
+    expect(await readRun(stores.table, domain, run.run_id)).toMatchObject({
+      status: 'cancelled',
+      reason: 'Stopped; no CVM confirmed it in time.',
+    });
+  });
+
+  it('leaves a run that was resumed as it is when the end of an earlier execution becomes known, and ends it with the present one', async () => {
+    const run = await aResumedRun(stores, domain);
+    const end = (name: string, action: 'run' | 'stop') =>
+      executionEnded(
+        stores.table,
+        stores.executions,
+        { detail: { name, status: 'ABORTED', input: { action, ...run } } },
+        byAlice.now,
+      );
+    const status = async () => (await readRun(stores.table, domain, run.run_id))?.status;
+    await end(`run-${run.run_id}`, 'run');
+    expect(await status()).toBe('running');
+    await stopRun(stores.table, stores.executions, { domain, computationId: run.computation_id, ...byAlice });
+    await end(`stop-${run.run_id}`, 'stop');
+    expect(await status()).toBe('stopping');
+    await end(`stop-${run.run_id}-1`, 'stop');
+    expect(await status()).toBe('cancelled');
   });
 });

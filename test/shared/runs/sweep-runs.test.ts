@@ -1,35 +1,87 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
   DescribeExecutionCommand,
   StartExecutionCommand,
   type ExecutionStatus,
   type StartExecutionCommandInput,
 } from '@aws-sdk/client-sfn';
+import { computationKey } from '../../../shared/computations/read-computation.ts';
+import { cvmKeys, keyToWrite, sweepKeys } from '../../../shared/table/keys.ts';
+import { transact } from '../../../shared/table/transaction.ts';
+import { putItem } from '../../../shared/table/writes.ts';
 import { readClaims } from '../../../shared/runs/claim.ts';
 import { endRun } from '../../../shared/runs/end-run.ts';
 import { executionStatus } from '../../../shared/runs/executions.ts';
 import { readRun } from '../../../shared/computations/read-run.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
-import { sweepRuns } from '../../../shared/runs/sweep-runs.ts';
+import { inTurn, readSweepState, sweepRuns, writeSweepState } from '../../../shared/runs/sweep-runs.ts';
 import { waysToEnd } from '../../../shared/runs/ways-to-end.ts';
-import type { Table } from '../../../shared/table/table.ts';
-import { aReadyComputation, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { getItem, type Table } from '../../../shared/table/table.ts';
+import { aReadyComputation, aRun, aRunOnNewCvm, byAlice, startStores } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { startIdleStepFunctions } from '../../support/lifecycle-idle-step-functions.ts';
 
 /** How runs end that a test ends. */
 const end = { way: waysToEnd.recordOutcome.failure };
 
-let stores: Stores;
-let lost: Awaited<ReturnType<typeof startIdleStepFunctions>>;
-beforeAll(async () => {
-  stores = await startStores();
-  lost = await startIdleStepFunctions();
+const stores = sharedByTests(startStores);
+/** Step Functions that have lost all executions. */
+const lost = sharedByTests(startIdleStepFunctions);
+
+const cvm = (domain: string, cvm_id: string) => ({ domain, cvm_id });
+const a = cvm('a', '2');
+const b = cvm('b', '1');
+const c = cvm('b', '2');
+
+describe('inTurn', () => {
+  it('begins with the first CVM by domain and identifier if none was looked at before', () => {
+    expect(inTurn([c, a, b], undefined)).toEqual([a, b, c]);
+  });
+
+  it.each([
+    ['the first', a, [b, c, a]],
+    ['one between', b, [c, a, b]],
+    ['the last', c, [a, b, c]],
+    ['a CVM before all', cvm('a', '1'), [a, b, c]],
+    ['a CVM that is gone', cvm('a', '3'), [b, c, a]],
+    ['a CVM behind all', cvm('c', ''), [a, b, c]],
+  ])('goes on after %s, then around', (_what, last, expected) => {
+    expect(inTurn([c, a, b], last)).toEqual(expected);
+  });
+
+  it('looks again at a CVM that is the only one', () => {
+    expect(inTurn([a], a)).toEqual([a]);
+  });
+
+  it('keeps the order of claims of the same CVM, and leaves the given list as it is', () => {
+    const claims = [
+      { ...b, id: 1 },
+      { ...a, id: 2 },
+      { ...b, id: 3 },
+    ];
+    expect(inTurn(claims, undefined).map(({ id }) => id)).toEqual([2, 1, 3]);
+    expect(claims.map(({ id }) => id)).toEqual([1, 2, 3]);
+  });
 });
-afterAll(async () => {
-  await lost.stop();
-  await stores.stop();
+
+describe('the state of the sweep', () => {
+  it('is empty before the first sweep, and then keeps the CVM of each kind of claim', async () => {
+    expect(await readSweepState(stores.table)).toEqual({});
+    await writeSweepState(stores.table, { suspect: a, other: b });
+    expect(await readSweepState(stores.table)).toMatchObject({ suspect: a, other: b });
+    await writeSweepState(stores.table, { suspect: undefined, other: c });
+    expect(await readSweepState(stores.table)).toEqual({ other: c });
+    await writeSweepState(stores.table, { suspect: b });
+    expect(await readSweepState(stores.table)).toEqual({ suspect: b });
+  });
+
+  it('contains the CVMs of claims and nothing else of them', async () => {
+    const claim = (of: typeof a) => ({ ...of, run_id: 'run', offer_token: 'secret' });
+    await writeSweepState(stores.table, { suspect: claim(a), other: claim(b) });
+    expect(await getItem(stores.table, sweepKeys.state)).toEqual({ ...sweepKeys.state, suspect: a, other: b });
+  });
 });
 
 describe('sweepRuns', () => {
@@ -146,6 +198,36 @@ describe('sweepRuns', () => {
     expect(await sweepWhileExecutionsAre('SUCCEEDED', true)).toBe(0);
     expect(started).toContain(`run-${run}-2`);
     expect(await readRun(stores.table, 'd1', run)).toMatchObject({ status: 'running' });
+  });
+
+  it('ends the other runs when one cannot be ended, and throws an AggregateError that names the run', async () => {
+    const [broken, orphan] = [await aRunOnNewCvm(stores, 'd1'), await aRunOnNewCvm(stores, 'd1')];
+    const key = computationKey('d1', broken.computation_id);
+    const row = await getItem(stores.table, key);
+    await transact(stores.table, [{ delete: { Key: keyToWrite(key) } }]);
+    const message = expect.stringMatching(`^run ${broken.run_id} of the domain d1: `) as string;
+    const failure = expect.objectContaining({ message }) as Error;
+    const swept = sweepRuns(stores.table, lost.executions, byAlice.now, { graceInSeconds: 0 });
+    await expect(swept).rejects.toMatchObject({ name: 'AggregateError', errors: [failure] });
+    expect(await readRun(stores.table, 'd1', orphan.run_id)).toMatchObject({ status: 'failed' });
+    await putItem(stores.table, { ...keyToWrite(key), ...row });
+    expect(await sweepRuns(stores.table, lost.executions, byAlice.now, { graceInSeconds: 0 })).toBeGreaterThanOrEqual(1);
+    expect(await readRun(stores.table, 'd1', broken.run_id)).toMatchObject({ status: 'failed' });
+  });
+
+  it('ends the other runs when the claim of one is of a newer version, and throws an AggregateError that names the claim', async () => {
+    const [newer, orphan] = [await aRunOnNewCvm(stores, 'd1'), await aRunOnNewCvm(stores, 'd1')];
+    const key = cvmKeys.claim('d1', newer.cvm_id);
+    const claim = { ...keyToWrite(key), ...(await getItem(stores.table, key)) };
+    await putItem(stores.table, { ...claim, schema: 2 });
+    const sweep = () => sweepRuns(stores.table, lost.executions, byAlice.now, { graceInSeconds: 0 });
+    const message = expect.stringContaining(`d1#${newer.cvm_id} cannot be read`) as string;
+    const unread = expect.objectContaining({ message }) as Error;
+    await expect(sweep()).rejects.toMatchObject({ name: 'AggregateError', errors: [unread] });
+    expect(await readRun(stores.table, 'd1', orphan.run_id)).toMatchObject({ status: 'failed' });
+    expect(await readRun(stores.table, 'd1', newer.run_id)).toMatchObject({ status: 'running' });
+    await putItem(stores.table, claim);
+    expect(await sweep()).toBe(1);
   });
 
   describe('when it has calls for only some of the runs', () => {

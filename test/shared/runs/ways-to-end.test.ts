@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { removeAsset } from '../../../shared/assets/change-asset.ts';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
 import { readComputation } from '../../../shared/computations/read-computation.ts';
+import { readEvents } from '../../../shared/events/read-events.ts';
 import { readClaim, type Claim } from '../../../shared/runs/claim.ts';
 import { completeStop, executionEnded, recordOutcome } from '../../../shared/runs/end-run.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
@@ -168,6 +169,13 @@ const rows = Object.entries(waysToEnd).flatMap(([by, ways]) =>
   ),
 );
 
+/** What the event of the end says of the stop. */
+async function confirmationOf(computationId: string): Promise<unknown> {
+  const { events } = await readEvents(stores.table, computationId, {}, { limit: 100, offset: 0 });
+  const end = events.find(({ event_type }) => ['completed', 'failed', 'cancelled'].includes(event_type));
+  return (JSON.parse(Buffer.from(end?.details ?? '', 'base64').toString()) as { confirmed?: boolean }).confirmed;
+}
+
 describe('waysToEnd', () => {
   it.each(rows)('$by, $cause: a run that is $before is $after then', async ({ by, cause, before, after, way }) => {
     const run = await aRunOnNewCvm(stores, domain);
@@ -179,5 +187,7 @@ describe('waysToEnd', () => {
     const { detail = '', computationId = run.computation_id } = (await make?.(run, stop)) ?? {};
     const { run: ended } = await readComputation(stores.table, domain, computationId);
     expect(ended).toMatchObject({ status: after, reason: expect.stringContaining(way.reason(detail)) as string });
+    const isConfirmed = before === 'stopping' && after === 'cancelled' ? (way.is_confirmed ?? false) : way.is_confirmed;
+    expect(await confirmationOf(computationId)).toBe(isConfirmed);
   });
 });
