@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import type { KnipConfig } from 'knip';
+
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
+
+const config: KnipConfig = {
+  workspaces: {
+    '.': {
+      entry: [
+        'functions/**/*.ts',
+        // What cdk.json and package.json start. Knip finds what is started without `exec` itself.
+        'infra/app.ts',
+        ...Object.values(scripts).flatMap((script) => script.match(/(?<=exec node )(?!packages).+\.ts/g) ?? []),
+        // What the code starts as a process of its own.
+        'gateway/main.ts',
+        'gateway/**/{issue-certificate,start-bundle}.ts',
+        'test/rehearse/{changed-app,aws-redirect}.ts',
+        'test/agents/relay.ts',
+        'test/support/run-gateway.ts',
+      ],
+      project: ['**/*.ts'],
+    },
+    'packages/client': { project: ['**/*.ts'] },
+    'packages/cms': { entry: ['cms.ts'], ignoreDependencies: ['canonicalize'], project: ['**/*.ts'] },
+  },
+  vitest: { config: ['vitest*.config.ts', 'test/deployed/vitest.config.ts'], entry: ['test/**/*.{test,deployed}.ts'] },
+  ignoreExportsUsedInFile: { interface: true, type: true },
+  ignoreBinaries: ['mount', 'nsenter', 'umount', 'unshare'],
+  ignoreDependencies: ['axe-core', 'swagger-ui-dist'],
+};
+
+export default config;
