@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import { canonicalJson } from '../../shared/formats/canonical-json.ts';
-import { hashOfEvent } from '../../shared/events/event.ts';
+import { canonicalJson, hashOfEvent } from '../../shared/formats/canonical-json.ts';
 import { checkApprovalsInJournal } from './check-approvals-in-journal.ts';
 import { checkBeginning, checkCounts, type Page } from './check-pages.ts';
 import { check, fails, holds, note, type Finding } from './finding.ts';

@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import { canonicalJson } from '../formats/canonical-json.ts';
 import type { Reporter } from '../access/caller.ts';
 import { shownText } from '../formats/fields.ts';
 import { timestamp } from '../formats/timestamps.ts';
@@ -129,12 +127,3 @@ export type OwnEvent = EventFields & { originator: string } & (
 
 /** An event to record. The service assigns its identifier, number and timestamp. */
 export type NewEvent = OwnEvent | ReportedEvent;
-
-/**
- * Returns the SHA-256, hex, of the canonical JSON of an event as the API returns it, without its `hash` (docs/contract.md, section 10).
- * @throws Error if the event has no canonical JSON
- */
-export function hashOfEvent(event: Readonly<Record<string, unknown>>): string {
-  const { hash: _, ...hashed } = event;
-  return createHash('sha256').update(canonicalJson(hashed)).digest('hex');
-}

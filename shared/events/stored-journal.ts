@@ -3,7 +3,8 @@ import { numberedId } from '../formats/identifiers.ts';
 import { journalKeys } from '../table/keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
-import { type Event, hashOfEvent, type NewEvent } from './event.ts';
+import { hashOfEvent } from '../formats/canonical-json.ts';
+import type { Event, NewEvent } from './event.ts';
 
 const storedEventSchema = v.object({
   number: v.pipe(v.number(), v.integer(), v.minValue(1)),

@@ -15,3 +15,12 @@ export function canonicalJson(value: object): string {
 export function canonicalDigest(value: object): string {
   return createHash('sha3-256').update(canonicalJson(value)).digest('hex');
 }
+
+/**
+ * Returns the SHA-256, hex, of the canonical JSON of an event as the API returns it, without its `hash` (docs/contract.md, section 10).
+ * @throws Error if the event has no canonical JSON
+ */
+export function hashOfEvent(event: Readonly<Record<string, unknown>>): string {
+  const { hash: _, ...hashed } = event;
+  return createHash('sha256').update(canonicalJson(hashed)).digest('hex');
+}
