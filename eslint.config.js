@@ -87,7 +87,7 @@ const mayImport = {
   'packages/client': [],
   'packages/cms': ['packages/client', 'packages/verify', 'shared'],
   'packages/verify': ['shared'],
-  'packages/simulated-cvm': ['packages/client', 'shared'],
+  'packages/simulated-cvm': ['packages/client'],
   'packages/console': ['packages/client', 'shared'],
 };
 

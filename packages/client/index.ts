@@ -1,34 +1,56 @@
 /** The entry `computation-management-client`, for browsers and Node. */
 export type { Schemas } from './generated/api-types.ts';
 export { assetWithoutReading, type KnownAsset } from './calls/asset-without-reading.ts';
-export { causeOf, lacksTls } from './calls/service-problem.ts';
-export { type Client, type ClientOptions, createClient } from './calls/create-client.ts';
-export { findRows } from './calls/pages.ts';
-export { placeInDetail, placeText } from './calls/service-problem.ts';
-export { newKey } from './calls/retrying-fetch.ts';
-export type { Arguments, CallOptions, Data, Operation, OptionalIfEmpty } from './calls/create-client.ts';
-export { type Item, items, type ListOperation, type Page, page, pages } from './calls/pages.ts';
-export { PathParameterError } from './calls/create-client.ts';
-export { pause } from './calls/retry.ts';
-export { retryUntilAborted, type RetryUntilAbortedOptions } from './calls/retry.ts';
-export type { RetryOptions, Token, TokenSource } from './calls/retrying-fetch.ts';
-export { isTransient, type ProblemCode, type ProblemFields, ServiceProblem } from './calls/service-problem.ts';
-export { sizeText } from './transfer/sizes.ts';
-export { watchEvents, type WatchOptions } from './calls/watch.ts';
-export { isEndOfRun, waitForRun, watchRun, type WatchRunOptions } from './calls/watch.ts';
-export { wholeAnswer, type WholeAnswer } from './calls/create-client.ts';
-export { clientCredentials } from './tokens/token-sources.ts';
-export { type DeviceCode, deviceSignIn, type DeviceSignInOptions } from './tokens/sign-in.ts';
-export type { IssuerOptions } from './tokens/issuer.ts';
-export { keptToken } from './tokens/token-sources.ts';
-export { issueLocalToken, localToken, type LocalTokenOptions } from './tokens/token-sources.ts';
-export { readClaims } from './tokens/issuer.ts';
-export { refreshTokens, signedIn } from './tokens/token-sources.ts';
-export { beginSignIn, completeSignIn, type PendingSignIn, type SignInOptions } from './tokens/sign-in.ts';
-export { type SignOutOptions, signOutPage } from './tokens/sign-in.ts';
-export type { TokenSet } from './tokens/issuer.ts';
+export {
+  causeOf,
+  isTransient,
+  lacksTls,
+  placeInDetail,
+  placeText,
+  type ProblemCode,
+  type ProblemFields,
+  ServiceProblem,
+} from './calls/service-problem.ts';
+export {
+  type Arguments,
+  type CallOptions,
+  type Client,
+  type ClientOptions,
+  createClient,
+  type Data,
+  type Operation,
+  type OptionalIfEmpty,
+  PathParameterError,
+  wholeAnswer,
+  type WholeAnswer,
+} from './calls/create-client.ts';
+export { findRows, type Item, items, type ListOperation, type Page, page, pages } from './calls/pages.ts';
+export { newKey, type RetryOptions, type Token, type TokenSource } from './calls/retrying-fetch.ts';
+export { pause, retryUntilAborted, type RetryUntilAbortedOptions, type SetTimer } from './calls/retry.ts';
+export { largestUploadInBytes, sizeText } from './transfer/sizes.ts';
+export { isEndOfRun, waitForRun, watchEvents, type WatchOptions, watchRun, type WatchRunOptions } from './calls/watch.ts';
+export {
+  clientCredentials,
+  issueLocalToken,
+  keptToken,
+  localToken,
+  type LocalTokenOptions,
+  refreshTokens,
+  signedIn,
+} from './tokens/token-sources.ts';
+export {
+  beginSignIn,
+  completeSignIn,
+  type DeviceCode,
+  deviceSignIn,
+  type DeviceSignInOptions,
+  type PendingSignIn,
+  type SignInOptions,
+  type SignOutOptions,
+  signOutPage,
+} from './tokens/sign-in.ts';
+export { type IssuerOptions, readClaims, type TokenSet } from './tokens/issuer.ts';
 export { onlyCreatorUploads, renewUpload } from './transfer/renew-upload.ts';
 export { type Cut, CutOffError } from './transfer/repeat-transfer.ts';
 export { sendToStorage, type StorageResponse } from './transfer/send-to-storage.ts';
-export { largestUploadInBytes } from './transfer/sizes.ts';
 export { untilHashed } from './transfer/until-hashed.ts';

@@ -1,8 +1,7 @@
-import { timestampOf } from '../../shared/runtime/clock.ts';
+import { pause, type SetTimer } from 'computation-management-client';
 import { type AgentEvent, behaviourOf, stoppedEvents } from './simulated-behaviour.ts';
 import type { ArrivingCommand, CvmConnection, NewReport } from './simulated-connection.ts';
 import { datasetsIn, manifestFlaw } from './simulated-manifest-check.ts';
-import { pause, type TimerClock } from '../../shared/runtime/timer-clock.ts';
 
 export interface Pace {
   /** The pause between two events of an agent. */
@@ -13,12 +12,23 @@ export interface Pace {
   pollInMilliseconds: number;
 }
 
+/** What the time of a simulated CVM is measured with. */
+export interface SimulatorClock {
+  /** Milliseconds since 1970. */
+  now: () => number;
+  /** Default: the timer of the system. */
+  setTimer?: SetTimer;
+}
+
+export const systemClock: SimulatorClock = { now: Date.now };
+
 export interface SimulatedCvm {
   cvmId: string;
   runId: string;
   connection: CvmConnection;
   pace: Pace;
-  clock: TimerClock;
+  /** Default: the clock of the system. */
+  clock?: SimulatorClock;
   /** Aborted when the simulator stops. */
   closing: AbortSignal;
 }
@@ -30,7 +40,7 @@ export interface SimulatedCvm {
  * @throws AbortError when closing; ServiceProblem
  */
 export async function simulateCvm(cvm: SimulatedCvm): Promise<void> {
-  const { cvmId, runId, connection, pace, clock, closing } = cvm;
+  const { cvmId, runId, connection, pace, clock = systemClock, closing } = cvm;
   const behaviour = behaviourOf(cvmId);
   const stopped = new AbortController();
   /** Aborted when the run is over without this CVM. */
@@ -44,14 +54,14 @@ export async function simulateCvm(cvm: SimulatedCvm): Promise<void> {
     if (status === null || ['failed', 'cancelled'].includes(status)) over.abort();
   };
   const report = async (event: AgentEvent, ...before: NewReport[]) => {
-    const occurred_at = timestampOf(clock);
+    const occurred_at = new Date(clock.now()).toISOString();
     await send(...before, { type: 'event', run_id: runId, ...event, details: '', occurred_at });
     latestEvent = event;
   };
   const waitBeating = async (milliseconds: number, signal: AbortSignal) => {
     const endsAt = clock.now() + milliseconds;
     for (let left = milliseconds; left > 0; left = endsAt - clock.now()) {
-      await pause(clock, Math.min(left, pace.heartbeatInMilliseconds), signal);
+      await pause(Math.min(left, pace.heartbeatInMilliseconds), signal, clock.setTimer);
       if (left > pace.heartbeatInMilliseconds) await send({ type: 'heartbeat', run_id: runId });
     }
   };
@@ -111,7 +121,7 @@ export async function simulateCvm(cvm: SimulatedCvm): Promise<void> {
     for (const command of commands) {
       if (command.run_id === runId && !answered.has(command.id)) await obey(command);
     }
-    await pause(clock, pace.pollInMilliseconds, closing);
+    await pause(pace.pollInMilliseconds, closing, clock.setTimer);
   }
   await work;
 }

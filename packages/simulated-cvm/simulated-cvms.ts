@@ -1,7 +1,7 @@
+import { pause } from 'computation-management-client';
 import { behaviourOf } from './simulated-behaviour.ts';
 import { connectCvm } from './simulated-connection.ts';
-import { type Pace, simulateCvm } from './simulated-cvm.ts';
-import { pause, systemTimerClock, type TimerClock } from '../../shared/runtime/timer-clock.ts';
+import { type Pace, simulateCvm, type SimulatorClock, systemClock } from './simulated-cvm.ts';
 
 /** A run that is offered to a CVM or active on it. */
 export interface ClaimedCvm {
@@ -17,7 +17,7 @@ export interface SimulatedCvmsOptions {
   listClaimedCvms: () => Promise<ClaimedCvm[]>;
   pace?: Partial<Pace>;
   /** Measures the pace. Default: the system clock. Requests and their retries use real time. */
-  clock?: TimerClock;
+  clock?: SimulatorClock;
 }
 
 const usualPace: Pace = { eventsInMilliseconds: 300, heartbeatInMilliseconds: 1_000, pollInMilliseconds: 250 };
@@ -30,7 +30,7 @@ const usualPace: Pace = { eventsInMilliseconds: 300, heartbeatInMilliseconds: 1_
  */
 export function startSimulatedCvms(options: SimulatedCvmsOptions): { stop: () => Promise<void> } {
   const pace = { ...usualPace, ...options.pace };
-  const clock = options.clock ?? systemTimerClock;
+  const clock = options.clock ?? systemClock;
   const ending = new AbortController();
   const booted = new Set<string>();
   const lives = new Set<Promise<void>>();
@@ -51,7 +51,7 @@ export function startSimulatedCvms(options: SimulatedCvmsOptions): { stop: () =>
   const watch = async () => {
     while (!ending.signal.aborted) {
       await discover().catch(() => undefined); // retried after the pause
-      await pause(clock, pace.pollInMilliseconds, ending.signal).catch(() => undefined);
+      await pause(pace.pollInMilliseconds, ending.signal, clock.setTimer).catch(() => undefined);
     }
   };
 
@@ -68,7 +68,7 @@ export function startSimulatedCvms(options: SimulatedCvmsOptions): { stop: () =>
 async function live(
   { domain, cvm_id, run_id }: ClaimedCvm,
   { baseUrl, token }: SimulatedCvmsOptions,
-  machine: { pace: Pace; clock: TimerClock; closing: AbortSignal },
+  machine: { pace: Pace; clock: SimulatorClock; closing: AbortSignal },
 ): Promise<void> {
   const connection = connectCvm({ baseUrl, domain, cvmId: cvm_id, token, closing: machine.closing });
   try {

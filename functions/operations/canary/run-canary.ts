@@ -10,7 +10,6 @@ import {
   type Token,
   waitForRun,
 } from 'computation-management-client';
-import { systemTimerClock } from '../../../shared/runtime/timer-clock.ts';
 import { canaryNames, clearDomain, deleteAsset, deleteComputation } from './clear-domain.ts';
 import { ensure, Steps } from './steps.ts';
 
@@ -141,7 +140,7 @@ async function playCvm({ baseUrl, domain, token, signal, client, cvmId, id, runI
   const connection = connectCvm({ baseUrl, domain, cvmId, token: () => token({ signal: closing }), closing });
   try {
     const [, run] = await Promise.all([
-      simulateCvm({ cvmId, runId, connection, pace, clock: systemTimerClock, closing }),
+      simulateCvm({ cvmId, runId, connection, pace, closing }),
       waitForRun(client, { id, run: runId, signal: closing }),
     ]);
     return run;

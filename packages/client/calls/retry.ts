@@ -1,16 +1,24 @@
 import { isTransient, type ServiceProblem } from './service-problem.ts';
 
-/** Waits. Rejects with the signal's reason as soon as it aborts. */
-export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+/** Calls back once after a delay. Returns a function that cancels that. */
+export type SetTimer = (milliseconds: number, callback: () => void) => () => void;
+
+const setSystemTimer: SetTimer = (milliseconds, callback) => {
+  const timer = setTimeout(callback, milliseconds);
+  return () => clearTimeout(timer);
+};
+
+/** Waits. Rejects with the signal's reason as soon as it aborts. @param setTimer default: the timer of the system */
+export function pause(milliseconds: number, signal?: AbortSignal, setTimer: SetTimer = setSystemTimer): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {
-      clearTimeout(timer);
+      cancel();
       reject(signal?.reason as Error);
     };
-    const timer = setTimeout(() => {
+    const cancel = setTimer(milliseconds, () => {
       signal?.removeEventListener('abort', end);
       resolve();
-    }, milliseconds);
+    });
     if (signal?.aborted) end();
     else signal?.addEventListener('abort', end, { once: true });
   });

@@ -1,9 +1,7 @@
 /** The entry `computation-management-client/node`: what needs files or a listener. */
 export { downloadAsset, type DownloadOptions } from './download-asset.ts';
-export { hashFile } from './send-content.ts';
+export { hashFile, measureFile, tooLarge, type TransferProgress } from './send-content.ts';
 export { loopbackSignIn, type LoopbackSignInOptions } from './loopback-sign-in.ts';
 export { neverProxyLoopback } from './never-proxy-loopback.ts';
 export { type Cut, CutOffError } from '../transfer/repeat-transfer.ts';
-export { measureFile, tooLarge, type TransferProgress } from './send-content.ts';
-export { uploadAsset, type UploadOptions } from './upload-asset.ts';
-export { uploadContent, type UploadContentOptions } from './upload-asset.ts';
+export { uploadAsset, uploadContent, type UploadContentOptions, type UploadOptions } from './upload-asset.ts';

@@ -11,6 +11,7 @@ import { assetWithoutReading, type KnownAsset } from 'computation-management-cli
 import { useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { permissions } from '../access/permissions.ts';
+import { DeleteModal } from '../frame/delete-modal.tsx';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
 import { PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
@@ -23,7 +24,7 @@ import { AssetState, Status } from '../show/status.tsx';
 import { sizeText } from '../show/texts.ts';
 import { Moment } from '../show/time.tsx';
 import { assetTypeText } from './asset-texts.ts';
-import { DeleteAsset, EditAsset } from './change-asset.tsx';
+import { EditAsset } from './edit-asset.tsx';
 import { ContentPanel } from './content-panel.tsx';
 
 /** One asset: what is known of it, its content as far as the user may have it, and where it is used. */
@@ -57,7 +58,18 @@ export function AssetScreen({ id }: { id: string }) {
             <AssetSummary found={found} />
             <ContentPanel found={found} reload={loaded.reload} />
             <LinkedComputations id={id} />
-            {asked === 'delete' && <DeleteAsset found={found} onClose={close} onReadAgain={closeAndReload} />}
+            {asked === 'delete' && (
+              <DeleteModal
+                name={found.asset.file_name}
+                remove={() => client.deleteAsset({ id, ifMatch: found.etag })}
+                notice={`${found.asset.file_name} is deleted.`}
+                list={addressOf({ screen: 'assets', domain })}
+                onClose={close}
+                onReadAgain={closeAndReload}
+              >
+                Its content is deleted, and it is removed from every computation. This cannot be undone.
+              </DeleteModal>
+            )}
             {asked === 'edit' && (
               <EditAsset found={found} onClose={close} onSaved={closeAndReload} onReadAgain={closeAndReload} />
             )}

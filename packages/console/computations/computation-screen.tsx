@@ -7,6 +7,7 @@ import { useDomain } from '../access/console-context.ts';
 import { permissions } from '../access/permissions.ts';
 import { ApprovalsPanel } from '../approvals/approvals-panel.tsx';
 import { EventsTable } from '../events/events-table.tsx';
+import { DeleteModal } from '../frame/delete-modal.tsx';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
 import { loadOverview, type Overview } from '../loading/overview.ts';
 import { LoadedView } from '../loading/problem-alert.tsx';
@@ -16,7 +17,6 @@ import { navigate, useAddress } from '../routing/navigation.ts';
 import { aboveComputation, addressOf, tabOf, tabQuery } from '../routing/places.ts';
 import { RunsTable } from '../runs/runs-table.tsx';
 import { ConfigurationTab, SummaryPanel } from './summary-panel.tsx';
-import { DeleteComputation } from './delete-computation.tsx';
 import { InputsPanel } from './inputs-panel.tsx';
 import { PartiesPanel } from './parties-panel.tsx';
 import { StartRun } from './start-run.tsx';
@@ -66,7 +66,18 @@ export function ComputationScreen({ id }: { id: string }) {
             <ActiveRun overview={overview} />
             <ComputationTabs id={id} overview={overview} loaded={loaded} />
             {asked === 'start' && <StartRun overview={overview} onClose={close} />}
-            {asked === 'delete' && <DeleteComputation overview={overview} onClose={close} onReadAgain={closeAndReload} />}
+            {asked === 'delete' && (
+              <DeleteModal
+                name={overview.computation.name}
+                remove={() => client.deleteComputation({ id, ifMatch: overview.etag })}
+                notice={`${overview.computation.name} is deleted.`}
+                list={addressOf({ screen: 'computations', domain })}
+                onClose={close}
+                onReadAgain={closeAndReload}
+              >
+                Its runs, events, keys and evidence are deleted too. This cannot be undone. The linked assets stay.
+              </DeleteModal>
+            )}
           </>
         )}
       </LoadedView>

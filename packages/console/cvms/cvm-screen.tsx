@@ -6,13 +6,11 @@ import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
 import { type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
 import { useState } from 'react';
 import { permissions } from '../access/permissions.ts';
-import { LoadedView, ReadAgain } from '../loading/problem-alert.tsx';
-import { useAction } from '../loading/use-action.ts';
+import { LoadedView } from '../loading/problem-alert.tsx';
 import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 import { addressOf } from '../routing/places.ts';
-import { useGoOn } from '../routing/navigation.ts';
-import { ConfirmModal } from '../frame/confirm-modal.tsx';
-import { useDomain, useFrame } from '../access/console-context.ts';
+import { DeleteModal } from '../frame/delete-modal.tsx';
+import { useDomain } from '../access/console-context.ts';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
 import { Hash } from '../show/hash.tsx';
 import { Moment } from '../show/time.tsx';
@@ -76,7 +74,19 @@ export function CvmScreen({ cvm }: { cvm: string }) {
               {asked === 'edit' && (
                 <RegisterCvm registered={{ ...read, readAgain: closeAndReload }} onClose={close} onSaved={closeAndReload} />
               )}
-              {asked === 'delete' && <RemoveCvm read={read} onClose={close} onReadAgain={closeAndReload} />}
+              {asked === 'delete' && (
+                <DeleteModal
+                  verb="Remove"
+                  name={read.cvm.id}
+                  remove={() => client.deleteCvm({ cvmID: cvm, ifMatch: read.etag })}
+                  notice={`${read.cvm.id} is no longer registered.`}
+                  list={addressOf({ screen: 'cvms', domain })}
+                  onClose={close}
+                  onReadAgain={closeAndReload}
+                >
+                  The service forgets its registration and presence. Its past runs stay.
+                </DeleteModal>
+              )}
             </>
           )
         }
@@ -113,41 +123,5 @@ function CvmSummary({ cvm: { presence, certificate_fingerprint, created_at, upda
         />
       </Container>
     </>
-  );
-}
-
-interface RemoveProps {
-  read: Read;
-  onClose: () => void;
-  onReadAgain: () => void;
-}
-
-function RemoveCvm({ read, onClose, onReadAgain }: RemoveProps) {
-  // The page behind the dialog loads again: the version to remove is the one that the user has seen.
-  const [{ cvm, etag }] = useState(read);
-  const { client, domain } = useDomain();
-  const { notify } = useFrame();
-  const goOn = useGoOn();
-  const remove = useAction(async () => {
-    await client.deleteCvm({ cvmID: cvm.id, ifMatch: etag });
-    notify(`${cvm.id} is no longer registered.`);
-    goOn(addressOf({ screen: 'cvms', domain }));
-  });
-  return (
-    <ConfirmModal
-      title={`Remove ${cvm.id}`}
-      confirm="Remove"
-      isRunning={remove.isRunning}
-      problem={remove.problem}
-      conflict={
-        <ReadAgain problem={remove.problem} readAgain={onReadAgain}>
-          Nothing was removed. Reading {cvm.id} again shows the changes of others.
-        </ReadAgain>
-      }
-      onConfirm={() => void remove.run()}
-      onClose={onClose}
-    >
-      The service forgets its registration and presence. Its past runs stay.
-    </ConfirmModal>
   );
 }

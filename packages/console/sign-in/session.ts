@@ -11,7 +11,7 @@ import {
 } from 'computation-management-client';
 import type { Role } from '../../../shared/formats/roles.ts';
 import { abandonWork, hasWork, mayEndUpload, mayLeave } from '../routing/unsaved-work.ts';
-import { hasTexts, identityOf, stored, storedTokens, tokenSource } from './tokens.ts';
+import { identityOf, stored, storedTokens, tokenSource } from './tokens.ts';
 import { type Configuration, configuration } from './configuration.ts';
 
 /** The user who is signed in. */
@@ -41,12 +41,10 @@ export interface Session {
 }
 
 /** A sign-in that waits for the issuer's answer, and where the user was when it began. */
-const pending = stored<PendingSignIn & { returnTo: string }>('sign-in', (content) =>
-  hasTexts(content, ['url', 'verifier', 'state', 'nonce', 'returnTo']) ? content : undefined,
-);
+const pending = stored<PendingSignIn & { returnTo: string }>('sign-in');
 
 /** When the API last refused a token, in milliseconds since 1970. It tells whether signing in again has helped. */
-const refusal = stored<number>('refused', (content) => (typeof content === 'number' ? content : undefined));
+const refusal = stored<number>('refused');
 
 /** The address after signing out. Without the parameter, the console would sign in again at once. */
 const signedOut = '/console/?signed-out';

@@ -63,16 +63,7 @@ export function tokenSource({ renewed, leave, stayOutside, refusal, hasWork, onE
 }
 
 /** The tokens of this tab's user. */
-export const storedTokens = stored<TokenSet>('tokens', (content) =>
-  hasTexts(content, ['access_token']) && hasNumber(content, 'expires_at') ? content : undefined,
-);
-
-function hasNumber<Content extends object, Name extends string>(
-  content: Content,
-  name: Name,
-): content is Content & Record<Name, number> {
-  return typeof (content as Record<string, unknown>)[name] === 'number';
-}
+export const storedTokens = stored<TokenSet>('tokens');
 
 /**
  * A value in the storage of this tab. It survives a reload and a redirect, and ends with the tab. Other tabs do not see it, so each
@@ -84,29 +75,16 @@ interface Stored<Value> {
   remove: () => void;
 }
 
-/** The parser returns undefined for what an earlier version of the console stored differently. */
-export function stored<Value>(name: string, parse: (content: unknown) => Value | undefined): Stored<Value> {
+export function stored<Value>(name: string): Stored<Value> {
   const key = `console.${name}`;
   return {
     read: () => {
       const text = sessionStorage.getItem(key);
-      if (text === null) return undefined;
-      try {
-        return parse(JSON.parse(text));
-      } catch {
-        return undefined;
-      }
+      return text === null ? undefined : (JSON.parse(text) as Value);
     },
     write: (value) => sessionStorage.setItem(key, JSON.stringify(value)),
     remove: () => sessionStorage.removeItem(key),
   };
-}
-
-/** Whether the content is an object with a string in each of these fields. */
-export function hasTexts<Name extends string>(content: unknown, names: readonly Name[]): content is Record<Name, string> {
-  if (typeof content !== 'object' || content === null) return false;
-  const fields = content as Record<string, unknown>;
-  return names.every((name) => typeof fields[name] === 'string');
 }
 
 /** What an access token says about its user. The console shows it; only the API decides by it. */

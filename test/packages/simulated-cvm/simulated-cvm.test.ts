@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { simulateCvm } from '../../../packages/simulated-cvm/simulated-cvm.ts';
 import type { CvmConnection } from '../../../packages/simulated-cvm/simulated-connection.ts';
-import { systemTimerClock } from '../../../shared/runtime/timer-clock.ts';
 import { manifest } from '../../../shared/openapi/examples.ts';
 
 const runId = 'run';
@@ -24,7 +23,7 @@ async function lifeOf(statusAfter: (said: string) => string | null): Promise<str
     },
   };
   const closing = new AbortController().signal;
-  await simulateCvm({ cvmId: 'sim-ignore-stop-1', runId, connection, pace, clock: systemTimerClock, closing });
+  await simulateCvm({ cvmId: 'sim-ignore-stop-1', runId, connection, pace, closing });
   return said;
 }
 

@@ -9,13 +9,11 @@ import { ConfirmModal } from '../frame/confirm-modal.tsx';
 import { ReadAgain } from '../loading/problem-alert.tsx';
 import { fieldErrors } from '../loading/problem-text.ts';
 import { useAction } from '../loading/use-action.ts';
-import { useGoOn } from '../routing/navigation.ts';
-import { addressOf } from '../routing/places.ts';
 import { accessOptions, useOptions } from './asset-texts.ts';
 
 type Fields = Pick<Schemas['AssetRow'], 'file_name' | 'description' | 'content_access' | 'use'>;
 
-interface EditProps {
+interface Props {
   found: KnownAsset;
   onClose: () => void;
   onSaved: () => void;
@@ -23,7 +21,7 @@ interface EditProps {
 }
 
 /** Changes an asset. Who may read it and what it may be used for are its creator's alone. */
-export function EditAsset({ found, onClose, onSaved, onReadAgain }: EditProps) {
+export function EditAsset({ found, onClose, onSaved, onReadAgain }: Props) {
   const { client, me } = useDomain();
   const { notify } = useFrame();
   // The page behind the dialog loads again: the version to change is the one that the user sees in these fields.
@@ -85,43 +83,6 @@ export function EditAsset({ found, onClose, onSaved, onReadAgain }: EditProps) {
           </FormField>
         </>
       )}
-    </ConfirmModal>
-  );
-}
-
-interface DeleteProps {
-  found: KnownAsset;
-  onClose: () => void;
-  onReadAgain: () => void;
-}
-
-export function DeleteAsset({ found, onClose, onReadAgain }: DeleteProps) {
-  // The page behind the dialog may load again: the version to delete is the one that the user has seen.
-  const [{ asset, etag }] = useState(found);
-  const { client, domain } = useDomain();
-  const { notify } = useFrame();
-  const goOn = useGoOn();
-  const { id, file_name } = asset;
-  const remove = useAction(async () => {
-    await client.deleteAsset({ id, ifMatch: etag });
-    notify(`${file_name} is deleted.`);
-    goOn(addressOf({ screen: 'assets', domain }));
-  });
-  return (
-    <ConfirmModal
-      title={`Delete ${file_name}`}
-      confirm="Delete"
-      isRunning={remove.isRunning}
-      problem={remove.problem}
-      conflict={
-        <ReadAgain problem={remove.problem} readAgain={onReadAgain}>
-          Nothing was deleted. Reading {file_name} again shows the changes of others.
-        </ReadAgain>
-      }
-      onConfirm={() => void remove.run()}
-      onClose={onClose}
-    >
-      Its content is deleted, and it is removed from every computation. This cannot be undone.
     </ConfirmModal>
   );
 }
