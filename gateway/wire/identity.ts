@@ -1,7 +1,7 @@
 import type { PeerCertificate } from 'node:tls';
 import type { Metadata } from '@grpc/grpc-js';
+import { cvmId, domainId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
-import { cvmId, domainId } from '../../shared/formats/identifiers.ts';
 
 /** Which CVM a stream speaks for. */
 export interface CvmIdentity {

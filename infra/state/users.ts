@@ -15,10 +15,10 @@ import {
   UserPoolClientIdentityProvider,
   type UserPoolDomain,
 } from 'aws-cdk-lib/aws-cognito';
+import type { Role } from 'computation-management-formats/roles';
 import { Construct } from 'constructs';
 import { acknowledge } from '../house/acknowledge.ts';
 import { canaryDomain, canaryUser } from '../../functions/operations/canary/canary-settings.ts';
-import type { Role } from '../../shared/formats/roles.ts';
 import type { CanaryRow, ConsoleClient, Issuer, PublicClient, Stage } from '../stages/stage.ts';
 import { accessTokensLiveInSeconds } from '../house/lifetimes.ts';
 

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { p256 } from '@noble/curves/nist.js';
+import { thumbprintOf } from 'computation-management-formats/es256';
 import * as v from 'valibot';
-import { thumbprintOf } from '../../shared/evidence/es256.ts';
 import type { Kms } from '../../shared/runtime/kms.ts';
 import { keptFile } from './data-directory.ts';
 

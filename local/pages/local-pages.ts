@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cvmId, domainId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
-import { cvmId, domainId } from '../../shared/formats/identifiers.ts';
 import { UsageError } from '../../shared/command-line/usage-error.ts';
 import { pageHeaders } from '../../shared/http/page-headers.ts';
 import { apiGatewayMessage, jsonAnswer, send, readBody, ownOrigin } from '../http-api/http-messages.ts';
@@ -9,8 +11,6 @@ import type { LocalIssuer } from '../sign-in/issuer.ts';
 import { isNameFor, localUser, reservedName } from '../sign-in/identity.ts';
 import type { DomainAnswer, DomainRequest } from './local-domains.ts';
 import { membership } from '../../shared/domains/membership.ts';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { contentTypeOf } from '../../shared/http/content-type.ts';
 import { referenceFiles } from '../../functions/reference/reference-files.ts';
 

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { causeOf } from 'computation-management-client';
-import { printable } from '../../shared/formats/printable.ts';
+import { printable } from 'computation-management-formats/printable';
 import { addApprovalCommands } from './commands/approvals.ts';
 import { addAssetCommands } from './commands/assets.ts';
 import { addCompletionCommand } from './commands/completion.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { limitsOf } from '../../shared/approvals/approval-signature.ts';
-import { configDigest } from '../../shared/approvals/readiness.ts';
+import { limitsOf } from 'computation-management-formats/approval-signature';
+import { configDigest } from 'computation-management-formats/canonical-json';
 import { fingerprintOf } from './check-approvals.ts';
 import { isBeginning } from './check-pages.ts';
 import { fails, holds, type Finding } from './finding.ts';

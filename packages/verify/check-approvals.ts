@@ -1,6 +1,6 @@
-import { approvalText, isSignatureOf, limitsOf } from '../../shared/approvals/approval-signature.ts';
-import { parsePublicKey } from '../../shared/formats/public-key.ts';
-import { timeOf } from '../../shared/formats/timestamps.ts';
+import { approvalText, isSignatureOf, limitsOf } from 'computation-management-formats/approval-signature';
+import { parsePublicKey } from 'computation-management-formats/public-key';
+import { timeOf } from 'computation-management-formats/timestamps';
 import { check, fails, holds, note, type Finding } from './finding.ts';
 import type { Approval, Statement } from './statement.ts';
 

@@ -1,5 +1,5 @@
+import { canonicalJson, hashOfEvent } from 'computation-management-formats/canonical-json';
 import * as v from 'valibot';
-import { canonicalJson, hashOfEvent } from '../../shared/formats/canonical-json.ts';
 import { checkApprovalsInJournal } from './check-approvals-in-journal.ts';
 import { checkBeginning, checkCounts, type Page } from './check-pages.ts';
 import { check, fails, holds, note, type Finding } from './finding.ts';

@@ -1,5 +1,4 @@
-import { canonicalDigest } from '../../shared/formats/canonical-json.ts';
-import { startDigest } from '../../shared/manifest/run-snapshot.ts';
+import { canonicalDigest, startDigest } from 'computation-management-formats/canonical-json';
 import { check, note, type Finding } from './finding.ts';
 import { detailsOf, nameOf, type Statement } from './statement.ts';
 

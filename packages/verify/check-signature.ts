@@ -1,6 +1,6 @@
+import { canonicalJson } from 'computation-management-formats/canonical-json';
+import { keyObjectOf, thumbprintOf, verifiesEs256 } from 'computation-management-formats/es256';
 import * as v from 'valibot';
-import { canonicalJson } from '../../shared/formats/canonical-json.ts';
-import { keyObjectOf, thumbprintOf, verifiesEs256 } from '../../shared/evidence/es256.ts';
 import { check, fails, type Finding } from './finding.ts';
 
 const key = v.looseObject({

@@ -1,4 +1,4 @@
-import { printable } from '../../shared/formats/printable.ts';
+import { printable } from 'computation-management-formats/printable';
 import type { Finding } from './finding.ts';
 
 const labels: Record<Finding['verdict'], string> = {

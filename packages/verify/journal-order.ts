@@ -1,4 +1,4 @@
-import { numberOf } from '../../shared/formats/identifiers.ts';
+import { numberOf } from 'computation-management-formats/identifiers';
 import type { Page } from './check-pages.ts';
 import type { ChainedEvent } from './statement.ts';
 

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../shared/formats/canonical-json.ts';
+import { canonicalJson } from 'computation-management-formats/canonical-json';
 import { UnreadableError } from './unreadable-error.ts';
 
 /**

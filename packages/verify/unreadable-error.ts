@@ -1,4 +1,4 @@
-import { printable } from '../../shared/formats/printable.ts';
+import { printable } from 'computation-management-formats/printable';
 
 /** A file that cannot be checked at all. The message names it and what is wrong, perhaps with a part of the file. */
 export class UnreadableError extends Error {

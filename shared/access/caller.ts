@@ -1,6 +1,6 @@
-import type { AssetType } from '../formats/vocabulary.ts';
+import { type AccessAction, parseMembership, type Role, roles, rolesWith } from 'computation-management-formats/roles';
+import { type AssetType, isReservedName } from 'computation-management-formats/vocabulary';
 import { ForbiddenForNowError, ServiceError, eitherOf } from '../runtime/errors.ts';
-import { parseMembership, roles, rolesWith, type AccessAction, type Role } from '../formats/roles.ts';
 
 /** The authenticated user, seen from one domain. */
 export interface Caller {
@@ -142,18 +142,4 @@ export function forbidden(caller: Caller, { anyOf, or = [] }: Access): ServiceEr
 /** The action that it takes to provide an asset of this type. */
 export function providing(assetType: AssetType): AccessAction {
   return `provide_${assetType}`;
-}
-
-/** The originator of the service's own events that no user caused. */
-export const system = 'system';
-
-/** The parts of a CVM that report events. A report cannot name the service or a user as originator. */
-export const reporters = ['agent', 'computation-runner'] as const;
-export type Reporter = (typeof reporters)[number];
-
-const reserved = new Set<string>([system, ...reporters]);
-
-/** Returns whether a name is that of an originator, so that no user can have it. */
-export function isReservedName(name: string): boolean {
-  return reserved.has(name);
 }

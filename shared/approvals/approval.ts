@@ -1,8 +1,8 @@
+import { base64Text, shownText, strictObject, text } from 'computation-management-formats/fields';
+import { cvmId } from 'computation-management-formats/identifiers';
+import { givenTimestamp, timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
-import { base64Text, strictObject, shownText, text } from '../formats/fields.ts';
-import { cvmId } from '../formats/identifiers.ts';
 import { mostCvms, type StoredApproval } from '../manifest/stored-approval.ts';
-import { givenTimestamp, timestamp } from '../formats/timestamps.ts';
 
 const ofDigest = 'The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785).';
 const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/), v.description(ofDigest), v.metadata({ maxLength: 64 }));

@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { approvalText, isSignatureOf, limitsOf } from 'computation-management-formats/approval-signature';
+import { configDigest } from 'computation-management-formats/canonical-json';
 import type { Permitted, Relations } from '../access/caller.ts';
 import { changeInputsWithEvent, keysToChange, parseToChange, readToChange } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
@@ -11,9 +13,8 @@ import { type AnsweredRequest, commitChange, type Committed, Transaction } from 
 import { computationKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
-import { approvalText, isSignatureOf, limitsOf } from './approval-signature.ts';
 import { type Approval, type ApprovalInput, describeApproval } from './approval.ts';
-import { configDigest, digestedManifestOf, isStale } from './readiness.ts';
+import { digestedManifestOf, isStale } from './readiness.ts';
 
 interface ApproveRequest extends AnsweredRequest {
   domain: string;

@@ -1,10 +1,10 @@
-import { canonicalDigest } from '../formats/canonical-json.ts';
-import { type StoredAgentConfig, withoutServerKey } from '../computations/agent-config.ts';
+import { canonicalDigest, configDigest } from 'computation-management-formats/canonical-json';
+import { timeOf } from 'computation-management-formats/timestamps';
+import { withoutServerKey } from '../computations/agent-config.ts';
 import { assetsPerComputation } from '../computations/computation.ts';
 import { assetsOf, buildManifest, type Inputs, type Manifest, type MissingItems, resultConsumers } from '../manifest/manifest.ts';
 import type { ApprovalOfRun, NewSnapshot } from '../manifest/run-snapshot.ts';
 import type { StoredApproval } from '../manifest/stored-approval.ts';
-import { timeOf } from '../formats/timestamps.ts';
 
 /** A user whose approval a run needs. */
 export interface NeededApproval {
@@ -61,15 +61,6 @@ export interface ApprovalContext {
   at: string;
   /** The CVM of the run. Undefined: the run may be on any. */
   cvmId?: string | undefined;
-}
-
-/** Returns the digest of what an approval covers of the agent's configuration: all but its log level and its private key. */
-export function configDigest({
-  log_level: _level,
-  server_key: _key,
-  ...covered
-}: Partial<Record<keyof StoredAgentConfig, unknown>>): string {
-  return canonicalDigest(covered);
 }
 
 /**

@@ -1,17 +1,7 @@
+import { description, returnedField, strictObject, text } from 'computation-management-formats/fields';
+import { fileName, mimeType } from 'computation-management-formats/input-fields';
 import * as v from 'valibot';
-import { description, returnedField, strictObject, text } from '../formats/fields.ts';
 import { assetType, assetUse, contentAccess, longestInlineText } from './asset.ts';
-
-/** A plain name, because the agent uses it in a path. */
-const fileName = v.pipe(
-  text(1, 255),
-  v.regex(
-    /^(?!\.{1,2}$)[^/\\\u0000-\u001f\u007f-\u009f]+$/,
-    'Expected a file name without slashes or control characters. The names . and .. are not allowed.',
-  ),
-  v.description('The name of the file, without a path. The datasets of a computation have different names.'),
-  v.examples(['titanic.csv']),
-);
 
 const checksum = v.pipe(
   v.string(),
@@ -37,18 +27,7 @@ const inputEntries = {
   file_name: fileName,
   description: v.optional(description, ''),
   asset_type: assetType,
-  mime_type: v.optional(
-    v.pipe(
-      text(0, 255),
-      v.regex(
-        /^(?:[\w.+-]+\/[\w.+-]+(?:\s*;\s*[\w.+-]+=(?:[\w.+-]+|"[^"\\\r\n]*"))*)?$/,
-        'Expected a media type such as text/csv.',
-      ),
-      v.description('The media type of the content. Empty if it is not known.'),
-      v.examples(['text/csv']),
-    ),
-    '',
-  ),
+  mime_type: v.optional(mimeType, ''),
   asset: v.optional(
     v.pipe(
       content,

@@ -1,6 +1,6 @@
+import { shownText } from 'computation-management-formats/fields';
+import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
-import { shownText } from '../formats/fields.ts';
-import { timestamp } from '../formats/timestamps.ts';
 import { assetRow, longestInlineText } from './asset.ts';
 
 /** A read of the content by someone else than the creator. */

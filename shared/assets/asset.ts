@@ -1,9 +1,9 @@
+import { shownDescription, shownText } from 'computation-management-formats/fields';
+import { idOfAsset } from 'computation-management-formats/identifiers';
+import { createdAt, updatedAt } from 'computation-management-formats/timestamps';
+import { assetTypes } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { assetTypes } from '../formats/vocabulary.ts';
 import { ServiceError } from '../runtime/errors.ts';
-import { idOfAsset } from '../formats/identifiers.ts';
-import { shownDescription, shownText } from '../formats/fields.ts';
-import { createdAt, updatedAt } from '../formats/timestamps.ts';
 
 /** Who gets the content: only the asset's creator, or everyone in the domain who may view. */
 export const contentAccess = v.pipe(

@@ -1,3 +1,4 @@
+import type { AssetType } from 'computation-management-formats/vocabulary';
 import { notFound } from '../runtime/errors.ts';
 import { indexedLists, memberChange } from '../lists/indexed-list.ts';
 import { recordChange } from '../lists/fold-due.ts';
@@ -6,7 +7,6 @@ import { schemaAttribute } from '../table/parse-stored.ts';
 import { setAttributes } from '../table/writes.ts';
 import type { Action, Transaction } from '../table/transaction.ts';
 import { StaleReadError } from '../table/fresh-reads.ts';
-import type { AssetType } from '../formats/vocabulary.ts';
 import type { StoredAsset } from './asset.ts';
 import { assetKey, assetNumber } from './read-asset.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isBase64 } from '../formats/fields.ts';
+import { isBase64 } from 'computation-management-formats/fields';
 import { invalid } from '../runtime/errors.ts';
 import { contentTooLarge, inlineLimitInBytes } from './asset.ts';
 

@@ -1,4 +1,4 @@
-import { numberedId } from '../formats/identifiers.ts';
+import { numberedId } from 'computation-management-formats/identifiers';
 import { readOptionalKey } from '../keys/read-public-key.ts';
 import { commitChange, type AnsweredRequest, type Committed, Transaction } from '../table/transaction.ts';
 import { lists } from '../table/keys.ts';

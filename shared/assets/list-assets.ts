@@ -1,8 +1,8 @@
+import type { AssetType } from 'computation-management-formats/vocabulary';
 import { parseStored } from '../table/parse-stored.ts';
 import { indexedLists } from '../lists/indexed-list.ts';
 import { readPage } from '../lists/read-page.ts';
 import type { Table } from '../table/table.ts';
-import type { AssetType } from '../formats/vocabulary.ts';
 import { storedAsset, type StoredAsset } from './asset.ts';
 
 /** Reads a page of the domain's assets, newest first, and the exact total. See readPage for its cost. */

@@ -1,6 +1,6 @@
+import { numberOf } from 'computation-management-formats/identifiers';
 import { notFound } from '../runtime/errors.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { numberOf } from '../formats/identifiers.ts';
 import { listKeys, lists, type RowKey } from '../table/keys.ts';
 import { readSettled } from '../table/fresh-reads.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { laterOf } from 'computation-management-formats/timestamps';
 import { getItem, type Table } from '../table/table.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
 import { Transaction } from '../table/transaction.ts';
-import { laterOf } from '../formats/timestamps.ts';
 import { changeAsset } from './change-asset.ts';
 import { deleteContent, getContent, ownerOfContent, type ContentStore } from './content-store.ts';
 import { assetKey, findAsset } from './read-asset.ts';

@@ -1,19 +1,13 @@
 import { createHash } from 'node:crypto';
+import { strictObject } from 'computation-management-formats/fields';
+import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
+import { certificate } from 'computation-management-formats/input-fields';
+import { logLevels } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { holdsPrivateKey } from '../formats/holds-private-key.ts';
-import { strictObject, text } from '../formats/fields.ts';
 import type { Item } from '../table/table.ts';
-
-const limitInBytes = 16 * 1024;
-const certificate = v.pipe(
-  text(0, limitInBytes),
-  v.check((value) => Buffer.byteLength(value) <= limitInBytes, 'Expected at most 16 KiB in UTF-8.'),
-);
 
 const certificateField = (what: string) =>
   v.optional(v.pipe(certificate, v.description(`${what}, as PEM text or as a path inside the CVM. Up to 16 KiB.`)), '');
-
-export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
 /** The fields that every reader sees. */
 export const agentConfigEntries = {

@@ -1,3 +1,5 @@
+import { laterOf } from 'computation-management-formats/timestamps';
+import type { ComputationStatus } from 'computation-management-formats/vocabulary';
 import type { NewEvent } from '../events/event.ts';
 import { type JournalHead, parseHead } from '../events/stored-journal.ts';
 import { appendEvents } from '../events/append-events.ts';
@@ -11,8 +13,7 @@ import { schemaAttribute } from '../table/parse-stored.ts';
 import { setAttributes } from '../table/writes.ts';
 import type { Item, Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
-import { laterOf } from '../formats/timestamps.ts';
-import type { ComputationFields, ComputationStatus, StoredComputation } from './computation.ts';
+import type { ComputationFields, StoredComputation } from './computation.ts';
 import { computationKey, computationNumber, parseComputation } from './read-computation.ts';
 import type { Run } from './run.ts';
 

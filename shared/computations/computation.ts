@@ -1,23 +1,23 @@
+import { description, returnedField, shownDescription, shownText, strictObject } from 'computation-management-formats/fields';
+import { idOfAsset, idOfComputation } from 'computation-management-formats/identifiers';
+import { computationName, userId } from 'computation-management-formats/input-fields';
+import { createdAt, updatedAt } from 'computation-management-formats/timestamps';
+import {
+  type ApprovalLevel,
+  approvalLevels,
+  assetTypes,
+  computationStatuses,
+  mostConsumers,
+} from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { assetTypes } from '../formats/vocabulary.ts';
-import { description, shownDescription, returnedField, strictObject, shownText, text } from '../formats/fields.ts';
 import { invalid } from '../runtime/errors.ts';
-import { idOfAsset, idOfComputation } from '../formats/identifiers.ts';
-import { isReservedName } from '../access/caller.ts';
-import { createdAt, updatedAt } from '../formats/timestamps.ts';
 import { agentConfigInput, agentConfigOutput } from './agent-config.ts';
-import { runSchema, runStatuses } from './run.ts';
+import { runSchema } from './run.ts';
 
-export const computationStatuses = ['created', ...runStatuses] as const;
-export type ComputationStatus = (typeof computationStatuses)[number];
 const computationStatus = v.pipe(
   v.picklist(computationStatuses),
   v.description('The status of the computation: `created` until its first run, then the status of its latest run.'),
 );
-
-/** Whose approval a run needs, from the least to the most (docs/contract.md, section 9). */
-export const approvalLevels = ['none', 'all', 'all_signed'] as const;
-export type ApprovalLevel = (typeof approvalLevels)[number];
 
 const approval = v.pipe(
   v.picklist(approvalLevels),
@@ -28,16 +28,10 @@ const approval = v.pipe(
   ),
 );
 
-const userId = v.pipe(
-  text(1, 255),
-  v.check((user) => !isReservedName(user), 'Expected a user. This name is reserved for the events of the service and of agents.'),
-);
-
 export const datasetsPerComputation = 100;
 /** The datasets and the algorithm. */
 export const assetsPerComputation = datasetsPerComputation + 1;
 
-export const mostConsumers = 40;
 const consumers = v.pipe(
   v.array(userId),
   v.maxLength(mostConsumers, `Expected up to ${mostConsumers} users.`),
@@ -50,7 +44,7 @@ const consumers = v.pipe(
 
 /** Without `owner`, because its default depends on the caller. */
 const givenFields = {
-  name: v.pipe(text(1, 200), v.description('The name. 1 to 200 characters.'), v.examples(['Average income by region'])),
+  name: computationName,
   description: v.optional(description, ''),
 };
 

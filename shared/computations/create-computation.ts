@@ -1,6 +1,6 @@
+import { numberedId } from 'computation-management-formats/identifiers';
 import type * as v from 'valibot';
 import { type Caller, requireAction } from '../access/caller.ts';
-import { numberedId } from '../formats/identifiers.ts';
 import { nextNumber } from '../lists/next-number.ts';
 import { type AnsweredRequest, commitChange, type Committed, Transaction } from '../table/transaction.ts';
 import { computationKeys, lists } from '../table/keys.ts';

@@ -1,9 +1,10 @@
+import type { ComputationStatus } from 'computation-management-formats/vocabulary';
 import type * as v from 'valibot';
 import { parseStored } from '../table/parse-stored.ts';
 import { groupOfOwner, indexedLists } from '../lists/indexed-list.ts';
 import { readPage } from '../lists/read-page.ts';
 import type { Table } from '../table/table.ts';
-import { type computationRow, storedComputation, type ComputationStatus } from './computation.ts';
+import { type computationRow, storedComputation } from './computation.ts';
 
 export type ComputationRow = v.InferOutput<typeof computationRow>;
 

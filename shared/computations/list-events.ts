@@ -1,3 +1,4 @@
+import { laterOf } from 'computation-management-formats/timestamps';
 import { invalid } from '../runtime/errors.ts';
 import { type EventFilter, type EventQuery, parseEventQuery } from '../events/event-filter.ts';
 import type { Event } from '../events/event.ts';
@@ -13,7 +14,6 @@ import type { EventPage } from '../events/matching-events.ts';
 import { parseEvent } from '../events/stored-journal.ts';
 import { journalKeys } from '../table/keys.ts';
 import { getItem, getItems, type Table } from '../table/table.ts';
-import { laterOf } from '../formats/timestamps.ts';
 import { waitFor, type Wait } from '../waits/wait.ts';
 import { computationKey, parseComputation } from './read-computation.ts';
 import { readRun } from './read-run.ts';

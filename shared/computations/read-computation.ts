@@ -1,7 +1,7 @@
+import { numberOf } from 'computation-management-formats/identifiers';
+import { assetTypes } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { assetTypes } from '../formats/vocabulary.ts';
 import { notFound } from '../runtime/errors.ts';
-import { numberOf } from '../formats/identifiers.ts';
 import { computationKeys, listKeys, lists, type RowKey } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItem, type Item, queryPrefix, type Table } from '../table/table.ts';

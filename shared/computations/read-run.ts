@@ -1,5 +1,5 @@
+import { numberOf } from 'computation-management-formats/identifiers';
 import { runSchema, type Run } from './run.ts';
-import { numberOf } from '../formats/identifiers.ts';
 import { listKeys, lists, type RowKey } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';

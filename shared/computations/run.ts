@@ -1,10 +1,8 @@
+import { shownText } from 'computation-management-formats/fields';
+import { cvmId, idOfComputation, idOfRun } from 'computation-management-formats/identifiers';
+import { timestamp } from 'computation-management-formats/timestamps';
+import { runStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { cvmId, idOfComputation, idOfRun } from '../formats/identifiers.ts';
-import { shownText } from '../formats/fields.ts';
-import { timestamp } from '../formats/timestamps.ts';
-
-export const finalStatuses = ['completed', 'failed', 'cancelled'] as const;
-export const runStatuses = ['running', 'stopping', ...finalStatuses] as const;
 
 export const runStatus = v.pipe(
   v.picklist(runStatuses),

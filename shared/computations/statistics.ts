@@ -1,8 +1,8 @@
+import { computationStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { dayOf, readDays } from '../lists/days.ts';
 import { indexedLists } from '../lists/indexed-list.ts';
 import type { Table } from '../table/table.ts';
-import { computationStatuses } from './computation.ts';
 
 export const statisticsEntry = v.pipe(
   v.object({

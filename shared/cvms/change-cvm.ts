@@ -1,6 +1,7 @@
 import { createHash, X509Certificate } from 'node:crypto';
+import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
+import { laterOf } from 'computation-management-formats/timestamps';
 import { preconditionFailed, conflict, notFound, invalid } from '../runtime/errors.ts';
-import { holdsPrivateKey } from '../formats/holds-private-key.ts';
 import { indexedLists, memberChange } from '../lists/indexed-list.ts';
 import { nextNumber } from '../lists/next-number.ts';
 import { recordChange } from '../lists/fold-due.ts';
@@ -11,7 +12,6 @@ import { lists, cvmKeys, listKeys } from '../table/keys.ts';
 import { schemaAttribute } from '../table/parse-stored.ts';
 import { setAttributes } from '../table/writes.ts';
 import type { Table } from '../table/table.ts';
-import { laterOf } from '../formats/timestamps.ts';
 import type { Cvm, CvmInput, StoredCvm } from './cvm.ts';
 import { describeCvm, readCvmAndClaim } from './read-cvms.ts';
 

@@ -1,9 +1,16 @@
+import {
+  description,
+  returnedField,
+  shownDescription,
+  shownText,
+  strictObject,
+  text,
+} from 'computation-management-formats/fields';
+import { cvmId } from 'computation-management-formats/identifiers';
+import { createdAt, updatedAt } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
-import { description, shownDescription, returnedField, strictObject, shownText, text } from '../formats/fields.ts';
 import { etagOf } from '../http/etags.ts';
-import { cvmId } from '../formats/identifiers.ts';
 import { presenceSchema } from '../runs/presence.ts';
-import { createdAt, updatedAt } from '../formats/timestamps.ts';
 
 const limitOfCertificate = 16 * 1024;
 

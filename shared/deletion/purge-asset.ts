@@ -1,5 +1,5 @@
+import { assetTypes } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { assetTypes } from '../formats/vocabulary.ts';
 import { deleteContent, type ContentStore } from '../assets/content-store.ts';
 import { unlinkDeletedAsset } from '../links/link-asset.ts';
 import { indexedLists } from '../lists/indexed-list.ts';

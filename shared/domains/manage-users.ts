@@ -1,5 +1,5 @@
+import { roles as allRoles } from 'computation-management-formats/roles';
 import * as v from 'valibot';
-import { roles as allRoles } from '../formats/roles.ts';
 import { UsageError } from '../command-line/usage-error.ts';
 import { membership as knownMembership } from './membership.ts';
 import type { NewUser, UserDirectory } from './user-directory.ts';

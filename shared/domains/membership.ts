@@ -1,6 +1,6 @@
+import { cvmId, domainId } from 'computation-management-formats/identifiers';
+import { parseMembership } from 'computation-management-formats/roles';
 import * as v from 'valibot';
-import { parseMembership } from '../formats/roles.ts';
-import { cvmId, domainId } from '../formats/identifiers.ts';
 
 /** A membership that the service understands. */
 export const membership = v.pipe(

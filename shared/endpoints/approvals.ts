@@ -1,9 +1,9 @@
+import { shownText } from 'computation-management-formats/fields';
+import * as v from 'valibot';
 import { approvalInput, approvalSchema } from '../approvals/approval.ts';
 import type { Route } from '../http/route.ts';
 import { appends, reads } from '../runtime/uses.ts';
-import * as v from 'valibot';
 import { mostReasons } from '../approvals/readiness.ts';
-import { shownText } from '../formats/fields.ts';
 
 export const approve = {
   name: 'approvals/approve',

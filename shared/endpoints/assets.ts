@@ -1,13 +1,13 @@
+import { strictObject } from 'computation-management-formats/fields';
+import { idOfAsset, idOfComputation } from 'computation-management-formats/identifiers';
+import { assetTypes } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { idOfAsset, idOfComputation } from '../formats/identifiers.ts';
 import { assetInput, assetReplacement } from '../assets/asset-input.ts';
 import { assetSchema } from '../assets/asset-schema.ts';
 import type { Route } from '../http/route.ts';
 import { changesLists, reads } from '../runtime/uses.ts';
-import { assetTypes } from '../formats/vocabulary.ts';
 import { assetRow } from '../assets/asset.ts';
 import { entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';
-import { strictObject } from '../formats/fields.ts';
 import { computationPage } from './computations.ts';
 
 /** The state of a link after it was made or removed. `title` names the schema in the OpenAPI document. */

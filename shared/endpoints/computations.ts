@@ -1,15 +1,15 @@
+import { strictObject, text } from 'computation-management-formats/fields';
+import { computationStatuses } from 'computation-management-formats/vocabulary';
+import * as v from 'valibot';
 import {
   computationInput,
-  computationSchema,
-  computationStatuses,
-  computationRow,
-  computationView,
   computationReplacement,
+  computationRow,
+  computationSchema,
+  computationView,
 } from '../computations/computation.ts';
 import type { Route } from '../http/route.ts';
 import { changesLists, reads } from '../runtime/uses.ts';
-import * as v from 'valibot';
-import { strictObject, text } from '../formats/fields.ts';
 import { paging, entriesOf, pageEnvelope } from '../http/query-parameters.ts';
 
 export const computationPage = v.pipe(

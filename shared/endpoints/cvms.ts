@@ -1,9 +1,9 @@
+import { strictObject } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
 import { waitParameter, entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';
 import { commandSchema } from '../runs/commands.ts';
 import { heldRunSchema } from '../runs/list-commands.ts';
-import { strictObject } from '../formats/fields.ts';
 import { waiting, reads, changesLists } from '../runtime/uses.ts';
 import { entry } from '../http/parse.ts';
 import { invalidReport, reportSchema, reportsPerBatch, reportSummarySchema } from '../runs/report.ts';

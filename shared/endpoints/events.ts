@@ -1,9 +1,9 @@
+import { strictObject, text } from 'computation-management-formats/fields';
+import { comparedId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { eventSchema } from '../events/event.ts';
 import { entriesOf, offsetIfSent, pageEnvelope, paging, waitParameter } from '../http/query-parameters.ts';
-import { comparedId } from '../formats/identifiers.ts';
 import type { Route } from '../http/route.ts';
-import { strictObject, text } from '../formats/fields.ts';
 import { waiting } from '../runtime/uses.ts';
 
 const eventId = /^(?:[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})?$/;

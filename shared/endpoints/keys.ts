@@ -1,6 +1,6 @@
+import { strictObject, text } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
-import { strictObject, text } from '../formats/fields.ts';
 import { appends } from '../runtime/uses.ts';
 
 export const uploadKey = {

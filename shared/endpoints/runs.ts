@@ -1,9 +1,10 @@
+import { strictObject } from 'computation-management-formats/fields';
+import { comparedId, cvmId, identifier, uncheckedId } from 'computation-management-formats/identifiers';
+import { runStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
-import { cvmId, identifier, uncheckedId, comparedId } from '../formats/identifiers.ts';
-import { strictObject } from '../formats/fields.ts';
 import { changesLists, reads } from '../runtime/uses.ts';
-import { runSchema, runStatuses } from '../computations/run.ts';
+import { runSchema } from '../computations/run.ts';
 import { entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';
 import { missingItemsSchema, manifestSchema } from '../manifest/manifest.ts';
 import { evidenceSchema } from '../evidence/evidence.ts';

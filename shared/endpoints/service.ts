@@ -1,6 +1,6 @@
+import { shownText } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
-import { shownText } from '../formats/fields.ts';
 import { publicJwkSchema } from '../evidence/es256.ts';
 
 export const health = {

@@ -1,8 +1,8 @@
+import { strictObject } from 'computation-management-formats/fields';
+import { computationStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { computationStatuses } from '../computations/computation.ts';
 import { statisticsEntry } from '../computations/statistics.ts';
 import type { Route } from '../http/route.ts';
-import { strictObject } from '../formats/fields.ts';
 
 const mostDays = 366;
 

@@ -1,9 +1,9 @@
+import { laterOf } from 'computation-management-formats/timestamps';
 import type { Action } from '../table/transaction.ts';
 import { journalKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { StaleReadError } from '../table/fresh-reads.ts';
 import { schemaAttribute } from '../table/parse-stored.ts';
-import { laterOf } from '../formats/timestamps.ts';
 import type { Event, NewEvent } from './event.ts';
 import {
   chainedEvent,

@@ -1,7 +1,7 @@
+import { shownText } from 'computation-management-formats/fields';
+import { timestamp } from 'computation-management-formats/timestamps';
+import type { Reporter } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import type { Reporter } from '../access/caller.ts';
-import { shownText } from '../formats/fields.ts';
-import { timestamp } from '../formats/timestamps.ts';
 
 export const lifecycleEvents = ['created', 'started', 'stop_requested', 'completed', 'failed', 'cancelled'] as const;
 export type LifecycleEvent = (typeof lifecycleEvents)[number];

@@ -1,5 +1,5 @@
+import { numberOf } from 'computation-management-formats/identifiers';
 import { notFound } from '../runtime/errors.ts';
-import { numberOf } from '../formats/identifiers.ts';
 import { journalKeys } from '../table/keys.ts';
 import { deadlineOf, getItemEventually, getItems, queryPrefix, type Table } from '../table/table.ts';
 import { eventsPerAppend, type JournalHead, parseHead, parseStoredEvent, publicEvent, readHead } from './stored-journal.ts';

@@ -1,9 +1,9 @@
+import { hashOfEvent } from 'computation-management-formats/canonical-json';
+import { numberedId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
-import { numberedId } from '../formats/identifiers.ts';
 import { journalKeys } from '../table/keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
-import { hashOfEvent } from '../formats/canonical-json.ts';
 import type { Event, NewEvent } from './event.ts';
 
 const storedEventSchema = v.object({

@@ -1,11 +1,10 @@
-import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
+import { bytesOfInteger, lengthOfThumbprint, thumbprintOf } from 'computation-management-formats/es256';
+import { shownText } from 'computation-management-formats/fields';
 import * as v from 'valibot';
-import { canonicalJson } from '../formats/canonical-json.ts';
-import { shownText } from '../formats/fields.ts';
 
 const integerTag = 0x02;
 const sequenceTag = 0x30;
-const bytesOfInteger = 32;
 
 /**
  * Converts a signature from DER (RFC 3279, section 2.2.3), as KMS returns it, to r and s of 32 bytes each (RFC 7518, section 3.4).
@@ -36,16 +35,6 @@ function notDer(): Error {
   return new Error('The signature is not the DER form of two integers of up to 32 bytes.');
 }
 
-/** @param signature base64url. Other spellings of the same bytes do not verify. */
-export function verifiesEs256(text: string, signature: string, key: KeyObject): boolean {
-  const bytes = Buffer.from(signature, 'base64url');
-  if (bytes.length !== 2 * bytesOfInteger || bytes.toString('base64url') !== signature) return false;
-  return verify('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' }, bytes);
-}
-
-/** Of a SHA-256 in base64url. */
-export const lengthOfThumbprint = 43;
-
 /** 32 bytes in base64url. */
 const coordinate = v.pipe(
   v.string(),
@@ -75,16 +64,4 @@ export type PublicJwk = v.InferOutput<typeof publicJwkSchema>;
 export function publicJwkOf(spki: Uint8Array): PublicJwk {
   const { kty, crv, x, y } = createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' }).export({ format: 'jwk' });
   return v.parse(publicJwkSchema, { kty, crv, x, y, use: 'sig', alg: 'ES256', kid: thumbprintOf({ crv, x, y }) });
-}
-
-/** RFC 7638, section 3. */
-export function thumbprintOf({ crv, x, y }: { crv?: unknown; x?: unknown; y?: unknown }): string {
-  return createHash('sha256')
-    .update(canonicalJson({ crv, kty: 'EC', x, y }))
-    .digest('base64url');
-}
-
-/** @throws Error if the coordinates are not those of a point on the curve */
-export function keyObjectOf({ kty, crv, x, y }: Pick<PublicJwk, 'kty' | 'crv' | 'x' | 'y'>): KeyObject {
-  return createPublicKey({ key: { kty, crv, x, y }, format: 'jwk' });
 }

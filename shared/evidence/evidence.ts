@@ -1,13 +1,13 @@
+import { lengthOfThumbprint } from 'computation-management-formats/es256';
+import { shownText } from 'computation-management-formats/fields';
+import { domainId, idOfComputation } from 'computation-management-formats/identifiers';
+import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
 import { agentConfigEntries } from '../computations/agent-config.ts';
 import { runSchema } from '../computations/run.ts';
 import { eventSchema } from '../events/event.ts';
-import { domainId, idOfComputation } from '../formats/identifiers.ts';
 import { manifestSchema } from '../manifest/manifest.ts';
 import { runSnapshot } from '../manifest/run-snapshot.ts';
-import { shownText } from '../formats/fields.ts';
-import { timestamp } from '../formats/timestamps.ts';
-import { lengthOfThumbprint } from './es256.ts';
 
 const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits.'), v.metadata({ maxLength: 64 }));
 

@@ -1,5 +1,5 @@
+import { canonicalDigest, canonicalJson } from 'computation-management-formats/canonical-json';
 import * as v from 'valibot';
-import { canonicalDigest, canonicalJson } from '../formats/canonical-json.ts';
 import { withoutServerKey } from '../computations/agent-config.ts';
 import { assertExists } from '../computations/change-computation.ts';
 import { computationKey, parseComputation } from '../computations/read-computation.ts';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { keyObjectOf, verifiesEs256 } from 'computation-management-formats/es256';
 import { environment } from '../runtime/environment.ts';
 import type { Kms } from '../runtime/kms.ts';
-import { joinedSignature, keyObjectOf, type PublicJwk, publicJwkOf, verifiesEs256 } from './es256.ts';
+import { joinedSignature, type PublicJwk, publicJwkOf } from './es256.ts';
 
 export interface Signature {
   /** r and s, base64url. */

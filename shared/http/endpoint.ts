@@ -1,6 +1,8 @@
 import middy from '@middy/core';
 import eventNormalizer from '@middy/http-event-normalizer';
 import type { APIGatewayProxyEventV2WithJWTAuthorizer, Context } from 'aws-lambda';
+import { strictObject } from 'computation-management-formats/fields';
+import { cvmId, domainId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import {
   callerOf,
@@ -22,14 +24,12 @@ import {
 import { environment } from '../runtime/environment.ts';
 import { invalid } from '../runtime/errors.ts';
 import type { Route, TakesKey } from './route.ts';
-import { cvmId, domainId } from '../formats/identifiers.ts';
 import { log, withLogFields } from '../runtime/log.ts';
 import { malformedJson, readBody } from './read-body.ts';
 import { emitMetric } from '../runtime/metrics.ts';
 import { parameterNames, parseInput, refuseRepeatedParameter } from './parse.ts';
 import { parseCondition, type ConditionalHeader, type Names } from './etags.ts';
 import { problemResponse, toServiceError, type HttpResponse } from './problem.ts';
-import { strictObject } from '../formats/fields.ts';
 
 type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterNames<Rest>

@@ -1,5 +1,5 @@
+import { InvalidKeyError, parsePublicKey } from 'computation-management-formats/public-key';
 import { invalid } from '../runtime/errors.ts';
-import { InvalidKeyError, parsePublicKey } from '../formats/public-key.ts';
 
 /** Parses a public key that a caller sent. @throws ServiceError `invalid_request` at `pointer` that says what was expected */
 export function readPublicKey(encoded: string, pointer: string): ReturnType<typeof parsePublicKey> {

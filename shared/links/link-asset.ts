@@ -1,5 +1,5 @@
+import type { AssetType } from 'computation-management-formats/vocabulary';
 import type { Permitted } from '../access/caller.ts';
-import type { AssetType } from '../formats/vocabulary.ts';
 import type { StoredAsset } from '../assets/asset.ts';
 import { changeAsset } from '../assets/change-asset.ts';
 import { assetKey, assetNumber, findAsset, parseAsset } from '../assets/read-asset.ts';

@@ -1,3 +1,4 @@
+import { laterOf } from 'computation-management-formats/timestamps';
 import type { Permitted } from '../access/caller.ts';
 import type { AssetReplacement } from '../assets/asset-input.ts';
 import type { Asset } from '../assets/asset-schema.ts';
@@ -13,7 +14,6 @@ import { readOptionalKey } from '../keys/read-public-key.ts';
 import { type AnsweredRequest, commitChange, type Committed, Transaction } from '../table/transaction.ts';
 import type { Table } from '../table/table.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
-import { laterOf } from '../formats/timestamps.ts';
 import {
   changeInputsLater,
   changeInputsOfLinked,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { numberOf } from '../formats/identifiers.ts';
+import { numberOf } from 'computation-management-formats/identifiers';
 import { listKeys, listNames, lists, type List } from '../table/keys.ts';
 import type { Item } from '../table/table.ts';
 import type { ListIndex, MemberChange } from './log.ts';

@@ -1,3 +1,5 @@
+import { shownDescription, shownText } from 'computation-management-formats/fields';
+import { idOfComputation } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import type { StoredAsset } from '../assets/asset.ts';
 import type { StoredAgentConfig } from '../computations/agent-config.ts';
@@ -7,8 +9,6 @@ import {
   nameOfComputation,
   type StoredComputation,
 } from '../computations/computation.ts';
-import { shownDescription, shownText } from '../formats/fields.ts';
-import { idOfComputation } from '../formats/identifiers.ts';
 import type { ParticipantKey } from '../keys/participant-key.ts';
 import type { StoredApproval } from './stored-approval.ts';
 

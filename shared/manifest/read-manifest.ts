@@ -1,10 +1,10 @@
+import { canonicalDigest } from 'computation-management-formats/canonical-json';
+import { numberOf } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { assetKey, findAsset } from '../assets/read-asset.ts';
-import { canonicalDigest } from '../formats/canonical-json.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { computationKey, parseComputation, parseDefinition, readComputation } from '../computations/read-computation.ts';
 import { notFound, ServiceError } from '../runtime/errors.ts';
-import { numberOf } from '../formats/identifiers.ts';
 import { parseParticipantKey } from '../keys/participant-key.ts';
 import { computationKeys, runKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';

@@ -1,9 +1,9 @@
+import { shownText } from 'computation-management-formats/fields';
+import { approvalLevels } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { canonicalDigest } from '../formats/canonical-json.ts';
 import { assetUses } from '../assets/asset.ts';
 import { agentConfigForCvm, type StoredAgentConfig } from '../computations/agent-config.ts';
-import { approvalLevels, assetsPerComputation } from '../computations/computation.ts';
-import { shownText } from '../formats/fields.ts';
+import { assetsPerComputation } from '../computations/computation.ts';
 import { manifestSchema } from './manifest.ts';
 import { mostCvms } from './stored-approval.ts';
 
@@ -68,25 +68,6 @@ export const runSnapshot = v.object({
   result_consumers: v.optional(v.array(shownText(255))),
 });
 export type RunSnapshot = Omit<v.InferOutput<typeof runSnapshot>, 'agent_config'> & { agent_config: StoredAgentConfig };
-
-/**
- * What a statement about a run says of its start (docs/contract.md, section 10). A field that is added inside must be absent for
- * earlier runs.
- */
-interface StatedStart {
-  manifest: object;
-  /** Without the private key. */
-  agent_config: object;
-  assets: unknown;
-  approvals: unknown;
-  approval?: unknown;
-  result_consumers?: unknown;
-}
-
-/** Returns the digest by which the event `started` commits to what its run was started with. */
-export function startDigest({ manifest, agent_config, assets, approvals, approval, result_consumers }: StatedStart): string {
-  return canonicalDigest({ manifest, agent_config, assets, approvals, approval, result_consumers });
-}
 
 /** What this version keeps with a run. */
 export type NewSnapshot = { [name in keyof RunSnapshot]-?: Exclude<RunSnapshot[name], undefined> };

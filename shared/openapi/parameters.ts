@@ -1,7 +1,7 @@
 import type { JsonSchema } from '@valibot/to-json-schema';
+import { cvmId, domainId, identifier } from 'computation-management-formats/identifiers';
 import { idempotencyKeyHeader, takesKey, type Route } from '../http/route.ts';
 import type { ConditionalHeader } from '../http/etags.ts';
-import { cvmId, domainId, identifier } from '../formats/identifiers.ts';
 import { jsonSchemaOf, limited } from './json-schema.ts';
 
 /** The parameters of an endpoint in its path, query and headers. */

@@ -1,6 +1,6 @@
+import { type Role, rolesWith } from 'computation-management-formats/roles';
 import * as v from 'valibot';
 import { forbidden } from '../access/caller.ts';
-import { rolesWith, type Role } from '../formats/roles.ts';
 import { contentTooLarge, inlineLimitInBytes } from '../assets/asset.ts';
 import { computationId, manifestDigest, runId } from './examples.ts';
 import {

@@ -1,9 +1,9 @@
+import { identifier } from 'computation-management-formats/identifiers';
+import * as v from 'valibot';
 import { errorTable, type ErrorCode, conflictReasons, errorCodes } from '../runtime/errors.ts';
 import { takesKey, type Route } from '../http/route.ts';
 import { everyResponse, optionalTextHeaders, rateLimitHeaders } from './headers.ts';
 import { problemExamples } from './problem-examples.ts';
-import * as v from 'valibot';
-import { identifier } from '../formats/identifiers.ts';
 import { missingItemsSchema } from '../manifest/manifest.ts';
 
 /** The errors that every endpoint can return. */

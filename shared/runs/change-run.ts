@@ -1,7 +1,7 @@
+import { numberOf } from 'computation-management-formats/identifiers';
 import { type ComputationToChange, enterStatus, type Entry } from '../computations/change-computation.ts';
 import { computationNumber } from '../computations/read-computation.ts';
 import type { Run } from '../computations/run.ts';
-import { numberOf } from '../formats/identifiers.ts';
 import { groupOfComputation, indexedLists, memberChange } from '../lists/indexed-list.ts';
 import { lastVersion, nameOfResource, type MemberChange } from '../lists/log.ts';
 import { recordChange } from '../lists/fold-due.ts';

@@ -1,10 +1,10 @@
+import { system } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { keysToChange, parseToChange } from '../computations/change-computation.ts';
 import { findRun, runKey } from '../computations/read-run.ts';
 import { isActive, type Run } from '../computations/run.ts';
 import { log } from '../runtime/log.ts';
 import { emitMetric } from '../runtime/metrics.ts';
-import { system } from '../access/caller.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
 import { cvmKeys, runKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';

@@ -1,15 +1,15 @@
+import { idOfComputation, idOfRun } from 'computation-management-formats/identifiers';
+import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
 import { timestampOf } from '../runtime/clock.ts';
 import { findRun, runKey } from '../computations/read-run.ts';
 import { runStatus } from '../computations/run.ts';
 import { openKey } from '../computations/sealed-key.ts';
-import { idOfComputation, idOfRun } from '../formats/identifiers.ts';
 import type { Kms } from '../runtime/kms.ts';
 import { StaleReadError, withFreshReads, readSettled } from '../table/fresh-reads.ts';
 import { cvmKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItemEventually, getItems, type Table } from '../table/table.ts';
-import { timestamp } from '../formats/timestamps.ts';
 import { isOver, waitFor, type Wait } from '../waits/wait.ts';
 import { claimKeys, parseClaim, parseClaimAgain, type ReadClaim } from './claim.ts';
 import { commandSchema, type Command, type KeptCommand } from './commands.ts';

@@ -1,8 +1,8 @@
+import { shownText } from 'computation-management-formats/fields';
+import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
 import { parseStored } from '../table/parse-stored.ts';
 import type { Item } from '../table/table.ts';
-import { shownText } from '../formats/fields.ts';
-import { timestamp } from '../formats/timestamps.ts';
 
 /** Whether the agent of a CVM can take a run. A spent one must be restarted first. */
 export const fits = ['ready', 'busy', 'spent', 'unknown'] as const;

@@ -1,8 +1,8 @@
+import { numberOf } from 'computation-management-formats/identifiers';
 import { readComputation, computationKey, computationNumber, findComputation } from '../computations/read-computation.ts';
 import { readRun } from '../computations/read-run.ts';
 import { type Run, runSchema } from '../computations/run.ts';
 import { notFound } from '../runtime/errors.ts';
-import { numberOf } from '../formats/identifiers.ts';
 import { groupOfComputation, indexedLists } from '../lists/indexed-list.ts';
 import { readPage } from '../lists/read-page.ts';
 import { parseStored } from '../table/parse-stored.ts';

@@ -1,3 +1,4 @@
+import { timeOf } from 'computation-management-formats/timestamps';
 import { assertExists, keysToChange, parseToChange, recordEvents } from '../computations/change-computation.ts';
 import { findComputation } from '../computations/read-computation.ts';
 import { findRun, runKey } from '../computations/read-run.ts';
@@ -7,7 +8,6 @@ import { type Action, Transaction } from '../table/transaction.ts';
 import { StaleReadError } from '../table/fresh-reads.ts';
 import { runKeys, type RowKey } from '../table/keys.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
-import { timeOf } from '../formats/timestamps.ts';
 import { addAttestationHash } from './change-run.ts';
 import { assertClaimed, changeClaim, claimKeys, parseClaimOf, type Claim, type ClaimChange, type ReadClaim } from './claim.ts';
 import { removeCommand } from './commands.ts';

@@ -1,10 +1,9 @@
+import { base64Text, shownText, text } from 'computation-management-formats/fields';
+import { comparedId } from 'computation-management-formats/identifiers';
+import { givenTimestamp } from 'computation-management-formats/timestamps';
+import { reporters, runStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { base64Text, text, shownText } from '../formats/fields.ts';
-import { runStatuses } from '../computations/run.ts';
 import { detailsLimit, detailsLimitInBase64, isOwnEvent } from '../events/event.ts';
-import { comparedId } from '../formats/identifiers.ts';
-import { reporters } from '../access/caller.ts';
-import { givenTimestamp } from '../formats/timestamps.ts';
 import { fits } from './presence.ts';
 
 export const reportsPerBatch = 50;

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { startDigest } from 'computation-management-formats/canonical-json';
+import { numberedId } from 'computation-management-formats/identifiers';
 import type { Permitted } from '../access/caller.ts';
 import { isIncomplete, readinessOf } from '../approvals/readiness.ts';
 import { isMarkedForDeletion } from '../assets/mark-for-deletion.ts';
@@ -7,12 +9,10 @@ import { readToChange, type ComputationToChange } from '../computations/change-c
 import type { StoredComputation } from '../computations/computation.ts';
 import { isActive, type Run } from '../computations/run.ts';
 import { conflict, ServiceError } from '../runtime/errors.ts';
-import { numberedId } from '../formats/identifiers.ts';
 import { nextNumber } from '../lists/next-number.ts';
 import { log } from '../runtime/log.ts';
 import { assetsOf, type Inputs } from '../manifest/manifest.ts';
 import { readInputs } from '../manifest/read-manifest.ts';
-import { startDigest } from '../manifest/run-snapshot.ts';
 import { emitMetric } from '../runtime/metrics.ts';
 import { commitChange, type AnsweredRequest, type Committed, Transaction } from '../table/transaction.ts';
 import { StaleReadError, withFreshReads, readSettled } from '../table/fresh-reads.ts';

@@ -1,5 +1,6 @@
+import { finalStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { finalStatuses, type Run } from '../computations/run.ts';
+import type { Run } from '../computations/run.ts';
 import type { EndedBy } from './run-reference.ts';
 
 /** How a run ended, with a reason that users read. */

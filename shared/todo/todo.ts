@@ -1,8 +1,8 @@
+import { shownText } from 'computation-management-formats/fields';
+import { idOfAsset, idOfComputation } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { mostReasons } from '../approvals/readiness.ts';
 import { nameOfComputation } from '../computations/computation.ts';
-import { idOfAsset, idOfComputation } from '../formats/identifiers.ts';
-import { shownText } from '../formats/fields.ts';
 
 /** The longest list. */
 export const mostEntries = 100;

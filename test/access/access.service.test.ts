@@ -1,5 +1,6 @@
-import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { createHmac, createPublicKey } from 'node:crypto';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { type Role, roles } from 'computation-management-formats/roles';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InvokeFunction } from '../../local/functions/local-functions.ts';
 import { startHttpApi } from '../../local/http-api/http-api.ts';
@@ -7,7 +8,6 @@ import { openIssuer, type LocalIssuer } from '../../local/sign-in/issuer.ts';
 import { startStack, type Stack } from '../../local/stack.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { Relation } from '../../shared/access/caller.ts';
-import { roles, type Role } from '../../shared/formats/roles.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { examples } from '../../shared/openapi/examples.ts';
 import type { HttpResponse } from '../../shared/http/problem.ts';

@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
+import type { Role } from 'computation-management-formats/roles';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startStack, type Stack } from '../../local/stack.ts';
-import type { Role } from '../../shared/formats/roles.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { callAs, readyComputation, type Call } from '../support/ready-computation.ts';

@@ -1,5 +1,5 @@
+import type { Role } from 'computation-management-formats/roles';
 import type { Relation } from '../../shared/access/caller.ts';
-import type { Role } from '../../shared/formats/roles.ts';
 
 /** The roles and their actions in docs/contract.md, section 2, copied by hand to check the tables of the code. */
 export const actionsOf: Record<Role, string> = {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { numberedId } from 'computation-management-formats/identifiers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startStack, type Stack } from '../../local/stack.ts';
-import { numberedId } from '../../shared/formats/identifiers.ts';
 import { callAs, readyComputation, type Call } from '../support/ready-computation.ts';
 import { untilTestEnds } from '../support/patience.ts';
 

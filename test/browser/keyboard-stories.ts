@@ -1,6 +1,6 @@
+import { canonicalDigest } from 'computation-management-formats/canonical-json';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { canonicalDigest } from '../../shared/formats/canonical-json.ts';
 import { publicKey } from '../support/ready-computation.ts';
 import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { isFocusIn, nameOfFocus } from './focus.ts';

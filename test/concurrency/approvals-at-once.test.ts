@@ -1,7 +1,7 @@
+import { canonicalDigest } from 'computation-management-formats/canonical-json';
 import { describe, expect, it } from 'vitest';
 import type { AssetReplacement } from '../../shared/assets/asset-input.ts';
 import { withdrawApproval } from '../../shared/approvals/approve.ts';
-import { canonicalDigest } from '../../shared/formats/canonical-json.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { defaultAgentConfig, type AgentConfig } from '../../shared/computations/agent-config.ts';
 import { fieldsOf, type ComputationFields } from '../../shared/computations/computation.ts';

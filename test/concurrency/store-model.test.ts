@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import { computationStatuses } from 'computation-management-formats/vocabulary';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { listComputations } from '../../shared/computations/list-computations.ts';
 import { foldChanges } from '../../shared/lists/fold.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
-import { computationStatuses } from '../../shared/computations/computation.ts';
 import { readComputation } from '../../shared/computations/read-computation.ts';
 import { ServiceError } from '../../shared/runtime/errors.ts';
 import { sweepRuns } from '../../shared/runs/sweep-runs.ts';

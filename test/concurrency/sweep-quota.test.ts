@@ -1,4 +1,5 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { numberedId } from 'computation-management-formats/identifiers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runKey } from '../../shared/computations/read-run.ts';
 import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
@@ -8,7 +9,6 @@ import type { Table } from '../../shared/table/table.ts';
 import { amount } from '../support/amounts.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../support/embedded-table.ts';
 import { quotaStepFunctions } from '../support/quota-step-functions.ts';
-import { numberedId } from '../../shared/formats/identifiers.ts';
 
 const domain = 'd1';
 const claimedAt = '2026-01-01T00:00:00.000Z';

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import { canonicalDigest, canonicalJson } from 'computation-management-formats/canonical-json';
 import { describe, expect, it } from 'vitest';
-import { canonicalDigest, canonicalJson } from '../../shared/formats/canonical-json.ts';
 import { base64, itAs, newCvm, publicKey, useSession } from '../support/session.ts';
 
 const session = useSession();

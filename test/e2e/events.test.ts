@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { describe, expect, it } from 'vitest';
-import { opensshKeys } from '../shared/formats/openssh-keys.ts';
+import { opensshKeys } from '../packages/formats/openssh-keys.ts';
 import { base64, itAs, newCvm, publicKey, useSession } from '../support/session.ts';
 import { markOfPrivateKeys, privateKey } from '../support/suite-state.ts';
 

@@ -1,4 +1,4 @@
-import { roles } from '../../shared/formats/roles.ts';
+import { roles } from 'computation-management-formats/roles';
 import { askService, type EmulatorAddress } from './emulator-client.ts';
 
 /** The deployed user pool and its client. */

@@ -1,5 +1,4 @@
-import type { AssetType } from '../../shared/formats/vocabulary.ts';
-import { computationStatuses, type ComputationStatus } from '../../shared/computations/computation.ts';
+import { type AssetType, type ComputationStatus, computationStatuses } from 'computation-management-formats/vocabulary';
 import { isActive } from '../../shared/computations/run.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
 import { assetsOfRun } from '../../shared/runs/snapshot.ts';

@@ -1,4 +1,4 @@
-import type { AssetType } from '../../shared/formats/vocabulary.ts';
+import type { AssetType } from 'computation-management-formats/vocabulary';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';

@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
+import type { AssetType } from 'computation-management-formats/vocabulary';
 import type { Endpoints } from '../../local/machine/environment.ts';
 import { startLambdaApi } from '../../local/functions/lambda-api.ts';
 import { startS3 } from '../../local/s3/s3.ts';
 import { requireAccess, type Permitted } from '../../shared/access/caller.ts';
-import type { AssetType } from '../../shared/formats/vocabulary.ts';
 import type { ContentStore } from '../../shared/assets/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';

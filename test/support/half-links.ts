@@ -1,4 +1,4 @@
-import { numberedId } from '../../shared/formats/identifiers.ts';
+import { numberedId } from 'computation-management-formats/identifiers';
 import { listKeys, lists, type Key } from '../../shared/table/keys.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { putItems } from '../../shared/table/writes.ts';

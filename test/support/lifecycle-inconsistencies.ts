@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { computationStatuses } from '../../shared/computations/computation.ts';
+import { numberOf } from 'computation-management-formats/identifiers';
+import { computationStatuses } from 'computation-management-formats/vocabulary';
 import { chainedEvent, parseHead, parseStoredEvent, publicEvent, type StoredEvent } from '../../shared/events/stored-journal.ts';
-import { numberOf } from '../../shared/formats/identifiers.ts';
 import { isActive } from '../../shared/computations/run.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
 import { countDays, dayOfKey, parseDay } from '../../shared/lists/days.ts';

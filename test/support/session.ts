@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { canonicalDigest } from 'computation-management-formats/canonical-json';
 import { afterAll, beforeAll, expect, it, type TestFunction, vi } from 'vitest';
-import { canonicalDigest } from '../../shared/formats/canonical-json.ts';
 import { openClient, type BodyOf, type Client } from './client.ts';
 import { untilTestEnds } from './patience.ts';
 import { isDeployed, isKnown, openTarget, type Person, type Target } from './target.ts';

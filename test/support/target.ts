@@ -1,5 +1,5 @@
+import { type Role, roles } from 'computation-management-formats/roles';
 import type { Stack } from '../../local/stack.ts';
-import { roles, type Role } from '../../shared/formats/roles.ts';
 import { loadBundled } from './bundled-functions.ts';
 import { SuiteState } from './suite-state.ts';
 

@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { numberedId } from 'computation-management-formats/identifiers';
 import type { EventFilter } from '../../shared/events/event-filter.ts';
 import type { NewEvent } from '../../shared/events/event.ts';
 import { appendEvents, isSealDue } from '../../shared/events/append-events.ts';
 import { parseHead, readHead } from '../../shared/events/stored-journal.ts';
 import { readEvents } from '../../shared/events/read-events.ts';
-import { numberedId } from '../../shared/formats/identifiers.ts';
 import { journalKeys } from '../../shared/table/keys.ts';
 import { queryPrefix, type Item, type Table } from '../../shared/table/table.ts';
 import { transact } from '../../shared/table/transaction.ts';

@@ -1,5 +1,5 @@
+import { domainId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
-import { domainId } from '../../shared/formats/identifiers.ts';
 import type { DomainManager, DomainUser } from '../../shared/domains/domain-manager.ts';
 import type { DomainContents, Removed } from '../../shared/domains/remove-from-storage.ts';
 import { isMain, parseOptions, portFromEnvironment, refuseOptions, runCommand } from '../../shared/command-line/arguments.ts';

@@ -1,5 +1,5 @@
-import { uploadContent } from 'computation-management-client/node';
 import type { Client, Schemas } from 'computation-management-client';
+import { uploadContent } from 'computation-management-client/node';
 import type { Cast } from './cast.ts';
 import { ensure } from './ensure.ts';
 import type { InputFile } from './input-file.ts';

@@ -1,5 +1,4 @@
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
-import { connectCvm, simulateCvm } from 'computation-management-simulated-cvm';
 import {
   type Client,
   createClient,
@@ -10,6 +9,7 @@ import {
   type Token,
   waitForRun,
 } from 'computation-management-client';
+import { connectCvm, simulateCvm } from 'computation-management-simulated-cvm';
 import { canaryNames, clearDomain, deleteAsset, deleteComputation } from './clear-domain.ts';
 import { ensure, Steps } from './steps.ts';
 

@@ -1,30 +1,24 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { description } from 'computation-management-formats/fields';
+import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
+import { certificate, computationName, fileName, mimeType, userId as user } from 'computation-management-formats/input-fields';
+import { approvalLevels, assetTypes, logLevels, mostConsumers } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { type Document, isMap, isNode, isPair, LineCounter, parseDocument } from 'yaml';
-import { assetTypes } from '../../../shared/formats/vocabulary.ts';
-import { assetInput } from '../../../shared/assets/asset-input.ts';
-import { agentConfigInput, logLevels } from '../../../shared/computations/agent-config.ts';
-import { approvalLevels, computationInput, mostConsumers } from '../../../shared/computations/computation.ts';
-import { holdsPrivateKey } from '../../../shared/formats/holds-private-key.ts';
 import { recordOf } from '../profile/profile.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { filesBeside, isMissing, shellWord, whyUnreadable } from '../terminal/shell-word.ts';
 
-/** What the service accepts. It would refuse an asset only after the computation is created. */
-const { name: computationName, description: computationDescription, owner } = computationInput.entries;
-const { file_name, description, mime_type } = assetInput.entries.asset.entries;
-
-const user = v.unwrap(owner);
 const path = v.pipe(v.string('Expected a path.'), v.nonEmpty('Expected a path.'));
 
 const assetFields = v.strictObject({
   file: path,
   type: v.picklist(assetTypes, 'Expected algorithm or dataset.'),
   /** The name in the manifest. Default: that of the file. */
-  name: v.exactOptional(file_name),
-  description: v.exactOptional(v.unwrap(description)),
-  mime_type: v.exactOptional(v.unwrap(mime_type)),
+  name: v.exactOptional(fileName),
+  description: v.exactOptional(description),
+  mime_type: v.exactOptional(mimeType),
   use: v.exactOptional(v.picklist(['open', 'approval'], 'Expected open or approval.')),
   content_access: v.exactOptional(v.picklist(['creator', 'domain'], 'Expected creator or domain.')),
 });
@@ -32,7 +26,7 @@ const asset = v.pipe(
   assetFields,
   v.forward(
     v.check(
-      ({ file, name }) => name !== undefined || v.is(file_name, basename(file)),
+      ({ file, name }) => name !== undefined || v.is(fileName, basename(file)),
       'The name of this file is not allowed. Add another one as name.',
     ),
     ['file'],
@@ -46,9 +40,8 @@ const party = v.strictObject({
   assets: v.optional(v.array(asset, 'Expected a list of assets.'), []),
 });
 
-const pem = v.unwrap(agentConfigInput.entries.server_key);
 const certificates = v.pipe(
-  pem,
+  certificate,
   v.check((text) => !holdsPrivateKey(text), 'This contains a private key, which every reader would see. Put it in server_key.'),
 );
 
@@ -59,14 +52,14 @@ const agentConfig = v.strictObject({
   cert_file: v.exactOptional(certificates),
   server_ca_file: v.exactOptional(certificates),
   client_ca_file: v.exactOptional(certificates),
-  server_key: v.exactOptional(pem),
+  server_key: v.exactOptional(certificate),
 });
 
 const computation = v.strictObject({
   /** Only needed if the owner has several computations of this name. */
   id: v.exactOptional(v.pipe(v.string(), v.uuid('Expected the identifier of a computation, a UUID.'))),
   name: computationName,
-  description: v.exactOptional(v.unwrap(computationDescription)),
+  description: v.exactOptional(description),
   owner: user,
   approval: v.exactOptional(v.picklist(approvalLevels, 'Expected none, all or all_signed.')),
   consumers: v.exactOptional(

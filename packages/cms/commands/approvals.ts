@@ -1,7 +1,7 @@
 import { constants, type KeyObject, sign } from 'node:crypto';
 import type { Command } from 'commander';
 import { ServiceProblem, wholeAnswer } from 'computation-management-client';
-import { approvalText, type Limits, limitsOf } from '../../../shared/approvals/approval-signature.ts';
+import { approvalText, type Limits, limitsOf } from 'computation-management-formats/approval-signature';
 import { computationId, named } from '../context/computation-reference.ts';
 import { confirm, type WrapAction } from '../context/context.ts';
 import { keyFile } from '../context/missing-items.ts';

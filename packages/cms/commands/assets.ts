@@ -2,7 +2,7 @@ import { lstat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Command } from 'commander';
 import { assetWithoutReading, type Client, type Item, type KnownAsset, sizeText } from 'computation-management-client';
-import { printable } from '../../../shared/formats/printable.ts';
+import { printable } from 'computation-management-formats/printable';
 import { computationId, named } from '../context/computation-reference.ts';
 import { confirm, type Context, type WrapAction } from '../context/context.ts';
 import { download } from '../files/transfers.ts';

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type Arguments, type Item, type Schemas, wholeAnswer } from 'computation-management-client';
-import { computationStatuses } from '../../../shared/computations/computation.ts';
-import { printable } from '../../../shared/formats/printable.ts';
+import { printable } from 'computation-management-formats/printable';
+import { computationStatuses } from 'computation-management-formats/vocabulary';
 import { computationId, computationVariable, named, thenUse, useComputation } from '../context/computation-reference.ts';
 import { confirm, type Context, type WrapAction } from '../context/context.ts';
 import { CmsError } from '../terminal/cms-error.ts';

@@ -1,11 +1,11 @@
 import { Option, type Command } from 'commander';
 import { type Item, watchEvents } from 'computation-management-client';
+import { printable } from 'computation-management-formats/printable';
 import type { WrapAction } from '../context/context.ts';
 import { computationId } from '../context/computation-reference.ts';
 import { detailsOf } from '../terminal/event-line.ts';
 import { relativeTime } from '../terminal/text.ts';
 import { type Column, table } from '../terminal/table.ts';
-import { printable } from '../../../shared/formats/printable.ts';
 import { addListOptions, noteMore, readList, type ListOptions } from './list.ts';
 
 interface Options extends ListOptions {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
 import { type Schemas, wholeAnswer } from 'computation-management-client';
-import { canonicalDigest } from '../../../shared/formats/canonical-json.ts';
-import { parsePublicKey } from '../../../shared/formats/public-key.ts';
-import { printable } from '../../../shared/formats/printable.ts';
+import { canonicalDigest } from 'computation-management-formats/canonical-json';
+import { printable } from 'computation-management-formats/printable';
+import { parsePublicKey } from 'computation-management-formats/public-key';
 import { computationId, nextRun } from '../context/computation-reference.ts';
 import type { WrapAction } from '../context/context.ts';
 import { formatMissing, isNothing, missingItems } from '../context/missing-items.ts';

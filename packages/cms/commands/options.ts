@@ -1,7 +1,5 @@
 import { type Argument, InvalidArgumentError, Option } from 'commander';
-import { assetTypes } from '../../../shared/formats/vocabulary.ts';
-import { logLevels } from '../../../shared/computations/agent-config.ts';
-import { approvalLevels } from '../../../shared/computations/computation.ts';
+import { approvalLevels, assetTypes, logLevels } from 'computation-management-formats/vocabulary';
 import { isWebAddress } from '../context/target.ts';
 
 export const approvalOption = () => new Option('--approval <LEVEL>', 'whose approval a run needs').choices(approvalLevels);

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { runStatuses } from '../../../shared/computations/run.ts';
+import { printable } from 'computation-management-formats/printable';
+import { runStatuses } from 'computation-management-formats/vocabulary';
 import type { WrapAction } from '../context/context.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { computationId, named, thenUse } from '../context/computation-reference.ts';
 import { relativeTime } from '../terminal/text.ts';
 import { statusColour } from '../terminal/table.ts';
-import { printable } from '../../../shared/formats/printable.ts';
 import { interrupted } from '../context/outages.ts';
 import { watchToEnd } from './watch-to-end.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';

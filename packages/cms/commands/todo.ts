@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import { printable } from 'computation-management-formats/printable';
 import { signedComputations, type WrapAction } from '../context/context.ts';
 import { approvalOf, keyFile, uploadOf } from '../context/missing-items.ts';
-import { printable } from '../../../shared/formats/printable.ts';
 
 export function addTodoCommand(program: Command, wrapAction: WrapAction): void {
   program

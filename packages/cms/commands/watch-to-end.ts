@@ -1,5 +1,5 @@
 import { type Client, retryUntilAborted, type Schemas, ServiceProblem, waitForRun } from 'computation-management-client';
-import { printable } from '../../../shared/formats/printable.ts';
+import { printable } from 'computation-management-formats/printable';
 import { named } from '../context/computation-reference.ts';
 import type { Connection, Context } from '../context/context.ts';
 import { interrupted } from '../context/outages.ts';

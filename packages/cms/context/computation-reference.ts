@@ -1,5 +1,5 @@
 import { pages } from 'computation-management-client';
-import { printable } from '../../../shared/formats/printable.ts';
+import { printable } from 'computation-management-formats/printable';
 import type { Profile } from '../profile/profile.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { shellWord } from '../terminal/shell-word.ts';

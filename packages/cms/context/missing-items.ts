@@ -1,4 +1,4 @@
-import { printable } from '../../../shared/formats/printable.ts';
+import { printable } from 'computation-management-formats/printable';
 import { shellWord } from '../terminal/shell-word.ts';
 
 /** What a run lacks, as the service lists it. */

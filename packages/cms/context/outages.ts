@@ -1,5 +1,5 @@
 import type { ServiceProblem } from 'computation-management-client';
-import { printable } from '../../../shared/formats/printable.ts';
+import { printable } from 'computation-management-formats/printable';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { sentence } from '../terminal/text.ts';

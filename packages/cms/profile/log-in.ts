@@ -1,7 +1,7 @@
 import { deviceSignIn, ServiceProblem, type TokenSet } from 'computation-management-client';
 import { loopbackSignIn } from 'computation-management-client/node';
+import { domainId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
-import { domainId } from '../../../shared/formats/identifiers.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Credentials, Profile } from './profile.ts';

@@ -1,6 +1,6 @@
 import { clientCredentials, issueLocalToken, type IssuerOptions, readClaims, refreshTokens } from 'computation-management-client';
+import { parseMembership } from 'computation-management-formats/roles';
 import * as v from 'valibot';
-import { parseMembership } from '../../../shared/formats/roles.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import type { Terminal } from '../terminal/terminal.ts';

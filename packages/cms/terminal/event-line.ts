@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import type { Schemas } from 'computation-management-client';
-import { printable } from '../../../shared/formats/printable.ts';
+import { printable } from 'computation-management-formats/printable';
 import { textWidth } from './text.ts';
 
 type Event = Schemas['Event'];

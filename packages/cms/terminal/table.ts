@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { printable } from '../../../shared/formats/printable.ts';
+import { printable } from 'computation-management-formats/printable';
 import type { Terminal } from './terminal.ts';
 import { textWidth, truncate } from './text.ts';
 

@@ -1,4 +1,4 @@
-import { printable } from '../../../shared/formats/printable.ts';
+import { printable } from 'computation-management-formats/printable';
 
 const segmenter = new Intl.Segmenter();
 const wide =

@@ -1,5 +1,5 @@
 import Alert from '@cloudscape-design/components/alert';
-import { type AccessAction, rolesWith } from '../../../shared/formats/roles.ts';
+import { type AccessAction, rolesWith } from 'computation-management-formats/roles';
 import { askForRole } from './permissions.ts';
 
 interface Props {

@@ -1,8 +1,8 @@
 import FileInput from '@cloudscape-design/components/file-input';
 import FormField from '@cloudscape-design/components/form-field';
 import Textarea from '@cloudscape-design/components/textarea';
+import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
 import { useState } from 'react';
-import { holdsPrivateKey } from '../../../shared/formats/holds-private-key.ts';
 import { useDomain, useFrame } from '../access/console-context.ts';
 import { ConfirmModal } from '../frame/confirm-modal.tsx';
 import { fieldErrors } from '../loading/problem-text.ts';

@@ -1,8 +1,8 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { canonicalDigest } from 'computation-management-formats/canonical-json';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { functionNames, type FunctionName } from '../../../infra/bundles/function-names.ts';
 import { startStack, type Stack } from '../../../local/stack.ts';
-import { canonicalDigest } from '../../../shared/formats/canonical-json.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import { changesLists, type Uses } from '../../../shared/runtime/uses.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';

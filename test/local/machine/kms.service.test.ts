@@ -1,9 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { keyObjectOf, verifiesEs256 } from 'computation-management-formats/es256';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { localKms } from '../../../local/machine/kms.ts';
-import { keyObjectOf, verifiesEs256 } from '../../../shared/evidence/es256.ts';
 import type { Kms } from '../../../shared/runtime/kms.ts';
 import { readPublishedKeys, sign } from '../../../shared/evidence/signing-key.ts';
 

@@ -2,12 +2,12 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { approvalText, isSignatureOf } from 'computation-management-formats/approval-signature';
+import { parsePublicKey } from 'computation-management-formats/public-key';
 import sshpk from 'sshpk';
 import { afterAll, describe, expect, it } from 'vitest';
 import { privateKeyBeside, publicKeyBeside, readPrivateKey } from '../../../packages/cms/files/key-files.ts';
 import { signApproval } from '../../../packages/cms/commands/approvals.ts';
-import { approvalText, isSignatureOf } from '../../../shared/approvals/approval-signature.ts';
-import { parsePublicKey } from '../../../shared/formats/public-key.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cms-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,15 +1,13 @@
 import { createHash, generateKeyPairSync, randomUUID, sign, constants, type KeyObject } from 'node:crypto';
+import { approvalText, limitsOf } from 'computation-management-formats/approval-signature';
+import { canonicalDigest, canonicalJson, configDigest, startDigest } from 'computation-management-formats/canonical-json';
+import { numberedId } from 'computation-management-formats/identifiers';
+import { parsePublicKey } from 'computation-management-formats/public-key';
 import * as v from 'valibot';
-import { approvalText, limitsOf } from '../../../shared/approvals/approval-signature.ts';
-import { configDigest } from '../../../shared/approvals/readiness.ts';
-import { canonicalDigest, canonicalJson } from '../../../shared/formats/canonical-json.ts';
 import type { Event, NewEvent } from '../../../shared/events/event.ts';
 import { chainedEvent, publicEvent, storedEvent } from '../../../shared/events/stored-journal.ts';
 import { statementSchema } from '../../../shared/evidence/evidence.ts';
 import { publicJwkOf } from '../../../shared/evidence/es256.ts';
-import { numberedId } from '../../../shared/formats/identifiers.ts';
-import { parsePublicKey } from '../../../shared/formats/public-key.ts';
-import { startDigest } from '../../../shared/manifest/run-snapshot.ts';
 import { anEvent } from '../../support/append-to-journal.ts';
 
 const at = (second: number) => new Date(Date.parse('2025-07-17T08:00:00.000Z') + second * 1000).toISOString();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { canonicalJson, hashOfEvent } from 'computation-management-formats/canonical-json';
 import type { Event } from '../../../shared/events/event.ts';
-import { canonicalJson, hashOfEvent } from '../../../shared/formats/canonical-json.ts';
 import { filesOf, type Genuine } from './genuine-evidence.ts';
 
 export type Files = ReturnType<typeof filesOf>;

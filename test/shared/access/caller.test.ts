@@ -1,14 +1,6 @@
+import { reporters, system } from 'computation-management-formats/vocabulary';
 import { describe, expect, it } from 'vitest';
-import {
-  callerOf,
-  providing,
-  relationsOf,
-  requireAccess,
-  requireAction,
-  type Caller,
-  reporters,
-  system,
-} from '../../../shared/access/caller.ts';
+import { type Caller, callerOf, providing, relationsOf, requireAccess, requireAction } from '../../../shared/access/caller.ts';
 
 const rolesIn = (groups: unknown, domain = 'd1') => [...callerOf({ sub: 'a', groups }, 'groups', domain).roles].sort();
 

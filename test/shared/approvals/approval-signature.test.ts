@@ -1,7 +1,7 @@
 import { constants, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
+import { approvalText, isSignatureOf } from 'computation-management-formats/approval-signature';
+import { canonicalDigest } from 'computation-management-formats/canonical-json';
 import { describe, expect, it } from 'vitest';
-import { approvalText, isSignatureOf } from '../../../shared/approvals/approval-signature.ts';
-import { canonicalDigest } from '../../../shared/formats/canonical-json.ts';
 
 const digest = 'ab'.repeat(32);
 const approved = { domain: 'd1', computationId: 'c1', digest };

@@ -1,13 +1,6 @@
+import { canonicalDigest, configDigest } from 'computation-management-formats/canonical-json';
 import { describe, expect, it } from 'vitest';
-import {
-  becauseOf,
-  configDigest,
-  digestedManifestOf,
-  isStale,
-  neededApprovals,
-  readinessOf,
-} from '../../../shared/approvals/readiness.ts';
-import { canonicalDigest } from '../../../shared/formats/canonical-json.ts';
+import { becauseOf, digestedManifestOf, isStale, neededApprovals, readinessOf } from '../../../shared/approvals/readiness.ts';
 import { defaultAgentConfig, storedInPlainText } from '../../../shared/computations/agent-config.ts';
 import type { StoredApproval } from '../../../shared/manifest/stored-approval.ts';
 import { buildManifest, type Inputs } from '../../../shared/manifest/manifest.ts';

@@ -1,6 +1,6 @@
+import { numberedId } from 'computation-management-formats/identifiers';
 import { describe, expect, it } from 'vitest';
 import { replaceConsumers } from '../../../shared/computations/change-computation.ts';
-import { numberedId } from '../../../shared/formats/identifiers.ts';
 import { computationKeys, userKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { numberedId } from 'computation-management-formats/identifiers';
 import { describe, expect, it } from 'vitest';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { getContent, putContent, uploadKey } from '../../../shared/assets/content-store.ts';
@@ -14,7 +15,6 @@ import { getItem, type Item } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
 import { collectContent } from '../../../shared/deletion/collect-content.ts';
-import { numberedId } from '../../../shared/formats/identifiers.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
 import { contentKeys, dieAtEveryCall } from '../../support/builders-purge.ts';

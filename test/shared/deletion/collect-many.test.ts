@@ -1,7 +1,7 @@
+import { numberedId } from 'computation-management-formats/identifiers';
 import { expect, it } from 'vitest';
 import { contentCheckItem } from '../../../shared/assets/content-check.ts';
 import { collectContent } from '../../../shared/deletion/collect-content.ts';
-import { numberedId } from '../../../shared/formats/identifiers.ts';
 import { putItems } from '../../../shared/table/writes.ts';
 import { amount } from '../../support/amounts.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';

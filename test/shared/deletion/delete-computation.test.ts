@@ -1,7 +1,7 @@
+import { numberOf } from 'computation-management-formats/identifiers';
 import { describe, expect, it } from 'vitest';
 import { readComputation } from '../../../shared/computations/read-computation.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
-import { numberOf } from '../../../shared/formats/identifiers.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { nameOfResource } from '../../../shared/lists/log.ts';
 import { readLog } from '../../../shared/lists/unfolded-entries.ts';

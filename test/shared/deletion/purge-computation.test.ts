@@ -1,3 +1,4 @@
+import { numberOf } from 'computation-management-formats/identifiers';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
@@ -5,7 +6,6 @@ import { linkAsset, unlinkAsset } from '../../../shared/links/link-asset.ts';
 import { purgeListings } from '../../../shared/deletion/purge-computation.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
-import { numberOf } from '../../../shared/formats/identifiers.ts';
 import { foldChanges } from '../../../shared/lists/fold.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { nameOfResource } from '../../../shared/lists/log.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { numberedId, numberOf } from 'computation-management-formats/identifiers';
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { findPosition } from '../../../shared/events/read-events.ts';
-import { numberedId, numberOf } from '../../../shared/formats/identifiers.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';

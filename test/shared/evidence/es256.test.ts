@@ -1,8 +1,9 @@
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
+import { keyObjectOf, verifiesEs256 } from 'computation-management-formats/es256';
 import fc from 'fast-check';
 import { calculateJwkThumbprint } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { joinedSignature, keyObjectOf, publicJwkOf, verifiesEs256 } from '../../../shared/evidence/es256.ts';
+import { joinedSignature, publicJwkOf } from '../../../shared/evidence/es256.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const signed = (text: string, dsaEncoding: 'der' | 'ieee-p1363', key: KeyObject = privateKey) =>

@@ -1,8 +1,8 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { canonicalDigest } from 'computation-management-formats/canonical-json';
 import { checkEvidence } from 'computation-management-verify';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as v from 'valibot';
-import { canonicalDigest } from '../../../shared/formats/canonical-json.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { statementSchema, type Statement } from '../../../shared/evidence/evidence.ts';

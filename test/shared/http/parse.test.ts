@@ -1,9 +1,9 @@
+import { strictObject, text } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { assetInput } from '../../../shared/assets/asset-input.ts';
 import { ServiceError } from '../../../shared/runtime/errors.ts';
 import { parseInput } from '../../../shared/http/parse.ts';
-import { strictObject, text } from '../../../shared/formats/fields.ts';
 import { paging } from '../../../shared/http/query-parameters.ts';
 
 const body = strictObject({

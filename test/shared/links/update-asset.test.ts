@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { numberedId } from 'computation-management-formats/identifiers';
 import { describe, expect, it } from 'vitest';
 import type { AssetReplacement } from '../../../shared/assets/asset-input.ts';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
@@ -7,7 +8,6 @@ import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { changeInputsLater } from '../../../shared/links/change-linked-computations.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
-import { numberedId } from '../../../shared/formats/identifiers.ts';
 import { aComputation, anAsset, byAlice, publicKey, startStores } from '../../support/builders-store.ts';
 import { addHalfLinks } from '../../support/half-links.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';

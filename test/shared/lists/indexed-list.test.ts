@@ -1,7 +1,5 @@
+import { assetTypes, computationStatuses, runStatuses } from 'computation-management-formats/vocabulary';
 import { describe, expect, it } from 'vitest';
-import { assetTypes } from '../../../shared/formats/vocabulary.ts';
-import { computationStatuses } from '../../../shared/computations/computation.ts';
-import { runStatuses } from '../../../shared/computations/run.ts';
 import { indexedLists, stateOf, type IndexedList } from '../../../shared/lists/indexed-list.ts';
 
 const filters: [string, IndexedList, readonly string[]][] = [

@@ -1,7 +1,7 @@
+import { numberedId, numberOf } from 'computation-management-formats/identifiers';
 import { describe, expect, it } from 'vitest';
 import { readToChange, type ComputationToChange } from '../../../shared/computations/change-computation.ts';
 import type { Run } from '../../../shared/computations/run.ts';
-import { numberedId, numberOf } from '../../../shared/formats/identifiers.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { nameOfResource } from '../../../shared/lists/log.ts';
 import { readLog } from '../../../shared/lists/unfolded-entries.ts';

@@ -1,3 +1,4 @@
+import { numberedId } from 'computation-management-formats/identifiers';
 import { describe, expect, it, vi } from 'vitest';
 import { readCvm } from '../../../shared/cvms/read-cvms.ts';
 import { registerCvm } from '../../../shared/cvms/change-cvm.ts';
@@ -7,7 +8,6 @@ import { readClaim } from '../../../shared/runs/claim.ts';
 import { readRun, runKey } from '../../../shared/computations/read-run.ts';
 import type { InvalidReport, Report } from '../../../shared/runs/report.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
-import { numberedId } from '../../../shared/formats/identifiers.ts';
 import { cvmKeys, runKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { anAgentEvent, aRunOnNewCvm, byAlice, endRunWith, startStores } from '../../support/builders-store.ts';

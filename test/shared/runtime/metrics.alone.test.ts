@@ -1,10 +1,10 @@
+import { numberedId } from 'computation-management-formats/identifiers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { putContentCheck } from '../../../shared/assets/content-check.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { collectContent } from '../../../shared/deletion/collect-content.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
-import { numberedId } from '../../../shared/formats/identifiers.ts';
 import { foldDueLists } from '../../../shared/lists/fold-due.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { dueFoldKeys, purgeKeys, writableKey } from '../../../shared/table/keys.ts';

@@ -1,4 +1,5 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { numberedId } from 'computation-management-formats/identifiers';
 import { describe, expect, it } from 'vitest';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { receiveUpload } from '../../../shared/assets/receive-upload.ts';
@@ -10,7 +11,6 @@ import { createComputation } from '../../../shared/computations/create-computati
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
-import { numberedId } from '../../../shared/formats/identifiers.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { linkAsset, unlinkAsset } from '../../../shared/links/link-asset.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';

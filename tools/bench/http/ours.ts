@@ -1,10 +1,10 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { issueLocalToken } from 'computation-management-client';
+import { numberedId } from 'computation-management-formats/identifiers';
 import { startDynamoDb } from '../../../local/dynamodb/dynamodb.ts';
 import { freePort } from '../../../local/machine/listen.ts';
 import { localCredentials, local } from '../../../local/machine/environment.ts';
 import { deletePartition } from '../../../shared/deletion/delete-partition.ts';
-import { numberedId } from '../../../shared/formats/identifiers.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { documentClient } from '../../../shared/table/open-table.ts';
 import { indexKeys } from '../../../shared/table/index-keys.ts';

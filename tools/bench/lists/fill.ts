@@ -1,4 +1,4 @@
-import { numberedId } from '../../../shared/formats/identifiers.ts';
+import { numberedId } from 'computation-management-formats/identifiers';
 import { changeTree } from '../../../shared/lists/change-tree.ts';
 import { buildTree } from './build-tree.ts';
 import { headOfTrees } from '../../../shared/lists/build-trees.ts';

@@ -1,3 +1,4 @@
+import { approvalText } from 'computation-management-formats/approval-signature';
 import { describe, expect, it } from 'vitest';
 import {
   approvalRows,
@@ -8,7 +9,6 @@ import {
   mayApprove,
   textToSign,
 } from '../../../../packages/console/approvals/approval.ts';
-import { approvalText } from '../../../../shared/approvals/approval-signature.ts';
 
 const approval = (user: string, fields: { stale?: boolean; signed?: boolean } = {}) => ({
   user,

@@ -24,3 +24,27 @@ export function hashOfEvent(event: Readonly<Record<string, unknown>>): string {
   const { hash: _, ...hashed } = event;
   return createHash('sha256').update(canonicalJson(hashed)).digest('hex');
 }
+
+/**
+ * What a statement about a run says of its start (docs/contract.md, section 10). A field that is added inside must be absent for
+ * earlier runs.
+ */
+interface StatedStart {
+  manifest: object;
+  /** Without the private key. */
+  agent_config: object;
+  assets: unknown;
+  approvals: unknown;
+  approval?: unknown;
+  result_consumers?: unknown;
+}
+
+/** Returns the digest by which the event `started` commits to what its run was started with. */
+export function startDigest({ manifest, agent_config, assets, approvals, approval, result_consumers }: StatedStart): string {
+  return canonicalDigest({ manifest, agent_config, assets, approvals, approval, result_consumers });
+}
+
+/** Returns the digest of what an approval covers of the agent's configuration: all but its log level and its private key. */
+export function configDigest({ log_level: _level, server_key: _key, ...covered }: Partial<Record<string, unknown>>): string {
+  return canonicalDigest(covered);
+}

@@ -1,5 +1,5 @@
 import { constants, createPublicKey, verify, type KeyObject } from 'node:crypto';
-import { canonicalDigest } from '../formats/canonical-json.ts';
+import { canonicalDigest } from './canonical-json.ts';
 
 export interface Limits {
   cvm_ids?: string[];

@@ -1,5 +1,5 @@
+import { canonicalDigest, canonicalJson } from 'computation-management-formats/canonical-json';
 import { describe, expect, it } from 'vitest';
-import { canonicalDigest, canonicalJson } from '../../../shared/formats/canonical-json.ts';
 
 describe('canonicalJson', () => {
   it('writes the example of RFC 8785, section 3.2.3', () => {

@@ -1,6 +1,6 @@
+import { numberedId, numberOf } from 'computation-management-formats/identifiers';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { numberedId, numberOf } from '../../../shared/formats/identifiers.ts';
 
 describe('numberedId', () => {
   it('returns a lower-case UUID of version 8 that contains its number', () => {

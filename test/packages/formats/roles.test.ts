@@ -1,5 +1,5 @@
+import { isRole, roles } from 'computation-management-formats/roles';
 import { describe, expect, it } from 'vitest';
-import { isRole, roles } from '../../../shared/formats/roles.ts';
 
 const allButCvms = [
   'view',

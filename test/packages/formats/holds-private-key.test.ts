@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
 import { expect, it } from 'vitest';
-import { holdsPrivateKey } from '../../../shared/formats/holds-private-key.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 

@@ -1,8 +1,8 @@
 import { createPublicKey, generateKeyPairSync, X509Certificate, type KeyObject } from 'node:crypto';
+import { InvalidKeyError, parsePublicKey } from 'computation-management-formats/public-key';
 import fc from 'fast-check';
 import sshpk from 'sshpk';
 import { describe, expect, it } from 'vitest';
-import { InvalidKeyError, parsePublicKey } from '../../../shared/formats/public-key.ts';
 import { certificatePem, opensshKeys } from './openssh-keys.ts';
 
 interface Pair {

@@ -1,6 +1,6 @@
+import { givenTimestamp, timeOf } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { givenTimestamp, timeOf } from '../../../shared/formats/timestamps.ts';
 
 describe('a time that a client gives', () => {
   it.each([
