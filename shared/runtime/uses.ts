@@ -46,5 +46,5 @@ export const changesLists = [
   'BatchWriteItem',
 ] as const;
 
-/** Takes and frees a slot for a wait (shared/waits/wait-slot.ts). */
+/** Takes and frees a slot for a wait (shared/waits/wait.ts). */
 export const waiting = ['Query', 'PutItem', 'DeleteItem'] as const;

@@ -281,7 +281,7 @@ export const contentCheckKeys = {
   ],
 };
 
-/** The waits of an endpoint that are in progress: an item for each slot that is taken (shared/waits/wait-slot.ts). */
+/** The waits of an endpoint that are in progress: an item for each slot that is taken (shared/waits/wait.ts). */
 export const waitKeys = {
   slot: (endpoint: string, slot: number): Key => writableKey(`waits#${endpoint}`, `slot#${padded(slot, 4)}`),
 };

@@ -4,7 +4,7 @@ import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { writableKey } from '../../../shared/table/keys.ts';
 import { getItem, queryPartition } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
-import { deleteItems, putItem, removeAttributes, updateExisting } from '../../../shared/table/writes.ts';
+import { deleteItems, putItem, removeAttributes, updateExisting, incrementBy } from '../../../shared/table/writes.ts';
 import { startAwsTable } from '../../support/aws-dynamodb/aws-table.ts';
 import { startBusyTable } from '../../support/busy-table.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
@@ -86,5 +86,14 @@ describe('deleteItems', () => {
     expect(await getItem(table, key)).toBeUndefined();
     expect(log).toEqual(['send', 'pause', 'send']);
     await stop();
+  });
+});
+
+describe('incrementBy', () => {
+  it('begins at 0, and returns a different number to every caller', async () => {
+    const key = writableKey('a', 'counter');
+    const numbers = await Promise.all(Array.from({ length: 20 }, () => incrementBy(embedded.table, key, 1)));
+    expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+    expect(await incrementBy(embedded.table, key, 5)).toBe(25);
   });
 });
