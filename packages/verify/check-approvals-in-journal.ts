@@ -13,7 +13,7 @@ import { detailsOf, nameOf, type Approval, type ChainedEvent, type Statement } f
  */
 export function checkApprovalsInJournal({ approvals, agent_config }: Statement, before: ChainedEvent[]): Finding[] {
   const [first] = before;
-  if (!first || approvals === null || approvals.length === 0) return [];
+  if (!first || approvals.length === 0) return [];
   const isWhole = isBeginning(first);
   const config = configDigest(agent_config);
   const known = approvals.flatMap((approval) => {
@@ -41,8 +41,7 @@ function checkLastOne(approval: Approval, event: ChainedEvent | undefined, confi
   if (!isDeepStrictEqual(given, stated)) {
     return [fails(`The last approval of ${user} before the run was another one: ${nameOf(event)}.`)];
   }
-  // Earlier versions of the service did not record it.
-  if (details['config_digest'] !== undefined && details['config_digest'] !== config) {
+  if (details['config_digest'] !== config) {
     return [fails(`${user} approved another configuration of the agent: ${nameOf(event)}.`)];
   }
   return [];
@@ -53,7 +52,6 @@ function checkKey({ user, key }: Approval, before: ChainedEvent[], isWhole: bool
   if (key === null) return [];
   const upload = before.findLast(({ event_type, originator }) => originator === user && event_type === 'key_uploaded');
   if (!upload) return isWhole ? [fails(`${user} signed with a key, but the journal has no upload of one before the run.`)] : [];
-  const fingerprint = detailsOf(upload)['fingerprint'];
-  if (fingerprint === undefined || fingerprint === fingerprintOf(key)) return [];
+  if (detailsOf(upload)['fingerprint'] === fingerprintOf(key)) return [];
   return [fails(`${user} signed with another key than the last one uploaded before the run: ${nameOf(upload)}.`)];
 }

@@ -6,22 +6,16 @@ import type { Approval, Statement } from './statement.ts';
 
 /** Checks the assets against the manifest, and the approvals of those who had to give one. */
 export function checkApprovals(statement: Statement): Finding[] {
-  const { assets, approvals } = statement;
-  if (assets === null || approvals === null) {
-    return [note('An earlier version of the service started the run. It recorded neither assets nor approvals.')];
-  }
   return [
-    ...checkAssets(statement, assets),
-    ...approvals.map((approval) => checkApproval(statement, approval)),
-    ...checkLevel(statement, assets, approvals),
+    ...checkAssets(statement),
+    ...statement.approvals.map((approval) => checkApproval(statement, approval)),
+    ...checkLevel(statement),
   ];
 }
 
-type Asset = NonNullable<Statement['assets']>[number];
-
-function checkAssets({ manifest, approvals }: Statement, assets: Asset[]): Finding[] {
+function checkAssets({ manifest, assets, approvals }: Statement): Finding[] {
   const inManifest = [manifest.algorithm, ...manifest.datasets].map(({ hash }) => Buffer.from(hash).toString('hex'));
-  const approvers = new Set(approvals?.map(({ user }) => user));
+  const approvers = new Set(approvals.map(({ user }) => user));
   const withoutWord = assets.filter(({ use, creator }) => use !== 'open' && !approvers.has(creator));
   return [
     check(
@@ -34,15 +28,12 @@ function checkAssets({ manifest, approvals }: Statement, assets: Asset[]): Findi
 }
 
 /** Checks that everyone approved, and signed, whose approval the computation demands. */
-function checkLevel({ approval, result_consumers, manifest }: Statement, assets: Asset[], approvals: Approval[]): Finding[] {
-  if (approval == null || result_consumers == null) {
-    return [note('An earlier version of the service made this statement. It does not say which approvals the run required.')];
-  }
+function checkLevel({ approval, result_consumers, manifest, assets, approvals }: Statement): Finding[] {
   const ofConsumers = manifest.result_consumers.map(({ user_key }, index) => ({ user_key, user: result_consumers[index] ?? '' }));
   if (result_consumers.length !== ofConsumers.length) {
     return [fails('The result consumers are not those of the manifest: their numbers differ.')];
   }
-  if (approval === 'none') return checkUses(assets, approvals);
+  if (approval === 'none') return checkUses({ assets, approvals });
   if (approval !== 'all' && approval !== 'all_signed')
     return [fails(`The approval that the computation demands is unknown: ${approval}.`)];
 
@@ -69,7 +60,7 @@ function isUnsigned(approval: Approval | undefined): boolean {
 }
 
 /** Reports who approved where only assets demand it. checkAssets reports missing approvals. */
-function checkUses(assets: Asset[], approvals: Approval[]): Finding[] {
+function checkUses({ assets, approvals }: Pick<Statement, 'assets' | 'approvals'>): Finding[] {
   const needed = [...new Set(assets.flatMap(({ use, creator }) => (use === 'open' ? [] : [creator])))];
   if (needed.length === 0) return [holds('The run needed no approval: neither the computation nor an asset demanded one.')];
   if (!needed.every((creator) => approvals.some(({ user }) => user === creator))) return [];

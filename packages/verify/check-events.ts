@@ -10,7 +10,6 @@ import { chainedEvent, detailsOf, nameOf, type ChainedEvent, type Statement } fr
 export function checkOwnEvents({ events }: Statement): Finding[] {
   return [events.started, events.last].map((event) => {
     const what = `The event ${nameOf(event)} in the statement`;
-    if (event.hash === undefined) return fails(`${what} has no hash: an earlier version of the service recorded it.`);
     return check(
       hasOwnHash(event),
       `${what} has the hash of its content.`,
@@ -32,9 +31,7 @@ export function checkJournal(statement: Statement, given: Page[]): Finding[] {
   const problems = [
     ...checkCounts(pages, isNewestFirst),
     ...events.flatMap((event) =>
-      event.hash !== undefined && !hasOwnHash(event)
-        ? [fails(`The event ${nameOf(event)} was changed: its hash is not that of its content.`)]
-        : [],
+      hasOwnHash(event) ? [] : [fails(`The event ${nameOf(event)} was changed: its hash is not that of its content.`)],
     ),
     ...events.flatMap((event, index) => checkLink(event, events[index - 1], events)),
   ];
@@ -42,7 +39,8 @@ export function checkJournal(statement: Statement, given: Page[]): Finding[] {
   const end = events.findIndex((event) => isSame(event, last));
   if (first < 0) problems.push(fails(`The event ${nameOf(started)}, with which the run began, is missing or was changed.`));
   if (end < 0) problems.push(fails(`The event ${nameOf(last)}, with which the run ended, is missing or was changed.`));
-  if (first >= 0 && end >= 0) problems.push(...checkRange(events.slice(first, end + 1)));
+  if (first >= 0 && end >= 0 && end <= first)
+    problems.push(fails('The event with which the run ended comes before the one with which it began.'));
   const count = end - first + 1;
   return [
     ...(problems.length === 0
@@ -70,9 +68,8 @@ function otherAttestations({ run, attestation_hash }: Statement, events: Chained
 }
 
 function checkLink(event: ChainedEvent, before: ChainedEvent | undefined, all: ChainedEvent[]): Finding[] {
-  if (!before || event.hash === undefined) return [];
-  if (event.previous_hash === (before.hash ?? '')) return [];
-  const isElsewhere = all.some((other) => other.hash !== undefined && other.hash === event.previous_hash);
+  if (!before || event.previous_hash === before.hash) return [];
+  const isElsewhere = all.some((other) => other.hash === event.previous_hash);
   return [
     fails(
       isElsewhere
@@ -82,35 +79,17 @@ function checkLink(event: ChainedEvent, before: ChainedEvent | undefined, all: C
   ];
 }
 
-function checkRange(events: ChainedEvent[]): Finding[] {
-  if (events.length < 2) return [fails('The event with which the run ended comes before the one with which it began.')];
-  const unchained = events.find((event) => event.hash === undefined);
-  return unchained
-    ? [fails(`The event ${nameOf(unchained)} of the run has no hash, so nothing commits to the events before it.`)]
-    : [];
-}
-
 function notCovered(events: ChainedEvent[], end: number): Finding[] {
   const later = end < 0 ? [] : events.slice(end + 1);
-  const unchained = events.filter((event) => event.hash === undefined);
-  return [
-    ...(later.length > 0
-      ? [note(`The statement does not cover ${counted(later)} after the end of the run: ${listed(later)}.`)]
-      : []),
-    ...(unchained.length > 0
-      ? [note(`${capital(counted(unchained))} without a hash may have been changed: ${listed(unchained)}.`)]
-      : []),
-  ];
+  if (later.length === 0) return [];
+  const counted = later.length === 1 ? 'one event' : `${later.length} events`;
+  return [note(`The statement does not cover ${counted} after the end of the run: ${later.map(nameOf).join(', ')}.`)];
 }
 
 function hasOwnHash(event: ChainedEvent): boolean {
-  return event.previous_hash !== undefined && hashOfEvent(event) === event.hash;
+  return hashOfEvent(event) === event.hash;
 }
 
 function isSame(one: ChainedEvent, other: ChainedEvent): boolean {
   return canonicalJson(one) === canonicalJson(other);
 }
-
-const counted = ({ length }: ChainedEvent[]) => (length === 1 ? 'one event' : `${length} events`);
-const listed = (events: ChainedEvent[]) => events.map(nameOf).join(', ');
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -43,7 +43,7 @@ export function checkBeginning(events: ChainedEvent[], pages: Page[], isNewestFi
 
 /** Whether no event of the journal comes before this one. */
 export function isBeginning({ event_type, previous_hash }: ChainedEvent): boolean {
-  return event_type === 'created' && (previous_hash ?? '') === '';
+  return event_type === 'created' && previous_hash === '';
 }
 
 /** Whether the counts in the pages leave no room for events before the first one. */

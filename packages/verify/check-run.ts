@@ -9,7 +9,7 @@ export function checkRun(statement: Statement): Finding[] {
   const places = [
     ['run.computation_id', run.computation_id === computation],
     ['manifest.id', manifest.id === computation],
-    ['run.manifest_digest', (run['manifest_digest'] ?? manifest_digest) === manifest_digest],
+    ['run.manifest_digest', run.manifest_digest === manifest_digest],
     ['events.started', started.event_type === 'started' && isOf(run, started) && started.originator === run.started_by],
     ['events.last', last.event_type === run.status && isOf(run, last) && last.timestamp >= started.timestamp],
   ] as const;
@@ -43,9 +43,6 @@ export function checkRun(statement: Statement): Finding[] {
 function checkStart(statement: Statement): Finding {
   const { started } = statement.events;
   const { manifest_digest, start_digest } = detailsOf(started);
-  if (manifest_digest === undefined && start_digest === undefined) {
-    return note(`An earlier version of the service recorded ${nameOf(started)}: no event says what the run was started with.`);
-  }
   return check(
     manifest_digest === statement.manifest_digest && start_digest === startDigest(statement),
     `The run was started with this manifest, configuration, assets and approvals: ${nameOf(started)} has their digest.`,

@@ -15,15 +15,15 @@ export interface Journal {
 }
 
 /**
- * Puts pages that were given in any order into that of the journal, by the time and the number of their first events. It does not
- * matter what is put where: the chain is checked afterwards.
+ * Puts pages that were given in any order into that of the journal, by the numbers of their first events. It does not matter what is
+ * put where: the chain is checked afterwards.
  */
 export function inOrder(given: PageOfEvents[]): Journal {
   const isNewestFirst = areNewestFirst(given.flatMap(({ events }) => events));
   const oldestFirst = isNewestFirst
     ? given.map((page) => ({ ...page, events: page.events.toReversed() })).toReversed()
     : [...given];
-  const pages = oldestFirst.sort(({ events: [one] }, { events: [other] }) => comparePlaces(one, other));
+  const pages = oldestFirst.sort(({ events: [one] }, { events: [other] }) => numberIn(one) - numberIn(other));
   const events = pages.flatMap((page) => page.events);
   return { pages: isNewestFirst ? pages.toReversed() : pages, events, isNewestFirst };
 }
@@ -31,15 +31,8 @@ export function inOrder(given: PageOfEvents[]): Journal {
 /** Only adjacent events of one chain are compared, so the order of the list shows in which direction most of them fit. */
 function areNewestFirst(events: ChainedEvent[]): boolean {
   const fitting = (list: ChainedEvent[]) =>
-    list.filter((event, index) => index > 0 && event.hash !== undefined && event.previous_hash === list[index - 1]?.hash).length;
+    list.filter((event, index) => index > 0 && event.previous_hash === list[index - 1]?.hash).length;
   return fitting(events.toReversed()) > fitting(events);
-}
-
-/** Events of earlier versions have no number. Those that one change recorded have the same time. */
-function comparePlaces(one: ChainedEvent | undefined, other: ChainedEvent | undefined): number {
-  const [time, otherTime] = [one?.timestamp ?? '', other?.timestamp ?? ''];
-  if (time !== otherTime) return time < otherTime ? -1 : 1;
-  return numberIn(one) - numberIn(other);
 }
 
 const numberIn = (event: ChainedEvent | undefined) => (event && numberOf(event.id)) ?? 0;

@@ -6,12 +6,14 @@ const hash = v.array(v.number());
 export const chainedEvent = v.looseObject({
   id: v.string(),
   event_type: v.string(),
+  details: v.string(),
   run_id: v.string(),
   timestamp: v.string(),
   originator: v.string(),
   cvm_id: v.string(),
-  previous_hash: v.optional(v.string()),
-  hash: v.optional(v.string()),
+  status: v.string(),
+  previous_hash: v.string(),
+  hash: v.string(),
 });
 export type ChainedEvent = v.InferOutput<typeof chainedEvent>;
 
@@ -20,7 +22,6 @@ export const nameOf = ({ event_type, id }: ChainedEvent) => `${event_type} (${id
 
 /** Returns the details that the service itself wrote. None if they are no JSON object, as those of an agent may be. */
 export function detailsOf({ details }: ChainedEvent): Record<string, unknown> {
-  if (typeof details !== 'string') return {};
   const read = v.safeParse(v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown())), fromBase64(details));
   return read.success ? read.output : {};
 }
@@ -36,12 +37,15 @@ const approval = v.looseObject({
   expires_at: v.nullable(v.string()),
   signature: v.nullable(v.string()),
   key: v.nullable(v.string()),
+  approved_at: v.string(),
 });
 export type Approval = v.InferOutput<typeof approval>;
 
+const file = v.looseObject({ hash, user_key: v.string() });
+
 /**
- * The parts of a statement that are checked (docs/contract.md, section 10). Declared here and not taken from the service, so that a
- * statement of any version can be checked.
+ * The members that every statement has (docs/contract.md, section 10), and which of them may be null. Declared here and not taken from
+ * the service: a service must not be able to leave out what it does not want to show.
  */
 export const statementSchema = v.looseObject({
   type: v.literal('computation-evidence:v1'),
@@ -53,21 +57,34 @@ export const statementSchema = v.looseObject({
     cvm_id: v.string(),
     status: v.string(),
     started_at: v.string(),
+    ended_at: v.string(),
     started_by: v.string(),
+    reason: v.nullable(v.string()),
+    manifest_digest: v.string(),
   }),
   manifest: v.looseObject({
     id: v.string(),
-    datasets: v.array(v.looseObject({ hash })),
-    algorithm: v.looseObject({ hash }),
+    name: v.string(),
+    description: v.string(),
+    datasets: v.array(v.looseObject({ ...file.entries, filename: v.string() })),
+    algorithm: file,
     result_consumers: v.array(v.looseObject({ user_key: v.string() })),
   }),
   manifest_digest: v.string(),
-  agent_config: v.looseObject({}),
-  assets: v.nullable(v.array(asset)),
-  approvals: v.nullable(v.array(approval)),
-  approval: v.optional(v.nullable(v.string())),
-  result_consumers: v.optional(v.nullable(v.array(v.string()))),
+  agent_config: v.looseObject({
+    log_level: v.string(),
+    cert_file: v.string(),
+    server_ca_file: v.string(),
+    client_ca_file: v.string(),
+    attested_tls: v.boolean(),
+  }),
+  assets: v.array(asset),
+  approvals: v.array(approval),
+  approval: v.string(),
+  result_consumers: v.array(v.string()),
   events: v.looseObject({ started: chainedEvent, last: chainedEvent }),
   attestation_hash: v.nullable(v.string()),
+  service_version: v.string(),
+  issued_at: v.string(),
 });
 export type Statement = v.InferOutput<typeof statementSchema>;

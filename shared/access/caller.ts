@@ -93,7 +93,7 @@ export function requireAccess(caller: Caller, access: Access, relations: Relatio
   throw forbidden(caller, access);
 }
 
-/** A reserved name has no relations, even if an earlier version took it as an owner. So no event names it as the user. */
+/** A reserved name has no relations, so that no event names it as the user. */
 function hasRelation({ id }: Caller, relation: Relation, relations: Relations): boolean {
   if (isReservedName(id)) return false;
   const users = relations[relation] ?? [];

@@ -3,7 +3,7 @@ import { timeOf } from 'computation-management-formats/timestamps';
 import { withoutServerKey } from '../computations/agent-config.ts';
 import { assetsPerComputation } from '../computations/computation.ts';
 import { assetsOf, buildManifest, type Inputs, type Manifest, type MissingItems, resultConsumers } from '../manifest/manifest.ts';
-import type { ApprovalOfRun, NewSnapshot } from '../manifest/run-snapshot.ts';
+import type { ApprovalOfRun, RunSnapshot } from '../manifest/run-snapshot.ts';
 import type { StoredApproval } from '../manifest/stored-approval.ts';
 
 /** A user whose approval a run needs. */
@@ -98,7 +98,7 @@ const snapshotLimitInBytes = 380 * 1024;
 /** What a run would start with, and what is missing before it. */
 export interface Readiness {
   /** Undefined while something of the manifest is missing. Missing approvals do not matter. */
-  snapshot: NewSnapshot | undefined;
+  snapshot: RunSnapshot | undefined;
   /** Empty lists if the computation is ready to run. */
   missing: MissingItems;
 }
@@ -117,7 +117,7 @@ export function readinessOf(inputs: Inputs, { at, cvmId }: Omit<ApprovalContext,
   if (missing) return { snapshot: undefined, missing: { ...missing, info: [...missing.info, ...info] } };
 
   const approvals = validApprovals(inputs, { digest, at, cvmId });
-  const snapshot: NewSnapshot = {
+  const snapshot: RunSnapshot = {
     manifest,
     agent_config: inputs.agent_config,
     manifest_digest: digest,

@@ -65,9 +65,6 @@ export const assetRow = v.pipe(
 
 export const storedAsset = v.object({
   ...rowEntries,
-  /** Earlier versions stored neither: such content is its creator's, and its use is open. */
-  content_access: v.optional(contentAccess, 'creator'),
-  use: v.optional(assetUse, 'open'),
   user_key: v.string(),
   /** The content's key in storage; null while it is pending. */
   content_key: v.nullable(v.string()),

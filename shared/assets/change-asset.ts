@@ -55,13 +55,7 @@ export function removeAsset(transaction: Transaction, domain: string, asset: Sto
   if (asset.state === 'pending') transaction.add({ delete: { Key: pendingKey(domain, asset) } });
 }
 
-/** Adds the open task that an asset of an earlier version lacks. Fails with StaleReadError if the asset has changed since it was read. */
-export function addPendingTask(transaction: Transaction, domain: string, asset: StoredAsset): void {
-  const check = { Key: keyToWrite(assetKey(domain, asset.id)), ...unchanged(asset) };
-  transaction.add({ check, otherwise: new StaleReadError() }, { put: { Item: { ...pendingKey(domain, asset) } } });
-}
-
-export function pendingKey(domain: string, { id, created_by }: StoredAsset) {
+function pendingKey(domain: string, { id, created_by }: StoredAsset) {
   return userKeys.pending(domain, created_by, assetNumber(id));
 }
 

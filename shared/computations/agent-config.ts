@@ -6,8 +6,21 @@ import { logLevels } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import type { Item } from '../table/table.ts';
 
+const asPemOrPath = (what: string) => `${what}, as PEM text or as a path inside the CVM. Up to 16 KiB.`;
+
+/** A field that every reader of the computation sees. */
 const certificateField = (what: string) =>
-  v.optional(v.pipe(certificate, v.description(`${what}, as PEM text or as a path inside the CVM. Up to 16 KiB.`)), '');
+  v.optional(
+    v.pipe(
+      certificate,
+      v.check(
+        (value) => !holdsPrivateKey(value),
+        'This contains a private key. Every reader of the computation sees this field. Leave only certificates in it, and put the key into server_key.',
+      ),
+      v.description(asPemOrPath(what)),
+    ),
+    '',
+  );
 
 /** The fields that every reader sees. */
 export const agentConfigEntries = {
@@ -21,26 +34,14 @@ export const agentConfigEntries = {
   attested_tls: v.optional(v.pipe(v.boolean(), v.description('Whether the agent uses attested TLS. Default `false`.')), false),
 };
 
-const entries = { ...agentConfigEntries, server_key: certificateField('The private key of the certificate') };
-
-/** A field that every reader sees. Only what callers send is checked: an earlier version may have stored anything. */
-const withoutPrivateKey = (field: ReturnType<typeof certificateField>) =>
-  v.pipe(
-    field,
-    v.check(
-      (value) => !holdsPrivateKey(value),
-      'This contains a private key. Every reader of the computation sees this field. Leave only certificates in it, and put the key into server_key.',
-    ),
-  );
+const entries = {
+  ...agentConfigEntries,
+  server_key: v.optional(v.pipe(certificate, v.description(asPemOrPath('The private key of the certificate'))), ''),
+};
 
 /** The configuration of the agent inside the CVM. All fields are optional. */
 export const agentConfigInput = v.pipe(
-  strictObject({
-    ...entries,
-    cert_file: withoutPrivateKey(entries.cert_file),
-    server_ca_file: withoutPrivateKey(entries.server_ca_file),
-    client_ca_file: withoutPrivateKey(entries.client_ca_file),
-  }),
+  strictObject(entries),
   v.title('AgentConfigInput'),
   v.description('The configuration of the agent in the CVM. Omitted fields get their defaults.'),
 );
@@ -71,13 +72,13 @@ export type StoredAgentConfig = Omit<AgentConfig, 'server_key'> & { server_key: 
 
 export const defaultAgentConfig: AgentConfig & StoredAgentConfig = { ...v.parse(agentConfigInput, {}), server_key: '' };
 
-const stored = v.object({ agent_config: v.object(entries) });
+const stored = v.object({ agent_config: v.object(agentConfigEntries) });
 
 /** Parses the item that contains a configuration. @throws Error if it is invalid */
 export function parseAgentConfig(item: Item | undefined): StoredAgentConfig {
   if (item === undefined) return defaultAgentConfig;
   const { agent_config } = v.parse(stored, item);
-  return { ...agent_config, server_key: storedKeyOf(item, agent_config.server_key) };
+  return { ...agent_config, server_key: storedKeyOf(item) };
 }
 
 /** Returns the attributes that store a configuration, for parseAgentConfig. */
@@ -103,16 +104,15 @@ export function isDefaultAgentConfig(config: StoredAgentConfig): boolean {
   return changedConfigFields(defaultAgentConfig, config).length === 0;
 }
 
-/** A private key of an agent as it is stored: sealed, or in plain text by an earlier version. */
+/** A private key of an agent as it is stored. */
 export interface StoredKey {
   /** SHA-256 of the plain text, base64url. Tells whether two keys are the same without opening them. */
   digest: string;
   /** See sealed-key.ts. */
-  sealed?: string;
-  plain?: string;
+  sealed: string;
 }
 
-/** The attributes of an item with a sealed key. Earlier versions do not know them, and find no key. */
+/** The attributes of an item with a sealed key. */
 const sealedAttributes = v.object({ sealed_key: v.string(), key_digest: v.string() });
 
 /** By name, because KMS binds the seal to the computation, and logs its identifier in plain text. */
@@ -131,28 +131,14 @@ export function digestOfKey(plain: string): string {
   return createHash('sha256').update(plain).digest('base64url');
 }
 
-/** Returns a key that an earlier version stored in plain text. */
-export function storedInPlainText(plain: string): StoredKey {
-  return { digest: digestOfKey(plain), plain };
-}
-
-/** Returns the attributes that store a key, sealed if it is. */
-export function keyAttributes(key: StoredKey): Item {
-  return key.plain === undefined ? sealedKeyAttributes(key) : { server_key: key.plain };
-}
-
 /** Returns the attributes that store a sealed key. */
 export function sealedKeyAttributes({ sealed, digest }: StoredKey): v.InferOutput<typeof sealedAttributes> {
-  if (sealed === undefined) throw new TypeError('A key is sealed before it is stored.');
   return { sealed_key: sealed, key_digest: digest };
 }
 
-/** Reads the key of an item. @param plain what the item has in place of a sealed key. @throws Error if it is invalid */
-export function storedKeyOf(item: Item | undefined, plain: unknown): StoredKey | '' {
-  if (item && 'sealed_key' in item) {
-    const { sealed_key, key_digest } = v.parse(sealedAttributes, item);
-    return { digest: key_digest, sealed: sealed_key };
-  }
-  const text = v.parse(v.optional(v.string(), ''), plain);
-  return text === '' ? '' : storedInPlainText(text);
+/** Reads the key of an item. '': it has none. @throws Error if it is invalid */
+export function storedKeyOf(item: Item | undefined): StoredKey | '' {
+  if (item?.['sealed_key'] === undefined) return '';
+  const { sealed_key, key_digest } = v.parse(sealedAttributes, item);
+  return { digest: key_digest, sealed: sealed_key };
 }

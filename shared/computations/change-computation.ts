@@ -132,7 +132,7 @@ export async function replaceFields(
 }
 
 /**
- * Increments `inputs_version`, so that no run starts with inputs that were checked before this change.
+ * Increments the version of the row, so that no run starts with inputs that were checked before this change.
  * @param change.addedDatasets the number of datasets linked; negative if they were unlinked
  */
 export function changeInputs(
@@ -140,11 +140,7 @@ export function changeInputs(
   computation: RowToChange,
   { addedDatasets }: { addedDatasets: number },
 ): void {
-  const { inputs_version, dataset_count } = computation.row;
-  changeRow(transaction, computation, {
-    inputs_version: inputs_version + 1,
-    dataset_count: dataset_count + addedDatasets,
-  });
+  changeRow(transaction, computation, { dataset_count: computation.row.dataset_count + addedDatasets });
 }
 
 /** Like changeInputs, and records an event. @returns the number of the event in the journal */

@@ -111,13 +111,10 @@ export function rowOf(stored: StoredComputation): v.InferOutput<typeof computati
 export const storedComputation = v.object({
   ...rowEntries,
   run: v.nullable(runSchema),
-  /** Incremented by every change of the row. */
+  /** Incremented by every change of the row, of links and of keys, so that a run starts with the inputs that were checked. */
   version: v.number(),
-  /** Incremented by every change of links or keys, so that a run starts with the inputs that were checked. */
-  inputs_version: v.number(),
   dataset_count: v.number(),
-  /** Earlier versions stored none. */
-  approval: v.optional(v.picklist(approvalLevels), 'none'),
+  approval: v.picklist(approvalLevels),
 });
 export type StoredComputation = v.InferOutput<typeof storedComputation>;
 

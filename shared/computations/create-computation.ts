@@ -42,7 +42,6 @@ export async function createComputation(table: Table, given: NewComputation): Pr
     updated_at: now,
     run: null,
     version: 1,
-    inputs_version: 1,
     dataset_count: 0,
   };
   const transaction = new Transaction();

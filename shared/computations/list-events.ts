@@ -102,8 +102,7 @@ function sinceStartOf({ started_at }: Run, filter: EventFilter): EventFilter {
   return { ...filter, from: laterOf(filter.from ?? started_at, started_at) };
 }
 
-const expectedAfter =
-  'Expected the identifier of an event of this computation, or an empty value. Identifiers that an earlier version of the service issued (UUID version 4) are found only among the newest 100 events.';
+const expectedAfter = 'Expected the identifier of an event of this computation, or an empty value.';
 
 /** Reads the latest lifecycle event. One round trip. @throws ServiceError `not_found` */
 export async function readStatus(table: Table, domain: string, id: string): Promise<Event> {

@@ -29,8 +29,7 @@ export async function sealKey(kms: Kms, { computationId, plain }: KeyToSeal): Pr
 /** Returns the key in plain text. One call of KMS, none without a key. @throws Error if it was sealed for another computation */
 export async function openKey(kms: Kms, computationId: string, kept: StoredKey | ''): Promise<string> {
   if (kept === '') return '';
-  if (kept.plain !== undefined) return kept.plain;
-  const bytes = Buffer.from(kept.sealed ?? '', 'base64');
+  const bytes = Buffer.from(kept.sealed, 'base64');
   const nonceAt = lengthBytes + bytes.readUInt16BE();
   const tagAt = nonceAt + nonceBytes;
   const textAt = tagAt + tagBytes;

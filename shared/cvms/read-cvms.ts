@@ -1,7 +1,7 @@
 import { notFound } from '../runtime/errors.ts';
 import { indexedLists } from '../lists/indexed-list.ts';
 import { readPage } from '../lists/read-page.ts';
-import { claimKeys, parseClaim, type ReadClaim } from '../runs/claim.ts';
+import { parseClaim, type Claim } from '../runs/claim.ts';
 import { withGatewayLeases } from '../runs/gateway-lease.ts';
 import { parsePresence, presenceOf, type StoredPresence } from '../runs/presence.ts';
 import { cvmKeys, type Key, type RowKey, listKeys, lists } from '../table/keys.ts';
@@ -19,21 +19,20 @@ export interface ReadCvm {
   /** Undefined if it is not registered. */
   cvm: StoredCvm | undefined;
   presence: StoredPresence;
-  claim: ReadClaim | undefined;
+  claim: Claim | undefined;
 }
 
 /** Returns the keys of the items that parseCvm parses, in this order. */
-export function keysOfCvm({ domain, cvmId }: CvmReference): [Key, RowKey, RowKey] {
-  const [claim, unsharded] = claimKeys({ domain, cvm_id: cvmId });
-  return [cvmKeys.cvm(domain, cvmId), claim, unsharded];
+export function keysOfCvm({ domain, cvmId }: CvmReference): [Key, RowKey] {
+  return [cvmKeys.cvm(domain, cvmId), cvmKeys.claim(domain, cvmId)];
 }
 
 /** Parses the items read at keysOfCvm. The presence does not consider the leases of gateways. */
-export function parseCvm({ domain, cvmId }: CvmReference, [item, ...claimItems]: (Item | undefined)[]): ReadCvm {
+export function parseCvm([item, claimItem]: (Item | undefined)[]): ReadCvm {
   return {
     cvm: item && parseStored(storedCvm, item, 'registered CVM'),
     presence: item ? parsePresence(item) : {},
-    claim: parseClaim({ domain, cvm_id: cvmId }, claimItems),
+    claim: parseClaim(claimItem),
   };
 }
 
@@ -44,7 +43,7 @@ export function describeCvm(cvm: StoredCvm, { presence, claim }: Pick<ReadCvm, '
 
 /** Reads a CVM, whether it is registered or not, in one round trip, or two if a gateway holds it. */
 export async function readCvmAndClaim(table: Table, reference: CvmReference): Promise<ReadCvm> {
-  const read = parseCvm(reference, await getItems(table, keysOfCvm(reference)));
+  const read = parseCvm(await getItems(table, keysOfCvm(reference)));
   const [presence = {}] = await withGatewayLeases(table, [read.presence]);
   return { ...read, presence };
 }
@@ -58,7 +57,7 @@ export async function readCvm(table: Table, reference: CvmReference, now: string
 
 /**
  * Reads a page of the domain's registered CVMs, newest first, and the exact total. A round trip more than readPage, or two if a
- * gateway holds one of them, and three read units for each CVM: the list changes when a CVM is registered or removed, and its
+ * gateway holds one of them, and two read units for each CVM: the list changes when a CVM is registered or removed, and its
  * presence more often.
  */
 export async function listCvms(
@@ -69,7 +68,7 @@ export async function listCvms(
   const { rows, total } = await readPage(table, indexedLists.cvms(domain), { limit, offset });
   const references = rows.map((row) => ({ domain, cvmId: String(row['id']) }));
   const items = await getItems(table, references.flatMap(keysOfCvm));
-  const read = references.map((reference) => parseCvm(reference, items.splice(0, 3)));
+  const read = references.map(() => parseCvm(items.splice(0, 2)));
   const presences = await withGatewayLeases(
     table,
     read.map(({ presence }) => presence),

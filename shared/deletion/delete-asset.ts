@@ -99,7 +99,7 @@ async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise
 }
 
 /** Returns a transaction that removes the asset's row and records the purge of everything else. */
-function removal(asset: StoredAsset, { domain, by, now }: DeleteRequest): { transaction: Transaction; purge: AssetPurge } {
+function removal(asset: StoredAsset, { domain, by }: DeleteRequest): { transaction: Transaction; purge: AssetPurge } {
   const purge: AssetPurge = {
     domain,
     id: asset.id,
@@ -108,7 +108,6 @@ function removal(asset: StoredAsset, { domain, by, now }: DeleteRequest): { tran
     content_key: asset.content_key,
     upload_key: asset.upload_key,
     by,
-    at: now,
   };
   const transaction = new Transaction();
   removeAsset(transaction, domain, asset);

@@ -19,8 +19,6 @@ export const assetPurge = v.object({
   content_key: v.nullable(v.string()),
   upload_key: v.nullable(v.string()),
   by: v.string(),
-  /** When the asset was deleted. Only version 1.0.0 reads it, after a rollback. */
-  at: v.string(),
 });
 export type AssetPurge = v.InferOutput<typeof assetPurge>;
 

@@ -18,10 +18,10 @@ import { doAllParts, inChunks, type InParts } from './parts.ts';
 export const computationPurge = v.object({
   domain: v.string(),
   id: v.string(),
-  /** The computation's version when it was deleted. Earlier versions of the service did not record it. */
-  deleted_as: v.optional(v.number()),
-  /** The owner when it was deleted. Earlier versions of the service did not record it. */
-  owner: v.optional(v.string()),
+  /** The computation's version when it was deleted. */
+  deleted_as: v.number(),
+  /** The owner when it was deleted. */
+  owner: v.string(),
 });
 export type ComputationPurge = v.InferOutput<typeof computationPurge>;
 
@@ -53,12 +53,16 @@ const runsAtOnce = 24;
 const itemsPerPart = 100;
 
 async function* runsInParts(table: Table, { domain, id, deleted_as }: ComputationPurge, isLate: boolean): InParts {
-  let deletedAs = deleted_as;
+  let deletedAs: number | undefined = deleted_as;
   for (;;) {
     const { snapshot } = runKeys.prefixes;
     const snapshots = await queryPrefix(table, runKeys.partition(id), snapshot, { limit: runsAtOnce, attributes: ['sk'] });
     const runIds = snapshots.map(({ sk }) => String(sk).slice(snapshot.length));
-    if (isLate && runIds.length > 0) deletedAs = await whileLogged(table, { domain, id, deleted_as: deletedAs });
+    if (isLate && runIds.length > 0 && deletedAs !== undefined) {
+      const { index } = indexedLists.computations(domain);
+      // A read that sees a run with a deletion that it misses begins again.
+      if (!(await isLogged(table, index, computationNumber(id), deletedAs))) deletedAs = undefined;
+    }
     await removeRuns(table, domain, await readRuns(table, domain, runIds), deletedAs);
     await deleteItems(
       table,
@@ -67,13 +71,6 @@ async function* runsInParts(table: Table, { domain, id, deleted_as }: Computatio
     if (runIds.length < runsAtOnce) return;
     yield;
   }
-}
-
-/** Returns the version of the deletion while that is in the log. A read that sees a run with a deletion that it misses begins again. */
-async function whileLogged(table: Table, { domain, id, deleted_as }: ComputationPurge): Promise<number | undefined> {
-  if (deleted_as === undefined) return undefined;
-  const { index } = indexedLists.computations(domain);
-  return (await isLogged(table, index, computationNumber(id), deleted_as)) ? deleted_as : undefined;
 }
 
 async function readRuns(table: Table, domain: string, ids: readonly string[]): Promise<Run[]> {

@@ -53,10 +53,11 @@ export async function appendEvents(
   }
   const { computationId } = owner;
   const timestamp = laterOf(head.last_at, now);
-  const stored = chain(
-    events.map((event, index) => storedEvent(event, head.count + index + 1, timestamp)),
-    head.last_hash,
-  );
+  const stored: StoredEvent[] = [];
+  for (const event of events) {
+    const previous = stored.at(-1)?.hash ?? head.last_hash;
+    stored.push(chainedEvent(storedEvent(event, head.count + stored.length + 1, timestamp), previous));
+  }
   const latest = stored.findLast((_event, index) => events[index]?.lifecycle);
   const seal = isSealDue(head) ? await sealTail(table, computationId, head) : { actions: [], head };
   const next: JournalHead = {
@@ -76,16 +77,6 @@ export async function appendEvents(
     events: stored.map(publicEvent),
     head: next,
   };
-}
-
-/** @param last the hash that the first of the events refers to */
-function chain(events: StoredEvent[], last: Uint8Array | undefined): StoredEvent[] {
-  let previous = last;
-  return events.map((event) => {
-    const chained = chainedEvent(event, previous);
-    previous = chained.hash;
-    return chained;
-  });
 }
 
 /** Returns whether the next append also writes an index segment for the events that no segment covers yet. */

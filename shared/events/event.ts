@@ -77,25 +77,17 @@ export const eventSchema = v.pipe(
       v.description("`success` or `failure`. Events of an agent have the agent's own status."),
       v.examples(['success']),
     ),
-    previous_hash: v.optional(
-      v.pipe(
-        v.string(),
-        v.regex(/^([0-9a-f]{64})?$/, 'Expected 64 hex digits, or none.'),
-        v.metadata({ maxLength: 64 }),
-        v.description(
-          'The `hash` of the previous event of the computation. Empty in the first event that has a `hash`. Absent from events that earlier versions recorded.',
-        ),
-        v.examples(['']),
-      ),
+    previous_hash: v.pipe(
+      v.string(),
+      v.regex(/^([0-9a-f]{64})?$/, 'Expected 64 hex digits, or none.'),
+      v.metadata({ maxLength: 64 }),
+      v.description('The `hash` of the previous event of the computation. Empty in the first event.'),
+      v.examples(['']),
     ),
-    hash: v.optional(
-      v.pipe(
-        hashInHex,
-        v.description(
-          'The SHA-256, hex, of the canonical JSON (RFC 8785) of the event without `hash`. Absent from events that earlier versions recorded.',
-        ),
-        v.examples(['b7e3b1f1ad8f0b0e0a8c4b7a4f0f2f5d6a9c1e3d5b7f9a1c3e5d7b9f1a3c5e7d']),
-      ),
+    hash: v.pipe(
+      hashInHex,
+      v.description('The SHA-256, hex, of the canonical JSON (RFC 8785) of the event without `hash`.'),
+      v.examples(['b7e3b1f1ad8f0b0e0a8c4b7a4f0f2f5d6a9c1e3d5b7f9a1c3e5d7b9f1a3c5e7d']),
     ),
   }),
   v.title('Event'),

@@ -16,15 +16,17 @@ const storedEventSchema = v.object({
   originator: v.string(),
   cvm_id: v.string(),
   status: v.string(),
-  /** 32 bytes. Events of earlier versions have none. */
-  hash: v.optional(storedBytes),
-  /** The `hash` of the event before. Absent at the first event of a chain. */
+  /** 32 bytes. */
+  hash: storedBytes,
+  /** The `hash` of the event before. Absent at the first event. */
   previous_hash: v.optional(storedBytes),
 });
 
 export type StoredEvent = v.InferOutput<typeof storedEventSchema>;
 
-export function storedEvent(event: NewEvent, number: number, timestamp: string): StoredEvent {
+type UnchainedEvent = Omit<StoredEvent, 'hash' | 'previous_hash'>;
+
+export function storedEvent(event: NewEvent, number: number, timestamp: string): UnchainedEvent {
   const { details } = event;
   return {
     number,
@@ -39,9 +41,9 @@ export function storedEvent(event: NewEvent, number: number, timestamp: string):
   };
 }
 
-/** @param previous the hash of the event before; undefined at the first event of a chain */
-export function chainedEvent(event: StoredEvent, previous: Uint8Array | undefined): StoredEvent & { hash: Uint8Array } {
-  const hash = hashOfEvent({ ...publicEvent(event), previous_hash: hexOf(previous) });
+/** @param previous the hash of the event before; undefined at the first event */
+export function chainedEvent(event: UnchainedEvent, previous: Uint8Array | undefined): StoredEvent {
+  const hash = hashOfEvent({ ...hashedPart(event), previous_hash: hexOf(previous) });
   return { ...event, ...(previous ? { previous_hash: previous } : {}), hash: Buffer.from(hash, 'hex') };
 }
 
@@ -54,9 +56,12 @@ export function parseEvent(item: unknown): Event {
   return publicEvent(parseStoredEvent(item));
 }
 
-export function publicEvent({ number: _number, details, hash, previous_hash, ...rest }: StoredEvent): Event {
-  const event = { ...rest, details: Buffer.from(details).toString('base64') };
-  return hash ? { ...event, previous_hash: hexOf(previous_hash), hash: hexOf(hash) } : event;
+export function publicEvent({ hash, previous_hash, ...rest }: StoredEvent): Event {
+  return { ...hashedPart(rest), previous_hash: hexOf(previous_hash), hash: hexOf(hash) };
+}
+
+function hashedPart({ number: _number, details, ...rest }: UnchainedEvent) {
+  return { ...rest, details: Buffer.from(details).toString('base64') };
 }
 
 function hexOf(bytes: Uint8Array | undefined): string {
@@ -67,7 +72,7 @@ function hexOf(bytes: Uint8Array | undefined): string {
 const overheadInBytes = 360;
 
 /** @returns approximately */
-export function storedSizeInBytes(event: StoredEvent): number {
+export function storedSizeInBytes(event: UnchainedEvent): number {
   const texts = [event.event_type, event.run_id, event.originator, event.cvm_id, event.status];
   return texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), overheadInBytes + event.details.byteLength);
 }
@@ -107,10 +112,7 @@ const journalHeadSchema = v.object({
   count,
   /** Timestamp of the last event; empty if there is none. */
   last_at: v.string(),
-  /**
-   * The hash of event `count`. Absent if there is none, or if an earlier version of the service appended that event: it replaces
-   * the head without this attribute, so the chain begins again with the next event (docs/adr/0012-evidence.md).
-   */
+  /** The hash of event `count`. Absent if there is none. */
   last_hash: v.optional(storedBytes),
   /** Index segments cover exactly the events 1 to `sealed`. */
   sealed: count,

@@ -7,7 +7,7 @@ import { agentConfigEntries } from '../computations/agent-config.ts';
 import { runSchema } from '../computations/run.ts';
 import { eventSchema } from '../events/event.ts';
 import { manifestSchema } from '../manifest/manifest.ts';
-import { runSnapshot } from '../manifest/run-snapshot.ts';
+import { storedSnapshot } from '../manifest/run-snapshot.ts';
 
 const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits.'), v.metadata({ maxLength: 64 }));
 
@@ -26,28 +26,17 @@ export const statementSchema = v.pipe(
       v.description("The configuration that the run was started with, without the agent's private key."),
     ),
     assets: v.pipe(
-      v.nullable(runSnapshot.entries.assets.wrapped),
-      v.description(
-        'The algorithm, then the datasets in the order of the manifest. null if the run was started by an earlier version.',
-      ),
+      storedSnapshot.entries.assets,
+      v.description('The algorithm, then the datasets in the order of the manifest.'),
     ),
-    approvals: v.pipe(
-      v.nullable(runSnapshot.entries.approvals.wrapped),
-      v.description('The approvals that counted when the run started. null if the run was started by an earlier version.'),
-    ),
+    approvals: v.pipe(storedSnapshot.entries.approvals, v.description('The approvals that counted when the run started.')),
     approval: v.pipe(
-      v.optional(v.nullable(runSnapshot.entries.approval.wrapped), null),
-      v.description(
-        "The computation's `approval` when the run started: whose approval a run required. null or absent if an earlier version started " +
-          'the run or made the statement.',
-      ),
+      storedSnapshot.entries.approval,
+      v.description("The computation's `approval` when the run started: whose approval a run required."),
     ),
     result_consumers: v.pipe(
-      v.optional(v.nullable(runSnapshot.entries.result_consumers.wrapped), null),
-      v.description(
-        'The users of `result_consumers` in the manifest, in its order. null or absent if an earlier version started the run or made ' +
-          'the statement.',
-      ),
+      storedSnapshot.entries.result_consumers,
+      v.description('The users of `result_consumers` in the manifest, in its order.'),
     ),
     events: v.pipe(
       v.object({ started: eventSchema, last: eventSchema }),
@@ -84,7 +73,7 @@ export const evidenceSchema = v.pipe(
   v.description('A statement about a run, with the signature of the service.'),
 );
 
-/** Evidence as it was made. Its statement may lack fields that later versions know. */
+/** Evidence as it was made. */
 export interface Evidence {
   statement: unknown;
   signature: string;

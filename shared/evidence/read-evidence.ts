@@ -1,6 +1,5 @@
-import { canonicalDigest, canonicalJson } from 'computation-management-formats/canonical-json';
+import { canonicalJson } from 'computation-management-formats/canonical-json';
 import * as v from 'valibot';
-import { withoutServerKey } from '../computations/agent-config.ts';
 import { assertExists } from '../computations/change-computation.ts';
 import { computationKey, parseComputation } from '../computations/read-computation.ts';
 import { findRun, runKey } from '../computations/read-run.ts';
@@ -9,7 +8,7 @@ import { conflict, notFound } from '../runtime/errors.ts';
 import type { Event } from '../events/event.ts';
 import { readEvents } from '../events/read-events.ts';
 import type { Kms } from '../runtime/kms.ts';
-import { runSnapshot } from '../manifest/run-snapshot.ts';
+import { storedSnapshot } from '../manifest/run-snapshot.ts';
 import { type Action, Transaction } from '../table/transaction.ts';
 import { runKeys } from '../table/keys.ts';
 import { parseStored, storedBytes, schemaAttribute } from '../table/parse-stored.ts';
@@ -79,19 +78,19 @@ async function makeStatement(
     readEventOf(table, run, run.status, run.ended_at ?? run.started_at),
   ]);
   if (!item) throw notFound('run of this computation'); // the computation has just been deleted
-  const snapshot = parseStored(runSnapshot, item, 'snapshot of a run');
+  const snapshot = parseStored(storedSnapshot, item, 'snapshot of a run');
   return v.parse(statementSchema, {
     type: 'computation-evidence:v1',
     domain,
     computation: computationId,
     run,
     manifest: snapshot.manifest,
-    manifest_digest: canonicalDigest(snapshot.manifest),
-    agent_config: withoutServerKey(snapshot.agent_config),
-    assets: snapshot.assets ?? null,
-    approvals: snapshot.approvals ?? null,
-    approval: snapshot.approval ?? null,
-    result_consumers: snapshot.result_consumers ?? null,
+    manifest_digest: snapshot.manifest_digest,
+    agent_config: snapshot.agent_config,
+    assets: snapshot.assets,
+    approvals: snapshot.approvals,
+    approval: snapshot.approval,
+    result_consumers: snapshot.result_consumers,
     events: { started, last },
     attestation_hash,
     service_version: serviceVersion,

@@ -168,11 +168,9 @@ async function removeLink(
   });
   const removed = { computation: computationNumber(computationId), version: computation.row.version + 1 };
   removeFromLinked(transaction, asset_id, removed, new StaleReadError());
-  const creator = existing['created_by']; // links of earlier versions lack it
-  if (typeof creator === 'string') {
-    const Key = userKeys.asset(computation.domain, creator, computationNumber(computationId), assetNumber(asset_id));
-    transaction.add({ delete: { Key } });
-  }
+  const creator = String(existing['created_by']);
+  const Key = userKeys.asset(computation.domain, creator, computationNumber(computationId), assetNumber(asset_id));
+  transaction.add({ delete: { Key } });
   if (isActive(status) && run) keepForRun(transaction, asset_id, run);
   return true;
 }

@@ -14,7 +14,7 @@ import { parseApproval } from './stored-approval.ts';
 
 /**
  * Reads the parts of a computation, then its assets. A deleted asset counts as not linked. Two round trips.
- * @param computation read before. Any later change of the inputs changes its `inputs_version`.
+ * @param computation read before. Any later change of the inputs changes its `version`.
  */
 export async function readInputs(table: Table, domain: string, computation: StoredComputation): Promise<Inputs> {
   const parts = await readParts(table, computation.id);

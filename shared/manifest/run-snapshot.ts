@@ -2,7 +2,7 @@ import { shownText } from 'computation-management-formats/fields';
 import { approvalLevels } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { assetUses } from '../assets/asset.ts';
-import { agentConfigForCvm, type StoredAgentConfig } from '../computations/agent-config.ts';
+import { agentConfigEntries, type StoredAgentConfig } from '../computations/agent-config.ts';
 import { assetsPerComputation } from '../computations/computation.ts';
 import { manifestSchema } from './manifest.ts';
 import { mostCvms } from './stored-approval.ts';
@@ -50,24 +50,21 @@ const approvalOfRun = v.pipe(
 export type ApprovalOfRun = v.InferOutput<typeof approvalOfRun>;
 
 /**
- * What a run was started with, without the agent's private key. Later changes of the computation do not affect it. Runs of
- * earlier versions have the manifest and the configuration alone.
+ * What a run was started with, without the agent's private key, which is stored apart. Later changes of the computation do not affect
+ * it.
  */
-export const runSnapshot = v.object({
+export const storedSnapshot = v.object({
   manifest: manifestSchema,
-  agent_config: v.object(agentConfigForCvm.entries),
+  agent_config: v.object(agentConfigEntries),
   /** SHA3-256 of the manifest's canonical JSON, 64 hex digits. */
-  manifest_digest: v.optional(v.string()),
+  manifest_digest: v.string(),
   /** The algorithm, then the datasets in the order of the manifest. */
-  assets: v.optional(v.pipe(v.array(assetOfRun), v.metadata({ maxItems: assetsPerComputation }))),
+  assets: v.pipe(v.array(assetOfRun), v.metadata({ maxItems: assetsPerComputation })),
   /** Sorted by user. */
-  approvals: v.optional(v.array(approvalOfRun)),
+  approvals: v.array(approvalOfRun),
   /** Whose approval the computation took. */
-  approval: v.optional(v.picklist(approvalLevels)),
+  approval: v.picklist(approvalLevels),
   /** The users whose keys are the result consumers of the manifest, in its order. */
-  result_consumers: v.optional(v.array(shownText(255))),
+  result_consumers: v.array(shownText(255)),
 });
-export type RunSnapshot = Omit<v.InferOutput<typeof runSnapshot>, 'agent_config'> & { agent_config: StoredAgentConfig };
-
-/** What this version keeps with a run. */
-export type NewSnapshot = { [name in keyof RunSnapshot]-?: Exclude<RunSnapshot[name], undefined> };
+export type RunSnapshot = Omit<v.InferOutput<typeof storedSnapshot>, 'agent_config'> & { agent_config: StoredAgentConfig };

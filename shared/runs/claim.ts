@@ -3,7 +3,7 @@ import { StaleReadError } from '../table/fresh-reads.ts';
 import { cvmKeys, keyToWrite, type Key, type RowKey } from '../table/keys.ts';
 import { parseStored, schemaAttribute } from '../table/parse-stored.ts';
 import { setAttributes } from '../table/writes.ts';
-import { getItems, queryPartition, queryPrefix, type Item, type Table } from '../table/table.ts';
+import { getItem, queryPartition, queryPrefix, type Item, type Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
 import { runReference, type RunReference } from './run-reference.ts';
 import { ending } from './ways-to-end.ts';
@@ -13,8 +13,8 @@ const storedClaim = v.object({
   claimed_at: v.string(),
   run_command_id: v.string(),
   stop_command_id: v.string(),
-  /** Whether a private key is stored in addition to the run's snapshot. Claims of earlier versions lack this field. */
-  has_server_key: v.optional(v.boolean()),
+  /** Whether a private key is stored in addition to the run's snapshot. */
+  has_server_key: v.boolean(),
   accepted_at: v.optional(v.string()),
   /** Task tokens of waiting steps. That of the offer is removed when the step that waits for the outcome leaves its own. */
   offer_token: v.optional(v.string()),
@@ -32,60 +32,37 @@ const storedClaim = v.object({
  */
 export type Claim = v.InferOutput<typeof storedClaim>;
 
-/** A claim and the key at which it was read. */
-export interface ReadClaim extends Claim {
-  key: RowKey;
-}
-
 /** The CVM that a claim is of. */
 export type CvmOfClaim = Pick<RunReference, 'domain' | 'cvm_id'>;
 
-/** Returns the keys at which a CVM's claim may be stored, for parseClaim. */
-export function claimKeys({ domain, cvm_id }: CvmOfClaim): [RowKey, RowKey] {
-  return [cvmKeys.claim(domain, cvm_id), cvmKeys.unshardedClaim(domain, cvm_id)];
+export function claimKey({ domain, cvm_id }: CvmOfClaim): RowKey {
+  return cvmKeys.claim(domain, cvm_id);
 }
 
-/** Parses the CVM's claim, of any run, from the items read at claimKeys. */
-export function parseClaim(cvm: CvmOfClaim, items: (Item | undefined)[]): ReadClaim | undefined {
-  return claimsAt(cvm, items)[0];
+/** Parses the claim of a CVM, of any run. Returns undefined if there is none. */
+export function parseClaim(item: Item | undefined): Claim | undefined {
+  return item && parseStored(storedClaim, item, 'claim');
 }
 
-/** Parses the claim of this run from the items read at claimKeys. Returns undefined if the run is over. */
-export function parseClaimOf(run: RunReference, items: (Item | undefined)[]): ReadClaim | undefined {
-  const [claim] = claimsAt(
-    run,
-    items.map((item) => (item?.['run_id'] === run.run_id ? item : undefined)),
-  );
-  return claim;
-}
-
-/** Parses what was read again at a claim's key. Returns undefined if the CVM was freed since. */
-export function parseClaimAgain({ key, run_id }: ReadClaim, item: Item | undefined): ReadClaim | undefined {
-  return item?.['run_id'] === run_id ? { ...parseStoredClaim(item), key } : undefined;
-}
-
-function claimsAt(cvm: CvmOfClaim, items: (Item | undefined)[]): ReadClaim[] {
-  return claimKeys(cvm).flatMap((key, index) => (items[index] ? [{ ...parseStoredClaim(items[index]), key }] : []));
-}
-
-function parseStoredClaim(item: Item): Claim {
-  return parseStored(storedClaim, item, 'claim');
+/** Parses the claim of this run. Returns undefined if the run is over. @param item the claim of its CVM, of any run */
+export function parseClaimOf({ run_id }: Pick<RunReference, 'run_id'>, item: Item | undefined): Claim | undefined {
+  return item?.['run_id'] === run_id ? parseClaim(item) : undefined;
 }
 
 /** Reads the claim of this run in one round trip. Returns undefined if the run is over. */
-export async function readClaim(table: Table, run: RunReference): Promise<ReadClaim | undefined> {
-  return parseClaimOf(run, await getItems(table, claimKeys(run)));
+export async function readClaim(table: Table, run: RunReference): Promise<Claim | undefined> {
+  return parseClaimOf(run, await getItem(table, claimKey(run)));
 }
 
 /**
  * Reads all claims of the stage, one for each active run.
- * @param leaveOut called with an error for each claim that cannot be read, such as one of a newer version. Default: throws it
+ * @param leaveOut called with an error for each claim that cannot be read, such as one of another version. Default: throws it
  */
 export async function readClaims(table: Table, leaveOut: (error: unknown) => void = rethrow): Promise<Claim[]> {
   const shards = await Promise.all(cvmKeys.claimShards.map((shard) => queryPartition(table, shard)));
   return shards.flat().flatMap((item) => {
     try {
-      return [parseStoredClaim(item)];
+      return parseClaim(item) ?? [];
     } catch (error) {
       leaveOut(new Error(`The claim ${String(item['sk'])} cannot be read. ${String(error)}`, { cause: error }));
       return [];
@@ -100,12 +77,12 @@ function rethrow(error: unknown): never {
 /** Reads all claims of a domain, one for each of its active runs. */
 export async function readClaimsOfDomain(table: Table, domain: string): Promise<Claim[]> {
   const shards = await Promise.all(cvmKeys.claimShards.map((shard) => queryPrefix(table, shard, cvmKeys.claimPrefix(domain))));
-  return shards.flat().map(parseStoredClaim);
+  return shards.flat().flatMap((item) => parseClaim(item) ?? []);
 }
 
 /** Claims a CVM. Fails with StaleReadError if another run has claimed it since it was read. */
 export function addClaim(transaction: Transaction, claim: Claim): void {
-  const Item = { ...keyToWrite(cvmKeys.claim(claim.domain, claim.cvm_id)), ...schemaAttribute, ...claim };
+  const Item = { ...keyToWrite(claimKey(claim)), ...schemaAttribute, ...claim };
   transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() });
 }
 
@@ -120,7 +97,7 @@ export interface ClaimChange {
 }
 
 /** Changes a claim. Fails with StaleReadError if it belongs to another run by then, or has an attribute of `unless`. */
-export function changeClaim(transaction: Transaction, claim: ReadClaim, { set, remove = [], unless = [] }: ClaimChange): void {
+export function changeClaim(transaction: Transaction, claim: Claim, { set, remove = [], unless = [] }: ClaimChange): void {
   const condition = stillClaimed(claim, unless);
   const changes = setAttributes(set);
   const removal = remove.length > 0 ? ` REMOVE ${remove.join(', ')}` : '';
@@ -136,21 +113,19 @@ export function changeClaim(transaction: Transaction, claim: ReadClaim, { set, r
 }
 
 /** Frees the CVM. Fails with StaleReadError if the claim has received an outcome since it was read. */
-export function removeClaim(transaction: Transaction, claim: ReadClaim): void {
+export function removeClaim(transaction: Transaction, claim: Claim): void {
   transaction.add({ delete: stillClaimed(claim, claim.outcome ? [] : ['outcome']), otherwise: new StaleReadError() });
 }
 
 /** Makes the transaction fail with StaleReadError if the run is over. */
-export function assertClaimed(transaction: Transaction, claim: ReadClaim): void {
+export function assertClaimed(transaction: Transaction, claim: Claim): void {
   transaction.add({ check: stillClaimed(claim), otherwise: new StaleReadError() });
 }
 
 /** Makes the transaction fail with StaleReadError if a run holds the CVM. */
 export function assertUnclaimed(transaction: Transaction, cvm: CvmOfClaim): void {
-  for (const key of claimKeys(cvm)) {
-    const check = { Key: keyToWrite(key), ConditionExpression: 'attribute_not_exists(pk)' };
-    transaction.add({ check, otherwise: new StaleReadError() });
-  }
+  const check = { Key: keyToWrite(claimKey(cvm)), ConditionExpression: 'attribute_not_exists(pk)' };
+  transaction.add({ check, otherwise: new StaleReadError() });
 }
 
 interface ClaimCondition {
@@ -160,10 +135,10 @@ interface ClaimCondition {
 }
 
 /** The condition that the claim still belongs to its run and has none of the attributes in `unless`. */
-function stillClaimed({ key, run_id }: ReadClaim, unless: string[] = []): ClaimCondition {
+function stillClaimed(claim: Claim, unless: string[] = []): ClaimCondition {
   return {
-    Key: keyToWrite(key),
+    Key: keyToWrite(claimKey(claim)),
     ConditionExpression: ['run_id = :run_id', ...unless.map((name) => `attribute_not_exists(${name})`)].join(' AND '),
-    ExpressionAttributeValues: { ':run_id': run_id },
+    ExpressionAttributeValues: { ':run_id': claim.run_id },
   };
 }

@@ -6,16 +6,16 @@ import { isActive, type Run } from '../computations/run.ts';
 import { log } from '../runtime/log.ts';
 import { emitMetric } from '../runtime/metrics.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
-import { cvmKeys, runKeys } from '../table/keys.ts';
+import { cvmKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
 import { Transaction } from '../table/transaction.ts';
 import { changeRun } from './change-run.ts';
-import { claimKeys, parseClaimOf, removeClaim, type ReadClaim, readClaim, changeClaim } from './claim.ts';
+import { claimKey, parseClaimOf, removeClaim, readClaim, changeClaim } from './claim.ts';
 import { removeCommand } from './commands.ts';
 import { completeTask, type Executions, completeWaitingTasks, executionName } from './executions.ts';
 import { recordSpent } from './record-presence.ts';
 import { type RunReference, type EndedBy, runReference } from './run-reference.ts';
-import { removeKeyFromSnapshot, removeServerKey } from './snapshot.ts';
+import { removeServerKey } from './snapshot.ts';
 import { endingOf, waysToEnd, type WayToEnd } from './ways-to-end.ts';
 
 /**
@@ -36,14 +36,11 @@ export async function endRun(
   const rowKey = runKey(domain, run_id);
   if (!rowKey) return false;
   return await withFreshReads(table, async (table) => {
-    const keys = [rowKey, ...keysToChange(domain, computation_id), cvmKeys.cvm(domain, cvm_id), ...claimKeys(reference)];
-    const [runItem, row, head, registered, ...claimItems] = await getItems(table, keys);
+    const keys = [rowKey, ...keysToChange(domain, computation_id), cvmKeys.cvm(domain, cvm_id), claimKey(reference)];
+    const [runItem, row, head, registered, claimItem] = await getItems(table, keys);
     const run = findRun(runItem, run_id);
-    const claim = parseClaimOf(reference, claimItems);
-    if (!run || !isActive(run.status)) {
-      if (claim) await freeCvm(table, reference, claim);
-      return false;
-    }
+    const claim = parseClaimOf(reference, claimItem);
+    if (!run || !isActive(run.status)) return false;
     const computation = parseToChange(domain, computation_id, [row, head]);
     const { status, reason, is_confirmed } = claim?.outcome ?? endingOf(way, run.status, detail);
 
@@ -54,23 +51,12 @@ export async function endRun(
     if (claim) removeClaim(transaction, claim);
     recordSpent(transaction, reference, { item: registered, acceptedAt: claim?.accepted_at, now });
     if (claim?.has_server_key !== false) removeServerKey(transaction, reference);
-    if (claim?.has_server_key === undefined) removeKeyFromSnapshot(transaction, runKeys.snapshot(computation_id, run_id));
     removeCommand(transaction, reference, 'run');
     removeCommand(transaction, reference, 'stop');
     await transaction.commit(table);
     emitMetric('RunsEnded', 1, { outcome: status });
     return true;
   });
-}
-
-/** Frees a CVM whose run has ended without it, by a function of an earlier version that did not find the claim. */
-async function freeCvm(table: Table, reference: RunReference, claim: ReadClaim): Promise<void> {
-  const transaction = new Transaction();
-  removeClaim(transaction, claim);
-  removeServerKey(transaction, reference);
-  removeCommand(transaction, reference, 'run');
-  removeCommand(transaction, reference, 'stop');
-  await transaction.commit(table);
 }
 
 /** Ends a run with the outcome in its claim, or as failed by `endedBy`. Then completes the task of a stop that still waits. */

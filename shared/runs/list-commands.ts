@@ -11,7 +11,7 @@ import { cvmKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItemEventually, getItems, type Table } from '../table/table.ts';
 import { isOver, waitFor, type Wait } from '../waits/wait.ts';
-import { claimKeys, parseClaim, parseClaimAgain, type ReadClaim } from './claim.ts';
+import { claimKey, parseClaim, parseClaimOf, type Claim } from './claim.ts';
 import { commandSchema, type Command, type KeptCommand } from './commands.ts';
 import { recordPresence } from './record-presence.ts';
 import { parseSnapshot, snapshotKeys } from './snapshot.ts';
@@ -65,8 +65,8 @@ export async function listCommands(table: Table, domain: string, cvmId: string, 
 export async function readCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Reading> {
   const cvm = { domain, cvm_id: cvmId };
   return await withFreshReads(table, async (table) => {
-    const [registered, ...claimItems] = await getItems(table, [cvmKeys.cvm(domain, cvmId), ...claimKeys(cvm)]);
-    const claim = parseClaim(cvm, claimItems);
+    const [registered, claimItem] = await getItems(table, [cvmKeys.cvm(domain, cvmId), claimKey(cvm)]);
+    const claim = parseClaim(claimItem);
     const [work] = await Promise.all([
       claim ? readWork(table, claim, now) : nothingToDo,
       recordPresence(table, { domain, cvmId, now }, registered),
@@ -100,27 +100,27 @@ interface ClaimState {
 
 /** Reads the claim of a CVM, which shows whether there may be a command. Half a read unit; it may be late by a moment. */
 export async function readClaimEventually(table: Table, domain: string, cvmId: string): Promise<ClaimState> {
-  const claim = parseClaim({ domain, cvm_id: cvmId }, [await getItemEventually(table, cvmKeys.claim(domain, cvmId))]);
+  const claim = parseClaim(await getItemEventually(table, cvmKeys.claim(domain, cvmId)));
   return { isHeld: claim !== undefined, issued: issuedOf(claim) };
 }
 
-function issuedOf(claim: ReadClaim | undefined): string[] {
+function issuedOf(claim: Claim | undefined): string[] {
   return claim ? commandTypesOf(claim).map((type) => `${claim.run_id} ${type}`) : [];
 }
 
 /** @throws StaleReadError if the claim has changed so that other items are needed */
-async function readWork(table: Table, claim: ReadClaim, now: string): Promise<Work> {
+async function readWork(table: Table, claim: Claim, now: string): Promise<Work> {
   const { domain, run_id } = claim;
   const rowKey = runKey(domain, run_id);
   if (!rowKey) throw new Error('The run of a stored claim has an identifier that this service cannot have issued.');
   const types = commandTypesOf(claim);
   const commandKeys = types.map((type) => cvmKeys.command(claim, type));
-  const keys = [claim.key, rowKey, ...commandKeys, ...(types.includes('run') ? snapshotKeys(claim) : [])];
+  const keys = [claimKey(claim), rowKey, ...commandKeys, ...(types.includes('run') ? snapshotKeys(claim) : [])];
   const [claimItem, runItem, ...others] = await readSettled(table, keys);
-  const current = parseClaimAgain(claim, claimItem);
+  const current = parseClaimOf(claim, claimItem);
   if (!current || commandTypesOf(current).join() !== types.join()) throw new StaleReadError();
   const run = findRun(runItem, run_id);
-  if (!run) return nothingToDo; // deleted by an earlier version, which left the claim to the sweep
+  if (!run) return nothingToDo; // its domain is being removed
   const commands = others
     .slice(0, types.length)
     .flatMap((item) => (item ? [parseStored(commandSchema, item, 'command')] : []))
@@ -135,7 +135,7 @@ async function readWork(table: Table, claim: ReadClaim, now: string): Promise<Wo
 }
 
 /** The commands that may exist. */
-function commandTypesOf({ offer_token, accepted_at, stop_token }: ReadClaim): Command['type'][] {
+function commandTypesOf({ offer_token, accepted_at, stop_token }: Claim): Command['type'][] {
   const types: Command['type'][] = [];
   if (offer_token !== undefined && accepted_at === undefined) types.push('run');
   if (stop_token !== undefined) types.push('stop');
@@ -143,7 +143,7 @@ function commandTypesOf({ offer_token, accepted_at, stop_token }: ReadClaim): Co
 }
 
 function heldRun(
-  { run_id, computation_id, run_command_id, accepted_at, stop_command_id }: ReadClaim,
+  { run_id, computation_id, run_command_id, accepted_at, stop_command_id }: Claim,
   status: HeldRun['status'],
 ): HeldRun {
   return {

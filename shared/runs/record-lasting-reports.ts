@@ -9,7 +9,7 @@ import { StaleReadError } from '../table/fresh-reads.ts';
 import { runKeys, type RowKey } from '../table/keys.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
 import { addAttestationHash } from './change-run.ts';
-import { assertClaimed, changeClaim, claimKeys, parseClaimOf, type Claim, type ClaimChange, type ReadClaim } from './claim.ts';
+import { assertClaimed, changeClaim, claimKey, parseClaimOf, type Claim, type ClaimChange } from './claim.ts';
 import { removeCommand } from './commands.ts';
 import { answeredCommands, attestationOf, claimChangeOf, eventsOf, isOfOtherCommand } from './effects-of-reports.ts';
 import { stateEventIdPrefix, type LastingReport, type Outcome } from './report.ts';
@@ -73,21 +73,21 @@ export async function recordLastingReports(table: Table, { reference, reports, n
 function progressKeys(reference: RunReference): RowKey[] {
   const rowKey = runKey(reference.domain, reference.run_id);
   if (!rowKey) throw new Error('This service cannot have issued the identifier of a run that it has read.');
-  return [rowKey, ...claimKeys(reference)];
+  return [rowKey, claimKey(reference)];
 }
 
 function parseProgress(
   reference: RunReference,
-  [runItem, ...claimItems]: (Item | undefined)[], // other items may follow
-): { run: Run | undefined; claim: ReadClaim | undefined } {
-  return { run: findRun(runItem, reference.run_id), claim: parseClaimOf(reference, claimItems) };
+  [runItem, claimItem]: (Item | undefined)[], // other items may follow
+): { run: Run | undefined; claim: Claim | undefined } {
+  return { run: findRun(runItem, reference.run_id), claim: parseClaimOf(reference, claimItem) };
 }
 
 /** Adds what the reports change of an active run. @returns the change of its claim, if there is one */
 function takeIntoClaim(
   transaction: Transaction,
   reference: RunReference,
-  claim: ReadClaim,
+  claim: Claim,
   { reports, now }: Pick<ReportsOfRun, 'reports' | 'now'>,
 ): ClaimChange | undefined {
   const change = claimChangeOf(reports, claim, now);

@@ -1,6 +1,6 @@
 import { withFreshReads } from '../table/fresh-reads.ts';
-import { getItems, type Table } from '../table/table.ts';
-import { claimKeys, parseClaim } from './claim.ts';
+import { getItem, type Table } from '../table/table.ts';
+import { claimKey, parseClaim } from './claim.ts';
 import { recordLastingReports } from './record-lasting-reports.ts';
 import type { Report } from './report.ts';
 
@@ -14,7 +14,7 @@ export async function recordRefusal(
 ): Promise<void> {
   await withFreshReads(table, async (table) => {
     const cvm = { domain, cvm_id: cvmId };
-    const claim = parseClaim(cvm, await getItems(table, claimKeys(cvm)));
+    const claim = parseClaim(await getItem(table, claimKey(cvm)));
     if (claim?.accepted_at === undefined) return; // an event of the agent counts as acceptance
     const { computation_id, run_id } = claim;
     const event = { ...refusalEvent(refusal), run_id, originator: 'agent' as const, reason: '' };

@@ -3,7 +3,7 @@ import type { Run } from '../computations/run.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
 import { cvmKeys } from '../table/keys.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
-import { claimKeys, parseClaimOf, type Claim } from './claim.ts';
+import { claimKey, parseClaimOf, type Claim } from './claim.ts';
 import { reportedStateOf } from './effects-of-reports.ts';
 import { completeWaitingTasks, completeTask, sendHeartbeat, type Executions } from './executions.ts';
 import { recordLastingReports } from './record-lasting-reports.ts';
@@ -33,10 +33,10 @@ interface Batch {
 export async function recordReports(table: Table, executions: Executions, batch: Batch): Promise<ReportSummary> {
   const { domain, cvmId, reports, now, by } = batch;
   const heard = { domain, cvmId, now, by };
-  const { runs, claimItems, registered } = await readItemsOfBatch(table, batch);
+  const { runs, claimItem, registered } = await readItemsOfBatch(table, batch);
   const ofOwnRuns = reports.filter(({ run_id }) => run_id === undefined || runs.some(({ id }) => id === run_id));
   const [{ outcomes, acceptedAt }] = await Promise.all([
-    recordForRuns(table, executions, batch, { runs, claimItems }),
+    recordForRuns(table, executions, batch, { runs, claimItem }),
     recordPresence(table, heard, registered, reportedStateOf(ofOwnRuns)),
   ]);
   if (acceptedAt !== undefined) await recordTaken(table, heard, registered, acceptedAt);
@@ -51,7 +51,7 @@ interface BatchItems {
   /** The runs that the batch names, also in invalid reports, and that are on this CVM. In the order of the reports. */
   runs: Run[];
   /** Only if the batch has heartbeats of runs. */
-  claimItems: (Item | undefined)[];
+  claimItem: Item | undefined;
   registered: Item | undefined;
 }
 
@@ -61,13 +61,13 @@ async function readItemsOfBatch(table: Table, { domain, cvmId, reports }: Batch)
     const key = runKey(domain, id);
     return key ? [{ id, key }] : [];
   });
-  const claims = reports.some(isHeartbeatOfRun) ? claimKeys({ domain, cvm_id: cvmId }) : []; // for other reports it is read later
+  const claims = reports.some(isHeartbeatOfRun) ? [claimKey({ domain, cvm_id: cvmId })] : []; // for other reports it is read later
   const [registered, ...items] = await getItems(table, [cvmKeys.cvm(domain, cvmId), ...claims, ...rows.map(({ key }) => key)]);
   const runs = rows.flatMap(({ id }, index) => {
     const run = findRun(items[claims.length + index], id);
     return run?.cvm_id === cvmId ? [run] : [];
   });
-  return { runs, claimItems: items.slice(0, claims.length), registered };
+  return { runs, claimItem: claims.length > 0 ? items[0] : undefined, registered };
 }
 
 interface Recorded {
@@ -81,7 +81,7 @@ async function recordForRuns(
   table: Table,
   executions: Executions,
   { domain, reports, now }: Batch,
-  { runs, claimItems }: Pick<BatchItems, 'runs' | 'claimItems'>,
+  { runs, claimItem }: Pick<BatchItems, 'runs' | 'claimItem'>,
 ): Promise<Recorded> {
   const outcomes = new Map<number, Outcome>();
   let acceptedAt: string | undefined;
@@ -104,7 +104,7 @@ async function recordForRuns(
         recorded.status === null ? { outcome: 'unknown_run', run_status: null } : { ...latest, run_status: recorded.status };
     }
     const isHeartbeatAlone = lasting.length === 0 && heartbeats.length > 0;
-    const claim = isHeartbeatAlone ? parseClaimOf(reference, claimItems) : undefined;
+    const claim = isHeartbeatAlone ? parseClaimOf(reference, claimItem) : undefined;
     if (claim) await notifyExecution(executions, claim);
     for (const place of [...heartbeats, ...invalid]) outcomes.set(place, latest);
   }

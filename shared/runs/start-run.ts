@@ -19,7 +19,7 @@ import { StaleReadError, withFreshReads, readSettled } from '../table/fresh-read
 import { cvmKeys, lists } from '../table/keys.ts';
 import { deadlineOf, type Table } from '../table/table.ts';
 import { addRun } from './change-run.ts';
-import { addClaim, claimKeys, parseClaim, type ReadClaim } from './claim.ts';
+import { addClaim, claimKey, parseClaim, type Claim } from './claim.ts';
 import { endRun } from './end-run.ts';
 import { startExecution, type Executions } from './executions.ts';
 import { withGatewayLeases } from './gateway-lease.ts';
@@ -149,10 +149,10 @@ function refuseIfMarkedForDeletion(inputs: Inputs, now: string): void {
 async function readPresenceAndClaim(
   table: Table,
   cvm: { domain: string; cvm_id: string },
-): Promise<{ presence: StoredPresence | undefined; claim: ReadClaim | undefined }> {
-  const [registered, ...claimItems] = await readSettled(table, [cvmKeys.cvm(cvm.domain, cvm.cvm_id), ...claimKeys(cvm)]);
+): Promise<{ presence: StoredPresence | undefined; claim: Claim | undefined }> {
+  const [registered, claimItem] = await readSettled(table, [cvmKeys.cvm(cvm.domain, cvm.cvm_id), claimKey(cvm)]);
   const [presence] = registered ? await withGatewayLeases(table, [parsePresence(registered)]) : [];
-  return { presence, claim: parseClaim(cvm, claimItems) };
+  return { presence, claim: parseClaim(claimItem) };
 }
 
 /** Returns the time by which approvals must not have expired: the present, or that of the `started` event if that is later. */

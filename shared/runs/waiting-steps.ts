@@ -4,7 +4,7 @@ import { withFreshReads } from '../table/fresh-reads.ts';
 import { runKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
 import { Transaction } from '../table/transaction.ts';
-import { changeClaim, claimKeys, parseClaimOf, type ReadClaim, readClaim } from './claim.ts';
+import { changeClaim, claimKey, parseClaimOf, type Claim, readClaim } from './claim.ts';
 import { addCommand, removeCommand } from './commands.ts';
 import { completeTask, failTaskAsOver, type Executions } from './executions.ts';
 import type { WaitingStep } from './run-reference.ts';
@@ -26,9 +26,9 @@ export async function offerRun(
   const rowKey = runKey(run.domain, run.run_id);
   if (!rowKey) throw new Error('This service cannot have started the run of the execution.');
   await withFreshReads(table, async (table) => {
-    const keys = [rowKey, runKeys.snapshot(run.computation_id, run.run_id), ...claimKeys(run)];
-    const [runItem, snapshot, ...claimItems] = await getItems(table, keys);
-    const claim = parseClaimOf(run, claimItems);
+    const keys = [rowKey, runKeys.snapshot(run.computation_id, run.run_id), claimKey(run)];
+    const [runItem, snapshot, claimItem] = await getItems(table, keys);
+    const claim = parseClaimOf(run, claimItem);
     if (!claim || claim.outcome) return await failTaskAsOver(executions, task_token);
     if (claim.accepted_at !== undefined) {
       await completeTask(executions, task_token);
@@ -57,7 +57,7 @@ export async function offerRun(
  * Handles a run that was stopped before this offer. If it was never offered, the run is over. If an earlier attempt of this step
  * offered it and its response was lost, the CVM may already have it, so the task waits for the stop.
  */
-async function withdrawOffer(table: Table, executions: Executions, claim: ReadClaim, task_token: string): Promise<void> {
+async function withdrawOffer(table: Table, executions: Executions, claim: Claim, task_token: string): Promise<void> {
   if (claim.offer_token !== undefined) {
     const transaction = new Transaction();
     changeClaim(transaction, claim, { set: { offer_token: task_token }, unless: ['accepted_at', 'outcome'] });
@@ -72,7 +72,7 @@ async function withdrawOffer(table: Table, executions: Executions, claim: ReadCl
 async function endBeforeOffer(
   table: Table,
   executions: Executions,
-  claim: ReadClaim,
+  claim: Claim,
   { task_token, outcome }: { task_token: string; outcome: Ending },
 ): Promise<void> {
   const transaction = new Transaction();
@@ -115,7 +115,7 @@ export async function storeTaskToken(
   table: Table,
   executions: Executions,
   { run, task_token }: WaitingStep,
-  add: (transaction: Transaction, claim: ReadClaim) => void,
+  add: (transaction: Transaction, claim: Claim) => void,
 ): Promise<void> {
   const isWaiting = await withFreshReads(table, async (table) => {
     const claim = await readClaim(table, run);

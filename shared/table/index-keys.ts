@@ -39,7 +39,7 @@ export const indexKeys = {
   deadNodes: (index: IndexPlace, fold: string, first: number): Key =>
     writableKey(indexKeys.partition(index), `dead#${fold}#${padded(first, 6)}`),
   deadPrefix: 'dead#',
-  /** The progress of entering what earlier versions listed. */
+  /** The progress of building the trees from the rows. */
   build: (index: IndexPlace): Key => writableKey(indexKeys.partition(index), 'build'),
   /** All partitions of an index. */
   partitions: (index: IndexPlace): string[] => [

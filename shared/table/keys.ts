@@ -14,9 +14,9 @@ import { createHash } from 'node:crypto';
  */
 const shardCount = 8;
 
-/** Returns the partitions of a sharded collection. The first has the plain name: earlier versions wrote everything there. */
+/** Returns the partitions of a sharded collection. */
 export function shardsOf(place: string): string[] {
-  return [place, ...Array.from({ length: shardCount }, (_, shard) => `${place}#${shard}`)];
+  return Array.from({ length: shardCount }, (_, shard) => `${place}#${shard}`);
 }
 
 /** Returns the partition of an item. @param by its sort key */
@@ -142,7 +142,6 @@ export const computationKeys = {
       computationKeys.partition(computationId),
       `part#dataset#${createHash('sha256').update(fileName).digest('base64url')}`,
     ),
-  /** Not in the item of the configuration, which earlier versions replace. */
   consumers: (computationId: string): Key => writableKey(computationKeys.partition(computationId), 'part#consumers'),
   userKey: (computationId: string, userId: string): Key => writableKey(computationKeys.partition(computationId), `key#${userId}`),
   approval: (computationId: string, userId: string): Key =>
@@ -233,8 +232,6 @@ export const cvmKeys = {
   claim: (domain: string, cvmId: string): RowKey => rowKey(shardOf(claims, `${domain}#${cvmId}`), `${domain}#${cvmId}`),
   /** The beginning of the sort keys of a domain's claims. */
   claimPrefix: (domain: string) => `${domain}#`,
-  /** The key of claims that earlier versions wrote, before claims were sharded. */
-  unshardedClaim: (domain: string, cvmId: string): RowKey => rowKey(claims, `${domain}#${cvmId}`),
   commands: (domain: string, cvmId: string) => `commands#${domain}#${cvmId}`,
   command: ({ domain, cvm_id, run_id }: CommandedRun, type: 'run' | 'stop'): Key =>
     writableKey(cvmKeys.commands(domain, cvm_id), `${run_id}#${type}`),

@@ -54,13 +54,12 @@ export async function readParticipations(
 interface Mirrored {
   domain: string;
   id: string;
-  /** Default: no mirror of the owner. */
-  owner?: string | undefined;
+  owner: string;
 }
 
 /**
  * Returns the keys of the items at `userKeys` that mirror a computation.
- * @param items those at `computationKeys`. A link without `created_by`, as earlier versions of the service wrote it, has no mirror.
+ * @param items those at `computationKeys`
  */
 export function mirrorsOf({ domain, id, owner }: Mirrored, items: Item[]): Key[] {
   const number = computationNumber(id);
@@ -69,5 +68,5 @@ export function mirrorsOf({ domain, id, owner }: Mirrored, items: Item[]): Key[]
     if (Array.isArray(consumers)) return consumers.map((user) => userKeys.consumer(domain, String(user), number));
     return String(sk).startsWith(computationKeys.prefixes.key) ? [userKeys.key(domain, String(user_id), number)] : [];
   });
-  return owner === undefined ? mirrors : [...mirrors, userKeys.owner(domain, owner, number)];
+  return [...mirrors, userKeys.owner(domain, owner, number)];
 }

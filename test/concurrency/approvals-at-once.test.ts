@@ -195,8 +195,7 @@ describe('a change of the use of an asset', () => {
       await linkAsset(stores.table, { domain, assetId: asset, computationId: id, ...byAlice });
       ids.push(id);
     }
-    const versions = async () =>
-      (await readLinkedComputations(stores.table, domain, asset)).map(({ inputs_version }) => inputs_version);
+    const versions = async () => (await readLinkedComputations(stores.table, domain, asset)).map(({ version }) => version);
     const before = await versions();
     expect(before).toHaveLength(83);
     await replaceDataset(asset, { use: 'approval' });

@@ -86,7 +86,7 @@ export const moreTaskCases: Partial<Record<TaskName, Record<string, (world: Benc
 async function removeAtOnce({ stores, domain }: BenchWorld, id: string): Promise<void> {
   const asset = await readAsset(stores.table, domain, id);
   const { file_name, asset_type, content_key, upload_key } = asset;
-  const purge = { domain, id, file_name, asset_type, content_key, upload_key, by: byAlice.by, at: byAlice.now };
+  const purge = { domain, id, file_name, asset_type, content_key, upload_key, by: byAlice.by };
   const transaction = new Transaction();
   removeAsset(transaction, domain, asset);
   transaction.add({ put: { Item: { ...purgeKeys.purge('asset', id), ...purge } } });

@@ -16,7 +16,6 @@ export function aComputationRow(id: string, changes: Partial<StoredComputation> 
     updated_at: clockOfTests,
     run: null,
     version: 1,
-    inputs_version: 1,
     dataset_count: 0,
     ...changes,
   };

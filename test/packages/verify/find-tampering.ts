@@ -9,7 +9,7 @@ import type { Tampering } from './tamperings.ts';
 export function objectionsTo({ files, genuine, named }: Tampering): string[] {
   const saidAnyway = checkEvidence(genuine).map(({ sentence }) => sentence);
   const isObjection = (sentence: string) =>
-    /does not cover|without a hash|are missing/.test(sentence) && named.test(sentence) && !saidAnyway.includes(sentence);
+    /does not cover|are missing/.test(sentence) && named.test(sentence) && !saidAnyway.includes(sentence);
   try {
     return checkEvidence(files).flatMap(({ verdict, sentence }) =>
       verdict === 'does not hold' || (verdict === 'note' && isObjection(sentence)) ? [sentence] : [],

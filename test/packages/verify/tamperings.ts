@@ -111,16 +111,6 @@ const kinds: Record<string, Tamper> = {
       named: new RegExp(added.id),
     };
   },
-  'an event without a hash added': (genuine, random) => {
-    const place = whole(random, genuine.events.length + 1);
-    const { hash: _, previous_hash: __, ...event } = anyEvent(genuine, random).event;
-    const added = { ...event, id: randomUUID() };
-    return {
-      what: `before event ${place}`,
-      files: withEvents(genuine, genuine.events.toSpliced(place, 0, added)),
-      named: new RegExp(added.id),
-    };
-  },
   'an event repeated': (genuine, random) => {
     const { event } = anyEvent(genuine, random);
     const place = whole(random, genuine.events.length + 1);

@@ -1,11 +1,12 @@
 import { canonicalDigest, configDigest } from 'computation-management-formats/canonical-json';
 import { describe, expect, it } from 'vitest';
 import { becauseOf, digestedManifestOf, isStale, neededApprovals, readinessOf } from '../../../shared/approvals/readiness.ts';
-import { defaultAgentConfig, storedInPlainText } from '../../../shared/computations/agent-config.ts';
+import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
 import type { StoredApproval } from '../../../shared/manifest/stored-approval.ts';
 import { buildManifest, type Inputs } from '../../../shared/manifest/manifest.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
 import { aKeyOf, anAssetRow, inputs } from '../../support/manifest-inputs.ts';
+import { sealedAs } from '../../support/sealed-as.ts';
 
 const at = clockOfTests;
 const digest = digestedManifestOf(inputs()).digest ?? '';
@@ -155,8 +156,8 @@ describe('an approval', () => {
 
   it('stays when the log level or the private key of the agent changes', () => {
     expect(isStaleWith({ agent_config: { ...defaultAgentConfig, log_level: 'debug' } })).toBe(false);
-    const secret = { ...defaultAgentConfig, cert_file: 'c', server_key: storedInPlainText('k') };
-    const given = anApproval('bob', { config_digest: configDigest({ ...secret, server_key: storedInPlainText('another') }) });
+    const secret = { ...defaultAgentConfig, cert_file: 'c', server_key: sealedAs('k') };
+    const given = anApproval('bob', { config_digest: configDigest({ ...secret, server_key: sealedAs('another') }) });
     expect(isStaleWith({ agent_config: secret }, given)).toBe(false);
   });
 

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { addAsset, addPendingTask, changeAsset, pendingKey, removeAsset } from '../../../shared/assets/change-asset.ts';
+import { addAsset, changeAsset, removeAsset } from '../../../shared/assets/change-asset.ts';
 import type { StoredAsset } from '../../../shared/assets/asset.ts';
 import { listAssets } from '../../../shared/assets/list-assets.ts';
 import { foldChanges } from '../../../shared/lists/fold.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
-import { getItem, type Table } from '../../../shared/table/table.ts';
-import { StaleReadError } from '../../../shared/table/fresh-reads.ts';
+import type { Table } from '../../../shared/table/table.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { anAssetRow } from '../../support/manifest-inputs.ts';
@@ -78,20 +77,5 @@ describe('removeAsset', () => {
     expect(await total()).toBe(1);
     await commit((transaction) => removeAsset(transaction, domain, ready));
     expect(await total()).toBe(0);
-  });
-});
-
-describe('addPendingTask', () => {
-  const task = () => getItem(embedded.table, pendingKey('d1', pending));
-
-  it('adds the open task of an asset, and fails with StaleReadError if the asset has changed since it was read', async () => {
-    const add = () => commit((transaction) => addPendingTask(transaction, 'd1', pending));
-    await expect(add()).rejects.toBeInstanceOf(StaleReadError);
-    await commit((transaction) => addAsset(transaction, 'd1', { ...pending, state: 'ready' }));
-    await add();
-    expect(await task()).toBeDefined();
-    await commit((transaction) => removeAsset(transaction, 'd1', pending));
-    await expect(add()).rejects.toBeInstanceOf(StaleReadError);
-    expect(await task()).toBeUndefined();
   });
 });

@@ -2,16 +2,13 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import {
   agentConfigAttributes,
-  agentConfigForCvm,
   agentConfigInput,
   changedConfigFields,
   defaultAgentConfig,
   isDefaultAgentConfig,
   parseAgentConfig,
-  storedInPlainText,
   withoutServerKey,
 } from '../../../shared/computations/agent-config.ts';
-import { runSnapshot } from '../../../shared/manifest/run-snapshot.ts';
 
 const full = {
   log_level: 'debug' as const,
@@ -56,9 +53,6 @@ describe('agentConfigInput', () => {
     expect(withKey.map(refused)).toEqual(withKey.map(() => [field]));
     expect(['/etc/PRIVATE KEY.pem', certificate, ''].map(refused)).toEqual([undefined, undefined, undefined]);
     expect(v.safeParse(agentConfigInput, { server_key: withKey[0] }).success).toBe(true);
-    const stored = { ...defaultAgentConfig, [field]: withKey[0], server_key: '' };
-    for (const schema of [agentConfigForCvm, runSnapshot.entries.agent_config]) expect(v.parse(schema, stored)).toEqual(stored);
-    expect(parseAgentConfig({ agent_config: stored })).toEqual(stored);
   });
 
   it('takes the log levels of the agent, and no others', () => {
@@ -73,19 +67,6 @@ describe('parseAgentConfig', () => {
     expect(parseAgentConfig(agentConfigAttributes(full))).toEqual(full);
     expect(parseAgentConfig(agentConfigAttributes({ ...full, server_key: '' }))).toEqual({ ...full, server_key: '' });
     expect(parseAgentConfig(undefined)).toEqual(defaultAgentConfig);
-  });
-});
-
-describe('parseAgentConfig of an earlier version’s item', () => {
-  it('reads its private key', () => {
-    const agent_config = { ...withoutServerKey(full), server_key: 'key' };
-    expect(parseAgentConfig({ agent_config })).toEqual({ ...full, server_key: storedInPlainText('key') });
-  });
-});
-
-describe('agentConfigAttributes', () => {
-  it('refuses a key that is not sealed', () => {
-    expect(() => agentConfigAttributes({ ...full, server_key: storedInPlainText('key') })).toThrow(/sealed before/);
   });
 });
 

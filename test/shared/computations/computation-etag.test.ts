@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../../shared/access/caller.ts';
-import { defaultAgentConfig, storedInPlainText } from '../../../shared/computations/agent-config.ts';
+import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
 import { computationEtag, etagsFor, peekEtag } from '../../../shared/computations/describe-computation.ts';
 import type { StoredComputation } from '../../../shared/computations/computation.ts';
 import type { Definition } from '../../../shared/computations/read-computation.ts';
 import type { Run } from '../../../shared/computations/run.ts';
 import { aComputationRow } from '../../support/computation-fields.ts';
+import { sealedAs } from '../../support/sealed-as.ts';
 
 const id = '00000000-0001-8c3a-9f0e-2b7d41c5e6a8';
 const now = '2025-07-17T08:00:00.000Z';
 const later = '2025-07-17T08:00:00.001Z';
-const row = aComputationRow(id, { description: 'Irises', status: 'running', version: 3, inputs_version: 2 });
+const row = aComputationRow(id, { description: 'Irises', status: 'running', version: 3 });
 const run: Run = {
   id,
   computation_id: id,
@@ -20,7 +21,7 @@ const run: Run = {
   ended_at: null,
   started_by: 'alice',
   reason: null,
-  manifest_digest: null,
+  manifest_digest: 'ab'.repeat(32),
 };
 const dataset = { asset_id: id, file_name: 'a.csv', asset_type: 'dataset' as const, linked_as: 2 };
 const definition: Definition = { agent_config: defaultAgentConfig, consumers: [], algorithm: undefined, datasets: [dataset] };
@@ -50,7 +51,7 @@ describe('computationEtag', () => {
     ['log level', row, withConfig({ log_level: 'debug' })],
     ['certificate', row, withConfig({ cert_file: '/cert' })],
     ['TLS', row, withConfig({ attested_tls: true })],
-    ['private key', row, withConfig({ server_key: storedInPlainText('the key') })],
+    ['private key', row, withConfig({ server_key: sealedAs('the key') })],
     ['link', row, { ...definition, datasets: [{ ...dataset, asset_id: '00000000-0002-8c3a-9f0e-2b7d41c5e6a8' }] }],
     ['file name of a link', row, { ...definition, datasets: [{ ...dataset, file_name: 'b.csv' }] }],
     ['order of the links', row, { ...definition, datasets: [{ ...dataset, file_name: 'b.csv' }, dataset] }],
@@ -67,8 +68,8 @@ describe('computationEtag', () => {
   });
 
   it('stays when something changes that the caller does not see', () => {
-    expect(etagFor(alice, { ...row, version: 4, inputs_version: 3, dataset_count: 1 })).toBe(etagFor(alice));
-    expect(etagFor(viewer, row, withConfig({ server_key: storedInPlainText('the key') }))).toBe(etagFor(viewer));
+    expect(etagFor(alice, { ...row, version: 4, dataset_count: 1 })).toBe(etagFor(alice));
+    expect(etagFor(viewer, row, withConfig({ server_key: sealedAs('the key') }))).toBe(etagFor(viewer));
   });
 
   it('changes when the caller begins to see the private key', () => {

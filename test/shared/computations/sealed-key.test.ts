@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { localKms } from '../../../local/machine/kms.ts';
-import { digestOfKey, storedInPlainText, type StoredKey } from '../../../shared/computations/agent-config.ts';
+import { digestOfKey, type StoredKey } from '../../../shared/computations/agent-config.ts';
 import { openKey, sealKey } from '../../../shared/computations/sealed-key.ts';
 
 const { kms, sealingKeyArn } = localKms(undefined);
@@ -50,9 +50,5 @@ describe('sealKey and openKey', () => {
   it('do not call KMS without a key', async () => {
     vi.stubEnv('SEALING_KEY_ARN', '');
     expect([await sealKey(kms, { computationId: 'c1', plain: '' }), await openKey(kms, 'c1', '')]).toEqual(['', '']);
-  });
-
-  it('read a key that an earlier version stored in plain text', async () => {
-    expect(await openKey(kms, 'c1', storedInPlainText('PRIVATE'))).toBe('PRIVATE');
   });
 });

@@ -1,20 +1,16 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   type AgentConfig,
-  agentConfigAttributes,
   defaultAgentConfig,
   digestOfKey,
-  keyAttributes,
+  sealedKeyAttributes,
   type SealKey,
-  storedInPlainText,
   storedKeyOf,
 } from '../../../shared/computations/agent-config.ts';
 import { createComputation } from '../../../shared/computations/create-computation.ts';
 import { readComputation, readDefinition } from '../../../shared/computations/read-computation.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
-import { computationKeys } from '../../../shared/table/keys.ts';
-import { putItem } from '../../../shared/table/writes.ts';
 import { allowed, byAlice } from '../../support/builders-store.ts';
 import { computationFields } from '../../support/computation-fields.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
@@ -74,15 +70,6 @@ describe('updateComputation', () => {
     expect([await keyOf(id), await version(id)]).toEqual(['', 3]);
   });
 
-  it('seals a key that an earlier version stored in plain text', async () => {
-    const id = await create();
-    const { server_key: _, ...config } = defaultAgentConfig;
-    await putItem(embedded.table, { ...computationKeys.config(id), agent_config: { ...config, server_key: 'PLAIN' } });
-    expect(await keyOf(id)).toEqual(storedInPlainText('PLAIN'));
-    await update(id, { fields: { name: 'Other' }, config: { server_key: 'PLAIN' } });
-    expect(seals).toEqual(['PLAIN']);
-  });
-
   it('names what has changed in the event, and never a value', async () => {
     const id = await create();
     await update(id, { fields: { name: 'Other' }, config: { server_key: 'PRIVATE', log_level: 'debug' }, consumers: ['bob'] });
@@ -108,17 +95,10 @@ describe('updateComputation', () => {
 });
 
 describe('the attributes of a key', () => {
-  it('are those of its seal, and of an earlier version the key itself', () => {
+  it('are those of its seal', () => {
     const sealed = { digest: digestOfKey('PRIVATE'), sealed: 'seal' };
-    expect(keyAttributes(sealed)).toEqual({ sealed_key: 'seal', key_digest: sealed.digest });
-    expect(keyAttributes(storedInPlainText('PLAIN'))).toEqual({ server_key: 'PLAIN' });
-    expect(storedKeyOf(keyAttributes(sealed), undefined)).toEqual(sealed);
-    expect(storedKeyOf({}, 'PLAIN')).toEqual(storedInPlainText('PLAIN'));
-    expect([storedKeyOf(undefined, undefined), storedKeyOf({}, '')]).toEqual(['', '']);
-  });
-
-  it('are refused for a key in plain text where only seals are stored', () => {
-    const config = { ...defaultAgentConfig, server_key: storedInPlainText('PLAIN') };
-    expect(() => agentConfigAttributes(config)).toThrow(TypeError);
+    expect(sealedKeyAttributes(sealed)).toEqual({ sealed_key: 'seal', key_digest: sealed.digest });
+    expect(storedKeyOf(sealedKeyAttributes(sealed))).toEqual(sealed);
+    expect([storedKeyOf(undefined), storedKeyOf({})]).toEqual(['', '']);
   });
 });

@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
-import type { Event, NewEvent } from '../../../shared/events/event.ts';
+import type { Event } from '../../../shared/events/event.ts';
 import { appendEvents } from '../../../shared/events/append-events.ts';
 import { type JournalHead, parseEvent, readHead } from '../../../shared/events/stored-journal.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
@@ -28,16 +27,6 @@ function hashByHand({ hash: _, ...event }: Event): string {
 async function journalOf(computation: string, filter = {}): Promise<Event[]> {
   const { events } = await readEvents(embedded.table, computation, filter, { limit: 100, offset: 0 });
   return events.toReversed();
-}
-
-/** Appends as the version before did: it neither writes hashes nor keeps the head's. */
-async function appendWithoutHashes(computation: string, events: NewEvent[]): Promise<void> {
-  const head = await readHead(embedded.table, computation);
-  const { actions } = await appendEvents(embedded.table, ownerOf(computation), head, events, clockOfTests);
-  for (const { put } of actions) {
-    const { hash: _hash, previous_hash: _previous, last_hash: _last, ...item } = { ...put?.Item };
-    await embedded.table.document.send(new PutCommand({ TableName: embedded.table.name, Item: item }));
-  }
 }
 
 describe('the chain of a journal', () => {
@@ -76,28 +65,6 @@ describe('the chain of a journal', () => {
     await Promise.all(batches.map((events) => appendToJournal(embedded.table, computation, events)));
     const events = await journalOf(computation);
     expect(events.map((event) => event.previous_hash)).toEqual(['', ...events.slice(0, -1).map(({ hash }) => hash)]);
-  });
-
-  it('begins after the events of earlier versions, which have neither field', async () => {
-    const computation = randomUUID();
-    await appendWithoutHashes(computation, [anEvent(), anEvent()]);
-    await appendToJournal(embedded.table, computation, [anEvent(), anEvent()]);
-    const [first, second, third, fourth] = await journalOf(computation);
-    for (const event of [first, second]) expect(Object.keys(event ?? {})).not.toEqual(expect.arrayContaining(['hash']));
-    for (const event of [first, second]) expect(event).not.toHaveProperty('previous_hash');
-    expect(third).toMatchObject({ previous_hash: '', hash: third && hashByHand(third) });
-    expect(fourth).toMatchObject({ previous_hash: third?.hash });
-  });
-
-  it('begins again with an empty hash after a function of an earlier version has appended', async () => {
-    const computation = randomUUID();
-    await appendToJournal(embedded.table, computation, [anEvent()]);
-    await appendWithoutHashes(computation, [anEvent()]);
-    await appendToJournal(embedded.table, computation, [anEvent()]);
-    const [first, second, third] = await journalOf(computation);
-    expect(first).toMatchObject({ previous_hash: '' });
-    expect(second).not.toHaveProperty('hash');
-    expect(third).toMatchObject({ previous_hash: '', hash: third && hashByHand(third) });
   });
 
   it('costs no more write units: 6 for one event, 104 for 50', async () => {

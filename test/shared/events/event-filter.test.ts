@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { matches, matchingNumbers, parseTimeBound } from '../../../shared/events/event-filter.ts';
 import { parseSegment, segmentItem } from '../../../shared/events/segment.ts';
-import { publicEvent, storedEvent } from '../../../shared/events/stored-journal.ts';
+import { chainedEvent, publicEvent, storedEvent } from '../../../shared/events/stored-journal.ts';
 import { anEvent } from '../../support/append-to-journal.ts';
 
 describe('parseTimeBound', () => {
@@ -62,7 +62,7 @@ describe('parseTimeBound', () => {
 });
 
 const timestamp = (second: number) => new Date(Date.UTC(2025, 6, 17) + 1000 * second).toISOString();
-const eventAt = (second: number) => storedEvent(anEvent(), second, timestamp(second));
+const eventAt = (second: number) => chainedEvent(storedEvent(anEvent(), second, timestamp(second)), undefined);
 
 describe('matches of an event filter', () => {
   it('is true for events at both ends of a time range', () => {

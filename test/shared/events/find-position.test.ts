@@ -26,14 +26,6 @@ async function aJournal(size: number): Promise<{ computation: string; ids: strin
 
 const numberFor = async (computation: string, id: string) => (await findPosition(embedded.table, computation, id))?.number;
 
-/** Gives an event the identifier that an earlier version gave it. */
-async function makeOld(computation: string, number: number): Promise<string> {
-  const id = randomUUID();
-  const Item = { ...(await getItem(embedded.table, journalKeys.event(computation, number))), id };
-  await embedded.table.document.send(new PutCommand({ TableName: embedded.table.name, Item }));
-  return id;
-}
-
 describe('the identifier of an event', () => {
   it('has the number of the event, and an unguessable rest', async () => {
     const { ids } = await aJournal(60);
@@ -58,13 +50,6 @@ describe('findPosition', () => {
     const strangers = [...other.ids, ...[0, 1, 3, 4, 53, 54, 2 ** 48 - 1].map(numberedId), randomUUID()];
     for (const id of strangers) expect(await numberFor(computation, id)).toBeUndefined();
     expect(await numberFor(randomUUID(), other.ids[0] ?? '')).toBeUndefined();
-  });
-
-  it('finds identifiers of earlier versions among the newest 100 events only', async () => {
-    const { computation } = await aJournal(103);
-    const [third, fourth, last] = [await makeOld(computation, 3), await makeOld(computation, 4), await makeOld(computation, 103)];
-    expect([await numberFor(computation, third), await numberFor(computation, fourth)]).toEqual([undefined, 4]);
-    expect(await findPosition(embedded.table, computation, last)).toMatchObject({ number: 103, head: { count: 103 } });
   });
 
   it('finds an event that becomes visible a moment after its head, or before it', async () => {

@@ -90,7 +90,7 @@ describe('updateAsset', () => {
       await updateAsset(stores.table, stores.content, { domain, id, given: { ...fields, ...given }, ...byAlice });
       const after = await readComputation(stores.table, domain, computationId);
       expect([before.dataset_count, after.dataset_count]).toEqual([1, 1]);
-      return after.inputs_version - before.inputs_version;
+      return after.version - before.version;
     }
 
     it.each([
@@ -123,7 +123,7 @@ describe('updateAsset', () => {
       const before = await readComputation(stores.table, domain, computationId);
       await update(id, given);
       const after = await readComputation(stores.table, domain, computationId);
-      expect(after.inputs_version - before.inputs_version).toBe(changes);
+      expect(after.version - before.version).toBe(changes);
     });
 
     it.each([
@@ -142,7 +142,7 @@ describe('updateAsset', () => {
         const now = new Date(Date.parse(byAlice.now) + later).toISOString();
         await updateAsset(stores.table, stores.content, { domain, id, given, ...byAlice, now });
         const after = await readComputation(stores.table, domain, computationId);
-        expect(after.inputs_version - before.inputs_version).toBe(changes);
+        expect(after.version - before.version).toBe(changes);
       },
     );
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { defaultAgentConfig, storedInPlainText } from '../../../shared/computations/agent-config.ts';
+import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
 import { buildManifest } from '../../../shared/manifest/manifest.ts';
 import { aKeyOf, anAssetRow, id, inputs, key } from '../../support/manifest-inputs.ts';
+import { sealedAs } from '../../support/sealed-as.ts';
 
 describe('buildManifest', () => {
   it('returns hashes as 32 integers, and the keys that providers uploaded to the computation', () => {
@@ -37,7 +38,7 @@ describe('buildManifest', () => {
   it('returns each missing key, file and fact once', () => {
     const pending = anAssetRow({ state: 'pending', checksum: null, content_key: null });
     const sample = anAssetRow({ file_name: 'sample.csv', state: 'pending' });
-    const agent_config = { ...defaultAgentConfig, server_key: storedInPlainText('key.pem') };
+    const agent_config = { ...defaultAgentConfig, server_key: sealedAs('key.pem') };
     const { missing, manifest } = buildManifest(
       inputs({ algorithm: undefined, datasets: [pending, sample], keys: [], agent_config }),
     );
@@ -61,9 +62,7 @@ describe('buildManifest', () => {
     const given = { ...defaultAgentConfig, cert_file: 'cert.pem' };
     const alone = buildManifest(inputs({ agent_config: given }));
     expect(alone.missing?.info).toEqual(['agent_config.cert_file is set without agent_config.server_key']);
-    expect(
-      buildManifest(inputs({ agent_config: { ...given, server_key: storedInPlainText('key.pem') } })).missing,
-    ).toBeUndefined();
+    expect(buildManifest(inputs({ agent_config: { ...given, server_key: sealedAs('key.pem') } })).missing).toBeUndefined();
   });
 
   it('returns the size limit as missing info for a manifest that exceeds it', () => {

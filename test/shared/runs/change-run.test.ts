@@ -44,7 +44,7 @@ async function aStartedRun(): Promise<Run> {
     ended_at: null,
     started_by: 'alice',
     reason: null,
-    manifest_digest: null,
+    manifest_digest: 'ab'.repeat(32),
   };
   await add(run);
   return run;

@@ -12,6 +12,7 @@ const claim: Claim = {
   claimed_at: '2025-07-17T07:59:00.000Z',
   run_command_id: 'run command',
   stop_command_id: 'stop command',
+  has_server_key: false,
 };
 const base = { id: 'r', run_id: 'run' };
 const accepted = (command_id: string): Report => ({ ...base, type: 'accepted', command_id, reason: '' });

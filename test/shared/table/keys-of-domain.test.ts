@@ -37,7 +37,6 @@ const namedByDomain: [what: string, key: (domain: string) => AnyKey][] = [
   ['an open task', (domain) => userKeys.owner(domain, 'alice', 1)],
   ['a CVM', (domain) => cvmKeys.cvm(domain, 'cvm-1')],
   ['a claim', (domain) => cvmKeys.claim(domain, 'cvm-1')],
-  ['a claim of earlier versions', (domain) => cvmKeys.unshardedClaim(domain, 'cvm-1')],
   ['a command', (domain) => cvmKeys.command({ domain, cvm_id: 'cvm-1', run_id: 'run' }, 'run')],
   ['the notice of a command', (domain) => cvmKeys.pending({ domain, cvm_id: 'cvm-1', run_id: 'run' }, 'run')],
   ['the record of an agent', (domain) => cvmKeys.agent(domain, 'cvm-1')],
@@ -99,7 +98,6 @@ describe('leadsToOthers', () => {
     ['the row of a run', listKeys.row(lists.runs('d1'), 1), true],
     ['the row of an asset', listKeys.row(lists.assets('d1'), 1), true],
     ['a purge', purgeKeys.purge('computation', 'own'), true],
-    ['a purge of earlier versions', { ...purgeKeys.purge('asset', 'own'), pk: purgeKeys.shards[0] ?? '' }, true],
     ['the row of a CVM', listKeys.row(lists.cvms('d1'), 1), false],
     ['an event', journalKeys.event('own', 1), false],
   ])('%s: %o is %s', (_what, key, leads) => {

@@ -5,7 +5,7 @@ import { computationKey, readComputation } from '../../../shared/computations/re
 import { listComputations } from '../../../shared/computations/list-computations.ts';
 import { readHead } from '../../../shared/events/stored-journal.ts';
 import { readManifest } from '../../../shared/manifest/read-manifest.ts';
-import { claimKeys, readClaim } from '../../../shared/runs/claim.ts';
+import { claimKey, readClaim } from '../../../shared/runs/claim.ts';
 import { readRun, runKey } from '../../../shared/computations/read-run.ts';
 import { journalKeys, keyToWrite, runKeys, schemaKeys, type AnyKey, type RowKey } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
@@ -38,7 +38,7 @@ const kinds: Record<string, { key: (run: Started) => AnyKey; read: (run: Started
     read: (run) => readAsset(stores.table, domain, run.algorithm),
   },
   claim: {
-    key: (run) => claimKeys(run)[0],
+    key: (run) => claimKey(run),
     read: (run) => readClaim(stores.table, run),
   },
   'snapshot of a run': {
