@@ -1484,15 +1484,15 @@ export interface components {
              */
             status: string;
             /**
-             * @description The `hash` of the previous event of the computation. Empty in the first event that has a `hash`. Absent from events that earlier versions recorded.
+             * @description The `hash` of the previous event of the computation. Empty in the first event.
              * @example
              */
-            previous_hash?: string;
+            previous_hash: string;
             /**
-             * @description The SHA-256, hex, of the canonical JSON (RFC 8785) of the event without `hash`. Absent from events that earlier versions recorded.
+             * @description The SHA-256, hex, of the canonical JSON (RFC 8785) of the event without `hash`.
              * @example b7e3b1f1ad8f0b0e0a8c4b7a4f0f2f5d6a9c1e3d5b7f9a1c3e5d7b9f1a3c5e7d
              */
-            hash?: string;
+            hash: string;
         };
         /** @description A page of the journal of a computation. */
         EventPage: {
@@ -1588,14 +1588,17 @@ export interface components {
             /** @description The SHA3-256, hex, of the canonical JSON of `manifest`. */
             manifest_digest: string;
             agent_config: components["schemas"]["AgentConfigOfRun"];
-            /** @description The algorithm, then the datasets in the order of the manifest. null if the run was started by an earlier version. */
-            assets: components["schemas"]["AssetOfRun"][] | null;
-            /** @description The approvals that counted when the run started. null if the run was started by an earlier version. */
-            approvals: components["schemas"]["ApprovalOfRun"][] | null;
-            /** @description The computation's `approval` when the run started: whose approval a run required. null or absent if an earlier version started the run or made the statement. */
-            approval?: ("none" | "all" | "all_signed") | null;
-            /** @description The users of `result_consumers` in the manifest, in its order. null or absent if an earlier version started the run or made the statement. */
-            result_consumers?: string[] | null;
+            /** @description The algorithm, then the datasets in the order of the manifest. */
+            assets: components["schemas"]["AssetOfRun"][];
+            /** @description The approvals that counted when the run started. */
+            approvals: components["schemas"]["ApprovalOfRun"][];
+            /**
+             * @description The computation's `approval` when the run started: whose approval a run required.
+             * @enum {string}
+             */
+            approval: "none" | "all" | "all_signed";
+            /** @description The users of `result_consumers` in the manifest, in its order. */
+            result_consumers: string[];
             events: components["schemas"]["EventsOfRun"];
             /** @description The SHA-256, hex, of the attestation token that the CVM reported. null if it reported none. */
             attestation_hash: string | null;
@@ -1970,8 +1973,8 @@ export interface components {
             started_by: string;
             /** @description The reason for the end of the run. null while the run is active. */
             reason: string | null;
-            /** @description The digest of the manifest. null for runs of earlier versions. */
-            manifest_digest?: string | null;
+            /** @description The digest of the manifest that the run was started with. */
+            manifest_digest: string;
         };
         /**
          * Format: uuid

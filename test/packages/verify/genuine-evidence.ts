@@ -51,15 +51,13 @@ interface Otherwise {
   changeBefore?: (events: NewEvent[]) => void;
   /** What the CVM reports in each event of the run. */
   duringRun?: Parameters<typeof anEvent>[0];
-  /** Whether an earlier version of the service recorded the events: without digests of the start and the configuration. */
-  isEarlier?: boolean;
 }
 
 /**
  * Makes evidence as the service does, by its own code: of a run with approvals of every kind and `events` events in the journal
  * between its first and its last.
  */
-export function genuineEvidence(events = 8, { change, changeBefore, duringRun, isEarlier = false }: Otherwise = {}): Genuine {
+export function genuineEvidence(events = 8, { change, changeBefore, duringRun }: Otherwise = {}): Genuine {
   const [computation, run] = [numberedId(7), numberedId(42)];
   const ofSigners = new Map(Object.entries(signers).map(([user, { key }]) => [user, key()]));
   const keyOfAlice = ofSigners.get('alice')?.publicKey.export({ format: 'der', type: 'spki' }).toString('base64') ?? '';
@@ -120,7 +118,7 @@ export function genuineEvidence(events = 8, { change, changeBefore, duringRun, i
       return anEvent({ event_type: 'key_uploaded', originator: user, details, lifecycle: false });
     }),
     ...(start.approvals as (typeof unsigned | (typeof approvals)[number])[]).map((approval) => {
-      const config_digest = isEarlier ? undefined : configDigest(start.agent_config as object);
+      const config_digest = configDigest(start.agent_config as object);
       const details = { digest, config_digest, signed: approval.signature !== null, ...limitsOf(approval) };
       return anEvent({ event_type: 'approved', originator: approval.user, details, lifecycle: false });
     }),
@@ -131,7 +129,7 @@ export function genuineEvidence(events = 8, { change, changeBefore, duringRun, i
     start_digest: startDigest({ ...start, manifest, agent_config: start.agent_config as object }),
   };
   const fromStart = [
-    anEvent({ ...ofRun, event_type: 'started', originator: 'alice', details: isEarlier ? {} : digests }),
+    anEvent({ ...ofRun, event_type: 'started', originator: 'alice', details: digests }),
     ...Array.from({ length: events }, (_, index) =>
       anEvent({ ...ofRun, status: `Step${index}`, details: { index }, ...duringRun }),
     ),
@@ -160,6 +158,7 @@ export function genuineEvidence(events = 8, { change, changeBefore, duringRun, i
       ended_at: at(events + 3),
       started_by: 'alice',
       reason: 'Done.',
+      manifest_digest: digest,
     },
     ...start,
     manifest_digest: digest,

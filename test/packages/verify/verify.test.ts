@@ -69,7 +69,10 @@ describe('npm run verify', () => {
       const { status, stderr } = verify(...words);
       expect([status, stderr]).toEqual([2, expect.stringContaining('Usage: computation-management-verify')]);
     }
-    expect(verify('--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('Usage: computation-management-verify') });
+    expect(verify('--help')).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('Usage: computation-management-verify'),
+    });
     expect(verify('--unknown').status).toBe(2);
   });
 });
