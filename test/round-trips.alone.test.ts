@@ -60,6 +60,10 @@ describe('the round trips to the table', () => {
     expect(measured('assets/get-asset', 'by others, recorded')).toMatchObject({ roundTrips: 2, writeUnits: 1 });
   });
 
+  it('are one for the poll of a CVM that has nothing to do, which takes two read units', () => {
+    expect(measured('cvms/list-commands', 'none')).toMatchObject({ roundTrips: 1, readUnits: 2, writeUnits: 0 });
+  });
+
   it('are at most two for creating a computation', () => {
     expect(measured('computations/create-computation').roundTrips).toBeLessThanOrEqual(2);
   });
