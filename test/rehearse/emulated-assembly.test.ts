@@ -20,8 +20,11 @@ describe('adaptTemplate', () => {
     expect(changes).toHaveLength(1);
   });
 
-  it('removes the budget', () => {
-    const { template, changes } = adaptTemplate({ Resources: { Budget: { Type: 'AWS::Budgets::Budget' } } });
+  it.each([
+    ['the budget', 'AWS::Budgets::Budget'],
+    ['the check of the schema version', 'Custom::AWS'],
+  ])('removes %s', (_what, Type) => {
+    const { template, changes } = adaptTemplate({ Resources: { Removed: { Type } } });
     expect([template.Resources, changes.length]).toEqual([{}, 1]);
   });
 

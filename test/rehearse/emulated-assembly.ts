@@ -21,6 +21,7 @@ const adaptations: Adaptation[] = [
   { because: 'alarms on computed metrics are removed: metric math is not supported', apply: withoutMetricMath },
   { because: 'the budget is removed: the resource type does not exist', apply: withoutBudget },
   { because: 'the user of the canary is removed: the resource types do not exist', apply: withoutUsers },
+  { because: 'the check of the schema version is removed: functions have no SDK of AWS', apply: withoutSchemaCheck },
   { because: "the user pool's ProviderURL is written out: the attribute does not exist", apply: withProviderUrlWrittenOut },
   {
     because: 'SendTask… is allowed on every resource: a permission for the state machine only is not recognized',
@@ -62,6 +63,10 @@ const typesOfUsers = ['AWS::Cognito::UserPoolUser', 'AWS::Cognito::UserPoolUserT
 
 function withoutUsers(template: Template): Template {
   return without(template, ({ Type }) => typesOfUsers.includes(Type));
+}
+
+function withoutSchemaCheck(template: Template): Template {
+  return without(template, ({ Type }) => Type === 'Custom::AWS');
 }
 
 function without(template: Template, isRemoved: (resource: Resource) => boolean): Template {

@@ -134,29 +134,3 @@ describe.each(changes)('a running stage whose row gets %s', (_what, change, had 
     expect(inUse.filter((name) => !after.stacks.state.exports.includes(name))).not.toEqual([]);
   });
 });
-
-/** What the service and operations stacks of version 1.0.0 import from the state stack, by its templates. */
-const importedByVersion100 = [
-  'computations-dev-content-arn',
-  'computations-dev-state:ExportsOutputFnGetAttContent88381566RegionalDomainName33344CB1',
-  'computations-dev-state:ExportsOutputFnGetAttTableCD117FA1ArnE2C8C204',
-  'computations-dev-state:ExportsOutputFnGetAttUsersPoolBFC35D3BProviderURLAAFD15E8',
-  'computations-dev-state:ExportsOutputRefContent883815663DC5D522',
-  'computations-dev-state:ExportsOutputRefTableCD117FA1D18A8047',
-  'computations-dev-state:ExportsOutputRefUsersPoolClient39A19381BD40EB9B',
-];
-
-/** What the service stack of version 1.0.0 exports for its operations stack. */
-const exportedByVersion100 = ['computations-dev-service:ExportsOutputRefApiHttp17514DA7BEDA943F'];
-
-describe('a rollback to version 1.0.0', () => {
-  const { state, service } = synthesized({ console }).stacks;
-
-  it('can deploy its service and operations stacks beside the state stack of this version', () => {
-    expect(state.exports).toEqual(expect.arrayContaining(importedByVersion100));
-  });
-
-  it('keeps what the other stacks import from the service stack', () => {
-    expect(service.exports).toEqual(exportedByVersion100);
-  });
-});

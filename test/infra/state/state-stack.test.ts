@@ -1,7 +1,15 @@
+import { ConditionalCheckFailedException, UpdateItemCommand, type UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
+import { schemaKeys } from '../../../shared/table/keys.ts';
+import { assertSchemaOfTable } from '../../../shared/table/schema-version.ts';
 import { tableDefinition } from '../../../shared/table/table-definition.ts';
+import { deleteItems, putItem } from '../../../shared/table/writes.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { flat, originsOf, synthesize } from '../../support/synthesized-stages.ts';
+
+const embedded = sharedByTests(startEmbeddedTable);
 
 describe.each(synthesize())('the state stack of $stage.name', ({ stage, stacks: { state } }) => {
   const deletion = stage.removalPolicy === RemovalPolicy.RETAIN ? 'Retain' : 'Delete';
@@ -34,6 +42,21 @@ describe.each(synthesize())('the state stack of $stage.name', ({ stage, stacks: 
       ],
     });
     expect(policiesOf('AWS::DynamoDB::GlobalTable')).toEqual([deletion]);
+  });
+
+  it('marks its table with the schema version, and fails the deployment if the table has that of another', async () => {
+    const [check, ...others] = Object.values(state.ofType<Record<'Create' | 'Update', unknown>>('Custom::AWS'));
+    expect(others).toEqual([]);
+    expect(check?.Update).toEqual(check?.Create);
+    const { action, parameters } = JSON.parse(flat(check?.Update)) as { action: string; parameters: UpdateItemCommandInput };
+    expect(action).toBe('UpdateItem');
+    const { table } = embedded;
+    const call = () => table.document.send(new UpdateItemCommand({ ...parameters, TableName: table.name }));
+    for (const _ of ['first', 'second']) await call();
+    await assertSchemaOfTable(table);
+    await putItem(table, { ...schemaKeys.version, schema: 2 });
+    await expect(call()).rejects.toThrow(ConditionalCheckFailedException);
+    await deleteItems(table, [schemaKeys.version]);
   });
 
   it('encrypts every bucket, and blocks public access, other object owners and plain HTTP', () => {

@@ -48,13 +48,4 @@ describe('storedAsset', () => {
     const stored = { ...row, user_key: 'key', content_key: 'a', content_checksum: 'b', upload_key: 'c', version: 1 };
     expect(v.parse(storedAsset, stored)).toEqual(stored);
   });
-
-  it('is open to its creator only, and to any use, if it was stored before assets had `content_access` and `use`', () => {
-    const {
-      content_access: _access,
-      use: _use,
-      ...old
-    } = { ...row, user_key: '', content_key: 'a', content_checksum: 'b', upload_key: null };
-    expect(v.parse(storedAsset, { ...old, version: 1 })).toMatchObject({ content_access: 'creator', use: 'open' });
-  });
 });

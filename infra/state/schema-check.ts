@@ -1,0 +1,51 @@
+import { RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
+import { Construct } from 'constructs';
+import { schemaKeys } from '../../shared/table/keys.ts';
+import { schemaVersion } from '../../shared/table/schema-version.ts';
+import { acknowledge } from '../house/acknowledge.ts';
+import { allow } from '../house/allow.ts';
+import type { Stage } from '../stages/stage.ts';
+
+/**
+ * Marks the table with the schema version that the service knows, as assertSchemaOfTable does. Fails the deployment if the table has the mark
+ * of another version, before a function is replaced. CloudFormation calls it when the version or the table changes.
+ */
+export class SchemaCheck extends Construct {
+  constructor(scope: Construct, id: string, stage: Stage, { tableName, tableArn }: { tableName: string; tableArn: string }) {
+    super(scope, id);
+    const { pk, sk } = schemaKeys.version;
+    new AwsCustomResource(this, `Version${schemaVersion}`, {
+      onUpdate: {
+        service: 'dynamodb',
+        action: 'UpdateItem',
+        parameters: {
+          TableName: tableName,
+          Key: { pk: { S: pk }, sk: { S: sk } },
+          UpdateExpression: 'SET #schema = :version',
+          ConditionExpression: 'attribute_not_exists(#schema) OR #schema = :version',
+          ExpressionAttributeNames: { '#schema': 'schema' },
+          ExpressionAttributeValues: { ':version': { N: String(schemaVersion) } },
+        },
+        physicalResourceId: PhysicalResourceId.of(`${tableName} ${schemaVersion}`),
+      },
+      policy: AwsCustomResourcePolicy.fromStatements([allow(['dynamodb:UpdateItem'], tableArn)]),
+      installLatestAwsSdk: false,
+      memorySize: 256,
+      logGroup: new LogGroup(this, 'Log', { retention: stage.logRetention, removalPolicy: RemovalPolicy.DESTROY }),
+    });
+    this.acknowledgeFindings();
+  }
+
+  private acknowledgeFindings(): void {
+    const caller = Stack.of(this).node.findChild(`AWS${AwsCustomResource.PROVIDER_FUNCTION_UUID.replaceAll('-', '')}`);
+    const reason = 'CDK makes this function for the call. Only CloudFormation calls it, and waits for its result.';
+    const findings = [
+      'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]',
+      'Serverless-LambdaDLQ',
+      'Serverless-LambdaTracing',
+    ];
+    for (const id of findings) acknowledge(caller, id, reason);
+  }
+}
