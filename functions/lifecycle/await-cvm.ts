@@ -1,5 +1,5 @@
 import { openExecutions } from '../../shared/runs/executions.ts';
-import { waitingStep } from '../../shared/runs/run-reference.ts';
+import { waitingStep } from '../../shared/runs/state-machine.ts';
 import { awaitCvm } from '../../shared/runs/waiting-steps.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';

@@ -1,6 +1,6 @@
-import { openExecutions } from '../../shared/runs/executions.ts';
-import { runReference } from '../../shared/runs/run-reference.ts';
+import { runReference } from '../../shared/computations/run.ts';
 import { completeStop } from '../../shared/runs/end-run.ts';
+import { openExecutions } from '../../shared/runs/executions.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 

@@ -1,7 +1,7 @@
-import { environment } from '../../shared/runtime/environment.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
-import { waitingStep } from '../../shared/runs/run-reference.ts';
+import { waitingStep } from '../../shared/runs/state-machine.ts';
 import { offerRun } from '../../shared/runs/waiting-steps.ts';
+import { environment } from '../../shared/runtime/environment.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 

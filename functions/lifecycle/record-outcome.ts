@@ -1,6 +1,6 @@
-import { openExecutions } from '../../shared/runs/executions.ts';
-import { endingRun } from '../../shared/runs/run-reference.ts';
 import { recordOutcome } from '../../shared/runs/end-run.ts';
+import { openExecutions } from '../../shared/runs/executions.ts';
+import { endingRun } from '../../shared/runs/state-machine.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 

@@ -1,6 +1,6 @@
+import { listRuns } from '../../shared/computations/read-runs.ts';
 import { listRuns as route } from '../../shared/endpoints/runs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { listRuns } from '../../shared/runs/read-runs.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(route, async ({ path, query, deadline }) => {

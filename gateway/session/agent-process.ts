@@ -1,5 +1,5 @@
+import type { RunReference } from '../../shared/computations/run.ts';
 import type { AgentRecord } from '../../shared/runs/agent-record.ts';
-import type { RunReference } from '../../shared/runs/run-reference.ts';
 import { type AgentState, isWithoutRun } from '../wire/agent-states.ts';
 import type { AgentStream } from '../wire/agent-stream.ts';
 import type { CvmIdentity } from '../wire/identity.ts';

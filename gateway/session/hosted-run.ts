@@ -1,9 +1,8 @@
 import * as v from 'valibot';
-import { timestampOf } from '../../shared/runtime/clock.ts';
-import { isActive } from '../../shared/computations/run.ts';
-import { log } from '../../shared/runtime/log.ts';
+import { isActive, type RunReference } from '../../shared/computations/run.ts';
 import { longestReason, reportSchema, type LastingReport } from '../../shared/runs/report.ts';
-import type { RunReference } from '../../shared/runs/run-reference.ts';
+import { timestampOf } from '../../shared/runtime/clock.ts';
+import { log } from '../../shared/runtime/log.ts';
 import { eventId, occursOnceInARun, stateEventId, FailureReason, eventOfState, inferredDetails } from '../wire/agent-events.ts';
 import type { AgentState } from '../wire/agent-states.ts';
 import { timeOf, type AgentEvent, type AgentLog } from '../wire/messages.ts';

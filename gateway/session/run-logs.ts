@@ -1,8 +1,8 @@
 import { createWriteStream, mkdirSync, statSync, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
+import type { RunReference } from '../../shared/computations/run.ts';
 import { writeLine, log } from '../../shared/runtime/log.ts';
-import type { RunReference } from '../../shared/runs/run-reference.ts';
 import { type AgentLog, timeOf } from '../wire/messages.ts';
 
 /** Where the logs of agents go. They never go into the journal. */

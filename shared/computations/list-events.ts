@@ -1,7 +1,7 @@
 import { laterOf } from 'computation-management-formats/timestamps';
-import { invalid } from '../runtime/errors.ts';
 import { type EventFilter, type EventQuery, parseEventQuery } from '../events/event-filter.ts';
 import type { Event } from '../events/event.ts';
+import type { EventPage } from '../events/matching-events.ts';
 import {
   type EventsAfter,
   findPosition,
@@ -10,13 +10,13 @@ import {
   readEventsAfter,
   readNewEvents,
 } from '../events/read-events.ts';
-import type { EventPage } from '../events/matching-events.ts';
 import { parseEvent } from '../events/stored-journal.ts';
+import { invalid } from '../runtime/errors.ts';
 import { journalKeys } from '../table/keys.ts';
 import { getItem, getItems, type Table } from '../table/table.ts';
 import { waitFor, type Wait } from '../waits/wait.ts';
 import { computationKey, parseComputation } from './read-computation.ts';
-import { readRun } from './read-run.ts';
+import { readRun } from './read-runs.ts';
 import type { Run } from './run.ts';
 
 interface EventListQuery extends EventQuery {

@@ -35,3 +35,16 @@ export const runSchema = v.pipe(
   v.description('A run of a computation on a CVM.'),
 );
 export type Run = v.InferOutput<typeof runSchema>;
+
+/** The identifiers of a run, such as the input of its execution. Steps read everything else when they need it. */
+export const runReference = v.object({
+  domain: v.string(),
+  computation_id: v.string(),
+  run_id: v.string(),
+  cvm_id: v.string(),
+});
+export type RunReference = v.InferOutput<typeof runReference>;
+
+export function referenceTo(domain: string, { id, computation_id, cvm_id }: Run): RunReference {
+  return { domain, computation_id, run_id: id, cvm_id };
+}

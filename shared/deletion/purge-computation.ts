@@ -1,18 +1,18 @@
 import * as v from 'valibot';
 import { computationNumber } from '../computations/read-computation.ts';
+import { findRun, runKey } from '../computations/read-runs.ts';
+import type { Run } from '../computations/run.ts';
 import { removeFromLinked } from '../links/link-asset.ts';
 import { indexedLists } from '../lists/indexed-list.ts';
 import { isLogged, lastVersion } from '../lists/log.ts';
 import { removeRun } from '../runs/change-run.ts';
-import { findRun, runKey } from '../computations/read-run.ts';
-import type { Run } from '../computations/run.ts';
+import { inParallel } from '../runtime/in-parallel.ts';
 import { assetKeys, computationKeys, journalKeys, runKeys } from '../table/keys.ts';
 import { getItems, queryPartition, queryPrefix, type Table } from '../table/table.ts';
-import { deleteItems } from '../table/writes.ts';
 import { ConditionFailedError, Transaction } from '../table/transaction.ts';
+import { deleteItems } from '../table/writes.ts';
 import { mirrorsOf } from '../todo/participation.ts';
 import { partitionInParts } from './delete-partition.ts';
-import { inParallel } from '../runtime/in-parallel.ts';
 import { doAllParts, inChunks, type InParts } from './parts.ts';
 
 export const computationPurge = v.object({

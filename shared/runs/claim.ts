@@ -1,11 +1,11 @@
 import * as v from 'valibot';
+import { runReference, type RunReference } from '../computations/run.ts';
 import { StaleReadError } from '../table/fresh-reads.ts';
 import { cvmKeys, keyToWrite, type Key, type RowKey } from '../table/keys.ts';
 import { parseStored, schemaAttribute } from '../table/parse-stored.ts';
-import { setAttributes } from '../table/writes.ts';
 import { getItem, queryPartition, queryPrefix, type Item, type Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
-import { runReference, type RunReference } from './run-reference.ts';
+import { setAttributes } from '../table/writes.ts';
 import { ending } from './ways-to-end.ts';
 
 const storedClaim = v.object({

@@ -2,13 +2,13 @@ import { idOfComputation, idOfRun } from 'computation-management-formats/identif
 import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
 import { agentConfigForCvm, type StoredAgentConfig } from '../computations/agent-config.ts';
-import { log } from '../runtime/log.ts';
+import { type RunReference, runReference } from '../computations/run.ts';
 import { manifestSchema } from '../manifest/manifest.ts';
+import { log } from '../runtime/log.ts';
 import { cvmKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { queryPartition, type Item, type Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
-import { type RunReference, runReference } from './run-reference.ts';
 
 /** A command for a CVM (endpoint 25). */
 export const commandSchema = v.pipe(

@@ -1,8 +1,8 @@
 import { system } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { keysToChange, parseToChange } from '../computations/change-computation.ts';
-import { findRun, runKey } from '../computations/read-run.ts';
-import { isActive, type Run } from '../computations/run.ts';
+import { findRun, runKey } from '../computations/read-runs.ts';
+import { isActive, type Run, type RunReference, runReference } from '../computations/run.ts';
 import { log } from '../runtime/log.ts';
 import { emitMetric } from '../runtime/metrics.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
@@ -14,8 +14,8 @@ import { claimKey, parseClaimOf, removeClaim, readClaim, changeClaim } from './c
 import { removeCommand } from './commands.ts';
 import { completeTask, type Executions, completeWaitingTasks, executionName } from './executions.ts';
 import { recordSpent } from './record-presence.ts';
-import { type RunReference, type EndedBy, runReference } from './run-reference.ts';
 import { removeServerKey } from './snapshot.ts';
+import type { EndedBy } from './state-machine.ts';
 import { endingOf, waysToEnd, type WayToEnd } from './ways-to-end.ts';
 
 /**

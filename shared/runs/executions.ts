@@ -13,14 +13,14 @@ import {
   TaskTimedOut,
   type ExecutionStatus,
 } from '@aws-sdk/client-sfn';
-import { clientLimits, sharedClient } from '../runtime/clients.ts';
 import { computationKey, findComputation } from '../computations/read-computation.ts';
+import { type RunReference, referenceTo } from '../computations/run.ts';
+import { clientLimits, sharedClient } from '../runtime/clients.ts';
 import { Deadline, type DeadlineSource } from '../runtime/deadline.ts';
 import { environment } from '../runtime/environment.ts';
 import { log } from '../runtime/log.ts';
 import { getItem, type Table } from '../table/table.ts';
 import { type Claim, readClaim } from './claim.ts';
-import { type RunReference, referenceTo } from './run-reference.ts';
 import { runOverErrorName } from './state-machine.ts';
 
 /** Access to the state machine's executions and their waiting tasks. */

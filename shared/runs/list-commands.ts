@@ -1,10 +1,10 @@
 import { idOfComputation, idOfRun } from 'computation-management-formats/identifiers';
 import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
-import { timestampOf } from '../runtime/clock.ts';
-import { findRun, runKey } from '../computations/read-run.ts';
+import { findRun, runKey } from '../computations/read-runs.ts';
 import { runStatus } from '../computations/run.ts';
 import { openKey } from '../computations/sealed-key.ts';
+import { timestampOf } from '../runtime/clock.ts';
 import type { Kms } from '../runtime/kms.ts';
 import { StaleReadError, withFreshReads, readSettled } from '../table/fresh-reads.ts';
 import { cvmKeys } from '../table/keys.ts';

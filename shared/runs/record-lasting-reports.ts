@@ -1,19 +1,18 @@
 import { timeOf } from 'computation-management-formats/timestamps';
 import { assertExists, keysToChange, parseToChange, recordEvents } from '../computations/change-computation.ts';
 import { findComputation } from '../computations/read-computation.ts';
-import { findRun, runKey } from '../computations/read-run.ts';
-import type { Run } from '../computations/run.ts';
+import { findRun, runKey } from '../computations/read-runs.ts';
+import type { Run, RunReference } from '../computations/run.ts';
 import { emitMetric } from '../runtime/metrics.ts';
-import { type Action, Transaction } from '../table/transaction.ts';
 import { StaleReadError } from '../table/fresh-reads.ts';
 import { runKeys, type RowKey } from '../table/keys.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
+import { type Action, Transaction } from '../table/transaction.ts';
 import { addAttestationHash } from './change-run.ts';
 import { assertClaimed, changeClaim, claimKey, parseClaimOf, type Claim, type ClaimChange } from './claim.ts';
 import { removeCommand } from './commands.ts';
 import { answeredCommands, attestationOf, claimChangeOf, eventsOf, isOfOtherCommand } from './effects-of-reports.ts';
 import { stateEventIdPrefix, type LastingReport, type Outcome } from './report.ts';
-import type { RunReference } from './run-reference.ts';
 
 interface ReportsOfRun {
   reference: RunReference;

@@ -1,10 +1,10 @@
+import type { RunReference } from '../computations/run.ts';
 import { StaleReadError } from '../table/fresh-reads.ts';
 import { cvmKeys } from '../table/keys.ts';
-import { setAttributes, updateExisting, updateIf, type WriteCondition } from '../table/writes.ts';
 import type { Item, Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
+import { setAttributes, updateExisting, updateIf, type WriteCondition } from '../table/writes.ts';
 import { isSpentBy, parsePresence, presenceToStore, type ReportedState, type StoredPresence } from './presence.ts';
-import type { RunReference } from './run-reference.ts';
 
 interface Heard {
   domain: string;

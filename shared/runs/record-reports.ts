@@ -1,5 +1,5 @@
-import { findRun, runKey } from '../computations/read-run.ts';
-import type { Run } from '../computations/run.ts';
+import { findRun, runKey } from '../computations/read-runs.ts';
+import { type Run, referenceTo } from '../computations/run.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
 import { cvmKeys } from '../table/keys.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
@@ -9,7 +9,6 @@ import { completeWaitingTasks, completeTask, sendHeartbeat, type Executions } fr
 import { recordLastingReports } from './record-lasting-reports.ts';
 import { recordPresence, recordTaken } from './record-presence.ts';
 import { type InvalidReport, type LastingReport, type Report, summaryOf, type Outcome, type ReportSummary } from './report.ts';
-import { referenceTo } from './run-reference.ts';
 
 /** Each report takes up to two actions, a marker and an event. Their sum stays below the 100 actions of a transaction. */
 const reportsPerTransaction = 40;

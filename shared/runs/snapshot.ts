@@ -1,10 +1,10 @@
 import { sealedKeyAttributes, storedKeyOf, withoutServerKey } from '../computations/agent-config.ts';
+import type { RunReference } from '../computations/run.ts';
 import { storedSnapshot, type RunSnapshot } from '../manifest/run-snapshot.ts';
 import { runKeys, type Key } from '../table/keys.ts';
 import { parseStored, schemaAttribute } from '../table/parse-stored.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
-import type { RunReference } from './run-reference.ts';
 
 type OfRun = Pick<RunReference, 'computation_id' | 'run_id'>;
 

@@ -1,4 +1,5 @@
-import type { EndedBy } from './run-reference.ts';
+import * as v from 'valibot';
+import { runReference } from '../computations/run.ts';
 
 /** The error with which a step fails its task if its run is over. The state machine catches it by this name. */
 export const runOverErrorName = 'RunIsOver';
@@ -6,6 +7,17 @@ export const runOverErrorName = 'RunIsOver';
 /** The functions in functions/lifecycle/ that the state machine calls. */
 export const lifecycleSteps = ['offer-run', 'await-cvm', 'deliver-stop', 'complete-stop', 'record-outcome'] as const;
 export type LifecycleStep = (typeof lifecycleSteps)[number];
+
+/** What ended a wait if the CVM did not. */
+const endings = ['not_accepted', 'silence', 'run_timeout', 'failure'] as const;
+export type EndedBy = (typeof endings)[number];
+
+/** Input of the step that records the outcome. */
+export const endingRun = v.object({ ...runReference.entries, ended_by: v.optional(v.picklist(endings)) });
+
+/** Input of a step that waits for the CVM. */
+export const waitingStep = v.object({ run: runReference, task_token: v.string() });
+export type WaitingStep = v.InferOutput<typeof waitingStep>;
 
 /** Time limits of a run, configured for each stage. */
 export interface RunTimes {

@@ -1,6 +1,6 @@
 import type { ExecutionStatus } from '@aws-sdk/client-sfn';
 import * as v from 'valibot';
-import { findRun, runKey } from '../computations/read-run.ts';
+import { findRun, runKey } from '../computations/read-runs.ts';
 import { failureOf } from '../runtime/errors.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
 import { sweepKeys } from '../table/keys.ts';

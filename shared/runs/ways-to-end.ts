@@ -1,7 +1,7 @@
 import { finalStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import type { Run } from '../computations/run.ts';
-import type { EndedBy } from './run-reference.ts';
+import type { EndedBy } from './state-machine.ts';
 
 /** How a run ended, with a reason that users read. */
 export const ending = v.object({

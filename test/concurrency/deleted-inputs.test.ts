@@ -8,7 +8,7 @@ import { readClaims } from '../../shared/runs/claim.ts';
 import { listCommands } from '../../shared/runs/list-commands.ts';
 import { offerRun } from '../../shared/runs/waiting-steps.ts';
 import { recordOutcome } from '../../shared/runs/end-run.ts';
-import { readRun } from '../../shared/computations/read-run.ts';
+import { readRun } from '../../shared/computations/read-runs.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 import type { Key } from '../../shared/table/keys.ts';
 import { getItem, type Table } from '../../shared/table/table.ts';

@@ -1,7 +1,7 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { numberedId } from 'computation-management-formats/identifiers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runKey } from '../../shared/computations/read-run.ts';
+import { runKey } from '../../shared/computations/read-runs.ts';
 import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
 import { schemaAttribute } from '../../shared/table/parse-stored.ts';

@@ -8,7 +8,7 @@ import { HostedRun } from '../../gateway/session/hosted-run.ts';
 import type { AgentLog } from '../../gateway/wire/messages.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { LastingReport } from '../../shared/runs/report.ts';
-import type { RunReference } from '../../shared/runs/run-reference.ts';
+import type { RunReference } from '../../shared/computations/run.ts';
 import { untilTestEnds } from '../support/patience.ts';
 
 const event = (id: string, details = ''): LastingReport => ({

@@ -1,6 +1,6 @@
 import { readClaim } from '../../shared/runs/claim.ts';
 import { resumeRun } from '../../shared/runs/sweep-runs.ts';
-import type { RunReference } from '../../shared/runs/run-reference.ts';
+import type { RunReference } from '../../shared/computations/run.ts';
 import { aRunOnNewCvm, type Stores } from './builders-store.ts';
 
 /** A run that was resumed after a restore: its execution has the number 1 in its name, because the one before had ended. */

@@ -3,7 +3,7 @@ import { cvmBody } from '../../shared/openapi/examples.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
 import { recordReports } from '../../shared/runs/record-reports.ts';
 import { readClaim, type Claim } from '../../shared/runs/claim.ts';
-import type { RunReference } from '../../shared/runs/run-reference.ts';
+import type { RunReference } from '../../shared/computations/run.ts';
 import { offerRun } from '../../shared/runs/waiting-steps.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
 import type { Table } from '../../shared/table/table.ts';

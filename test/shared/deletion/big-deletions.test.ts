@@ -8,7 +8,7 @@ import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { purgeListings } from '../../../shared/deletion/purge-computation.ts';
 import { linkAsset, unlinkAsset } from '../../../shared/links/link-asset.ts';
-import { listRuns } from '../../../shared/runs/read-runs.ts';
+import { listRuns } from '../../../shared/computations/read-runs.ts';
 import { amount } from '../../support/amounts.ts';
 import { itemsNaming, purgeUntilOver } from '../../support/builders-purge.ts';
 import {

@@ -9,7 +9,7 @@ import { statementSchema } from '../../../shared/evidence/evidence.ts';
 import { readEvidence } from '../../../shared/evidence/read-evidence.ts';
 import { readPublishedKeys } from '../../../shared/evidence/signing-key.ts';
 import { openKms, type Kms } from '../../../shared/runtime/kms.ts';
-import { runKey } from '../../../shared/computations/read-run.ts';
+import { runKey } from '../../../shared/computations/read-runs.ts';
 import { runKeys } from '../../../shared/table/keys.ts';
 import { getItem, queryPartition, type Table } from '../../../shared/table/table.ts';
 import { allowed, aReadyComputation, aRun, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';

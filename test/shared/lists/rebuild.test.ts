@@ -12,7 +12,7 @@ import { logChange } from '../../../shared/lists/log.ts';
 import { decodeNode, encodeNode, isLeaf, type Member } from '../../../shared/lists/node.ts';
 import { readPage } from '../../../shared/lists/read-page.ts';
 import { readProgress, rebuildIndex } from '../../../shared/lists/rebuild.ts';
-import { listRuns } from '../../../shared/runs/read-runs.ts';
+import { listRuns } from '../../../shared/computations/read-runs.ts';
 import { indexKeys } from '../../../shared/table/index-keys.ts';
 import { keyOfItem, keyToWrite, listKeys, type Key } from '../../../shared/table/keys.ts';
 import { getItem, queryPartition, type Table } from '../../../shared/table/table.ts';

@@ -9,7 +9,7 @@ import { aResumedRun } from '../../support/resumed-run.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
 import { offerRun } from '../../../shared/runs/waiting-steps.ts';
 import { waysToEnd } from '../../../shared/runs/ways-to-end.ts';
-import { readRun } from '../../../shared/computations/read-run.ts';
+import { readRun } from '../../../shared/computations/read-runs.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import { cvmKeys, runKeys } from '../../../shared/table/keys.ts';
 import { getItems, queryPartition } from '../../../shared/table/table.ts';

@@ -6,7 +6,7 @@ import { readClaim } from '../../../shared/runs/claim.ts';
 import { listCommands, watchCommands } from '../../../shared/runs/list-commands.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import type { Report } from '../../../shared/runs/report.ts';
-import type { RunReference } from '../../../shared/runs/run-reference.ts';
+import type { RunReference } from '../../../shared/computations/run.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';
 import { putItem } from '../../../shared/table/writes.ts';

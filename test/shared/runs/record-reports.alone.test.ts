@@ -5,7 +5,7 @@ import { registerCvm } from '../../../shared/cvms/change-cvm.ts';
 import { awaitCvm } from '../../../shared/runs/waiting-steps.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import { readClaim } from '../../../shared/runs/claim.ts';
-import { readRun, runKey } from '../../../shared/computations/read-run.ts';
+import { readRun, runKey } from '../../../shared/computations/read-runs.ts';
 import type { InvalidReport, Report } from '../../../shared/runs/report.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { cvmKeys, runKeys } from '../../../shared/table/keys.ts';

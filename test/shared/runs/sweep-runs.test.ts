@@ -12,7 +12,7 @@ import { putItem } from '../../../shared/table/writes.ts';
 import { readClaims } from '../../../shared/runs/claim.ts';
 import { endRun } from '../../../shared/runs/end-run.ts';
 import { executionStatus } from '../../../shared/runs/executions.ts';
-import { readRun } from '../../../shared/computations/read-run.ts';
+import { readRun } from '../../../shared/computations/read-runs.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
 import { inTurn, readSweepState, sweepRuns, writeSweepState } from '../../../shared/runs/sweep-runs.ts';

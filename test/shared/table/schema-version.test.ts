@@ -6,7 +6,7 @@ import { listComputations } from '../../../shared/computations/list-computations
 import { readHead } from '../../../shared/events/stored-journal.ts';
 import { readManifest } from '../../../shared/manifest/read-manifest.ts';
 import { claimKey, readClaim } from '../../../shared/runs/claim.ts';
-import { readRun, runKey } from '../../../shared/computations/read-run.ts';
+import { readRun, runKey } from '../../../shared/computations/read-runs.ts';
 import { journalKeys, keyToWrite, runKeys, schemaKeys, type AnyKey, type RowKey } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { assertSchema } from '../../../shared/table/parse-stored.ts';
