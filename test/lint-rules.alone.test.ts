@@ -1,4 +1,8 @@
-import { join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { ESLint, Linter } from 'eslint';
 import { parser } from 'typescript-eslint';
 import { describe, expect, it } from 'vitest';
@@ -6,21 +10,16 @@ import { describe, expect, it } from 'vitest';
 const root = join(import.meta.dirname, '..');
 const eslint = new ESLint({ cwd: root });
 
-const configOf = async (file: string) => (await eslint.calculateConfigForFile(join(root, file))) as Required<Linter.Config>;
-
-const ownRules = ['no-restricted-syntax', 'no-restricted-imports', 'max-params', 'folders/imports', 'rooms/order'];
-
-/** Returns the errors by the rules that this project has made or set, for a file that contains `code`. */
+/** Returns the errors by the rules that this project has set, for a file that contains `code`. */
 async function errorsFor(file: string, code: string): Promise<string[]> {
-  const { linterOptions, plugins, rules } = await configOf(file);
-  const own = ownRules.filter((name) => name in rules);
+  const { linterOptions, rules } = (await eslint.calculateConfigForFile(join(root, file))) as Required<Linter.Config>;
+  const own = ['no-restricted-syntax', 'no-restricted-imports', 'max-params'].filter((name) => name in rules);
   const messages = new Linter({ cwd: root }).verify(
     code,
     {
       files: ['**/*.ts'],
       languageOptions: { parser },
       linterOptions,
-      plugins: Object.fromEntries(Object.entries(plugins).filter(([name]) => ['folders', 'rooms'].includes(name))),
       rules: Object.fromEntries(own.map((name) => [name, rules[name]])),
     },
     join(root, file),
@@ -29,19 +28,10 @@ async function errorsFor(file: string, code: string): Promise<string[]> {
 }
 
 const anyRoom = 'shared/computations/any.ts';
-const keyToWrite = "import { keyToWrite as k } from '../table/keys.ts';";
-const deleteScanned = "import { deleteScanned } from '../table/writes.ts';";
 const updateCommand = "import { UpdateCommand } from '@aws-sdk/lib-dynamodb';";
 
 describe('lint refuses', () => {
   it.each([
-    ['keyToWrite outside the writers of rows', anyRoom, keyToWrite],
-    ['keyToWrite in the removal of a domain', 'shared/deletion/remove-domain.ts', keyToWrite],
-    ['deleteScanned outside the removal of a domain', anyRoom, deleteScanned],
-    ['deleteScanned in a writer of rows', 'shared/runs/change-run.ts', deleteScanned],
-    ['the whole module of keys', anyRoom, "import * as keys from '../table/keys.ts';"],
-    ['the whole module of keys in its own folder', 'shared/table/any.ts', "export * from './keys.ts';"],
-    ['the whole module of writes', 'local/any.ts', "import * as writes from '../shared/table/writes.ts';"],
     ['a write of the SDK in a room', anyRoom, updateCommand],
     ['a write of the SDK next to the files that write', 'shared/table/any.ts', updateCommand],
     [
@@ -50,43 +40,16 @@ describe('lint refuses', () => {
       `// eslint-disable-next-line no-restricted-syntax\n${updateCommand}`,
     ],
     ['a write of the SDK in a function', 'functions/runs/any.ts', "import { PutItemCommand } from '@aws-sdk/client-dynamodb';"],
-    ['a write of the SDK in infra/', 'local/any.ts', "import { TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';"],
+    ['a write of the SDK in local/', 'local/any.ts', "import { TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';"],
     ['a write of the SDK in the command line', 'packages/cms/any.ts', "import { DeleteCommand } from '@aws-sdk/lib-dynamodb';"],
-    [
-      'a write of the SDK in the demonstration',
-      'tools/demo/any.ts',
-      "import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';",
-    ],
     ['PartiQL', anyRoom, "import { ExecuteStatementCommand } from '@aws-sdk/lib-dynamodb';"],
     ['PartiQL in a batch', anyRoom, "import { BatchExecuteStatementCommand } from '@aws-sdk/lib-dynamodb';"],
     ['PartiQL in a transaction', anyRoom, "import { ExecuteTransactionCommand } from '@aws-sdk/lib-dynamodb';"],
     ['a client that has all commands', anyRoom, "import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';"],
     ['the whole SDK of the table', anyRoom, "import * as sdk from '@aws-sdk/client-dynamodb';"],
     ['the default export of the SDK', anyRoom, "import sdk from '@aws-sdk/lib-dynamodb';"],
-    ['the default export of the SDK by its name', anyRoom, "import { default as sdk } from '@aws-sdk/lib-dynamodb';"],
     ['the SDK of the table when it is needed', 'local/any.ts', "export const sdk = import('@aws-sdk/lib-dynamodb');"],
-    ['the keys when they are needed', 'local/any.ts', "export const keys = import('../shared/table/keys.ts');"],
-    ['a cast to a key', anyRoom, 'export const at = (key: AnyKey) => key as Key;'],
-    ['a cast to a key in infra/', 'local/any.ts', 'export const at = (key: AnyKey) => key as unknown as Key;'],
-    ['a cast to an item with a key', anyRoom, 'export const at = (item: Item) => item as Item & Key;'],
-    ['another place in a key', anyRoom, 'export const at = (key: Key, sk: string) => ({ ...key, sk });'],
-    ['another place in a key in quotes', anyRoom, "export const at = (key: Key, pk: string) => ({ ...key, ['pk']: pk });"],
-    ['a literal of a key in infra/', 'local/any.ts', 'export const pk = "computation#1";'],
-    ['a test in a production file', 'infra/any.ts', "import '../test/support/world.ts';"],
-    ['the service in the command line', 'packages/cms/any.ts', "import '../../functions/runs/get-run.ts';"],
-    ['the service in the library', 'packages/client/any.ts', "import '../../shared/errors.ts';"],
-    ['the rooms in the demonstration', 'tools/demo/any.ts', "import '../../shared/errors.ts';"],
-    ['functions in the documents', 'tools/docs/any.ts', "import '../../functions/runs/get-run.ts';"],
-    ['a file that the client does not export in the console', 'packages/console/any.ts', "import '../client/find-rows.ts';"],
-    ['the client in the gateway', 'gateway/any.ts', "import '../packages/client/index.ts';"],
-    ['a function in another one', 'functions/runs/any.ts', "import '../assets/get-asset.ts';"],
-    ['a later room in an earlier one', anyRoom, "import '../runs/claim.ts';"],
-    ['a type of a later room', anyRoom, "import type { Claim } from '../runs/claim.ts';"],
-    ['a type of a later room without an import', anyRoom, "export type Claim = import('../runs/claim.ts').Claim;"],
-    ['the export of a name of a later room', anyRoom, "export { readClaim } from '../runs/claim.ts';"],
-    ['the export of a file of a later room', anyRoom, "export * from '../runs/claim.ts';"],
-    ['a room without a place', anyRoom, "import '../unplaced/any.ts';"],
-    ['an earlier room in one without a place', 'shared/unplaced/any.ts', "import '../errors.ts';"],
+    ['a literal of a key outside the files of keys', 'local/any.ts', 'export const pk = "computation#1";'],
     ['the spread of an object literal', anyRoom, 'export const both = { ...{ a: 1 } };'],
     ['the spread of an object literal in a test', 'test/any.ts', 'export const both = { ...{ a: 1 } };'],
     ['more than five parameters', anyRoom, 'export const sum = (a, b, c, d, e, f) => a + b + c + d + e + f;'],
@@ -97,14 +60,63 @@ describe('lint refuses', () => {
 
 describe('lint accepts', () => {
   it.each([
-    ['keyToWrite in a writer of rows', 'shared/runs/change-run.ts', keyToWrite],
-    ['deleteScanned in the removal of a domain', 'shared/deletion/remove-domain.ts', deleteScanned],
     ['a write of the SDK in the file of writes', 'shared/table/writes.ts', updateCommand],
     ['reads of the SDK', anyRoom, "import { GetCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';"],
-    ['a cast to a key where keys are made', 'shared/table/keys.ts', 'export const at = (key: AnyKey) => key as Key;'],
-    ['the entry of the client in the console', 'packages/console/any.ts', "import 'computation-management-client';"],
-    ['the verifier in the command line', 'packages/cms/any.ts', "import 'computation-management-verify';"],
   ])('%s', async (_what, file, code) => {
     expect(await errorsFor(file, code)).toEqual([]);
+  });
+});
+
+/** Files by their paths, each with what it imports. */
+const house: Record<string, string[]> = {
+  'shared/rooms/a.ts': ['./b.ts'],
+  'shared/rooms/b.ts': ['./a.ts'],
+  'shared/one/a.ts': ['../other/a.ts'],
+  'shared/one/b.ts': [],
+  'shared/other/a.ts': ['../one/b.ts'],
+  'functions/runs/a.ts': ['../keys/a.ts', '../../shared/one/b.ts'],
+  'functions/keys/a.ts': [],
+  'gateway/a.ts': ['../packages/client/index.ts', '../shared/one/b.ts'],
+  'infra/a.ts': ['../local/a.ts'],
+  'local/a.ts': ['../packages/client/index.ts', '../test/support/a.ts'],
+  'packages/client/index.ts': ['node:fs'],
+  'packages/client/hidden.ts': ['../../shared/one/b.ts'],
+  'packages/console/a.ts': ['../client/index.ts', '../client/hidden.ts'],
+  'test/support/a.ts': ['../../local/a.ts'],
+};
+
+describe('the rules of folders', () => {
+  it('name each import that they refuse, types included, and no other', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'house-'));
+    for (const [file, imports] of Object.entries(house)) {
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      const lines = imports.map(
+        (path, index) => `import type * as i${index} from '${path}';\nexport type T${index} = typeof i${index};`,
+      );
+      writeFileSync(join(folder, file), `${lines.join('\n')}\nexport const own = 1;\n`);
+    }
+    writeFileSync(join(folder, 'tsconfig.json'), '{}');
+    const cruiser = join(root, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
+    const folders = [...new Set(Object.keys(house).map((file) => file.split('/')[0] ?? ''))];
+    const args = [cruiser, '--config', join(root, '.dependency-cruiser.js'), '--output-type', 'json', ...folders];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder, maxBuffer: 2 ** 24 });
+    const { violations } = (
+      JSON.parse(stdout) as { summary: { violations: { from: string; to: string; rule: { name: string } }[] } }
+    ).summary;
+    rmSync(folder, { recursive: true });
+    expect([...new Set(violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`))].sort()).toEqual([
+      'functions-apart: functions/runs/a.ts -> functions/keys/a.ts',
+      'imports-of-gateway: gateway/a.ts -> packages/client/index.ts',
+      'imports-of-infra: infra/a.ts -> local/a.ts',
+      'imports-of-local: local/a.ts -> test/support/a.ts',
+      'imports-of-packages-client: packages/client/hidden.ts -> shared/one/b.ts',
+      'imports-of-packages-console: packages/console/a.ts -> packages/client/hidden.ts',
+      'loads-in-browsers: packages/client/index.ts -> fs',
+      'no-circle-of-files: local/a.ts -> test/support/a.ts',
+      'no-circle-of-files: shared/rooms/a.ts -> shared/rooms/b.ts',
+      'no-circle-of-folders: local -> test/support',
+      'no-circle-of-folders: shared/one -> shared/other',
+      'no-circle-of-folders: shared/other -> shared/one',
+    ]);
   });
 });

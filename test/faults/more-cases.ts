@@ -1,5 +1,5 @@
 import { aCvm, aDataset, anAcceptedRun, aRegisteredCvm, aStoppingRun, type BenchWorld } from '../../tools/bench/bench-world.ts';
-import type { EndpointRequest } from '../../tools/bench/endpoint-cases.ts';
+import type { EndpointRequest } from '../support/http-event.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
 import { anApproval, aSharedComputation } from '../support/approvals.ts';

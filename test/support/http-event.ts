@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { EndpointRequest } from '../../tools/bench/endpoint-cases.ts';
+
+/** A request to an endpoint, without the domain. */
+export interface EndpointRequest {
+  path?: Record<string, string>;
+  query?: Record<string, string>;
+  body?: unknown;
+  /** The user who calls. Default: the creator of everything in the domain. */
+  by?: string;
+}
 
 /** Returns the fields of API Gateway's event (payload format 2.0) that handlers read, for a user with all permissions. */
 export function httpEvent(

@@ -1,3 +1,4 @@
+import type { EndpointRequest } from '../../test/support/http-event.ts';
 import { randomUUID } from 'node:crypto';
 import { recordContentRead } from '../../shared/assets/content-reads.ts';
 import { readEvents } from '../../shared/events/read-events.ts';
@@ -10,15 +11,6 @@ import { cvmBody } from '../../shared/openapi/examples.ts';
 import { aComputation, anAsset, aReadyComputation, byAlice, endRunWith, publicKey } from '../../test/support/builders-store.ts';
 import { anApproval, aSharedComputation, digestOf } from '../../test/support/approvals.ts';
 import { aCvm, aDataset, anAcceptedRun, anOfferedRun, aRegisteredCvm, aStartedRun, type BenchWorld } from './bench-world.ts';
-
-/** A request to an endpoint, without the domain. */
-export interface EndpointRequest {
-  path?: Record<string, string>;
-  query?: Record<string, string>;
-  body?: unknown;
-  /** The user who calls. Default: the creator of everything in the domain. */
-  by?: string;
-}
 
 type Answer = EndpointRequest | Promise<EndpointRequest>;
 

@@ -8,7 +8,7 @@ import { aReadyComputation, startStores } from '../../test/support/builders-stor
 import { httpEvent } from '../../test/support/http-event.ts';
 import { setTestEnvironment } from '../../test/support/test-environment.ts';
 import { aCvm, fillWorld, taskToken } from './bench-world.ts';
-import type { EndpointRequest } from './endpoint-cases.ts';
+import type { EndpointRequest } from '../../test/support/http-event.ts';
 import { printTable } from './print-table.ts';
 
 /**

@@ -11,7 +11,7 @@ import type { Table } from '../../../shared/table/table.ts';
 import { writeSweepState } from '../../../shared/runs/sweep-runs.ts';
 import { aReadyComputation, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
 import { contentKeys } from '../../support/builders-purge.ts';
-import { fillDomain, itemsOf } from '../../support/filled-domain.ts';
+import { fillDomain, itemsOf } from './filled-domain.ts';
 import { tableThrough } from '../../support/table-through.ts';
 
 /** Their names begin like that of the removed domain d1, or it begins like theirs. */

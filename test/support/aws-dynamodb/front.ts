@@ -3,10 +3,15 @@ import type { Engine } from './engine.ts';
 import type { ItemLocks } from './item-locks.ts';
 import type { KeySchemas } from './key-schemas.ts';
 import type { Rehearsal } from './rehearsal.ts';
-import type { Reveals } from './reveals.ts';
+import type { Change, Reveals } from './reveals.ts';
 import type { TransactionTokens } from './transaction-tokens.ts';
 import type { UnitMeter } from './unit-meter.ts';
-import type { WrittenTransaction } from './transact-write-items.ts';
+
+/** The result of a transaction for each action. */
+export interface WrittenTransaction {
+  changes: Change[];
+  writeUnits: number[];
+}
 
 /** The dependencies that the operations of one front share. */
 export interface Front {

@@ -1,18 +1,11 @@
-import type { Front } from './front.ts';
+import type { Front, WrittenTransaction } from './front.ts';
 import { itemSize, readUnits, writeUnits } from './item-size.ts';
 import { checkActions, checkActionsDiffer, checkExpressions, checkTransactionSize } from './quotas.ts';
 import type { Action } from './rehearsal.ts';
-import type { Change } from './reveals.ts';
 import { asksForCapacity } from './single-writes.ts';
 import { capacityByTable } from './transact-get-items.ts';
 import type { Json, TransactWriteRequest } from './wire.ts';
 import { cancelledError, conflictReason, throttlingReason, validationError, WireError } from './wire-error.ts';
-
-/** The result of a transaction for each action. */
-export interface WrittenTransaction {
-  changes: Change[];
-  writeUnits: number[];
-}
 
 const leastUnits = 2;
 

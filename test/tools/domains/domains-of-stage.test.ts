@@ -9,7 +9,7 @@ import type { Table } from '../../../shared/table/table.ts';
 import { startAnsweringStacks } from '../../support/answering-stacks.ts';
 import { startAnsweringPool, type AnsweringPool } from '../../support/answering-pool.ts';
 import { aReadyComputation, startStores, type Stores } from '../../support/builders-store.ts';
-import { itemsOf } from '../../support/filled-domain.ts';
+import { itemsOf } from '../../shared/domains/filled-domain.ts';
 import { skippingClock } from '../../support/skipping-clock.ts';
 
 let stores: Stores;

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+
+/**
+ * Which folder may import which. `npm run lint` checks it, types included. Besides these rules, neither files nor folders may import each
+ * other in a circle.
+ */
+const packages = Object.fromEntries(
+  ['client', 'cms', 'console', 'formats', 'simulated-cvm', 'verify'].map((name) => [`packages/${name}`, entriesOf(name)]),
+);
+
+/** What each folder may import besides itself and npm packages. Of packages/, only the entries that their package.json exports. */
+const mayImport = {
+  shared: ['packages/formats'],
+  functions: ['shared', 'packages/formats'],
+  'functions/operations': ['functions/operations', 'shared', 'packages/client', 'packages/simulated-cvm'],
+  gateway: ['shared', 'packages/formats'],
+  infra: ['functions', 'gateway', 'shared', 'packages/formats'],
+  local: ['functions', 'gateway', 'shared', 'packages/client', 'packages/formats', 'packages/simulated-cvm'],
+  tools: ['functions', 'gateway', 'infra', 'local', 'shared', 'test', ...Object.keys(packages)],
+  'packages/client': ['packages/formats'],
+  'packages/cms': ['packages/client', 'packages/formats', 'packages/verify'],
+  'packages/console': ['packages/client', 'packages/formats', 'packages/verify'],
+  'packages/formats': [],
+  'packages/simulated-cvm': ['packages/client', 'packages/formats'],
+  'packages/verify': ['packages/formats'],
+};
+
+/** Returns the files that a package exports. */
+function entriesOf(name) {
+  try {
+    const { exports = {} } = JSON.parse(readFileSync(new URL(`packages/${name}/package.json`, import.meta.url), 'utf8'));
+    return Object.values(exports).map((file) => `packages/${name}/${file.replace('./', '')}`);
+  } catch {
+    return [];
+  }
+}
+
+const own = '^(functions|gateway|infra|local|packages|shared|test|tools)/';
+const literal = (path) => path.replaceAll('.', '\\.');
+const inside = (folder) => (packages[folder] ? packages[folder].map(literal).join('|') : `${folder}/`);
+
+/** Folders with a row of their own are not part of the one around them. */
+const within = (folder) => Object.keys(mayImport).filter((other) => other.startsWith(`${folder}/`));
+
+const boundaries = Object.entries(mayImport).map(([folder, allowed]) => ({
+  name: `imports-of-${folder.replace('/', '-')}`,
+  comment: `${folder}/ may import itself and these: ${allowed.join(', ') || 'npm packages'}. Import a package by its name.`,
+  severity: 'error',
+  from: {
+    path: `^${folder}/`,
+    pathNot:
+      within(folder)
+        .map((other) => `^${other}/`)
+        .join('|') || '^$',
+  },
+  to: { path: own, pathNot: `^(${[`${folder}/`, ...allowed.map(inside)].filter(Boolean).join('|')})` },
+}));
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    { name: 'no-circle-of-files', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'no-circle-of-folders', severity: 'error', scope: 'folder', from: { pathNot: '^test' }, to: { circular: true } },
+    ...boundaries,
+    {
+      name: 'functions-apart',
+      comment: 'A function imports no other one.',
+      severity: 'error',
+      from: { path: '^functions/', pathNot: '^functions/(operations|reference)/' },
+      to: { path: '^functions/' },
+    },
+    {
+      name: 'loads-in-browsers',
+      comment: 'Browsers load this: no modules of Node.',
+      severity: 'error',
+      from: { path: '^packages/(client|console)/', pathNot: '^packages/client/(node/|build)|vite\\.config\\.ts$' },
+      to: { dependencyTypes: ['core'] },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(^|/)(dist|node_modules)/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'default'] },
+  },
+};
