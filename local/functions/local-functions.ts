@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'aws-lambda';
-import type { Clock } from '../../shared/runtime/clock.ts';
+import { steadyTimeOf, type Clock } from '../../shared/runtime/clock.ts';
 import { systemTimerClock, type TimerClock } from '../../shared/runtime/timer-clock.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
@@ -88,7 +88,7 @@ async function run(name: string, handler: Handler, event: unknown, { clock, drai
 }
 
 function contextOf(functionName: string, timeoutInMilliseconds: number, clock: Clock): FunctionContext {
-  const endsAt = clock.now() + timeoutInMilliseconds;
+  const endsAt = steadyTimeOf(clock) + timeoutInMilliseconds;
   return {
     callbackWaitsForEmptyEventLoop: true,
     functionName,
@@ -98,7 +98,7 @@ function contextOf(functionName: string, timeoutInMilliseconds: number, clock: C
     awsRequestId: randomUUID(),
     logGroupName: `/aws/lambda/${functionName}`,
     logStreamName: 'local',
-    getRemainingTimeInMillis: () => endsAt - clock.now(),
+    getRemainingTimeInMillis: () => endsAt - steadyTimeOf(clock),
     clock,
   };
 }

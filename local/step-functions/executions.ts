@@ -2,8 +2,6 @@ import { ExecutionError, type RunOptions, type StateMachine } from 'aws-local-st
 import type { TimerClock } from '../../shared/runtime/timer-clock.ts';
 import type { Definition, TaskInput } from './definition.ts';
 import { type Invoke, runTask, type TaskTokens } from './tasks.ts';
-import { randomUUID } from 'node:crypto';
-import type { EventBridgeEvent } from 'aws-lambda';
 
 export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
 
@@ -21,17 +19,11 @@ export interface Execution {
   cause?: string;
 }
 
-export interface RunningExecution {
-  execution: Execution;
-  /** Ends the execution as ABORTED, without any Catch. Does nothing once it has ended. */
-  abort: (error?: string, cause?: string) => void;
-}
-
-interface Start {
+/** What every execution of the state machine uses. */
+export interface ExecutionServices {
   definition: Definition;
   /** The interpreter of the definition. */
   machine: StateMachine;
-  execution: Execution;
   invoke: Invoke;
   tokens: TaskTokens;
   clock: TimerClock;
@@ -41,8 +33,15 @@ interface Start {
 type Input = Parameters<StateMachine['run']>[0];
 type Handlers = NonNullable<NonNullable<RunOptions['overrides']>['taskResourceLocalHandlers']>;
 
-/** Runs the definition, and updates the execution's record on the way. */
-export function startExecution({ definition, machine, execution, invoke, tokens, clock, onEnd }: Start): RunningExecution {
+/**
+ * Runs the definition with this input, and updates the execution's record on the way.
+ * @returns ends the execution as ABORTED, without any Catch. It does nothing once the execution has ended
+ */
+export function startExecution(
+  execution: Execution,
+  input: unknown,
+  { definition, machine, invoke, tokens, clock, onEnd }: ExecutionServices,
+): (error?: string, cause?: string) => void {
   const over = new AbortController();
   const end = (outcome: Partial<Execution>) => {
     if (execution.status !== 'RUNNING') return;
@@ -68,7 +67,7 @@ export function startExecution({ definition, machine, execution, invoke, tokens,
       return [name, handler] as const;
     });
 
-  const run = machine.run(JSON.parse(execution.input) as Input, {
+  const run = machine.run(input as Input, {
     overrides: { taskResourceLocalHandlers: Object.fromEntries(handlers) as Handlers },
     context: {
       Execution: { Id: execution.executionArn, Name: execution.name },
@@ -89,13 +88,10 @@ export function startExecution({ definition, machine, execution, invoke, tokens,
     (error: unknown) => end(failure(error)),
   );
 
-  return {
-    execution,
-    abort: (error, cause) => {
-      if (execution.status !== 'RUNNING') return;
-      run.abort();
-      end({ status: 'ABORTED', ...(error === undefined ? {} : { error }), ...(cause === undefined ? {} : { cause }) });
-    },
+  return (error, cause) => {
+    if (execution.status !== 'RUNNING') return;
+    run.abort();
+    end({ status: 'ABORTED', ...(error === undefined ? {} : { error }), ...(cause === undefined ? {} : { cause }) });
   };
 }
 
@@ -105,42 +101,18 @@ function failure(error: unknown): Partial<Execution> {
   return { status: 'FAILED', error: origin.name, cause: origin.message };
 }
 
-/** The detail of EventBridge's event about an execution. Times are Unix milliseconds. */
-export interface ExecutionStatusChange {
-  executionArn: string;
-  stateMachineArn: string;
-  name: string;
-  status: Execution['status'];
-  startDate: number;
-  stopDate: number | null;
-  input: string | null;
-  output: string | null;
-  error: string | null;
-  cause: string | null;
+/** What the service reads of EventBridge's event about an execution. Times are Unix milliseconds. */
+export interface ExecutionStatusChangeEvent {
+  'detail-type': 'Step Functions Execution Status Change';
+  source: 'aws.states';
+  detail: Omit<Execution, 'startDate' | 'stopDate'> & { startDate: number; stopDate: number | null };
 }
 
-export type ExecutionStatusChangeEvent = EventBridgeEvent<'Step Functions Execution Status Change', ExecutionStatusChange>;
-
 /** Builds the event that EventBridge delivers when the status of an execution has changed. */
-export function statusChangeEvent(execution: Execution): ExecutionStatusChangeEvent {
-  const [, , , region = '', account = ''] = execution.stateMachineArn.split(':');
-  const { stopDate, output, error, cause, startDate, ...kept } = execution;
+export function statusChangeEvent({ startDate, stopDate, ...execution }: Execution): ExecutionStatusChangeEvent {
   return {
-    version: '0',
-    id: randomUUID(),
     'detail-type': 'Step Functions Execution Status Change',
     source: 'aws.states',
-    account,
-    time: (stopDate ?? startDate).toISOString(),
-    region,
-    resources: [execution.executionArn],
-    detail: {
-      ...kept,
-      startDate: startDate.getTime(),
-      stopDate: stopDate?.getTime() ?? null,
-      output: output ?? null,
-      error: error ?? null,
-      cause: cause ?? null,
-    },
+    detail: { ...execution, startDate: startDate.getTime(), stopDate: stopDate?.getTime() ?? null },
   };
 }

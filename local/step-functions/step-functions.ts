@@ -1,112 +1,104 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listen, type Listening } from '../machine/listen.ts';
-import { systemTimerClock, type TimerClock } from '../../shared/runtime/timer-clock.ts';
-import { ApiError, type Invoke, createTaskTokens } from './tasks.ts';
-import { type Definition, interpretable } from './definition.ts';
-import {
-  type ExecutionStatusChangeEvent,
-  statusChangeEvent,
-  type Execution,
-  type RunningExecution,
-  startExecution,
-} from './executions.ts';
-import { randomUUID } from 'node:crypto';
 import { StateMachine } from 'aws-local-stepfunctions';
+import { systemTimerClock, type TimerClock } from '../../shared/runtime/timer-clock.ts';
+import { listen, type Listening } from '../machine/listen.ts';
+import { type Definition, interpretable } from './definition.ts';
+import { type Execution, type ExecutionStatusChangeEvent, startExecution, statusChangeEvent } from './executions.ts';
+import { ApiError, createTaskTokens, type Invoke } from './tasks.ts';
 
-export interface LocalStepFunctions {
-  endpoint: string;
-  stop: () => Promise<void>;
-}
+export type LocalStepFunctions = Pick<Listening, 'endpoint' | 'stop'>;
 
-/**
- * Serves the Step Functions API (AWS JSON 1.0) on the loopback interface, for one state machine whose tasks call `invoke`.
- * Executions are in memory. `onStatusChange` receives the end of each, as a rule of EventBridge would.
- */
-export async function startStepFunctions(options: {
+export interface StepFunctionsOptions {
   definition: Definition;
   stateMachineArn: string;
+  /** Calls the function of a task. */
   invoke: Invoke;
+  /** Receives the end of each execution, as a rule of EventBridge would. */
   onStatusChange: (event: ExecutionStatusChangeEvent) => void;
-  port?: number;
   /** Measures the limits of executions and tasks. Default: the system clock. */
   clock?: TimerClock;
-}): Promise<LocalStepFunctions> {
-  const { onStatusChange, port = 0, clock = systemTimerClock, ...machine } = options;
-  const { operations, close } = stepFunctionsOperations({
-    ...machine,
-    clock,
-    onEnd: (execution) => onStatusChange(statusChangeEvent(execution)),
-  });
-  const server: Listening = await listen(
+  /** How many executions are known after their end. Default 10,000, which take some 7 MB. */
+  mostEnded?: number;
+}
+
+type Request = Record<string, unknown>;
+type Operation = (request: Request) => Record<string, unknown>;
+
+const forbiddenInNames = /[\s<>{}[\]?*"#%\\^|~`$&,;:/\u0000-\u001f\u007f-\u009f]/;
+const largestInputInBytes = 256 * 1024;
+const mostEndedByDefault = 10_000;
+
+/**
+ * Serves the operations of the Step Functions API (AWS JSON 1.0) that the service and its operators use, on the loopback interface, for
+ * one state machine. Executions are in memory. Those that ended long ago are forgotten: the sweep of runs asks for the execution of an
+ * active run, which ended a moment ago at most.
+ */
+export async function startStepFunctions(options: StepFunctionsOptions): Promise<LocalStepFunctions> {
+  const { operations, close } = operationsOf(options);
+  const { endpoint, stop } = await listen(
     createServer((request, response) => void answer(request, response, operations)),
-    port,
+    0,
   );
   return {
-    endpoint: server.endpoint,
+    endpoint,
     stop: async () => {
       close();
-      await server.stop();
+      await stop();
     },
   };
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, operations: Record<string, Operation>): Promise<void> {
+  const send = (status: number, body: Record<string, unknown>) =>
+    response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(body));
   try {
     const body = await text(request);
     const name = String(request.headers['x-amz-target']).replace('AWSStepFunctions.', '');
     const operation = operations[name];
     if (!operation) throw new ApiError('UnknownOperationException', `Unknown operation: ${name}`);
-    send(response, 200, operation(parsed(body)));
+    send(200, operation(JSON.parse(body) as Request));
   } catch (error) {
-    if (error instanceof ApiError) send(response, 400, { __type: error.name, message: error.message });
-    else send(response, 500, { __type: 'InternalFailure', message: String(error) });
+    if (error instanceof ApiError) send(400, { __type: error.name, message: error.message });
+    else send(500, { __type: 'InternalFailure', message: String(error) });
   }
 }
 
-function parsed(body: string): Record<string, unknown> {
-  try {
-    return JSON.parse(body || '{}') as Record<string, unknown>;
-  } catch {
-    throw new ApiError('SerializationException', 'The request body is not JSON.');
-  }
-}
-
-function send(response: ServerResponse, status: number, body: Record<string, unknown>): void {
-  response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(body));
-}
-
-type Request = Record<string, unknown>;
-export type Operation = (request: Request) => Record<string, unknown>;
-
-export interface StepFunctionsOptions {
-  definition: Definition;
-  stateMachineArn: string;
-  invoke: Invoke;
-  clock: TimerClock;
-  /** Called once for each execution when it has ended. */
-  onEnd: (execution: Execution) => void;
-}
-
-const forbiddenInNames = /[\s<>{}[\]?*"#%\\^|~`$&,;:/\u0000-\u001f\u007f-\u009f]/;
-const largestInputInBytes = 256 * 1024;
-
-/**
- * The operations of the Step Functions API that the service and its operators use, on one state machine. The tests check that
- * the definition is valid Amazon States Language: that takes most of a second, which would delay each start.
- */
-export function stepFunctionsOperations(options: StepFunctionsOptions) {
-  const { definition, stateMachineArn, invoke, clock } = options;
+/** The tests check that the definition is valid Amazon States Language: that takes most of a second, which would delay each start. */
+function operationsOf(options: StepFunctionsOptions) {
+  const {
+    definition,
+    stateMachineArn,
+    invoke,
+    onStatusChange,
+    clock = systemTimerClock,
+    mostEnded = mostEndedByDefault,
+  } = options;
   const now = () => new Date(clock.now());
   const machine = new StateMachine(interpretable(definition), { validationOptions: { noValidate: true } });
-  const executions = new Map<string, RunningExecution>();
+  const executions = new Map<string, Execution>();
+  const aborts = new Map<string, (error?: string, cause?: string) => void>();
+  /** In the order of their ends. */
+  const ended = new Set<string>();
   const tokens = createTaskTokens();
   let closed = false;
 
-  const find = (executionArn: unknown): RunningExecution => {
+  const find = (executionArn: unknown): Execution => {
     const found = executions.get(String(executionArn));
     if (!found) throw new ApiError('ExecutionDoesNotExist', `Execution Does Not Exist: '${String(executionArn)}'`);
     return found;
+  };
+  const onEnd = (execution: Execution) => {
+    const { executionArn } = execution;
+    aborts.delete(executionArn);
+    ended.add(executionArn);
+    for (const oldest of ended) {
+      if (ended.size <= mostEnded) break;
+      ended.delete(oldest);
+      executions.delete(oldest);
+    }
+    if (!closed) onStatusChange(statusChangeEvent(execution));
   };
 
   const operations: Record<string, Operation> = {
@@ -115,35 +107,34 @@ export function stepFunctionsOperations(options: StepFunctionsOptions) {
         throw new ApiError('StateMachineDoesNotExist', `State Machine Does Not Exist: '${String(request['stateMachineArn'])}'`);
       }
       const name = executionName(request['name'] ?? randomUUID());
-      const input = executionInput(request['input'] ?? '{}');
+      const input = optionalText(request['input']) ?? '{}';
+      const value = jsonValue(input, 'InvalidExecutionInput');
       const executionArn = `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`;
-      const known = executions.get(executionArn)?.execution;
+      const known = executions.get(executionArn);
       if (known && (known.status !== 'RUNNING' || known.input !== input)) {
         throw new ApiError('ExecutionAlreadyExists', `Execution Already Exists: '${executionArn}'`);
       }
       if (known) return { executionArn, startDate: epochSeconds(known.startDate) };
 
       const execution: Execution = { executionArn, stateMachineArn, name, input, status: 'RUNNING', startDate: now() };
-      const onEnd = (ended: Execution) => {
-        if (!closed) options.onEnd(ended);
-      };
-      executions.set(executionArn, startExecution({ definition, machine, execution, invoke, tokens, clock, onEnd }));
+      executions.set(executionArn, execution);
+      aborts.set(executionArn, startExecution(execution, value, { definition, machine, invoke, tokens, clock, onEnd }));
       return { executionArn, startDate: epochSeconds(execution.startDate) };
     },
 
     StopExecution: (request) => {
-      const { execution, abort } = find(request['executionArn']);
-      abort(optionalText(request['error']), optionalText(request['cause']));
+      const execution = find(request['executionArn']);
+      aborts.get(execution.executionArn)?.(optionalText(request['error']), optionalText(request['cause']));
       return { stopDate: epochSeconds(execution.stopDate ?? now()) };
     },
 
     DescribeExecution: (request) => {
-      const { startDate, stopDate, ...execution } = find(request['executionArn']).execution;
+      const { startDate, stopDate, ...execution } = find(request['executionArn']);
       return { ...execution, startDate: epochSeconds(startDate), ...(stopDate ? { stopDate: epochSeconds(stopDate) } : {}) };
     },
 
     SendTaskSuccess: (request) => {
-      const output = taskOutput(request['output']);
+      const output = jsonValue(request['output'], 'InvalidOutput');
       tokens.waiting(request['taskToken']).succeed(output);
       return {};
     },
@@ -162,42 +153,29 @@ export function stepFunctionsOperations(options: StepFunctionsOptions) {
 
   return {
     operations,
-    /** Ends every execution without a call of `onEnd`. */
+    /** Ends every execution without a call of `onStatusChange`. */
     close: () => {
       closed = true;
-      for (const { abort } of executions.values()) abort();
+      for (const abort of aborts.values()) abort();
     },
   };
 }
 
 function executionName(name: unknown): string {
   const text = String(name);
-  if (text.length < 1 || text.length > 80 || forbiddenInNames.test(text))
-    throw new ApiError('InvalidName', `Invalid Name: '${text}'`);
-  return text;
+  if (text.length >= 1 && text.length <= 80 && !forbiddenInNames.test(text)) return text;
+  throw new ApiError('InvalidName', `Invalid Name: '${text}'`);
 }
 
-function executionInput(input: unknown): string {
-  const text = String(input);
-  if (Buffer.byteLength(text) > largestInputInBytes) {
-    throw new ApiError('InvalidExecutionInput', 'Invalid State Machine Execution Input: larger than 262,144 bytes');
-  }
-  try {
-    JSON.parse(text);
-    return text;
-  } catch {
-    throw new ApiError('InvalidExecutionInput', 'Invalid State Machine Execution Input: not JSON');
-  }
-}
-
-function taskOutput(output: unknown): unknown {
-  const text = String(output);
-  if (Buffer.byteLength(text) > largestInputInBytes)
-    throw new ApiError('InvalidOutput', 'Invalid Output: larger than 262,144 bytes');
+/** Returns the value of a JSON text of at most 256 KiB. @throws ApiError with this name */
+function jsonValue(given: unknown, error: 'InvalidExecutionInput' | 'InvalidOutput'): unknown {
+  const text = String(given);
+  const what = error === 'InvalidOutput' ? 'Invalid Output' : 'Invalid State Machine Execution Input';
+  if (Buffer.byteLength(text) > largestInputInBytes) throw new ApiError(error, `${what}: larger than 262,144 bytes`);
   try {
     return JSON.parse(text);
   } catch {
-    throw new ApiError('InvalidOutput', 'Invalid Output: not JSON');
+    throw new ApiError(error, `${what}: not JSON`);
   }
 }
 

@@ -156,17 +156,14 @@ function issuer(token: unknown): unknown {
 export type ApiErrorName =
   | 'ExecutionAlreadyExists'
   | 'ExecutionDoesNotExist'
-  | 'InvalidArn'
   | 'InvalidExecutionInput'
   | 'InvalidName'
   | 'InvalidOutput'
   | 'InvalidToken'
-  | 'SerializationException'
   | 'StateMachineDoesNotExist'
   | 'TaskDoesNotExist'
   | 'TaskTimedOut'
-  | 'UnknownOperationException'
-  | 'ValidationException';
+  | 'UnknownOperationException';
 
 /** An error response that the AWS SDK turns into an exception of the same name. */
 export class ApiError extends Error {

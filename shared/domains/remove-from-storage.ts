@@ -1,6 +1,6 @@
 import { requireAccess } from '../access/caller.ts';
 import type { ContentStore } from '../assets/content-store.ts';
-import type { Clock } from '../runtime/clock.ts';
+import { steadyTimeOf, type Clock } from '../runtime/clock.ts';
 import { countDomain, noCounts, removeDomain, runIdsOf, type DomainCounts } from '../deletion/remove-domain.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { readClaimsOfDomain } from '../runs/claim.ts';
@@ -137,10 +137,10 @@ async function removeData(
     runLogs = await storage.removeRunLogs(domain, await runIdsOf(storage.table, domain));
   }
   const { clock } = storage;
-  let said = clock.now();
+  let said = steadyTimeOf(clock);
   const onProgress = (found: DomainCounts) => {
-    if (clock.now() - said < 5_000) return;
-    said = clock.now();
+    if (steadyTimeOf(clock) - said < 5_000) return;
+    said = steadyTimeOf(clock);
     say(`Removed ${Object.values(found).reduce((sum, count) => sum + count, 0)} items.`);
   };
   const items = await removeDomain(storage.table, {
@@ -164,12 +164,12 @@ async function refuseWhileActive(table: Table, domain: string): Promise<void> {
 const longestStopInMilliseconds = 15 * 60_000;
 
 async function stopRuns({ table, executions, clock }: DomainStorage, domain: string, say: RemovalOptions['say']): Promise<void> {
-  const givesUpAt = clock.now() + longestStopInMilliseconds;
+  const givesUpAt = steadyTimeOf(clock) + longestStopInMilliseconds;
   const stopped = new Set<string>();
   for (;;) {
     const claims = await readClaimsOfDomain(table, domain);
     if (claims.length === 0) return;
-    if (clock.now() > givesUpAt) throw new Error(`${claims.length} runs are still active. Repeat the command.`);
+    if (steadyTimeOf(clock) > givesUpAt) throw new Error(`${claims.length} runs are still active. Repeat the command.`);
     for (const { computation_id: computationId, run_id } of claims.filter((claim) => !stopped.has(claim.run_id))) {
       const now = textOf(clock.now());
       const allowed = () => requireAccess({ id: operator, roles: new Set(), actions: new Set(['run']) }, { anyOf: ['run'] });

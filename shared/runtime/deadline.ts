@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from './clock.ts';
+import { steadyTimeOf, systemClock, type Clock } from './clock.ts';
 import { ServiceError } from './errors.ts';
 import type { Context } from 'aws-lambda';
 
@@ -32,7 +32,7 @@ export class Deadline {
     { retryTime = milliseconds, functionTime = Infinity }: { retryTime?: number | undefined; functionTime?: number } = {},
   ) {
     this.clock = clock;
-    this.startedAt = clock.now();
+    this.startedAt = steadyTimeOf(clock);
     this.endsAt = this.startedAt + Math.min(milliseconds, functionTime);
     this.retriesEndAt = Math.min(this.endsAt, this.startedAt + retryTime);
     this.functionEndsAt = this.startedAt + functionTime;
@@ -40,12 +40,12 @@ export class Deadline {
 
   /** Milliseconds since the deadline was set. */
   get elapsed(): number {
-    return this.clock.now() - this.startedAt;
+    return steadyTimeOf(this.clock) - this.startedAt;
   }
 
   /** Milliseconds left, never below 0. */
   get remaining(): number {
-    return Math.max(0, this.endsAt - this.clock.now());
+    return Math.max(0, this.endsAt - steadyTimeOf(this.clock));
   }
 
   /**
@@ -55,7 +55,7 @@ export class Deadline {
   async tryToPause(attempt: number): Promise<boolean> {
     const bound = Math.min(maxPauseInMilliseconds, firstPauseInMilliseconds * 2 ** attempt);
     const pause = Math.random() * bound;
-    if (pause >= this.retriesEndAt - this.clock.now()) return false;
+    if (pause >= this.retriesEndAt - steadyTimeOf(this.clock)) return false;
     await this.clock.wait(pause);
     return true;
   }
@@ -75,7 +75,7 @@ export class Deadline {
    * does.
    */
   next(milliseconds: number = maxTimeInMilliseconds): Deadline {
-    const left = Math.max(0, this.functionEndsAt - this.clock.now());
+    const left = Math.max(0, this.functionEndsAt - steadyTimeOf(this.clock));
     return new Deadline(milliseconds, this.clock, { functionTime: left });
   }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../runtime/clock.ts';
+import { steadyTimeOf, type Clock } from '../runtime/clock.ts';
 import { environment } from '../runtime/environment.ts';
 import { clockOf, longestWaitOf, type Invocation } from '../runtime/deadline.ts';
 import { type Table, queryBetween } from '../table/table.ts';
@@ -10,7 +10,7 @@ import { deleteItemIf, putItemIf } from '../table/writes.ts';
 /** How long a request may be held, and what counts against the caps of waits. */
 export interface Wait {
   clock: Clock;
-  /** When it ends, in milliseconds since the Unix epoch. */
+  /** When it ends, by `steadyTimeOf` its clock. */
   endsAt: number;
   /** Aborted when the service is about to stop, which ends the wait. */
   draining?: AbortSignal | undefined;
@@ -36,7 +36,7 @@ export function waitOf({ endpoint, domain, seconds, invocation }: WaitingRequest
   const { WAITS_PER_STAGE: perStage, WAITS_PER_DOMAIN: perDomain } = environment();
   return {
     clock,
-    endsAt: clock.now() + Math.min(seconds * 1_000, longestWaitOf(invocation)),
+    endsAt: steadyTimeOf(clock) + Math.min(seconds * 1_000, longestWaitOf(invocation)),
     draining: invocation.draining,
     endpoint,
     domain,
@@ -89,7 +89,7 @@ async function keepLooking<Seen>(
 
 /** Whether the wait has ended, or was none: a client that gives 0 seconds does not wait. */
 export function isOver({ clock, endsAt, draining }: Wait): boolean {
-  return clock.now() >= endsAt || draining?.aborted === true;
+  return steadyTimeOf(clock) >= endsAt || draining?.aborted === true;
 }
 
 /** Waits a second, or until the wait ends. */
@@ -98,7 +98,7 @@ async function pause({ clock, endsAt, draining }: Wait): Promise<void> {
   const wake = () => drained.resolve(undefined);
   draining?.addEventListener('abort', wake, { once: true });
   try {
-    await Promise.race([clock.wait(Math.min(secondInMilliseconds, endsAt - clock.now())), drained.promise]);
+    await Promise.race([clock.wait(Math.min(secondInMilliseconds, endsAt - steadyTimeOf(clock))), drained.promise]);
   } finally {
     draining?.removeEventListener('abort', wake);
   }
@@ -140,7 +140,8 @@ function slotsOf({ domain, perStage, perDomain }: Wait): number[] {
 }
 
 function take(table: Table, { endpoint, clock, endsAt }: Wait, slot: number, holder: string): Promise<boolean> {
-  const item = { ...waitKeys.slot(endpoint, slot), slot, holder, taken_until: endsAt + graceInMilliseconds };
+  const left = endsAt - steadyTimeOf(clock);
+  const item = { ...waitKeys.slot(endpoint, slot), slot, holder, taken_until: clock.now() + left + graceInMilliseconds };
   return putItemIf(table, item, {
     ConditionExpression: 'attribute_not_exists(pk) OR taken_until < :now',
     ExpressionAttributeValues: { ':now': clock.now() },

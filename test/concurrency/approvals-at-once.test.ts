@@ -162,7 +162,7 @@ describe('a run that starts while', () => {
     await anApproval(stores, domain, id, 'bob', { expires_at: '2025-07-17T08:00:02.000Z' });
     let moved = 0;
     const begunAt = systemClock.now();
-    const clock = { ...systemClock, now: () => begunAt + moved };
+    const clock = { ...systemClock, steady: () => begunAt + moved };
     const deadline = () => new Deadline(untilTestEnds.timeout, clock);
     beforeCall(stores.mortal, 'Query', async () => {
       moved = 3_000;

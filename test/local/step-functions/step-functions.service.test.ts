@@ -76,7 +76,11 @@ afterEach(async () => {
   for (const stop of started.splice(0)) await stop();
 });
 
-async function start(definition: Definition, answer: (call: Call) => unknown = () => ({ done: true })) {
+async function start(
+  definition: Definition,
+  answer: (call: Call) => unknown = () => ({ done: true }),
+  options: { mostEnded?: number } = {},
+) {
   const calls: Call[] = [];
   const events: ExecutionStatusChangeEvent[] = [];
   const clock = movableClock();
@@ -90,6 +94,7 @@ async function start(definition: Definition, answer: (call: Call) => unknown = (
     },
     onStatusChange: (event) => events.push(event),
     clock,
+    ...options,
   });
   const client = new SFNClient({
     endpoint: server.endpoint,
@@ -298,6 +303,25 @@ describe('startStepFunctions', () => {
     await ended();
     await expect(run('r1')).rejects.toThrow(ExecutionAlreadyExists);
     expect(calls.map((call) => call.functionName)).toEqual(['deliver', 'record']);
+  });
+
+  it('forgets the oldest ended executions beyond the limit, and none that runs', async () => {
+    const { client, run, ended, token } = await start(waitingDefinition({}), undefined, { mostEnded: 2 });
+    const arns: (string | undefined)[] = [];
+    for (const name of ['r1', 'r2', 'r3', 'r4']) {
+      arns.push((await run(name)).executionArn);
+      await token(arns.length - 1);
+    }
+    for (const executionArn of arns.slice(1)) await client.send(new StopExecutionCommand({ executionArn }));
+    await ended(3);
+    const statusOf = async (executionArn: string | undefined) =>
+      (await client.send(new DescribeExecutionCommand({ executionArn }))).status;
+    await expect(statusOf(arns[1])).rejects.toThrow(ExecutionDoesNotExist);
+    expect([await statusOf(arns[0]), await statusOf(arns[2]), await statusOf(arns[3])]).toEqual([
+      'RUNNING',
+      'ABORTED',
+      'ABORTED',
+    ]);
   });
 
   it('answers with the errors of AWS to unknown executions, tokens, outputs and names', async () => {

@@ -45,7 +45,7 @@ async function aSmallPurge(domain: string): Promise<{ id: string; run: string }>
 /** A table in a time of its own, in which only its calls take time. @param onCall called before each */
 function timedTable(onCall: (time: number, command: Command) => void | Promise<void>): Table {
   let time = 0;
-  const clock = { ...systemClock, now: () => time };
+  const clock = { ...systemClock, now: () => time, steady: () => time };
   const table = tableThrough(stores.table, async (send, command) => {
     time += callInMilliseconds;
     await onCall(time, command);

@@ -92,7 +92,7 @@ describe('a scheduled task', () => {
         await putItem(stores.table, { ...purgeKeys.purge('asset', id), ...purge, id, content_key: `content/d1/${id}` });
       }
       let now = 0;
-      const clock = { ...systemClock, now: () => now };
+      const clock = { ...systemClock, now: () => now, steady: () => now };
       const deadline = () => new Deadline(5_000, clock, { functionTime: seconds * 1000 - now });
       const { client, bucket } = stores.content;
       const slow = {
