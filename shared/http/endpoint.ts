@@ -176,12 +176,22 @@ export function anyEndpoint<const R extends Route>(route: R, work: (request: End
       });
       return withoutBodyOfHead(success(route, reply, event.requestContext.requestId), received.method);
     });
-  return (event: AcceptedEvent, context: Context): Promise<HttpResponse> => {
-    const { requestContext, pathParameters } = event;
+  return (given: AcceptedEvent, context: Context): Promise<HttpResponse> => {
+    const pathParameters = withLowerCaseIds(given.pathParameters);
+    const event = { ...given, pathParameters };
+    const { requestContext } = event;
     const fields = { endpoint: name, request_id: requestContext.requestId, ...logFieldsOf(route, pathParameters) };
     return withLogFields(fields, () => handler(event, context));
   };
 }
+
+/** A UUID in a path may be in upper case (docs/contract.md, section 1). Identifiers of domains and CVMs keep their case. */
+function withLowerCaseIds(path: AcceptedEvent['pathParameters']): StringMap {
+  const entries = Object.entries(path ?? {});
+  return Object.fromEntries(entries.map(([name, value]) => [name, keepingCase.has(name) ? value : value?.toLowerCase()]));
+}
+
+const keepingCase = new Set(['domainID', 'cvmID']);
 
 function receivedOf({
   requestContext,

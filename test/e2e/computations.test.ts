@@ -46,6 +46,16 @@ describe('create a computation', () => {
     expect(await session.done(get, { path: { id } })).toEqual(body);
   });
 
+  it('accepts its identifier in upper case in a path, and answers it in lower case', async () => {
+    const { id } = await session.createComputation();
+    const path = { id: id.toUpperCase() };
+    expect(path.id).not.toBe(id);
+    expect(await session.done(get, { path })).toMatchObject({ id });
+    expect(await session.done('computations/update-computation', { path, body: { name: 'Changed' } })).toMatchObject({ id });
+    const { events } = (await session.done('events/list-events', { path })) as { events: unknown[] };
+    expect(events).toHaveLength(2);
+  });
+
   it('requires only a name, and sets the defaults of the other fields', async () => {
     const created = await session.createComputation({ name: 'N' });
     expect(created).toMatchObject({ description: '', agent_config: { ...noConfig, server_key: '' } });
