@@ -8,9 +8,7 @@ export type KnownAsset =
   | { isWhole: false; asset: Schemas['AssetRow'] & Partial<Schemas['Asset']>; etag: undefined };
 
 /**
- * Reads an asset, but not the content of another user's, because its creator sees who reads it: then its fields are those of a row of
- * the list. Content that is withheld anyway is not read either way.
- * @param given.user the caller
+ * Reads an asset without the content of another user: its creator would see that. Then the fields are those of the list's row.
  * @throws ServiceProblem
  */
 export async function assetWithoutReading(

@@ -42,19 +42,13 @@ interface Answer<Body> {
 export interface Client extends Operations {
   readonly baseUrl: string;
   readonly domain: string | undefined;
-  /**
-   * Calls an operation by its name. Returns the response beside its body, for headers such as `etag`. `data` is
-   * undefined if the response has no body: a 204, or a 304 after `ifNoneMatch`.
-   */
+  /** Calls an operation by its name. Returns the response too, for its headers. `data` is undefined if it has no body (204, 304). */
   readonly call: Call;
   /** The openapi-fetch client underneath, with the same token, retries and errors. */
   readonly http: OpenapiClient<paths>;
 }
 
-/**
- * Creates a client of the service. It works in browsers and on Node 20.12 or newer. Every call throws ServiceProblem if it failed,
- * or the reason of its signal.
- */
+/** Creates a client of the service, for browsers and Node 20.12 or newer. Calls throw ServiceProblem, or their signal's reason. */
 export function createClient(options: ClientOptions): Client {
   const { domain, token, retry, signal: ending } = options;
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
@@ -104,10 +98,7 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-/**
- * The arguments of an operation in one object: the parameters of its path and its query by their names, and its `body`.
- * Operations that change something take an `idempotencyKey`: by default each call has a key of its own, for its retries.
- */
+/** The arguments of an operation: the parameters of its path and query, and its `body`. Default `idempotencyKey`: one for each call. */
 export type Arguments<O extends Operation> = Simplified<
   Omit<Parameters<O, 'path'>, 'domainID'> &
     Parameters<O, 'query'> &

@@ -37,8 +37,8 @@ export async function page<O extends ListOperation>(
 }
 
 /**
- * Returns all pages from `offset` on, of at most `limit` entries (1 to 100; default 100). If entries come or go meanwhile, no entry
- * that stays is left out, and none comes twice, unless 10,000 come or go between two pages.
+ * Returns all pages from `offset` on, of up to `limit` entries (1 to 100; default 100). Entries that stay come exactly once, unless
+ * 10,000 others come or go between two pages.
  */
 export async function* pages<O extends ListOperation>(
   client: Client,
@@ -94,10 +94,7 @@ interface Rows<R extends Row> {
 
 const pageSize = 100;
 
-/**
- * Finds rows of a list by their identifiers, which the list has in descending order. Each identifier takes about as many pages as
- * halving the list does: one for a row among the newest 100, ten among 100,000. Rows that are not in the list are left out.
- */
+/** Finds rows by their identifiers, in a list that is sorted by them, newest first. It halves the list: ten pages among 100,000 rows. */
 export async function findRows<R extends Row>(
   ids: readonly string[],
   load: (range: { offset: number; limit: number }) => Promise<Rows<R>>,

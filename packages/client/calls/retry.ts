@@ -63,10 +63,7 @@ export interface RetryUntilAbortedOptions {
   onRecovery?: (() => void) | undefined;
 }
 
-/**
- * Repeats `ask` while the service cannot be reached or fails, also after the client's own retries, until the signal aborts.
- * @throws ServiceProblem if the service refuses; the signal's reason
- */
+/** Repeats `ask` while the service cannot be reached or fails. @throws ServiceProblem if it refuses; the signal's reason */
 export async function retryUntilAborted<Answer>(
   ask: () => Promise<Answer>,
   { signal, onInterruption, onRecovery }: RetryUntilAbortedOptions,

@@ -34,9 +34,8 @@ const passing = [0, 429, 502, 503, 504];
 const changing = ['POST', 'PUT', 'DELETE'];
 
 /**
- * Returns a `fetch` that adds the token, and repeats what failed for a moment: requests without an answer, and those answered by
- * 429, 502, 503 or 504. All attempts of a change have the same `Idempotency-Key`, so the change is made once. If a token is
- * refused, the function that returned it is asked once more.
+ * Returns a `fetch` that adds the token and retries requests without an answer, and after 429, 502, 503 and 504. All attempts of a
+ * change have one `Idempotency-Key`. After a 401, it asks once for another token.
  * @throws ServiceProblem; the reason of the request's signal
  */
 export function retryingFetch(options: RetryingFetchOptions): (request: Request) => Promise<Response> {
@@ -103,10 +102,7 @@ async function send(request: Request, token: string | undefined, options: Retryi
   }
 }
 
-/**
- * Reads the whole body, so that a connection which breaks in its middle counts as no answer. One that is not JSON comes from something
- * before the service, such as the sign-in page of a network.
- */
+/** Reads the whole body: a connection may break in its middle. A body that is not JSON is not the service's. */
 async function whole(response: Response, name: string): Promise<Outcome> {
   if ([204, 304].includes(response.status)) return { response };
   const text = await response.text();

@@ -55,10 +55,7 @@ export class ServiceProblem extends Error {
   }
 }
 
-/**
- * Whether the same call may succeed later: no answer came, there were too many requests, or the service fails. A success that is not the
- * service's comes from a network that wants a sign-in first.
- */
+/** Whether the same call may succeed later. A success that is not the service's comes from a network that wants a sign-in first. */
 export function isTransient(error: unknown): error is ServiceProblem {
   if (!(error instanceof ServiceProblem)) return false;
   const { status, code } = error;

@@ -15,19 +15,15 @@ const longestWaitInSeconds = 20;
 const pauseInMilliseconds = 1_000;
 
 /**
- * Returns the events of a computation, oldest first, as they are recorded. Each event comes once, whatever breaks in between:
- * while the service cannot be reached it tries again, until `signal` ends it.
- * @throws ServiceProblem if the service refuses, such as 404 after the computation was deleted; the signal's reason
+ * Returns the events of a computation as they are recorded, oldest first, each once. Outlasts any outage until `signal` aborts.
+ * @throws ServiceProblem if the service refuses, such as 404; the signal's reason
  */
 export async function* watchEvents(client: Client, options: WatchOptions): AsyncGenerator<Event, never, undefined> {
   const read = eventReader(client, options);
   for (;;) yield* await read();
 }
 
-/**
- * Returns a function that returns the events after those that it returned before. It waits for them up to 20 seconds, or not at
- * all; without events after that time it returns none.
- */
+/** Returns a function that returns the next events. It waits up to 20 seconds for them, or as given. */
 function eventReader(
   client: Client,
   { after = '', onInterruption, onRecovery, ...filters }: WatchOptions,
@@ -61,9 +57,9 @@ export interface WatchRunOptions extends RetryUntilAbortedOptions {
 const endPauseInMilliseconds = 200;
 
 /**
- * Returns the events of a run as they are recorded, and ends when the run has ended. Each event comes once, whatever breaks in
- * between. The generator's return value is the run as it ended: `waitForRun` returns it to callers that use no generator.
- * @throws ServiceProblem if the service refuses, such as 404 if there is no such run; the signal's reason
+ * Returns the events of a run as they are recorded, each once, until the run has ended. The generator returns the ended run, and so does
+ * `waitForRun`.
+ * @throws ServiceProblem if the service refuses, such as 404; the signal's reason
  */
 export async function* watchRun(client: Client, options: WatchRunOptions): AsyncGenerator<Event, Run, undefined> {
   const { domainID, id, after, signal, onInterruption, onRecovery } = options;

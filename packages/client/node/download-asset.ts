@@ -13,7 +13,7 @@ type Asset = Schemas['Asset'];
 export interface DownloadOptions {
   domainID?: string | undefined;
   id: string;
-  /** The name of the file to write. While it is incomplete it is in a file with the end of `id` and `.part` behind this name. */
+  /** The file to write. Until it is complete, its name ends with the end of `id` and `.part`. */
   file: string;
   /** Whether to throw if the file exists in the end, instead of replacing it. Default: false. */
   mustBeNew?: boolean | undefined;
@@ -31,12 +31,9 @@ interface Part {
 }
 
 /**
- * Downloads the content of an asset. A download that was cut off goes on where it was, also in a later call. The file exists only when
- * it is complete and has the hash of the asset.
- * @returns the asset
- * @throws ServiceProblem if the caller does not get the content, there is none yet, or it has another hash; CutOffError, or the
- *   ServiceProblem of the last attempt, after five minutes without progress; Error with the code EEXIST for a file that must be new, or
- *   EISDIR for a name that no file can have; the signal's reason
+ * Downloads the content of an asset, and continues an earlier download. The file exists only when it is complete and has the asset's hash.
+ * @throws ServiceProblem if there is no content for the caller, or its hash differs; CutOffError after five minutes without progress;
+ *   Error `EEXIST` for a file that must be new, `EISDIR` for a name that is none; the signal's reason
  */
 export async function downloadAsset(client: Client, options: DownloadOptions): Promise<Asset> {
   const { domainID, id, mustBeNew = false, signal } = options;
@@ -61,10 +58,7 @@ export async function downloadAsset(client: Client, options: DownloadOptions): P
   return asset;
 }
 
-/**
- * Returns the permissions of a file that is there. Refuses a directory or a device before anything is received: in the end, a file could
- * not take its place, or must not.
- */
+/** Returns the permissions of a file that exists. @throws Error `EISDIR` for what a file cannot replace */
 async function modeOf(file: string): Promise<number | undefined> {
   const found = await stat(file).catch(() => undefined);
   const isName = file !== '' && !file.endsWith('/') && !file.endsWith(sep);

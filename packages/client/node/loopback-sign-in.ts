@@ -14,9 +14,8 @@ export interface LoopbackSignInOptions extends IssuerOptions {
 }
 
 /**
- * Signs a user in with the browser of this machine, by the authorization code flow with PKCE. The browser comes back to a listener on
- * the loopback interface (RFC 8252).
- * @throws ServiceProblem if the issuer refused; Error with the code EADDRINUSE if the port is taken; the signal's reason
+ * Signs a user in with the browser of this machine: authorization code flow with PKCE, and a listener on the loopback interface (RFC 8252).
+ * @throws ServiceProblem if the issuer refuses; Error `EADDRINUSE`; the signal's reason
  */
 export async function loopbackSignIn(given: LoopbackSignInOptions): Promise<TokenSet> {
   const { open, port = 0, path = '/callback', signal } = given;

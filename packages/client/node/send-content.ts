@@ -52,10 +52,9 @@ export function tooLarge(file: string, size: number): string {
 }
 
 /**
- * Sends the content of a pending asset to storage, and returns the asset when the service has hashed it.
+ * Sends the content of a pending asset, and returns the asset when the service has hashed it.
  * @param size of the file, at least 1
- * @throws ServiceProblem if the service or storage refuses, or has not hashed the content in time; CutOffError, or the ServiceProblem of
- *   the last attempt, after five minutes without progress; Error if the file cannot be read; the signal's reason
+ * @throws as uploadAsset
  */
 export async function sendContent(client: Client, asset: Asset, size: number, options: ContentOptions): Promise<Asset> {
   const { domainID, file, onProgress, onCut, signal } = options;
@@ -107,8 +106,8 @@ const chunkInBytes = 256 * 1024;
 export const silenceInMilliseconds = 60_000;
 
 /**
- * Sends a file with a presigned request, chunk by chunk. Not with `fetch`, which would keep chunks that storage has not taken.
- * @throws Error if the connection breaks before storage has answered, or carries nothing for a minute; the signal's reason
+ * Sends a file with a presigned request. Not with `fetch`, which keeps chunks in memory that storage has not taken.
+ * @throws Error if the connection breaks or is silent for a minute; the signal's reason
  */
 async function putFile(
   { method, url, headers }: PresignedPut,

@@ -13,24 +13,17 @@ type Fields = Omit<Schemas['AssetInputFields'], 'asset' | 'checksum' | 'file_nam
 export interface UploadOptions extends Fields, ContentOptions {
   /** The name of the asset. Default: that of the file. */
   file_name?: string | undefined;
-  /**
-   * A repeat with the same key within 24 hours goes on with the asset that the first one created. Default: made of the content's hash
-   * and the fields, so that repeating an upload that was killed does not create a second asset.
-   */
+  /** A repeat with this key within 24 hours continues with the same asset. Default: made of the content's hash and the fields. */
   idempotencyKey?: string | undefined;
 }
 
-/**
- * Content up to this size goes with the request that creates the asset. The service takes 4 MiB, but a request has a minute: in base64,
- * this takes 44 seconds at 128 kbit/s.
- */
+/** Larger content does not go with the request, which has a minute: in base64, this takes 44 seconds at 128 kbit/s. */
 const inlineLimitInBytes = 512 * 1024;
 
 /**
- * Creates an asset with the content of a file of up to 5 GiB, and returns it when the service has hashed the content. Sends all but small
- * content straight to storage, and again if the connection breaks. Keeps little of it in memory.
- * @throws ServiceProblem if the service or storage refuses, or the service computes another hash; CutOffError, or the ServiceProblem of
- *   the last attempt, after five minutes without progress; Error if the file cannot be read; the signal's reason
+ * Creates an asset with the content of a file of up to 5 GiB, and returns it when the service has hashed the content.
+ * @throws ServiceProblem if the service or storage refuses, or computes another hash; CutOffError after five minutes without progress;
+ *   Error if the file cannot be read; the signal's reason
  */
 export async function uploadAsset(client: Client, options: UploadOptions): Promise<Asset> {
   const { file, domainID, file_name = basename(file), idempotencyKey, onProgress: _, onCut: __, signal, ...fields } = options;
@@ -84,11 +77,9 @@ export interface UploadContentOptions extends ContentOptions {
 }
 
 /**
- * Sends a file of up to 5 GiB as the content of an asset of the caller that has none yet, straight to storage, and again if the
- * connection breaks. Returns the asset when the service has hashed the content. Sends nothing if the asset has this content already,
- * so an upload that was interrupted can be repeated. Exception: an asset that was created with a checksum keeps it, so a repeat of a
- * sample is not known from other content.
- * @throws ServiceProblem `conflict` if the asset has content under another hash, `forbidden` if it is another user's, or as uploadAsset
+ * Sends a file of up to 5 GiB as the content of an asset that has none, and returns the asset when the service has hashed it. Sends nothing
+ * if the asset has this content already. The repeat of a sample cannot be recognized: its asset keeps the hash of the real file.
+ * @throws ServiceProblem `conflict` if the asset has other content, `forbidden` if it is another user's; as uploadAsset
  */
 export async function uploadContent(client: Client, options: UploadContentOptions): Promise<Asset> {
   const { domainID, id, onOtherHash, signal } = options;

@@ -69,8 +69,8 @@ function authenticationOf(server: AuthorizationServer, secret: string | undefine
 }
 
 /**
- * Asks an issuer. Errors become ServiceProblems: `unreachable` if there was no answer, `unauthenticated` if the issuer refused,
- * `too_many_requests` or `unavailable` if it may answer otherwise later, and `unexpected` if it answered something else.
+ * Asks an issuer. Errors become ServiceProblems: `unauthenticated` if it refuses, `unreachable`, `too_many_requests` or `unavailable` if it
+ * may answer later, `unexpected` for other answers.
  * @throws ServiceProblem; the signal's reason
  */
 export async function asProblem<Answer>(
@@ -147,10 +147,7 @@ export function tokenSetOf(response: TokenEndpointResponse): TokenSet {
   };
 }
 
-/**
- * Reads the claims of a JSON Web Token, without checking its signature: only the service decides by them.
- * @returns undefined if it is not a JSON Web Token
- */
+/** Reads the claims of a JSON Web Token without checking its signature. @returns undefined if it is none */
 export function readClaims(token: string): Record<string, unknown> | undefined {
   const [, payload = ''] = token.trim().split('.');
   try {

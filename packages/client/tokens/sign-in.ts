@@ -56,11 +56,7 @@ export async function beginSignIn(given: SignInOptions, signal?: AbortSignal): P
   return { url: url.href, verifier, state, nonce };
 }
 
-/**
- * Ends a sign-in.
- * @param answer the address at which the browser came back
- * @throws ServiceProblem if the issuer refused, or the answer does not belong to this sign-in; the signal's reason
- */
+/** Ends a sign-in. @param answer the address at which the browser came back @throws ServiceProblem; the signal's reason */
 export async function completeSignIn(
   given: SignInOptions,
   { verifier, state, nonce }: Pick<PendingSignIn, 'verifier' | 'state' | 'nonce'>,
@@ -102,8 +98,8 @@ export interface DeviceSignInOptions extends IssuerOptions {
 }
 
 /**
- * Signs a user in who opens a page on another device and types a code there (RFC 8628).
- * @throws ServiceProblem if the issuer cannot do that, if the user refused, or if the code expired; the signal's reason
+ * Signs in a user who types a code on another device (RFC 8628).
+ * @throws ServiceProblem if the issuer or the user refuses, or the code expires; the signal's reason
  */
 export async function deviceSignIn(given: DeviceSignInOptions): Promise<TokenSet> {
   const { signal, scope = 'openid' } = given;

@@ -17,11 +17,7 @@ interface Expiring {
 /** A token is renewed this long before it expires. */
 const reserveInSeconds = 30;
 
-/**
- * Returns a source of tokens that keeps one until shortly before it expires, or until it is refused. Callers at the same time wait
- * for the same new one.
- * @param renew gets the token that it replaces
- */
+/** Returns a source that keeps a token until shortly before it expires, or until it is refused. @param renew gets the token that it replaces */
 export function keptToken<Kept extends Expiring>(
   renew: (previous: Kept | undefined) => Promise<Kept>,
   first?: Kept,
@@ -49,10 +45,7 @@ export function clientCredentials(given: IssuerOptions & { clientSecret: string 
   });
 }
 
-/**
- * Gets new tokens for a refresh token. What the issuer does not give anew stays.
- * @throws ServiceProblem `unauthenticated` if there is no refresh token, or the issuer refuses it: then the user signs in again
- */
+/** Gets new tokens for a refresh token. @throws ServiceProblem `unauthenticated` if the user must sign in again */
 export async function refreshTokens(given: IssuerOptions, tokens: TokenSet, signal?: AbortSignal): Promise<TokenSet> {
   const request = `POST ${given.issuer}`;
   const { refresh_token } = tokens;
@@ -69,10 +62,7 @@ export async function refreshTokens(given: IssuerOptions, tokens: TokenSet, sign
   });
 }
 
-/**
- * Returns the tokens of a user who has signed in, for `createClient`. They are refreshed before they expire.
- * @param onRefreshed gets the new tokens, to keep them. The refresh token may be another one.
- */
+/** Returns the tokens of a user who has signed in. @param onRefreshed gets new tokens, to keep them: the refresh token may change */
 export function signedIn(
   given: IssuerOptions,
   tokens: TokenSet,
@@ -99,10 +89,7 @@ export interface LocalTokenOptions {
 
 const timeoutInMilliseconds = 30_000;
 
-/**
- * Asks the service of `npm start` for a token. It gives one to every program on its machine, and to no other.
- * @throws ServiceProblem; the signal's reason
- */
+/** Asks `npm start` for a token, which it gives to every program on its machine. @throws ServiceProblem; the signal's reason */
 export async function issueLocalToken(options: LocalTokenOptions): Promise<string> {
   const { sub, groups, expiresInSeconds: expires_in, signal } = options;
   const baseUrl = options.baseUrl.replace(/\/+$/, '');

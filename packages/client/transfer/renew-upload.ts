@@ -14,9 +14,8 @@ interface Place {
 const firstPauseInMilliseconds = 100;
 
 /**
- * Returns a new link for the content of an asset that has none yet, or undefined if the content has arrived. Reads the asset again if
- * someone changes it in between, or if the content arrives: after a pause, until five attempts and five minutes have brought nothing.
- * @throws ServiceProblem `forbidden` if the asset is another user's, `precondition_failed` when it gives up; the signal's reason
+ * Returns a new link for the content of a pending asset, or undefined if the content has arrived.
+ * @throws ServiceProblem `forbidden` if the asset is another user's, `precondition_failed` if it keeps changing; the signal's reason
  */
 export async function renewUpload(client: Client, place: Place): Promise<Schemas['AssetUpload'] | undefined> {
   const limit = retryLimit(firstPauseInMilliseconds);
@@ -30,12 +29,7 @@ export async function renewUpload(client: Client, place: Place): Promise<Schemas
   return await retry(attempt, { signal: place.signal, pauseAfter });
 }
 
-/**
- * Changes an asset that has no content yet to what it is, because only a change returns a link (docs/contract.md, section 4).
- * @param content goes with the change
- * @returns the asset, with a link unless the content has arrived
- * @throws ServiceProblem `forbidden` if the asset is another user's
- */
+/** Replaces a pending asset by itself: only a change returns a link. @throws ServiceProblem `forbidden` if it is another user's */
 export async function changeForUpload(
   client: Client,
   { domainID, id, signal }: Place,

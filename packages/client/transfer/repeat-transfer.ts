@@ -22,9 +22,8 @@ export class CutOffError extends Error {
 }
 
 /**
- * Repeats a transfer whose connection breaks. Gives up after five minutes and five attempts in which none came further than those
- * before.
- * @throws CutOffError when it gives up, or the ServiceProblem of the last attempt; any other error at once; the signal's reason
+ * Repeats a transfer whose connection breaks, until five attempts and five minutes have brought no progress.
+ * @throws CutOffError or the last ServiceProblem then; any other error at once; the signal's reason
  */
 export async function repeatTransfer<Result>(attempt: () => Promise<Result>, options: RepeatOptions): Promise<Result> {
   const { signal, furthest = () => 0, onCut } = options;
@@ -61,10 +60,7 @@ const fewestFailures = 5;
 const leastTimeInMilliseconds = 5 * 60_000;
 const longestPauseInMilliseconds = 30_000;
 
-/**
- * Returns a function to call after each failure of a transfer. It gives up once five failures in a row, and five minutes, have brought no
- * progress. The pauses double from the first one, up to 30 seconds.
- */
+/** Returns a function to call after each failure. It gives up after five failures and five minutes without progress. */
 export function retryLimit(firstPauseInMilliseconds = 500) {
   let [failures, failingSince] = [0, 0];
   /** @returns how many failures in a row there are, and the next pause: undefined to give up */

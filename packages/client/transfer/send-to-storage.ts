@@ -19,8 +19,7 @@ interface Options extends RepeatOptions {
 }
 
 /**
- * Sends the content of an asset to storage. Repeats it if the connection breaks, if the link has expired, if storage asks for it, or if
- * the service gives no new link for now. Gives up as `repeatTransfer` does.
+ * Sends the content of an asset to storage. Repeats it if the connection breaks, the link expires, or storage asks for it.
  * @param first the link of the first attempt. Default: a new one
  * @throws ServiceProblem if storage or the service refuses; as `repeatTransfer`
  */
@@ -49,13 +48,8 @@ function refusal({ status, body }: StorageResponse): ServiceProblem {
 }
 
 /**
- * What storage's answer to an upload with a presigned request means for the one who sends:
- *
- * - `arrived`: the content is there. 412 says that an earlier attempt has arrived, although its answer was lost.
- * - `expired`: the link must be renewed. A link that was just made is not expired: then storage refuses for another reason.
- * - `again`: the same may succeed later. 409 says that storage still works on an attempt that was cut off, and 408 or `RequestTimeout`
- *   that the content arrived too slowly.
- * - `refused`: it will not succeed.
+ * What storage's answer to an upload means. 412 says that an earlier attempt has `arrived`. A new link cannot be `expired`: then storage
+ * refuses. 408, 409, 429 and `RequestTimeout` may succeed `again`.
  */
 type StorageAnswer = 'arrived' | 'expired' | 'again' | 'refused';
 

@@ -22,8 +22,7 @@ const longestPauseInMilliseconds = 2_000;
 const retryLimitInMinutes = { always: 5, perGibibyte: 2 };
 
 /**
- * Waits until the service has hashed the content of an asset, and returns the asset. Gives up after five minutes, and two more for each
- * GiB. Outlasts an outage of the service for five minutes.
+ * Waits until the service has hashed the content of an asset: five minutes, and two more for each GiB. Outlasts an outage of five minutes.
  * @throws ServiceProblem, `unavailable` if it has not hashed the content by then; the signal's reason
  */
 export async function untilHashed(
