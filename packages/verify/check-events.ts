@@ -1,9 +1,8 @@
 import { canonicalJson, hashOfEvent } from 'computation-management-formats/canonical-json';
 import * as v from 'valibot';
-import { checkApprovalsInJournal } from './check-approvals-in-journal.ts';
-import { checkBeginning, checkCounts, type Page } from './check-pages.ts';
+import { checkApprovalsInJournal } from './check-approvals.ts';
+import { checkBeginning, checkCounts, inOrder, type Page } from './journal.ts';
 import { check, fails, holds, note, type Finding } from './finding.ts';
-import { inOrder } from './journal-order.ts';
 import { chainedEvent, detailsOf, nameOf, type ChainedEvent, type Statement } from './statement.ts';
 
 /** Checks the hashes of the two events in a statement. */

@@ -1,13 +1,13 @@
+import { canonicalJson } from 'computation-management-formats/canonical-json';
+import { keyObjectOf, thumbprintOf, verifiesEs256 } from 'computation-management-formats/es256';
+import { printable } from 'computation-management-formats/printable';
 import * as v from 'valibot';
 import { checkApprovals } from './check-approvals.ts';
 import { checkJournal, checkOwnEvents } from './check-events.ts';
-import type { Page } from './check-pages.ts';
 import { checkRun } from './check-run.ts';
-import { checkSignature } from './check-signature.ts';
-import { fails, note, type Finding } from './finding.ts';
-import { parseJson } from './parse-json.ts';
-import { statementSchema, type Statement } from './statement.ts';
-import { UnreadableError } from './unreadable-error.ts';
+import { check, fails, type Finding, note } from './finding.ts';
+import type { Page } from './journal.ts';
+import { type Statement, statementSchema } from './statement.ts';
 
 /** The contents of the files. */
 export interface EvidenceFiles {
@@ -66,4 +66,86 @@ function read<S extends v.GenericSchema>(schema: S, text: string, what: string):
   throw new UnreadableError(
     `${what} has another form than expected: ${v.getDotPath(issue) ?? 'the whole file'}: ${issue.message}`,
   );
+}
+
+const key = v.looseObject({
+  kty: v.literal('EC'),
+  crv: v.literal('P-256'),
+  x: v.string(),
+  y: v.string(),
+  kid: v.optional(v.string()),
+});
+
+/** The evidence as it was read. Everything in the statement was signed, so nothing of it may be left out here. */
+interface Signed {
+  statement: object;
+  signature: string;
+  key_id: string;
+}
+
+/** Checks that a listed key has signed the statement as it is. */
+function checkSignature({ statement, signature, key_id }: Signed, keys: readonly object[]): Finding {
+  const found = keys.find((each) => v.is(key, each) && (each.kid ?? thumbprintOf(each)) === key_id);
+  if (!v.is(key, found)) return fails(`The statement is signed by the key ${key_id}, which is not among the given keys.`);
+  return check(
+    verifies(canonicalJson(statement), signature, found),
+    `The statement is signed by the key ${key_id}, which is among the given keys.`,
+    `The signature does not fit the statement: one of them was changed, or another key than ${key_id} has signed.`,
+  );
+}
+
+function verifies(text: string, signature: string, found: v.InferOutput<typeof key>): boolean {
+  try {
+    return verifiesEs256(text, signature, keyObjectOf(found));
+  } catch {
+    return false; // the key is no point on the curve
+  }
+}
+
+/**
+ * Parses a JSON text that has a canonical form and in which every object has each name once. With a repeated name, two readers
+ * could see two different values in the same text.
+ * @param what names the text in the error
+ * @throws UnreadableError
+ */
+export function parseJson(text: string, what: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new UnreadableError(`${what} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const name = repeatedName(text);
+  if (name !== undefined) throw new UnreadableError(`${what} has an object with two values named ${JSON.stringify(name)}.`);
+  try {
+    canonicalJson({ value });
+  } catch (error) {
+    throw new UnreadableError(`${what} has no canonical form: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return value;
+}
+
+/** @param text well-formed JSON */
+function repeatedName(text: string): string | undefined {
+  const open: Set<string>[] = [];
+  for (const [token, name] of text.matchAll(/[{}]|("(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"/g)) {
+    if (token === '{') open.push(new Set());
+    else if (token === '}') open.pop();
+    else if (name !== undefined) {
+      const decoded = JSON.parse(name) as string;
+      const names = open.at(-1);
+      if (names?.has(decoded)) return decoded;
+      names?.add(decoded);
+    }
+  }
+  return undefined;
+}
+
+/** A file that cannot be checked at all. The message names it and what is wrong, perhaps with a part of the file. */
+export class UnreadableError extends Error {
+  override readonly name = 'UnreadableError';
+
+  constructor(message: string) {
+    super(printable(message));
+  }
 }

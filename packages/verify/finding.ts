@@ -1,3 +1,5 @@
+import { printable } from 'computation-management-formats/printable';
+
 /** What a check found, in a sentence. A `note` is something that the evidence cannot show. */
 export interface Finding {
   verdict: 'holds' | 'does not hold' | 'note';
@@ -19,4 +21,24 @@ export function note(sentence: string): Finding {
 /** Returns the first sentence if the fact is true, else the second. */
 export function check(fact: boolean, sentence: string, otherwise: string): Finding {
   return fact ? holds(sentence) : fails(otherwise);
+}
+
+const labels: Record<Finding['verdict'], string> = {
+  holds: 'HOLDS         ',
+  'does not hold': 'DOES NOT HOLD ',
+  note: 'NOTE          ',
+};
+
+/**
+ * Formats what a check found: a line for each fact, then whether everything that was checked holds. The sentences quote the evidence,
+ * which may be forged: no text in it begins a line of its own.
+ */
+export function formatFindings(findings: readonly Finding[]): string {
+  const failed = findings.filter(({ verdict }) => verdict === 'does not hold').length;
+  const lines = findings.map(({ verdict, sentence }) => `${labels[verdict]} ${printable(sentence)}\n`);
+  const notes = findings.filter(({ verdict }) => verdict === 'note').length;
+  const everything =
+    notes === 0 ? 'Everything holds.' : `Everything that was checked holds (${notes} ${notes === 1 ? 'note' : 'notes'}).`;
+  const sum = failed === 0 ? everything : `${failed} of ${findings.length} facts ${failed === 1 ? 'does' : 'do'} not hold.`;
+  return `${lines.join('')}\n${sum}\n`;
 }

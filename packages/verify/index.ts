@@ -1,5 +1,3 @@
 /** The entry `computation-management-verify`. */
-export { checkEvidence } from './check-evidence.ts';
-export { type Finding, note } from './finding.ts';
-export { formatFindings } from './format-findings.ts';
-export { UnreadableError } from './unreadable-error.ts';
+export { checkEvidence, UnreadableError } from './check-evidence.ts';
+export { type Finding, formatFindings, note } from './finding.ts';

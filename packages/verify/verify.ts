@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { checkEvidence } from './check-evidence.ts';
-import type { Finding } from './finding.ts';
-import { formatFindings } from './format-findings.ts';
-import { UnreadableError } from './unreadable-error.ts';
+import { checkEvidence, UnreadableError } from './check-evidence.ts';
+import { type Finding, formatFindings } from './finding.ts';
 
 const usage = `Usage: computation-management-verify FILE --keys JWKS [--events FILE]...
 

@@ -1,8 +1,7 @@
 import { constants, generateKeyPairSync, sign } from 'node:crypto';
 import { canonicalDigest } from 'computation-management-formats/canonical-json';
 import { describe, expect, it } from 'vitest';
-import { checkEvidence, type EvidenceFiles } from '../../../packages/verify/check-evidence.ts';
-import { UnreadableError } from '../../../packages/verify/unreadable-error.ts';
+import { checkEvidence, type EvidenceFiles, UnreadableError } from '../../../packages/verify/check-evidence.ts';
 import type { NewEvent } from '../../../shared/events/event.ts';
 import { anEvent } from '../../support/append-to-journal.ts';
 import { filesOf, genuineEvidence, type Genuine } from './genuine-evidence.ts';

@@ -1,5 +1,4 @@
-import { checkEvidence } from '../../../packages/verify/check-evidence.ts';
-import { UnreadableError } from '../../../packages/verify/unreadable-error.ts';
+import { checkEvidence, UnreadableError } from '../../../packages/verify/check-evidence.ts';
 import type { Tampering } from './tamperings.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { fails, holds } from '../../../packages/verify/finding.ts';
-import { formatFindings } from '../../../packages/verify/format-findings.ts';
-import { parseJson } from '../../../packages/verify/parse-json.ts';
+import { fails, formatFindings, holds } from '../../../packages/verify/finding.ts';
+import { parseJson } from '../../../packages/verify/check-evidence.ts';
 
 describe('the output of the check', () => {
   it('has one line for each fact, and no control characters, whatever the evidence says', () => {
