@@ -25,7 +25,7 @@ const dynamicImports = {
   selector: 'ImportExpression',
   message: 'Import statically: the import rules and the bundle see it then.',
 };
-const keyFiles = ['keys', 'index-keys', 'keys-of-domain'].map((name) => `shared/table/${name}.ts`);
+const keyFiles = ['keys', 'index-keys'].map((name) => `shared/table/${name}.ts`);
 const keyLiterals = [
   'Property[key.name=/^(pk|sk)$/] > :matches(Literal, TemplateLiteral).value',
   ':matches(Literal[value=/^[a-z][a-z-]*#/], TemplateElement[value.raw=/^([a-z][a-z-]*)?#$/])',

@@ -3,9 +3,9 @@ import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Deadline } from '../../shared/runtime/deadline.ts';
-import { runIdsOf } from '../../shared/deletion/remove-domain.ts';
+import { lists } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/open-table.ts';
-import type { Table } from '../../shared/table/table.ts';
+import { queryPartition, type Table } from '../../shared/table/table.ts';
 import type { InvokeFunction } from '../functions/local-functions.ts';
 
 /** Returns the directory of the logs of runs on real CVMs: `<domain>/<runID>.log`. Without a directory of the state, a new one. */
@@ -15,18 +15,12 @@ export function runLogDirectory(dataDirectory: string | undefined): string {
 
 const nameOf = (runId: string) => `${runId}.log`;
 
-/**
- * Deletes the logs of a domain, also those of computations that were deleted before.
- * @param runIds the runs of the domain. Before logs had a folder for each domain, they were beside each other
- * @returns how many there were
- */
-export async function removeLogsOfDomain(directory: string, domain: string, runIds: string[]): Promise<number> {
+/** Deletes the logs of a domain, also those of computations that were deleted before. @returns how many there were */
+export async function removeLogsOfDomain(directory: string, domain: string): Promise<number> {
   const folder = join(directory, domain);
   const logs = await namesIn(folder);
-  const beside = new Set(await namesIn(directory));
-  const earlier = runIds.map(nameOf).filter((name) => beside.has(name));
-  await Promise.all([folder, ...earlier.map((name) => join(directory, name))].map(remove));
-  return logs.length + earlier.length;
+  await remove(folder);
+  return logs.length;
 }
 
 /**
@@ -57,7 +51,8 @@ async function removeLogsOfDeletedRuns(directory: string, table: Table): Promise
   const entries = await readdir(directory, { withFileTypes: true }).catch(unlessMissing);
   for (const { name: domain } of entries.filter((entry) => entry.isDirectory())) {
     const logs = await namesIn(join(directory, domain)); // before the runs: each run is there before its log
-    const kept = new Set((await runIdsOf(table, domain)).map(nameOf));
+    const runs = await queryPartition(table, lists.runs(domain).pk, { attributes: ['id'] });
+    const kept = new Set(runs.map(({ id }) => nameOf(String(id))));
     await Promise.all(logs.filter((name) => !kept.has(name)).map((name) => remove(join(directory, domain, name))));
   }
 }

@@ -6,11 +6,11 @@ import { openTable } from '../../shared/table/open-table.ts';
 import { changeRoles, createDomain, inviteUser, type ManagedUser } from '../../shared/domains/manage-users.ts';
 import {
   contentsOf,
-  removeFromStorage,
+  removeDomain,
   type DomainStorage,
   type DomainContents,
   type Removed,
-} from '../../shared/domains/remove-from-storage.ts';
+} from '../../shared/domains/remove-domain.ts';
 import { UsageError } from '../../shared/command-line/usage-error.ts';
 import { isNameFor, reservedName } from '../sign-in/identity.ts';
 import type { ClosedDomains } from '../http-api/closed-domains.ts';
@@ -55,7 +55,7 @@ export function localDomains({ users, closedDomains, runLogs }: LocalDomainsOpti
       case 'look':
         return await withStorage((storage) => contentsOf(storage, request.domain));
       case 'remove':
-        return await withStorage((storage) => removeFromStorage(storage, { ...request, wait: false, say: () => undefined }));
+        return await withStorage((storage) => removeDomain(storage, { ...request, wait: false, say: () => undefined }));
     }
   };
   const withStorage = async <T>(use: (storage: DomainStorage) => Promise<T>): Promise<T> => {
@@ -70,10 +70,8 @@ export function localDomains({ users, closedDomains, runLogs }: LocalDomainsOpti
         await closedDomains.close(domain);
         return { changesEndAt: 0, isOverAt: 0 };
       },
-      open: async (domain) => closedDomains.open(domain),
-      closesDomain: () => false,
       readsEndInMilliseconds: 100,
-      ...(runLogs === undefined ? {} : { removeRunLogs: (domain, runIds) => removeLogsOfDomain(runLogs, domain, runIds) }),
+      ...(runLogs === undefined ? {} : { removeRunLogs: (domain) => removeLogsOfDomain(runLogs, domain) }),
     });
   };
   return async (request: DomainRequest): Promise<DomainAnswer> => {

@@ -15,7 +15,7 @@ import { assetKeys, purgeKeys } from '../table/keys.ts';
 import { deadlineOf, queryPartition, type Table } from '../table/table.ts';
 import { commitChange, type AnsweredRequest, type Committed, Transaction } from '../table/transaction.ts';
 import { beginPurge } from './begin-purge.ts';
-import { purgeAssetLinks, type AssetPurge } from './purge-asset.ts';
+import { purgeAssetLinks, type AssetPurge } from './purge.ts';
 
 interface DeleteRequest extends AnsweredRequest {
   domain: string;

@@ -9,7 +9,7 @@ import { purgeKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
 import { beginPurge } from './begin-purge.ts';
-import { purgeListings, type ComputationPurge } from './purge-computation.ts';
+import { purgeListings, type ComputationPurge } from './purge.ts';
 
 interface DeleteRequest extends AnsweredRequest {
   domain: string;

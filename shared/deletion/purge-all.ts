@@ -1,18 +1,9 @@
-import * as v from 'valibot';
 import type { ContentStore } from '../assets/content-store.ts';
-import type { Deadline } from '../runtime/deadline.ts';
 import { failureOf } from '../runtime/errors.ts';
 import { emitWaiting } from '../runtime/metrics.ts';
-import { purgeKeys, writableKey } from '../table/keys.ts';
-import { parseStored } from '../table/parse-stored.ts';
+import { purgeKeys } from '../table/keys.ts';
 import { deadlineOf, queryPartition, type Item, type Table } from '../table/table.ts';
-import { deleteItems } from '../table/writes.ts';
-import { doPartsUntil, type InParts } from './parts.ts';
-import { assetInParts, assetPurge } from './purge-asset.ts';
-import { computationInParts, computationPurge } from './purge-computation.ts';
-import { Turns } from './turns.ts';
-
-const purgeMarker = v.object({ pk: v.string(), sk: v.string() });
+import { purgeInParts, type InParts } from './purge.ts';
 
 /** No purge is begun with less time left, and one that fails then was cut off. */
 const leastTimeInMilliseconds = 4_000;
@@ -34,8 +25,7 @@ interface Purged {
 }
 
 interface OpenPurge {
-  marker: Item;
-  /** @returns whether the purge is finished */
+  record: Item;
   parts: InParts<boolean>;
 }
 
@@ -45,93 +35,67 @@ interface OpenPurge {
  * @throws AggregateError with all failures, after every purge was processed for which there was time
  */
 export async function purgeAll(table: Table, store: ContentStore): Promise<Purged> {
-  const call = new PurgeCall(table, store);
-  await call.readMarkers();
-  return await call.run();
-}
+  const begun = deadlineOf(table);
+  const isTimeOver = () => deadlineOf(table).remaining < leastTimeInMilliseconds;
+  /** The purges that wait, by domain, in the order of the domains' turns. */
+  const queues = new Map<string, OpenPurge[]>();
+  const seen = new Set<string>();
+  const failures: unknown[] = [];
+  let purged = 0;
+  let [toldAt, readAt] = [-Infinity, 0];
 
-class PurgeCall {
-  private readonly table: Table;
-  private readonly store: ContentStore;
-  private readonly begun: Deadline;
-  private readonly turns = new Turns<OpenPurge>(turnInMilliseconds);
-  private readonly seen = new Set<string>();
-  private readonly failures: unknown[] = [];
-  private purged = 0;
-  private toldAt = -Infinity;
-  private readAt = 0;
-
-  constructor(table: Table, store: ContentStore) {
-    this.table = table;
-    this.store = store;
-    this.begun = deadlineOf(table);
-  }
-
-  /** Finds the purges that were recorded since the last read. */
-  async readMarkers(): Promise<void> {
-    this.readAt = this.begun.elapsed;
-    const shards = await Promise.all(purgeKeys.shards.map((shard) => queryPartition(this.table, shard)));
-    for (const marker of shards.flat()) {
-      const name = `${String(marker['pk'])} ${String(marker['sk'])}`;
-      if (this.seen.has(name)) continue;
-      this.seen.add(name);
-      this.turns.add(String(marker['domain']), { marker, parts: purgeInParts(this.table, this.store, marker) });
+  const readRecords = async () => {
+    readAt = begun.elapsed;
+    const shards = await Promise.all(purgeKeys.shards.map((shard) => queryPartition(table, shard)));
+    for (const record of shards.flat()) {
+      const name = `${String(record['pk'])} ${String(record['sk'])}`;
+      if (seen.has(name)) continue;
+      seen.add(name);
+      const domain = String(record['domain']);
+      queues.set(domain, [...(queues.get(domain) ?? []), { record, parts: purgeInParts(table, store, record) }]);
     }
-  }
-
-  async run(): Promise<Purged> {
-    let isCutOff = false;
-    while (!isCutOff) {
-      await this.readMarkersAgain();
-      const open = this.turns.next(this.begun.elapsed);
-      if (!open) break;
-      if (this.begun.elapsed - this.toldAt >= timeBetweenFiguresInMilliseconds) this.tell();
-      isCutOff = this.isOver() || !(await this.work(open));
-    }
-    if (isCutOff) this.tell();
-    const { failures, seen, purged } = this;
-    if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of ${seen.size} purges failed.`);
-    return { purged, waiting: seen.size - purged };
-  }
-
-  private async readMarkersAgain(): Promise<void> {
-    if (this.begun.elapsed - this.readAt < timeBetweenReadsInMilliseconds || this.isOver()) return;
-    await this.readMarkers().catch((error: unknown) => this.failures.push(failureOf('the read of later purges', error)));
-  }
-
-  /** Works until the turn is over. @returns false if the time of the function is over */
-  private async work(open: OpenPurge): Promise<boolean> {
-    const { marker, parts } = open;
-    try {
-      const end = await doPartsUntil(parts, () => this.turns.isOver(this.begun.elapsed) || this.isOver());
-      if (!end) this.turns.add(String(marker['domain']), open);
-      else if (end.result) this.purged += 1;
-    } catch (error) {
-      if (this.isOver()) return false;
-      this.failures.push(failureOf(`${String(marker['sk'])} of the domain ${String(marker['domain'])}`, error));
+  };
+  const tell = () => {
+    if (seen.size > purged) emitWaiting('maintenance/purge', seen.size - purged);
+    toldAt = begun.elapsed;
+  };
+  /** Works at the purges of a domain until its turn is over. @returns false if the time of the function is over */
+  const takeTurn = async (domain: string, queue: OpenPurge[]): Promise<boolean> => {
+    const turnEndsAt = begun.elapsed + turnInMilliseconds;
+    for (let open = queue.shift(); open; open = queue.shift()) {
+      if (isTimeOver()) return false;
+      try {
+        const { done = false, value: isOver } = await open.parts.next();
+        if (done && isOver) purged += 1;
+        if (!done) queue[begun.elapsed < turnEndsAt ? 'unshift' : 'push'](open);
+      } catch (error) {
+        if (isTimeOver()) return false;
+        failures.push(failureOf(`${String(open.record['sk'])} of the domain ${domain}`, error));
+      }
+      if (begun.elapsed >= turnEndsAt) break;
     }
     return true;
-  }
+  };
 
-  private isOver(): boolean {
-    return deadlineOf(this.table).remaining < leastTimeInMilliseconds;
+  await readRecords();
+  for (let turn = first(queues); turn; turn = first(queues)) {
+    if (begun.elapsed - toldAt >= timeBetweenFiguresInMilliseconds) tell();
+    const [domain, queue] = turn;
+    const hasTime = await takeTurn(domain, queue);
+    queues.delete(domain);
+    if (queue.length > 0) queues.set(domain, queue); // becomes the last one
+    if (!hasTime) {
+      tell();
+      break;
+    }
+    if (begun.elapsed - readAt < timeBetweenReadsInMilliseconds || isTimeOver()) continue;
+    await readRecords().catch((error: unknown) => failures.push(failureOf('the read of later purges', error)));
   }
-
-  private tell(): void {
-    const waiting = this.seen.size - this.purged;
-    if (waiting > 0) emitWaiting('maintenance/purge', waiting);
-    this.toldAt = this.begun.elapsed;
-  }
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of ${seen.size} purges failed.`);
+  return { purged, waiting: seen.size - purged };
 }
 
-async function* purgeInParts(table: Table, store: ContentStore, item: Item): InParts<boolean> {
-  const marker = parseStored(purgeMarker, item, 'purge');
-  if (marker.sk.startsWith(purgeKeys.prefixes.asset)) {
-    const isOver = yield* assetInParts(table, store, parseStored(assetPurge, item, 'purge of an asset'));
-    if (!isOver) return false;
-  } else {
-    yield* computationInParts(table, parseStored(computationPurge, item, 'purge of a computation'));
-  }
-  await deleteItems(table, [writableKey(marker.pk, marker.sk)]);
-  return true;
+function first<Key, Value>(map: ReadonlyMap<Key, Value>): [Key, Value] | undefined {
+  const [entry] = map;
+  return entry;
 }

@@ -1,5 +1,5 @@
 import type { ManagedUser, RolesOfUser } from './manage-users.ts';
-import type { DomainContents, Removed } from './remove-from-storage.ts';
+import type { DomainContents, Removed } from './remove-domain.ts';
 
 /** A user of a domain after a command. */
 export interface DomainUser extends ManagedUser {

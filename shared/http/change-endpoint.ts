@@ -120,8 +120,7 @@ function keyedRequest<R extends Route>(route: Route, request: EndpointRequest<R>
   const { caller, path, received, now } = request;
   const { domainID = '' }: Record<string, string> = path;
   return {
-    key: answerKeys.answer([caller.id, domainID, route.method, route.path, key]),
-    domain: domainID,
+    key: answerKeys.answer(domainID, [caller.id, route.method, route.path, key]),
     digest: digestOfRequest(received),
     body: bytesOf(received),
     now,

@@ -96,7 +96,7 @@ export class DomainLimit<Store> {
     lease.expiresAt = now + leaseInMilliseconds;
   }
 
-  /** The removal of a domain empties its bucket for days (shared/deletion/closed-domain.ts). */
+  /** The removal of a domain empties its bucket for days (shared/domains/closed-domain.ts). */
   private isClosed(waitInMilliseconds: number): boolean {
     const { perSecond, burst } = this.bucket;
     return waitInMilliseconds > (burst / perSecond) * 1_000 + clockSkewInMilliseconds;

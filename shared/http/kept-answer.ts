@@ -27,8 +27,6 @@ export interface KeptAnswer {
 /** A request with an Idempotency-Key. */
 export interface KeyedRequest {
   key: Key;
-  /** Stored with the answer, so that the removal of the domain finds it: the key is a hash. */
-  domain: string;
   digest: string;
   body: Buffer;
   /** RFC 3339, UTC, milliseconds. */
@@ -53,13 +51,12 @@ const storedAnswer = v.object({
  * Returns the action that keeps the answer for 24 hours. Two write units for a kilobyte.
  * @throws AnswerKeptError, from the transaction, if an answer is kept that has not expired
  */
-export function keepAnswer({ key, domain, digest, body, now }: KeyedRequest, answer: KeptAnswer): Action {
+export function keepAnswer({ key, digest, body, now }: KeyedRequest, answer: KeptAnswer): Action {
   const text = JSON.stringify(answer, (name, value: unknown) => (neverKept.has(name) ? undefined : value));
   const nowInSeconds = secondsOf(now);
   const Item = {
     ...key,
     ...schemaAttribute,
-    domain,
     request: digest,
     answer: deflateRawSync(text, { dictionary: body }),
     ttl: nowInSeconds + lifetimeInSeconds,

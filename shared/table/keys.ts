@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The keys of the table. Apart from this file, only index-keys.ts and keys-of-domain.ts contain key literals.
+ * The keys of the table. Apart from this file, only index-keys.ts contains key literals.
  *
  * A list (the computations, assets or runs of a domain; the computations linked to an asset) has its rows in a partition, each at
  * `row#<number>`. A row must be small. Membership, order and counts are in the list's index (see index-keys.ts and
@@ -288,11 +288,15 @@ export const schemaKeys = {
   version: writableKey('schema', 'version'),
 };
 
-/** The answers that are kept for repeated requests. Each has a partition of its own, named by a hash. */
+/** The answers that are kept for repeated requests. */
 export const answerKeys = {
-  /** @param request identifies the request among all requests with a key; its parts come from the user, so only their hash is stored */
-  answer: (request: readonly string[]): Key =>
-    writableKey(`answer#${createHash('sha256').update(JSON.stringify(request)).digest('base64url')}`, 'answer'),
+  partition: (domain: string) => `answers#${domain}`,
+  partitions: (domain: string) => shardsOf(answerKeys.partition(domain)),
+  /** @param request identifies the request in its domain; its parts come from the user, so only their hash is stored */
+  answer: (domain: string, request: readonly string[]): Key => {
+    const hash = createHash('sha256').update(JSON.stringify(request)).digest('base64url');
+    return writableKey(shardOf(answerKeys.partition(domain), hash), hash);
+  },
 };
 
 /** How far the sweep has come among the claims. */

@@ -88,6 +88,8 @@ export interface QueryOptions {
   /** Default: all items. */
   limit?: number | undefined;
   newestFirst?: boolean;
+  /** Begins behind this key. Default: with the first item. */
+  after?: AnyKey | undefined;
   /** Default: all attributes. The names must not be reserved words of DynamoDB. */
   attributes?: string[];
 }
@@ -118,9 +120,9 @@ export function queryBetween(table: Table, first: AnyKey, last: AnyKey, options?
 type KeyCondition = Pick<QueryCommandInput, 'KeyConditionExpression' | 'ExpressionAttributeValues'>;
 
 async function query(table: Table, condition: KeyCondition, options: QueryOptions = {}): Promise<Item[]> {
-  const { limit = Infinity, newestFirst = false, attributes } = options;
+  const { limit = Infinity, newestFirst = false, after, attributes } = options;
   const items: Item[] = [];
-  let start: QueryCommandInput['ExclusiveStartKey'];
+  let start: QueryCommandInput['ExclusiveStartKey'] = after;
   do {
     const command = new QueryCommand({
       TableName: table.name,

@@ -27,14 +27,14 @@ export function putItems(table: Table, items: (Item & Key)[]): Promise<void> {
 
 /** Deletes items, 25 per round trip. Retries unprocessed keys until the deadline of their batch. */
 export function deleteItems(table: Table, keys: Key[]): Promise<void> {
-  return deleteScanned(table, keys);
+  return deleteAny(table, keys);
 }
 
 /**
- * Deletes items as deleteItems does, also rows with a single writer, and leaves lists, statistics and journals as they are. Lint
- * lets only the removal of a domain import it: that deletes those too.
+ * Deletes items as deleteItems does, also rows with a single writer, and leaves lists and journals as they are. For walks over
+ * what belongs to something that is deleted (shared/deletion/belongings.ts): they delete those too.
  */
-export function deleteScanned(table: Table, keys: AnyKey[]): Promise<void> {
+export function deleteAny(table: Table, keys: AnyKey[]): Promise<void> {
   return writeBatches(
     table,
     keys.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } })),

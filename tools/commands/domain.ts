@@ -1,7 +1,7 @@
 import { domainId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import type { DomainManager, DomainUser } from '../../shared/domains/domain-manager.ts';
-import type { DomainContents, Removed } from '../../shared/domains/remove-from-storage.ts';
+import type { DomainContents, Removed } from '../../shared/domains/remove-domain.ts';
 import { isMain, parseOptions, portFromEnvironment, refuseOptions, runCommand } from '../../shared/command-line/arguments.ts';
 import { UsageError } from '../../shared/command-line/usage-error.ts';
 import { domainsHere } from './domains-here.ts';

@@ -1,7 +1,7 @@
 import { issueLocalToken } from 'computation-management-client';
 import type { DomainManager, DomainUser } from '../../shared/domains/domain-manager.ts';
 import type { ManagedUser } from '../../shared/domains/manage-users.ts';
-import type { DomainContents, Removed } from '../../shared/domains/remove-from-storage.ts';
+import type { DomainContents, Removed } from '../../shared/domains/remove-domain.ts';
 import { askThisMachine, serviceHere } from './ask-this-machine.ts';
 import type { DomainRequest } from '../../local/pages/local-domains.ts';
 

@@ -1,12 +1,12 @@
 import { systemClock, type Clock } from '../../shared/runtime/clock.ts';
-import { closedAt } from '../../shared/deletion/closed-domain.ts';
+import { closedAt } from '../../shared/domains/closed-domain.ts';
 import { UsageError } from '../../shared/command-line/usage-error.ts';
 import type { Stage } from '../../infra/stages/stage.ts';
 import { stageNamed } from '../../infra/stages/stage-named.ts';
 import { accessTokensLiveInSeconds, recoverableInDays, undeliveredStaysInDays } from '../../infra/house/lifetimes.ts';
 import type { DomainManager } from '../../shared/domains/domain-manager.ts';
 import { changeRoles, createDomain, inviteUser } from '../../shared/domains/manage-users.ts';
-import { contentsOf, removeFromStorage } from '../../shared/domains/remove-from-storage.ts';
+import { contentsOf, removeDomain } from '../../shared/domains/remove-domain.ts';
 import { openStageData } from './stage-data.ts';
 import { resourcesOf } from './stage-resources.ts';
 import type { UserDirectory } from '../../shared/domains/user-directory.ts';
@@ -50,7 +50,7 @@ export async function domainsOfStage(
         const advice = data.users ? '' : ' First remove the memberships of the domain from all users at the issuer.';
         throw new UsageError(`Missing option --tokens-live: how long the tokens of the stage's issuer are valid.${advice}`);
       }
-      return await removeFromStorage(data, { domain, ...options, say });
+      return await removeDomain(data, { domain, ...options, say });
     },
     leaves: leftIn(stage),
   };

@@ -5,11 +5,11 @@ import { SFNClient } from '@aws-sdk/client-sfn';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { linkLifetimeInSeconds } from '../../shared/assets/content-store.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
-import { changesEndInMilliseconds, closeDomain, isClosingOf, openDomain } from '../../shared/deletion/closed-domain.ts';
+import { changesEndInMilliseconds, closeDomain } from '../../shared/domains/closed-domain.ts';
 import { documentClient } from '../../shared/table/open-table.ts';
 import type { Stage } from '../../infra/stages/stage.ts';
 import { PoolUsers } from './pool-users.ts';
-import type { Closing, DomainStorage } from '../../shared/domains/remove-from-storage.ts';
+import type { Closing, DomainStorage } from '../../shared/domains/remove-domain.ts';
 import type { StageResources } from './stage-resources.ts';
 
 /** Reading all rows of a large domain is one operation. */
@@ -48,8 +48,6 @@ export function openStageData(
       const closedAt = await closeDomain(table, domain, { now: clock.now(), fromNow, tokensLiveInSeconds });
       return closingOf(closedAt, { hasLimit: stage.domainLimit !== undefined, tokensLiveInSeconds });
     },
-    open: async (domain) => await openDomain(table, domain),
-    closesDomain: (key, domain) => isClosingOf(domain, key),
     readsEndInMilliseconds,
     destroy: () => {
       for (const client of [document, s3, sfn, cognito]) client.destroy();

@@ -6,7 +6,7 @@ import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
-import { purgeListings } from '../../../shared/deletion/purge-computation.ts';
+import { purgeListings } from '../../../shared/deletion/purge.ts';
 import { linkAsset, unlinkAsset } from '../../../shared/links/link-asset.ts';
 import { listRuns } from '../../../shared/computations/read-runs.ts';
 import { amount } from '../../support/amounts.ts';

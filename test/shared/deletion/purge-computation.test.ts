@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
 import { linkAsset, unlinkAsset } from '../../../shared/links/link-asset.ts';
-import { purgeListings } from '../../../shared/deletion/purge-computation.ts';
+import { purgeListings } from '../../../shared/deletion/purge.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { foldChanges } from '../../../shared/lists/fold.ts';

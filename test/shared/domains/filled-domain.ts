@@ -11,7 +11,6 @@ import { readAssetToChange } from '../../../shared/assets/read-asset.ts';
 import { unlinkAsset } from '../../../shared/links/link-asset.ts';
 import { foldChanges } from '../../../shared/lists/fold.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
-import { sendToGateway } from '../../../shared/cvms/messages-to-gateways.ts';
 import { setCommandStream } from '../../../shared/cvms/command-stream.ts';
 import { takeTokens } from '../../../shared/http/domain-limit.ts';
 import { takesKey, type Route } from '../../../shared/http/route.ts';
@@ -61,8 +60,6 @@ export async function fillDomain(stores: Stores): Promise<BenchWorld> {
   await putItem(stores.table, { ...indexKeys.node(index, 'node') }); // only trees with hundreds of members have one
   await takeTokens(stores.table, { perSecond: 1, burst: 10 }, { domain: world.domain, tokens: 1, now: Date.now() });
   const place = { domain: world.domain, cvm_id: 'cvm-1' };
-  const question = { type: 'question' as const, id: randomUUID(), from: 'gateway-1', stream: 'stream-1', ...place };
-  await sendToGateway(stores.table, 'gateway-2', question, byAlice.now);
   await writeSweepState(stores.table, { suspect: place, other: { domain: 'd10', cvm_id: 'cvm-1' } });
   return world;
 }

@@ -24,8 +24,8 @@ const laterBy = (seconds: number) => new Date(Date.parse(now) + seconds * 1000).
 const aDay = 24 * 3600;
 
 function aRequest(fields: Partial<KeyedRequest> = {}): KeyedRequest {
-  const key = answerKeys.answer(['alice', 'd1', 'POST', '/{domainID}/things', randomUUID()]);
-  return { key, domain: 'd1', digest: 'digest', body: Buffer.from('{"name":"N"}'), now, ...fields };
+  const key = answerKeys.answer('d1', ['alice', 'POST', '/{domainID}/things', randomUUID()]);
+  return { key, digest: 'digest', body: Buffer.from('{"name":"N"}'), now, ...fields };
 }
 
 const answer: KeptAnswer = {
@@ -130,13 +130,14 @@ function randomWide(characters: number): string {
 
 describe('the key of a kept answer', () => {
   it('holds only a hash of what identifies the request, and differs if any part does', () => {
-    const parts = ['alice', 'd1', 'POST', '/{domainID}/computations', 'my-key'];
+    const parts = ['alice', 'POST', '/{domainID}/computations', 'my-key'];
     const keys = [parts, ...parts.map((_, index) => parts.map((part, at) => (at === index ? `${part}2` : part)))].map((each) =>
-      answerKeys.answer(each),
+      answerKeys.answer('d1', each),
     );
-    const shifted: Key = answerKeys.answer(['alic', 'ed1', 'POST', '/{domainID}/computations', 'my-key']);
-    expect(new Set([...keys, shifted].map(({ pk }) => pk)).size).toBe(keys.length + 1);
-    for (const { pk } of keys) expect(pk).toMatch(/^answer#[\w-]{43}$/);
+    const shifted: Key = answerKeys.answer('d1', ['alic', 'ePOST', '/{domainID}/computations', 'my-key']);
+    const places = [...keys, shifted, answerKeys.answer('d2', parts)].map(({ pk, sk }) => `${pk} ${sk}`);
+    expect(new Set(places).size).toBe(keys.length + 2);
+    for (const place of places) expect(place).toMatch(/^answers#d[12]#[0-7] [\w-]{43}$/);
   });
 });
 

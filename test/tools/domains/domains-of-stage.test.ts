@@ -2,9 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { domainsOfStage } from '../../../tools/domains/domains-of-stage.ts';
 import { closingOf } from '../../../tools/domains/stage-data.ts';
 import { localCredentials } from '../../../local/machine/environment.ts';
-import { closedAt } from '../../../shared/deletion/closed-domain.ts';
+import { closedAt } from '../../../shared/domains/closed-domain.ts';
 import { RateLimitError } from '../../../shared/runtime/errors.ts';
-import { DomainLimit, takeTokens, type Bucket } from '../../../shared/http/domain-limit.ts';
+import { DomainLimit } from '../../../shared/http/domain-limit.ts';
+import { takeTokens, type Bucket } from '../../../shared/http/domain-limit.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { startAnsweringStacks } from '../../support/answering-stacks.ts';
 import { startAnsweringPool, type AnsweringPool } from '../../support/answering-pool.ts';

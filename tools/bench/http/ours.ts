@@ -4,13 +4,13 @@ import { numberedId } from 'computation-management-formats/identifiers';
 import { startDynamoDb } from '../../../local/dynamodb/dynamodb.ts';
 import { freePort } from '../../../local/machine/listen.ts';
 import { localCredentials, local } from '../../../local/machine/environment.ts';
-import { deletePartition } from '../../../shared/deletion/delete-partition.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { documentClient } from '../../../shared/table/open-table.ts';
 import { indexKeys } from '../../../shared/table/index-keys.ts';
-import { keyToWrite, listKeys } from '../../../shared/table/keys.ts';
-import { incrementBy, deleteItems } from '../../../shared/table/writes.ts';
-import { queryPrefix } from '../../../shared/table/table.ts';
+import { keyOfItem, keyToWrite, listKeys } from '../../../shared/table/keys.ts';
+import { incrementBy } from '../../../shared/table/writes.ts';
+import { queryPartition, queryPrefix } from '../../../shared/table/table.ts';
+import { deleteItems } from '../../../shared/table/writes.ts';
 import { patientDeadline } from '../../../test/support/embedded-table.ts';
 import { readyComputations } from '../../../test/support/builders-ready-computations.ts';
 import { callAs } from '../../../test/support/ready-computation.ts';
@@ -50,7 +50,7 @@ export async function startOurs(rows: number): Promise<Service> {
   });
   const { lastNumber } = await fill(table, list, rows, rowOf);
   // The index that was filled contains the first computation too.
-  for (const log of indexKeys.logs(list.index)) await deletePartition(table, log);
+  for (const log of indexKeys.logs(list.index)) await deleteItems(table, (await queryPartition(table, log)).map(keyOfItem));
   await deleteItems(table, [listKeys.counter(list.rows)]);
   await incrementBy(table, listKeys.counter(list.rows), lastNumber);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { closeDomain, closedAt, isClosingOf, openDomain } from '../../../shared/deletion/closed-domain.ts';
+import { closeDomain, closedAt, openDomain } from '../../../shared/domains/closed-domain.ts';
 import { takeTokens } from '../../../shared/http/domain-limit.ts';
 import { limitKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
@@ -42,12 +42,6 @@ describe('a closed domain', () => {
     await close('d4');
     await openDomain(embedded.table, 'd4');
     expect(await closed('d4', now)).toBeUndefined();
-  });
-
-  it('is recognized by exactly one item, which is not that of another domain', () => {
-    const key = limitKeys.changes('d1');
-    expect(isClosingOf('d1', key)).toBe(true);
-    expect([isClosingOf('d10', key), isClosingOf('d1', { ...key, sk: 'other' })]).toEqual([false, false]);
   });
 });
 

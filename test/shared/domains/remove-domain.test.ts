@@ -1,14 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { contentsOf, removeFromStorage, type DomainStorage } from '../../../shared/domains/remove-from-storage.ts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { contentsOf, noCounts, removeDomain, type DomainStorage } from '../../../shared/domains/remove-domain.ts';
+import { numberedId } from 'computation-management-formats/identifiers';
 import { LocalUsers } from '../../../local/pages/local-users.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { registerCvm } from '../../../shared/cvms/change-cvm.ts';
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { readClaimsOfDomain } from '../../../shared/runs/claim.ts';
 import { endRun } from '../../../shared/runs/end-run.ts';
 import { waysToEnd } from '../../../shared/runs/ways-to-end.ts';
 import type { Table } from '../../../shared/table/table.ts';
-import { writeSweepState } from '../../../shared/runs/sweep-runs.ts';
+import { readSweepState, writeSweepState } from '../../../shared/runs/sweep-runs.ts';
+import { cvmKeys, journalKeys, keyToWrite, limitKeys, listKeys, lists } from '../../../shared/table/keys.ts';
+import { putItem, putItems } from '../../../shared/table/writes.ts';
 import { aReadyComputation, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
 import { contentKeys } from '../../support/builders-purge.ts';
 import { fillDomain, itemsOf } from './filled-domain.ts';
@@ -19,7 +23,7 @@ const others = ['d', 'd10', 'd1-x'];
 
 /** The first parts of the names of all partitions that a domain has. A new kind of item must be written by `fillDomain`. */
 const kindsOfKeys =
-  'agent answer assets claims commands computation computations content-checks content-reads counter cvm cvms due-folds gateway ' +
+  'agent answers assets claims commands computation computations content-checks content-reads counter cvm cvms due-folds ' +
   'index journal limit linked log nodes pending-commands purges runs runs-of user uses';
 
 let stores: Stores;
@@ -35,8 +39,6 @@ beforeAll(async () => {
     executions: stores.executions,
     users,
     close: () => Promise.resolve({ changesEndAt: 0, isOverAt: 0 }),
-    open: () => Promise.resolve(),
-    closesDomain: () => false,
     readsEndInMilliseconds: 0,
   };
 });
@@ -51,8 +53,8 @@ function mortal(table: Table, lastCall: number): Table {
   });
 }
 
-const remove = (more: Partial<DomainStorage> = {}) =>
-  removeFromStorage({ ...storage, ...more }, { domain: 'd1', stop: false, wait: false, say: () => undefined });
+const options = { domain: 'd1', stop: false, wait: false };
+const remove = (more: Partial<DomainStorage> = {}) => removeDomain({ ...storage, ...more }, { ...options, say: () => undefined });
 
 async function endRunsOf(domain: string): Promise<void> {
   for (const claim of await readClaimsOfDomain(stores.table, domain)) {
@@ -127,5 +129,92 @@ describe('the removal of a domain', () => {
     expect(items.events).toBeGreaterThan(1);
     expect(await remove()).toEqual({ items, content, users: { users: 0, roles: 0 } });
     expect((await remove()).items).toMatchObject({ computations: 0, events: 0, 'other items': 0 });
+  });
+
+  const [id, second] = [numberedId(1), numberedId(2)];
+  /** A computation without a definition, 130 of its events, which are more than a page of a walk, and a CVM. */
+  const fill = () =>
+    putItems(stores.table, [
+      { ...keyToWrite(listKeys.row(lists.computations('d1'), 1)), id: id, owner: 'alice' },
+      ...Array.from({ length: 130 }, (_, number) => ({ ...journalKeys.event(id, number) })),
+      { ...listKeys.row(lists.cvms('d1'), 1), id: 'cvm-1' },
+      { ...cvmKeys.cvm('d1', 'cvm-1') },
+    ]);
+  const filled = { ...noCounts(), computations: 1, events: 130, CVMs: 1, 'other items': 2 }; // the open task of the owner, the row of the CVM
+  const left = async () => Object.keys(await itemsOf(stores.table)).filter((key) => key.includes(id) || / ?#d1( |$)/.test(key));
+
+  it('counts computations, events and CVMs by themselves', async () => {
+    await fill();
+    expect((await contentsOf(storage, 'd1')).items).toEqual(filled);
+    expect((await remove()).items).toEqual(filled);
+    expect(await left()).toEqual([]);
+  });
+
+  it('removes what is written while it waits for earlier requests, once', async () => {
+    await fill();
+    const wait = vi.fn(async () => {
+      await putItem(stores.table, {
+        ...keyToWrite(listKeys.row(lists.computations('d1'), 2)),
+        id: second,
+        owner: 'alice',
+      });
+    });
+    expect((await remove({ clock: { ...systemClock, wait } })).items).toMatchObject({ computations: 2 });
+    expect([wait.mock.calls.length, await left()]).toEqual([1, []]);
+    expect((await remove({ clock: { ...systemClock, wait } })).items).toEqual(noCounts());
+    expect(wait).toHaveBeenCalledOnce();
+  });
+
+  it('deletes the row of a computation last, because a repeated removal finds the other items by it', async () => {
+    await fill();
+    const deletions: string[] = [];
+    const table = tableThrough(stores.table, async (send, command) => {
+      if (command instanceof BatchWriteCommand) deletions.push(JSON.stringify(command.input.RequestItems));
+      return await send();
+    });
+    await remove({ table });
+    const row = deletions.findIndex((deletion) => deletion.includes('computations#d1'));
+    expect(deletions.findLastIndex((deletion) => deletion.includes('journal#'))).toBeLessThan(row);
+  });
+
+  /** Removes the domain while an item of it is written at the beginning of each of its first passes. */
+  async function removeWhileInUse({ passes }: { passes: number }) {
+    await fill();
+    let begun = 0;
+    const table = tableThrough(stores.table, async (send, { input }) => {
+      const isFirst = input.ExpressionAttributeValues?.[':pk'] === listKeys.counter(lists.computations('d1')).pk;
+      if (isFirst && begun++ < passes) await putItem(stores.table, { ...listKeys.counter(lists.computations('d1')) });
+      return await send();
+    });
+    return await remove({ table });
+  }
+
+  it('succeeds if the fifth pass is the first that finds nothing', async () => {
+    expect((await removeWhileInUse({ passes: 4 })).items).toMatchObject({ computations: 1, 'other items': 6 });
+    expect(await left()).toEqual([]);
+  });
+
+  it('fails if something of the domain is found in five passes', async () => {
+    await expect(removeWhileInUse({ passes: 5 })).rejects.toThrow('Items of the domain d1 are written again and again.');
+    await remove();
+  });
+
+  it('makes the sweep forget the claims of the domain, and no others', async () => {
+    const [own, other] = ['d1', 'd10'].map((domain) => ({ domain, cvm_id: 'cvm-1' }));
+    await writeSweepState(stores.table, { suspect: own, other });
+    await remove();
+    expect(await readSweepState(stores.table)).toEqual({ other });
+    await writeSweepState(stores.table, { suspect: other, other: own });
+    await remove();
+    expect(await readSweepState(stores.table)).toEqual({ suspect: other });
+  });
+
+  it('keeps the domain closed until it is over, and does not count that', async () => {
+    await putItem(stores.table, { ...limitKeys.changes('d1') });
+    const isOverAt = Date.now() + 3_600_000;
+    const incomplete = await remove({ close: () => Promise.resolve({ changesEndAt: 0, isOverAt }) });
+    expect([incomplete.items, await left()]).toEqual([noCounts(), ['limit#d1 changes']]);
+    await remove();
+    expect(await left()).toEqual([]);
   });
 });

@@ -1,29 +1,89 @@
 import * as v from 'valibot';
+import { assetTypes } from 'computation-management-formats/vocabulary';
+import { deleteContent, type ContentStore } from '../assets/content-store.ts';
 import { computationNumber } from '../computations/read-computation.ts';
 import { findRun, runKey } from '../computations/read-runs.ts';
 import type { Run } from '../computations/run.ts';
-import { removeFromLinked } from '../links/link-asset.ts';
+import { inParallel } from '../runtime/in-parallel.ts';
+import { removeFromLinked, unlinkDeletedAsset } from '../links/link-asset.ts';
 import { indexedLists } from '../lists/indexed-list.ts';
 import { isLogged, lastVersion } from '../lists/log.ts';
 import { removeRun } from '../runs/change-run.ts';
-import { inParallel } from '../runtime/in-parallel.ts';
-import { assetKeys, computationKeys, journalKeys, runKeys } from '../table/keys.ts';
-import { getItems, queryPartition, queryPrefix, type Table } from '../table/table.ts';
+import { computationKeys, dueFoldKeys, listKeys, lists, purgeKeys, runKeys, writableKey } from '../table/keys.ts';
+import { parseStored } from '../table/parse-stored.ts';
+import { clockOf, getItem, getItems, queryPrefix, type Item, type Table } from '../table/table.ts';
 import { ConditionFailedError, Transaction } from '../table/transaction.ts';
 import { deleteItems } from '../table/writes.ts';
-import { mirrorsOf } from '../todo/participation.ts';
-import { partitionInParts } from './delete-partition.ts';
-import { doAllParts, inChunks, type InParts } from './parts.ts';
+import { belongingsOfAsset, belongingsOfComputation, deleteInParts } from './belongings.ts';
 
-export const computationPurge = v.object({
+/** Work that stops after each part, so that other work can take turns with it. It may be left unfinished and begun again later. */
+export type InParts<Result = void> = AsyncGenerator<undefined, Result>;
+
+/** What a purge needs of the row of a deleted computation. */
+const computationPurge = v.object({
   domain: v.string(),
   id: v.string(),
   /** The computation's version when it was deleted. */
   deleted_as: v.number(),
-  /** The owner when it was deleted. */
   owner: v.string(),
 });
 export type ComputationPurge = v.InferOutput<typeof computationPurge>;
+
+/** What a purge needs of the row of a deleted asset. */
+const assetPurge = v.object({
+  domain: v.string(),
+  id: v.string(),
+  file_name: v.string(),
+  asset_type: v.picklist(assetTypes),
+  content_key: v.nullable(v.string()),
+  upload_key: v.nullable(v.string()),
+  by: v.string(),
+});
+export type AssetPurge = v.InferOutput<typeof assetPurge>;
+
+/**
+ * Removes everything that is left of a deleted resource, and then the record of its purge. Safe to repeat and to interrupt.
+ * @param record an item at `purgeKeys.purge`
+ * @returns whether the purge is over. As long as the list of an asset's links is marked, a fold that began before may write nodes and a
+ * head. The scheduled fold removes the mark.
+ */
+export async function* purgeInParts(table: Table, store: ContentStore, record: Item): InParts<boolean> {
+  if (String(record['sk']).startsWith(purgeKeys.prefixes.asset)) {
+    const purge = parseStored(assetPurge, record, 'purge of an asset');
+    yield* linksInParts(table, purge);
+    yield* deleteInParts(table, belongingsOfAsset(table, purge.id));
+    for (const key of [purge.content_key, purge.upload_key]) if (key !== null) await deleteContent(store, key);
+    // After the log is deleted: a fold that begins later finds nothing to do.
+    if (await getItem(table, dueFoldKeys.mark(indexedLists.linkedComputations(purge.id).index))) return false;
+  } else {
+    const purge = parseStored(computationPurge, record, 'purge of a computation');
+    yield* listingsInParts(table, purge, { isLate: true });
+    yield* deleteInParts(table, belongingsOfComputation(table, purge));
+  }
+  await deleteItems(table, [writableKey(String(record['pk']), String(record['sk']))]);
+  return true;
+}
+
+/** Removes the links of an asset that was just deleted, where readers could still see them, and records an event for each. */
+export async function purgeAssetLinks(table: Table, purge: AssetPurge): Promise<void> {
+  await doAllParts(linksInParts(table, purge));
+}
+
+/** The links that are removed at a time, before other purges have their turn. */
+const linksPerPart = 80;
+
+async function* linksInParts(table: Table, purge: AssetPurge): InParts {
+  const links = await queryPrefix(table, lists.linkedComputations(purge.id).pk, listKeys.prefixes.row);
+  const unlink = async (link: Item) => {
+    const now = new Date(clockOf(table).now()).toISOString();
+    const { domain, by } = purge;
+    await unlinkDeletedAsset(table, { domain, asset: purge, computationId: String(link['id']), by, now });
+  };
+  for (let start = 0; start < links.length; start += linksPerPart) {
+    await inParallel(links.slice(start, start + linksPerPart), unlink);
+    yield;
+  }
+}
 
 /** Removes the links and runs of a computation that was just deleted from their lists, where readers could still see them. */
 export async function purgeListings(table: Table, purge: ComputationPurge): Promise<void> {
@@ -50,7 +110,6 @@ async function* listingsInParts(table: Table, purge: ComputationPurge, { isLate 
  * part is gone before the next is read.
  */
 const runsAtOnce = 24;
-const itemsPerPart = 100;
 
 async function* runsInParts(table: Table, { domain, id, deleted_as }: ComputationPurge, isLate: boolean): InParts {
   let deletedAs: number | undefined = deleted_as;
@@ -94,18 +153,6 @@ async function removeRuns(table: Table, domain: string, runs: readonly Run[], de
   await inParallel(runs, (run) => removeRuns(table, domain, [run], deletedAs));
 }
 
-/** Removes everything that is left of a deleted computation. Safe to repeat and to interrupt. */
-export async function* computationInParts(table: Table, purge: ComputationPurge): InParts {
-  yield* listingsInParts(table, purge, { isLate: true });
-  const uses = await queryPrefix(table, runKeys.partition(purge.id), runKeys.prefixes.use);
-  const keysOfUses = uses.map((use) => assetKeys.use(String(use['asset_id']), String(use['run_id'])));
-  const ofUsers = mirrorsOf(purge, await queryPartition(table, computationKeys.partition(purge.id)));
-  yield* inChunks([...keysOfUses, ...ofUsers], itemsPerPart, (keys) => deleteItems(table, keys));
-  yield* partitionInParts(table, computationKeys.partition(purge.id));
-  yield* partitionInParts(table, journalKeys.partition(purge.id));
-  yield* partitionInParts(table, runKeys.partition(purge.id));
-}
-
 /** Commits removals. @returns false if a condition fails: another purge, or one that died, has done one of them before */
 async function commitOnce(table: Table, transaction: Transaction): Promise<boolean> {
   try {
@@ -115,4 +162,8 @@ async function commitOnce(table: Table, transaction: Transaction): Promise<boole
     if (!(error instanceof ConditionFailedError)) throw error;
     return false;
   }
+}
+
+async function doAllParts(work: InParts): Promise<void> {
+  while (!(await work.next()).done);
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { limitKeys, type AnyKey } from '../table/keys.ts';
+import { limitKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItem, type Table } from '../table/table.ts';
 import { deleteItems, putItem } from '../table/writes.ts';
@@ -47,12 +47,6 @@ export async function closedAt(table: Table, domain: string, now: number): Promi
   const item = await getItem(table, limitKeys.changes(domain));
   const { closed_at, closed_until = 0 } = item ? parseStored(closing, item, 'limit of a domain') : {};
   return closed_until > now ? closed_at : undefined;
-}
-
-/** Whether an item is what keeps a domain closed. */
-export function isClosingOf(domain: string, { pk, sk }: AnyKey): boolean {
-  const closing = limitKeys.changes(domain);
-  return pk === closing.pk && sk === closing.sk;
 }
 
 /** Opens the domain again, as an empty one. */

@@ -1,0 +1,144 @@
+import { indexedLists, type IndexedList } from '../lists/indexed-list.ts';
+import { inParallel } from '../runtime/in-parallel.ts';
+import { assetNumber } from '../assets/read-asset.ts';
+import { indexKeys } from '../table/index-keys.ts';
+import {
+  answerKeys,
+  assetKeys,
+  computationKeys,
+  contentCheckKeys,
+  cvmKeys,
+  dueFoldKeys,
+  journalKeys,
+  listKeys,
+  lists,
+  purgeKeys,
+  runKeys,
+  userKeys,
+  type AnyKey,
+} from '../table/keys.ts';
+import { queryBetween, queryPartition, queryPrefix, type Item, type QueryOptions, type Table } from '../table/table.ts';
+import { deleteAny } from '../table/writes.ts';
+import { mirrorsOf } from '../todo/participation.ts';
+import { ownerOfContent } from '../assets/content-store.ts';
+
+/** Keys of items, some at a time. What one item names of others comes before that item, so a walk may be interrupted and repeated. */
+type Keys = AsyncGenerator<AnyKey[], void>;
+
+/** An item has up to 400 KB, and a query reads all of it. */
+const itemsPerPage = 100;
+
+/**
+ * Walks over everything that belongs to a computation, beside its row.
+ * @param owner of whose open tasks the computation is one
+ */
+export async function* belongingsOfComputation(
+  table: Table,
+  { domain, id, owner }: { domain: string; id: string; owner: string },
+): Keys {
+  const uses = await queryPrefix(table, runKeys.partition(id), runKeys.prefixes.use);
+  yield* pagesOf(uses.map((use) => assetKeys.use(String(use['asset_id']), String(use['run_id']))));
+  yield* pagesOf(mirrorsOf({ domain, id, owner }, await queryPartition(table, computationKeys.partition(id))));
+  for (const partition of [computationKeys, journalKeys, runKeys]) yield* keysIn(table, partition.partition(id));
+}
+
+/** Walks over everything that belongs to an asset, beside its row, its content, and its links in computations. */
+export async function* belongingsOfAsset(table: Table, id: string): Keys {
+  const { rows, index } = indexedLists.linkedComputations(id);
+  const partitions = [rows.pk, ...indexKeys.partitions(index), assetKeys.uses(id), assetKeys.contentReads(id).pk];
+  for (const pk of partitions) yield* keysIn(table, pk);
+}
+
+/**
+ * Walks over everything that belongs to a domain, but what keeps it closed. Messages between gateways that name it expire within an hour.
+ * @param visit called for several pages at the same time
+ */
+export async function walkDomain(table: Table, domain: string, visit: (keys: AnyKey[]) => Promise<void>): Promise<void> {
+  const visitAll = async (keys: Keys) => {
+    for await (const page of keys) await visit(page);
+  };
+  const visitRows = async (list: { pk: string }, belongings: (row: Item) => Keys[]) => {
+    for await (const rows of itemsIn(table, list.pk)) {
+      await inParallel(rows, async (row) => {
+        for (const keys of belongings(row)) await visitAll(keys);
+      });
+      await visit(rows.map(keyOf));
+    }
+  };
+  const ofComputation = ({ id, owner }: Item) => [
+    belongingsOfComputation(table, { domain, id: String(id), owner: String(owner) }),
+  ];
+  const ofAsset = ({ id }: Item) => [
+    belongingsOfAsset(table, String(id)),
+    markOf(table, indexedLists.linkedComputations(String(id))),
+  ];
+  const ofCvm = (cvmId: string) => {
+    const partitions = [cvmKeys.cvm(domain, cvmId).pk, cvmKeys.commands(domain, cvmId), cvmKeys.agent(domain, cvmId).pk];
+    return partitions.map((pk) => keysIn(table, pk));
+  };
+
+  for (const purge of (await itemsOfShards(table, purgeKeys.shards)).filter((item) => item['domain'] === domain)) {
+    const isOfAsset = String(purge['sk']).startsWith(purgeKeys.prefixes.asset);
+    for (const keys of isOfAsset ? ofAsset(purge) : ofComputation(purge)) await visitAll(keys);
+    await visit([keyOf(purge)]);
+  }
+  await visitRows(lists.computations(domain), ofComputation);
+  await visitRows(lists.assets(domain), (asset) => {
+    const pending = userKeys.pending(domain, String(asset['created_by']), assetNumber(String(asset['id'])));
+    return [...ofAsset(asset), ...(asset['state'] === 'pending' ? [pagesOf([pending])] : [])];
+  });
+  await visitRows(lists.runs(domain), ({ cvm_id }) => ofCvm(String(cvm_id)));
+  await visitRows(lists.cvms(domain), ({ id }) => ofCvm(String(id)));
+
+  const { computations, assets, runs, cvms } = lists;
+  for (const list of [computations, assets, runs, cvms]) await visitAll(keysIn(table, listKeys.counter(list(domain)).pk));
+  for (const list of [indexedLists.computations(domain), indexedLists.assets(domain), indexedLists.cvms(domain)]) {
+    for (const pk of indexKeys.partitions(list.index)) await visitAll(keysIn(table, pk));
+    await visitAll(markOf(table, list));
+  }
+  for (const pk of answerKeys.partitions(domain)) await visitAll(keysIn(table, pk));
+  for (const shard of [...cvmKeys.claimShards, ...cvmKeys.pendingShards]) {
+    await visitAll(pagesOf((await queryPrefix(table, shard, cvmKeys.claimPrefix(domain))).map(keyOf)));
+  }
+  const checks = await itemsOfShards(table, contentCheckKeys.shards);
+  await visitAll(pagesOf(checks.filter((check) => ownerOfContent(String(check['content_key']))?.domain === domain).map(keyOf)));
+}
+
+/** Deletes the items of a walk, and stops after each full page. */
+export async function* deleteInParts(table: Table, keys: Keys): AsyncGenerator<undefined, void> {
+  for await (const page of keys) {
+    await deleteAny(table, page);
+    if (page.length === itemsPerPage) yield;
+  }
+}
+
+async function* itemsIn(table: Table, pk: string, options?: Pick<QueryOptions, 'attributes'>): AsyncGenerator<Item[], void> {
+  for (let after: AnyKey | undefined; ;) {
+    const items = await queryPartition(table, pk, { ...options, limit: itemsPerPage, after });
+    const last = items.at(-1);
+    if (last) yield items;
+    if (!last || items.length < itemsPerPage) return;
+    after = keyOf(last);
+  }
+}
+
+async function* keysIn(table: Table, pk: string): Keys {
+  for await (const items of itemsIn(table, pk, { attributes: ['pk', 'sk'] })) yield items.map(keyOf);
+}
+
+async function* pagesOf(keys: AnyKey[]): Keys {
+  for (let start = 0; start < keys.length; start += itemsPerPage) yield keys.slice(start, start + itemsPerPage);
+}
+
+async function* markOf(table: Table, { index }: IndexedList): Keys {
+  const mark = dueFoldKeys.mark(index);
+  yield (await queryBetween(table, mark, mark)).map(keyOf);
+}
+
+async function itemsOfShards(table: Table, shards: readonly string[]): Promise<Item[]> {
+  return (await Promise.all(shards.map((shard) => queryPartition(table, shard)))).flat();
+}
+
+function keyOf({ pk, sk }: Item): AnyKey {
+  return { pk: String(pk), sk: String(sk) };
+}
