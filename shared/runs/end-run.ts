@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { keysToChange, parseToChange } from '../computations/change-computation.ts';
 import { findRun, runKey } from '../computations/read-runs.ts';
 import { isActive, type Run, type RunReference, runReference } from '../computations/run.ts';
+import { removeServerKey } from '../manifest/run-snapshot.ts';
 import { log } from '../runtime/log.ts';
 import { emitMetric } from '../runtime/metrics.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
@@ -14,7 +15,6 @@ import { claimKey, parseClaimOf, removeClaim, readClaim, changeClaim } from './c
 import { removeCommand } from './commands.ts';
 import { completeTask, type Executions, completeWaitingTasks, executionName } from './executions.ts';
 import { recordSpent } from './record-presence.ts';
-import { removeServerKey } from './snapshot.ts';
 import type { EndedBy } from './state-machine.ts';
 import { endingOf, waysToEnd, type WayToEnd } from './ways-to-end.ts';
 

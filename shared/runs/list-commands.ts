@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { findRun, runKey } from '../computations/read-runs.ts';
 import { runStatus } from '../computations/run.ts';
 import { openKey } from '../computations/sealed-key.ts';
+import { parseSnapshot, snapshotKeys } from '../manifest/run-snapshot.ts';
 import { timestampOf } from '../runtime/clock.ts';
 import type { Kms } from '../runtime/kms.ts';
 import { StaleReadError, withFreshReads, readSettled } from '../table/fresh-reads.ts';
@@ -14,7 +15,6 @@ import { isOver, waitFor, type Wait } from '../waits/wait.ts';
 import { claimKey, parseClaim, parseClaimOf, type Claim } from './claim.ts';
 import { commandSchema, type Command, type KeptCommand } from './commands.ts';
 import { recordPresence } from './record-presence.ts';
-import { parseSnapshot, snapshotKeys } from './snapshot.ts';
 
 /** The run that holds a CVM, as endpoint 25 returns it. */
 export const heldRunSchema = v.pipe(

@@ -11,6 +11,7 @@ import { isActive, type Run, type RunReference } from '../computations/run.ts';
 import { nextNumber } from '../lists/next-number.ts';
 import { assetsOf, type Inputs } from '../manifest/manifest.ts';
 import { readInputs } from '../manifest/read-manifest.ts';
+import { addSnapshot } from '../manifest/run-snapshot.ts';
 import { conflict, ServiceError } from '../runtime/errors.ts';
 import { log } from '../runtime/log.ts';
 import { emitMetric } from '../runtime/metrics.ts';
@@ -24,7 +25,6 @@ import { endRun } from './end-run.ts';
 import { startExecution, type Executions } from './executions.ts';
 import { withGatewayLeases } from './gateway-lease.ts';
 import { parsePresence, whyNotReady, type StoredPresence } from './presence.ts';
-import { addSnapshot } from './snapshot.ts';
 import { waysToEnd } from './ways-to-end.ts';
 
 interface Started {

@@ -1,5 +1,6 @@
 import { cancelDeletions } from '../assets/mark-for-deletion.ts';
 import { findRun, runKey } from '../computations/read-runs.ts';
+import { assetsOfRun } from '../manifest/run-snapshot.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
 import { runKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
@@ -7,7 +8,6 @@ import { Transaction } from '../table/transaction.ts';
 import { changeClaim, claimKey, parseClaimOf, type Claim, readClaim } from './claim.ts';
 import { addCommand, removeCommand } from './commands.ts';
 import { completeTask, failTaskAsOver, type Executions } from './executions.ts';
-import { assetsOfRun } from './snapshot.ts';
 import type { WaitingStep } from './state-machine.ts';
 import { type Ending, endingOf, waysToEnd } from './ways-to-end.ts';
 

@@ -13,7 +13,7 @@ import { uploadKey } from '../../shared/keys/upload-key.ts';
 import { linkAsset, unlinkAsset } from '../../shared/links/link-asset.ts';
 import { readLinkedComputations } from '../../shared/links/linked-computations.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';
-import { parseSnapshot, snapshotKeys } from '../../shared/runs/snapshot.ts';
+import { parseSnapshot, snapshotKeys } from '../../shared/manifest/run-snapshot.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 import { getItems } from '../../shared/table/table.ts';
 import { aDatasetOfBob, anApproval, aSharedComputation, type SharedComputation } from '../support/approvals.ts';

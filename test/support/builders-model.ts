@@ -1,7 +1,7 @@
 import { type AssetType, type ComputationStatus, computationStatuses } from 'computation-management-formats/vocabulary';
 import { isActive } from '../../shared/computations/run.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
-import { assetsOfRun } from '../../shared/runs/snapshot.ts';
+import { assetsOfRun } from '../../shared/manifest/run-snapshot.ts';
 import type { Item } from '../../shared/table/table.ts';
 import { daysOf } from './lifecycle-inconsistencies.ts';
 

@@ -6,7 +6,7 @@ import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { readClaims } from '../../../shared/runs/claim.ts';
-import { assetsOfRun } from '../../../shared/runs/snapshot.ts';
+import { assetsOfRun } from '../../../shared/manifest/run-snapshot.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';
 import { runKeys } from '../../../shared/table/keys.ts';
 import { getItem, type Table } from '../../../shared/table/table.ts';
