@@ -2,7 +2,7 @@ import { journalKeys } from '../../shared/table/keys.ts';
 
 /**
  * The pattern of the stream's records that leave the service: new events of journals. Everything else in the table stays, such as
- * definitions, keys and the deletion of journals. Events of versions that did not store the domain stay too.
+ * definitions, keys and the deletion of journals.
  */
 export const journalFilter = {
   eventName: ['INSERT'],
@@ -10,10 +10,6 @@ export const journalFilter = {
     Keys: {
       pk: { S: [{ prefix: journalKeys.partition('') }] },
       sk: { S: [{ prefix: journalKeys.prefixes.event }] },
-    },
-    NewImage: {
-      domain: { S: [{ exists: true }] },
-      hash: { B: [{ exists: true }] },
     },
   },
 };

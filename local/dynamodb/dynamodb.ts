@@ -189,7 +189,7 @@ async function createUnlessThere(client: DynamoDBClient, tableName: string): Pro
   }
 }
 
-/** Also updates a table of an earlier version. Checks first, because DynamoDB Local refuses to enable it twice. */
+/** Checks first, because a kept table has it, and DynamoDB Local refuses to enable it twice. */
 async function enableTimeToLive(client: DynamoDBClient, tableName: string): Promise<void> {
   const { TimeToLiveDescription: found } = await client.send(new DescribeTimeToLiveCommand({ TableName: tableName }));
   if (found?.TimeToLiveStatus === 'ENABLED') return;

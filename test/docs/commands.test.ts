@@ -50,9 +50,9 @@ describe('removing a part of a stage, by docs/deploy.md', () => {
   });
 });
 
-describe('rolling back, by docs/upgrade.md', () => {
-  it('deploys the service and operations stacks alone, because the state stack of the previous version lacks keys', () => {
-    const deployments = commandsOf(sectionOf('docs/upgrade.md', 'Rolling back')).filter((command) =>
+describe('rolling back, by docs/deploy.md', () => {
+  it('deploys the service and operations stacks alone, because the state stack of the previous version may lack keys', () => {
+    const deployments = commandsOf(sectionOf('docs/deploy.md', 'Upgrading and rolling back')).filter((command) =>
       command.includes('cdk deploy'),
     );
     expect(deployments).toEqual(["npx cdk deploy --exclusively '<stage>/Service' '<stage>/Operations'"]);

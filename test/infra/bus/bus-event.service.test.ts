@@ -157,10 +157,4 @@ describe('the events on the bus', () => {
       expect(items.filter((item) => isSelected(journalFilter, streamRecord(item, name)))).toEqual([]);
     }
   });
-
-  it('leave out what earlier versions recorded, which names no domain', () => {
-    const [event] = items.filter((item) => isSelected(journalFilter, streamRecord(item)));
-    const { domain: _, ...earlier } = event ?? {};
-    expect(isSelected(journalFilter, streamRecord(earlier))).toBe(false);
-  });
 });
