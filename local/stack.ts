@@ -13,7 +13,7 @@ import { type RunTimes, stateMachineDefinition } from '../shared/runs/state-mach
 import { openTable } from '../shared/table/open-table.ts';
 import { assertSchemaOfTable } from '../shared/table/schema-version.ts';
 import { schedules } from '../shared/tasks/schedules.ts';
-import { systemTimerClock, type TimerClock } from '../shared/runtime/timer-clock.ts';
+import { systemTimerClock, type TimerClock } from '../shared/runtime/clock.ts';
 import type { CvmGateway, CvmGatewayOptions } from './cvms/cvm-gateway.ts';
 import { runLogDirectory, withRunLogs } from './cvms/run-logs.ts';
 import { createTable, startDynamoDb, type LocalDynamoDb } from './dynamodb/dynamodb.ts';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'aws-lambda';
-import { steadyTimeOf, type Clock } from '../../shared/runtime/clock.ts';
-import { systemTimerClock, type TimerClock } from '../../shared/runtime/timer-clock.ts';
+import { type Clock, steadyTimeOf, systemTimerClock, type TimerClock } from '../../shared/runtime/clock.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
 import type { Uses } from '../../shared/runtime/uses.ts';

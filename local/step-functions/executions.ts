@@ -1,5 +1,5 @@
 import { ExecutionError, type RunOptions, type StateMachine } from 'aws-local-stepfunctions';
-import type { TimerClock } from '../../shared/runtime/timer-clock.ts';
+import type { TimerClock } from '../../shared/runtime/clock.ts';
 import type { Definition, TaskInput } from './definition.ts';
 import { type Invoke, runTask, type TaskTokens } from './tasks.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { StateMachine } from 'aws-local-stepfunctions';
-import { systemTimerClock, type TimerClock } from '../../shared/runtime/timer-clock.ts';
+import { systemTimerClock, type TimerClock } from '../../shared/runtime/clock.ts';
 import { listen, type Listening } from '../machine/listen.ts';
 import { type Definition, interpretable } from './definition.ts';
 import { type Execution, type ExecutionStatusChangeEvent, startExecution, statusChangeEvent } from './executions.ts';

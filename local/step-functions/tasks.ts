@@ -1,4 +1,4 @@
-import type { TimerClock } from '../../shared/runtime/timer-clock.ts';
+import type { TimerClock } from '../../shared/runtime/clock.ts';
 import type { TaskInput, TaskState } from './definition.ts';
 import { randomUUID } from 'node:crypto';
 

@@ -1,5 +1,4 @@
-import { description, returnedField, strictObject, text } from 'computation-management-formats/fields';
-import { fileName, mimeType } from 'computation-management-formats/input-fields';
+import { description, fileName, mimeType, returnedField, strictObject, text } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import { assetType, assetUse, contentAccess, longestInlineText } from './asset.ts';
 

@@ -2,7 +2,7 @@ import { numberedId } from 'computation-management-formats/identifiers';
 import { readOptionalKey } from '../keys/read-public-key.ts';
 import { commitChange, type AnsweredRequest, type Committed, Transaction } from '../table/transaction.ts';
 import { lists } from '../table/keys.ts';
-import { nextNumber } from '../lists/next-number.ts';
+import { nextNumber } from '../table/writes.ts';
 import type { Table } from '../table/table.ts';
 import type { StoredAsset } from './asset.ts';
 import type { Asset } from './asset-schema.ts';

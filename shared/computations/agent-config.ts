@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { strictObject } from 'computation-management-formats/fields';
+import { certificate, strictObject } from 'computation-management-formats/fields';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
-import { certificate } from 'computation-management-formats/input-fields';
 import { logLevels } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import type { Item } from '../table/table.ts';

@@ -1,6 +1,13 @@
-import { description, returnedField, shownDescription, shownText, strictObject } from 'computation-management-formats/fields';
+import {
+  computationName,
+  description,
+  returnedField,
+  shownDescription,
+  shownText,
+  strictObject,
+  userId,
+} from 'computation-management-formats/fields';
 import { idOfAsset, idOfComputation } from 'computation-management-formats/identifiers';
-import { computationName, userId } from 'computation-management-formats/input-fields';
 import { createdAt, updatedAt } from 'computation-management-formats/timestamps';
 import {
   type ApprovalLevel,

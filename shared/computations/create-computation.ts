@@ -1,7 +1,7 @@
 import { numberedId } from 'computation-management-formats/identifiers';
 import type * as v from 'valibot';
 import { type Caller, requireAction } from '../access/caller.ts';
-import { nextNumber } from '../lists/next-number.ts';
+import { nextNumber } from '../table/writes.ts';
 import { type AnsweredRequest, commitChange, type Committed, Transaction } from '../table/transaction.ts';
 import { computationKeys, lists } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';

@@ -3,14 +3,13 @@ import { holdsPrivateKey } from 'computation-management-formats/holds-private-ke
 import { laterOf } from 'computation-management-formats/timestamps';
 import { preconditionFailed, conflict, notFound, invalid } from '../runtime/errors.ts';
 import { indexedLists, memberChange } from '../lists/indexed-list.ts';
-import { nextNumber } from '../lists/next-number.ts';
+import { nextNumber, setAttributes } from '../table/writes.ts';
 import { recordChange } from '../lists/fold-due.ts';
 import { assertUnclaimed } from '../runs/claim.ts';
 import { commitChange, type AnsweredRequest, type Committed, Transaction } from '../table/transaction.ts';
 import { withFreshReads, StaleReadError } from '../table/fresh-reads.ts';
 import { lists, cvmKeys, listKeys } from '../table/keys.ts';
 import { schemaAttribute } from '../table/parse-stored.ts';
-import { setAttributes } from '../table/writes.ts';
 import type { Table } from '../table/table.ts';
 import type { Cvm, CvmInput, StoredCvm } from './cvm.ts';
 import { describeCvm, readCvmAndClaim } from './read-cvms.ts';

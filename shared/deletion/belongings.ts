@@ -1,7 +1,7 @@
 import { indexedLists, type IndexedList } from '../lists/indexed-list.ts';
 import { inParallel } from '../runtime/in-parallel.ts';
 import { assetNumber } from '../assets/read-asset.ts';
-import { indexKeys } from '../table/index-keys.ts';
+import { indexKeys } from '../table/keys.ts';
 import {
   answerKeys,
   assetKeys,

@@ -1,5 +1,4 @@
-import { indexKeys } from '../table/index-keys.ts';
-import { listKeys } from '../table/keys.ts';
+import { indexKeys, listKeys } from '../table/keys.ts';
 import { scanPage } from '../table/scan.ts';
 import { queryPrefix, type Table } from '../table/table.ts';
 import { listsOfIndex, type IndexedList } from './indexed-list.ts';

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { inParallel } from '../runtime/in-parallel.ts';
-import { indexKeys } from '../table/index-keys.ts';
-import { writableKey, type Key } from '../table/keys.ts';
+import { indexKeys, type Key, writableKey } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { queryPrefix, type Table } from '../table/table.ts';
 import { deleteItemIf, deleteItems, putItem, removeAttributes } from '../table/writes.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { inParallel } from '../runtime/in-parallel.ts';
-import { indexKeys } from '../table/index-keys.ts';
+import { indexKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { clockOf, getItems, queryBetween, type Item, type Table } from '../table/table.ts';
 import { putItemIf } from '../table/writes.ts';

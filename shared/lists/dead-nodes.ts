@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { inParallel } from '../runtime/in-parallel.ts';
-import { indexKeys } from '../table/index-keys.ts';
-import { keyOfItem, type Key } from '../table/keys.ts';
+import { indexKeys, type Key, keyOfItem } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { queryPrefix, type Item, type Table } from '../table/table.ts';
 import { deleteItems, putItems } from '../table/writes.ts';

@@ -11,7 +11,7 @@ import { missingBefore, partToFold, readWholeLog, unfoldedEntries } from './unfo
 import { writeFold, type WrittenFold } from './write-fold.ts';
 import { log } from '../runtime/log.ts';
 import { emitMetric } from '../runtime/metrics.ts';
-import { indexKeys } from '../table/index-keys.ts';
+import { indexKeys } from '../table/keys.ts';
 import { clockOf, type Table } from '../table/table.ts';
 import { deleteItems } from '../table/writes.ts';
 

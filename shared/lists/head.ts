@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { ByteReader, ByteWriter, isLeaf, lengthOfInteger } from './node.ts';
 import type { ListIndex } from './log.ts';
 import { joinEdge, type StoredEdge, type Tree } from './stored-nodes.ts';
-import { indexKeys } from '../table/index-keys.ts';
+import { indexKeys } from '../table/keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
 import { putItemIf } from '../table/writes.ts';

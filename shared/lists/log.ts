@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { State } from './node.ts';
 import type { Action } from '../table/transaction.ts';
-import { indexKeys, type IndexPlace } from '../table/index-keys.ts';
+import { indexKeys, type IndexPlace } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { readSettled } from '../table/fresh-reads.ts';
 import type { Item, Table } from '../table/table.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { nodeKeyBytes } from '../table/index-keys.ts';
+import { nodeKeyBytes } from '../table/keys.ts';
 
 /**
  * The nodes of a counted tree: an ordered set of members with counts by state, from which a total and the members at any

@@ -1,6 +1,5 @@
 import { log } from '../runtime/log.ts';
-import { indexKeys } from '../table/index-keys.ts';
-import { keyOfItem } from '../table/keys.ts';
+import { indexKeys, keyOfItem } from '../table/keys.ts';
 import { clockOf, queryPartition, queryPrefix, type Table } from '../table/table.ts';
 import { deleteItems } from '../table/writes.ts';
 import { buildTrees, readBuild } from './build-trees.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { steadyTimeOf } from '../runtime/clock.ts';
-import { indexKeys } from '../table/index-keys.ts';
+import { indexKeys } from '../table/keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { SharedReads } from '../table/shared-reads.ts';
 import { clockOf, deadlineOf, getItem, queryPrefix, type Item, type Table } from '../table/table.ts';

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { ListIndex } from './log.ts';
 import { attributeOfNode, countsOf, decodeNode, encodeNode, isLeaf, type TreeNode } from './node.ts';
 import { batched } from '../table/batched.ts';
-import { indexKeys } from '../table/index-keys.ts';
+import { indexKeys } from '../table/keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
 import { deleteItemIf, putItemIf, tryUpdate, updateIf } from '../table/writes.ts';

@@ -10,7 +10,7 @@ import {
 } from './log.ts';
 import { comparePlaces, type Member, placeName } from './node.ts';
 import type { Difference } from './select-members.ts';
-import { indexKeys } from '../table/index-keys.ts';
+import { indexKeys } from '../table/keys.ts';
 import { queryPartition, type Table } from '../table/table.ts';
 
 /** Returns the entries' steps that the head's trees do not contain. Entries without such steps are left out. */

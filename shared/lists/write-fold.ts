@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { momentOf, type Moment } from '../runtime/clock.ts';
 import { inParallel } from '../runtime/in-parallel.ts';
-import { indexKeys } from '../table/index-keys.ts';
-import type { Key } from '../table/keys.ts';
+import { indexKeys, type Key } from '../table/keys.ts';
 import { clockOf, type Item, type Table } from '../table/table.ts';
 import { putItems } from '../table/writes.ts';
 import { changeTree, type ChangedTree, type MemberToSet } from './change-tree.ts';

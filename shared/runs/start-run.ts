@@ -8,7 +8,7 @@ import { withoutServerKey } from '../computations/agent-config.ts';
 import { readToChange, type ComputationToChange } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { isActive, type Run, type RunReference } from '../computations/run.ts';
-import { nextNumber } from '../lists/next-number.ts';
+import { nextNumber } from '../table/writes.ts';
 import { assetsOf, type Inputs } from '../manifest/manifest.ts';
 import { readInputs } from '../manifest/read-manifest.ts';
 import { addSnapshot } from '../manifest/run-snapshot.ts';

@@ -39,3 +39,36 @@ export function mostSince(clock: Clock, { now, steady }: Moment): number {
 export function timestampOf(clock: Clock): string {
   return new Date(clock.now()).toISOString();
 }
+
+/** A clock with timers. Whoever starts several parts gives them one, so that a test moves the time for all of them. */
+export interface TimerClock extends Clock {
+  /** Calls back once after the delay. Returns a function that cancels the timer, and does nothing once it has fired. */
+  setTimer: (milliseconds: number, callback: () => void) => () => void;
+}
+
+/** The longest delay of a Node timer (24 days). Longer delays are cut to it. */
+const longestInMilliseconds = 2 ** 31 - 1;
+
+export const systemTimerClock: TimerClock = {
+  ...systemClock,
+  setTimer: (milliseconds, callback) => {
+    const timer = setTimeout(callback, Math.min(milliseconds, longestInMilliseconds));
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Waits on the clock. @throws AbortError as soon as the signal is aborted */
+export async function pause(clock: TimerClock, milliseconds: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const abort = () => {
+      cancel();
+      reject(new DOMException('The wait was aborted.', 'AbortError'));
+    };
+    const cancel = clock.setTimer(milliseconds, () => {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    });
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+}

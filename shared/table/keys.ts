@@ -15,17 +15,17 @@ import { createHash } from 'node:crypto';
 const shardCount = 8;
 
 /** Returns the partitions of a sharded collection. */
-export function shardsOf(place: string): string[] {
+function shardsOf(place: string): string[] {
   return Array.from({ length: shardCount }, (_, shard) => `${place}#${shard}`);
 }
 
 /** Returns the partition of an item. @param by its sort key */
-export function shardOf(place: string, by: string): string {
+function shardOf(place: string, by: string): string {
   return `${place}#${hashByte(by) % shardCount}`;
 }
 
 /** Returns a byte of the text's hash. */
-export function hashByte(by: string): number {
+function hashByte(by: string): number {
   const [byte = 0] = createHash('sha256').update(by).digest();
   return byte;
 }
@@ -105,7 +105,7 @@ export interface List<Name extends ListName = ListName> {
 type OpenList = List<Exclude<ListName, (typeof listsWithWriter)[number]>>;
 
 /** Returns a number as sort keys contain it: with leading zeros, so that keys sort by it. */
-export const padded = (value: number, digits: number) => String(value).padStart(digits, '0');
+const padded = (value: number, digits: number) => String(value).padStart(digits, '0');
 
 export const lists = {
   computations: (domain: string): List<'computations'> => ({ pk: `${listNames.computations}#${domain}` }),
@@ -320,4 +320,54 @@ export const purgeKeys = {
 export const dueFoldKeys = {
   shards: shardsOf('due-folds'),
   mark: ({ scope }: { scope: string }): Key => writableKey(shardOf('due-folds', scope), scope),
+};
+
+/** Where the items of a list index are (shared/lists/log.ts). */
+export interface IndexPlace {
+  /** Unique in the table. */
+  scope: string;
+  /** The number of partitions of the log. One takes 300 changes per second. */
+  logShards: number;
+}
+
+/** One partition takes 1,000 write units per second, and a fold may write hundreds of nodes. */
+const nodeShards = 8;
+
+/** The first bytes of a node's identifier are the key of its item (shared/lists/node.ts). */
+export const nodeKeyBytes = 8;
+
+function keyOfNode(id: string): string {
+  return Buffer.from(id, 'base64url').subarray(0, nodeKeyBytes).toString('base64url');
+}
+
+export const indexKeys = {
+  logs: ({ scope, logShards }: IndexPlace): string[] => Array.from({ length: logShards }, (_, shard) => `log#${scope}#${shard}`),
+  entry: ({ scope, logShards }: IndexPlace, number: number, name: string): Key =>
+    writableKey(`log#${scope}#${number % logShards}`, name),
+  logPrefix: 'log#',
+  partition: ({ scope }: IndexPlace) => `index#${scope}`,
+  head: (index: IndexPlace): Key => writableKey(indexKeys.partition(index), 'head'),
+  /** Sorted by version, so that the newest root is found without its name. */
+  root: (index: IndexPlace, tree: string, name: string): Key => writableKey(indexKeys.partition(index), `root#${tree}#${name}`),
+  rootPrefix: (tree: string) => `root#${tree}#`,
+  fold: (index: IndexPlace, name: string): Key => writableKey(indexKeys.partition(index), `fold#${name}`),
+  foldPrefix: 'fold#',
+  /** The counts of a day since 1970-01-01 for the statistics. */
+  day: (index: IndexPlace, day: number): Key => writableKey(indexKeys.partition(index), `day#${padded(day, 6)}`),
+  dayPrefix: 'day#',
+  node: ({ scope }: IndexPlace, id: string): Key =>
+    writableKey(`nodes#${scope}#${(Buffer.from(id, 'base64url')[0] ?? 0) % nodeShards}`, keyOfNode(id)),
+  /** Nodes that no tree contains any more (shared/lists/dead-nodes.ts). */
+  deadNodes: (index: IndexPlace, fold: string, first: number): Key =>
+    writableKey(indexKeys.partition(index), `dead#${fold}#${padded(first, 6)}`),
+  deadPrefix: 'dead#',
+  /** The progress of building the trees from the rows. */
+  build: (index: IndexPlace): Key => writableKey(indexKeys.partition(index), 'build'),
+  /** All partitions of an index. */
+  partitions: (index: IndexPlace): string[] => [
+    ...indexKeys.logs(index),
+    indexKeys.partition(index),
+    ...indexKeys.nodeShards(index),
+  ],
+  nodeShards: ({ scope }: IndexPlace): string[] => Array.from({ length: nodeShards }, (_, shard) => `nodes#${scope}#${shard}`),
 };

@@ -7,8 +7,8 @@ import {
   type UpdateCommandInput,
   type UpdateCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
-import type { AnyKey, Key } from './keys.ts';
-import { deadlineOf, until, type Item, type Table } from './table.ts';
+import { type AnyKey, type Key, type List, listKeys } from './keys.ts';
+import { deadlineOf, type Item, type Table, until } from './table.ts';
 
 /** Writes an item and replaces an existing one. */
 export async function putItem(table: Table, item: Item & Key): Promise<void> {
@@ -183,4 +183,9 @@ export function setAttributes(changes: Record<string, unknown>) {
     ExpressionAttributeNames: Object.fromEntries(entries.map(([name]) => [`#new_${name}`, name])),
     ExpressionAttributeValues: Object.fromEntries(entries.map(([name, value]) => [`:new_${name}`, value])),
   };
+}
+
+/** Assigns the number of the list's next member. Numbers are never reused. One round trip, one write unit. */
+export function nextNumber(table: Table, list: List): Promise<number> {
+  return incrementBy(table, listKeys.counter(list), 1);
 }

@@ -5,7 +5,7 @@ import { listComputations } from '../../shared/computations/list-computations.ts
 import { readStatistics } from '../../shared/computations/statistics.ts';
 import { foldDueLists } from '../../shared/lists/fold-due.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
-import { indexKeys } from '../../shared/table/index-keys.ts';
+import { indexKeys } from '../../shared/table/keys.ts';
 import { queryPartition, type Table } from '../../shared/table/table.ts';
 import { amount } from '../support/amounts.ts';
 import { startAwsDynamoDb, type AwsDynamoDb } from '../support/aws-dynamodb/aws-dynamodb.ts';

@@ -1,7 +1,6 @@
 import type { BatchGetCommandInput, BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { onTestFinished } from 'vitest';
-import { indexKeys } from '../../shared/table/index-keys.ts';
-import type { AnyKey } from '../../shared/table/keys.ts';
+import { type AnyKey, indexKeys } from '../../shared/table/keys.ts';
 import type { Item, Table } from '../../shared/table/table.ts';
 import { tableThrough, type Command } from './table-through.ts';
 

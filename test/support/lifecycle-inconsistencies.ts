@@ -9,8 +9,7 @@ import { countDays, dayOfKey, parseDay } from '../../shared/lists/days.ts';
 import { parseHead as parseListHead } from '../../shared/lists/head.ts';
 import { parseEntry } from '../../shared/lists/log.ts';
 import { unfoldedEntries } from '../../shared/lists/unfolded-entries.ts';
-import { indexKeys } from '../../shared/table/index-keys.ts';
-import { cvmKeys, listKeys, lists, userKeys, type Key } from '../../shared/table/keys.ts';
+import { cvmKeys, indexKeys, type Key, listKeys, lists, userKeys } from '../../shared/table/keys.ts';
 import { inLists } from './list-inconsistencies.ts';
 import type { Item, Table } from '../../shared/table/table.ts';
 

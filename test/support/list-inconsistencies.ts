@@ -4,8 +4,7 @@ import { parseEntry } from '../../shared/lists/log.ts';
 import { countsOf, isLeaf, type Member, type TreeNode } from '../../shared/lists/node.ts';
 import { decodeEdge, nodeIn } from '../../shared/lists/stored-nodes.ts';
 import { differencesOf, unfoldedEntries } from '../../shared/lists/unfolded-entries.ts';
-import { indexKeys } from '../../shared/table/index-keys.ts';
-import { listKeys, type AnyKey } from '../../shared/table/keys.ts';
+import { type AnyKey, indexKeys, listKeys } from '../../shared/table/keys.ts';
 import type { Item } from '../../shared/table/table.ts';
 
 type Partitions = Map<string, Item[]>;

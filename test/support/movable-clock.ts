@@ -1,4 +1,4 @@
-import { systemTimerClock, type TimerClock } from '../../shared/runtime/timer-clock.ts';
+import { systemTimerClock, type TimerClock } from '../../shared/runtime/clock.ts';
 
 /** A clock that runs at real speed and that a test can move forward. */
 export interface MovableClock extends TimerClock {

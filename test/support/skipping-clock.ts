@@ -1,4 +1,4 @@
-import { systemTimerClock, type TimerClock } from '../../shared/runtime/timer-clock.ts';
+import { systemTimerClock, type TimerClock } from '../../shared/runtime/clock.ts';
 
 /** A clock whose waits take no time: it jumps ahead by them. Its timers take real time. */
 export function skippingClock(): TimerClock {

@@ -1,4 +1,4 @@
-import { systemTimerClock, type TimerClock } from '../../shared/runtime/timer-clock.ts';
+import { systemTimerClock, type TimerClock } from '../../shared/runtime/clock.ts';
 
 /** Runs at a twentieth of the speed, so that a busy machine meets no deadline: the subject is correctness, not speed. */
 export function slowClock(): TimerClock {

@@ -1,8 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { description } from 'computation-management-formats/fields';
+import {
+  certificate,
+  computationName,
+  description,
+  fileName,
+  mimeType,
+  userId as user,
+} from 'computation-management-formats/fields';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
-import { certificate, computationName, fileName, mimeType, userId as user } from 'computation-management-formats/input-fields';
 import { approvalLevels, assetTypes, logLevels, mostConsumers } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { type Document, isMap, isNode, isPair, LineCounter, parseDocument } from 'yaml';

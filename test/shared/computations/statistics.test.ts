@@ -7,7 +7,7 @@ import { foldChanges } from '../../../shared/lists/fold.ts';
 import { parseHead } from '../../../shared/lists/head.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { logChange } from '../../../shared/lists/log.ts';
-import { indexKeys } from '../../../shared/table/index-keys.ts';
+import { indexKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { computationFields } from '../../support/computation-fields.ts';

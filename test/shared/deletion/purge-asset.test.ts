@@ -8,7 +8,7 @@ import { linkAsset, unlinkAsset } from '../../../shared/links/link-asset.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { foldChanges } from '../../../shared/lists/fold.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
-import { indexKeys } from '../../../shared/table/index-keys.ts';
+import { indexKeys } from '../../../shared/table/keys.ts';
 import { contentKeys, cutOffAfter, dieAtEveryCall, itemsNaming, purgeUntilOver } from '../../support/builders-purge.ts';
 import {
   allowed,

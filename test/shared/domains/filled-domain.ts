@@ -16,7 +16,7 @@ import { takeTokens } from '../../../shared/http/domain-limit.ts';
 import { takesKey, type Route } from '../../../shared/http/route.ts';
 import { bindAgent, keepAttestationOfRun, readAgentRecord, recordAgentProcess } from '../../../shared/runs/agent-record.ts';
 import { writeSweepState } from '../../../shared/runs/sweep-runs.ts';
-import { indexKeys } from '../../../shared/table/index-keys.ts';
+import { indexKeys } from '../../../shared/table/keys.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { putItem } from '../../../shared/table/writes.ts';
 import { byAlice, type Stores } from '../../support/builders-store.ts';

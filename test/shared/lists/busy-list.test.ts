@@ -6,8 +6,7 @@ import { groupOfComputation, groupOfOwner, indexedLists, treeIdsOf, memberChange
 import type { State } from '../../../shared/lists/node.ts';
 import { readPage } from '../../../shared/lists/read-page.ts';
 import { recordChange } from '../../../shared/lists/fold-due.ts';
-import { indexKeys } from '../../../shared/table/index-keys.ts';
-import type { Key } from '../../../shared/table/keys.ts';
+import { indexKeys, type Key } from '../../../shared/table/keys.ts';
 import type { Item, Table } from '../../../shared/table/table.ts';
 import { type Action, Transaction } from '../../../shared/table/transaction.ts';
 import { putItems } from '../../../shared/table/writes.ts';

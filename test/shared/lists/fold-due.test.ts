@@ -7,8 +7,7 @@ import { emptyHead, encodeHead, parseHead } from '../../../shared/lists/head.ts'
 import { indexedLists, memberChange } from '../../../shared/lists/indexed-list.ts';
 import { logChange, nameOfResource, type Step } from '../../../shared/lists/log.ts';
 import { readPage } from '../../../shared/lists/read-page.ts';
-import { indexKeys } from '../../../shared/table/index-keys.ts';
-import { dueFoldKeys, type Key } from '../../../shared/table/keys.ts';
+import { dueFoldKeys, indexKeys, type Key } from '../../../shared/table/keys.ts';
 import { getItem, queryPartition, type Table } from '../../../shared/table/table.ts';
 import { deleteItems, putItem, putItems } from '../../../shared/table/writes.ts';
 import { transact } from '../../../shared/table/transaction.ts';

@@ -5,7 +5,7 @@ import { groupOfOwner, indexedLists, memberChange, type IndexedList } from '../.
 import { logChange } from '../../../shared/lists/log.ts';
 import { selectMembers } from '../../../shared/lists/select-members.ts';
 import { withSnapshot } from '../../../shared/lists/snapshot.ts';
-import { indexKeys } from '../../../shared/table/index-keys.ts';
+import { indexKeys } from '../../../shared/table/keys.ts';
 import { getItem, type Table } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { startProxiedTable } from '../../support/proxied-table.ts';

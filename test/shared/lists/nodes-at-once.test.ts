@@ -9,7 +9,7 @@ import { readWholeLog, unfoldedEntries } from '../../../shared/lists/unfolded-en
 import { readTree, withSnapshot } from '../../../shared/lists/snapshot.ts';
 import { readHead } from '../../../shared/lists/head.ts';
 import { StoredNodes } from '../../../shared/lists/stored-nodes.ts';
-import { indexKeys } from '../../../shared/table/index-keys.ts';
+import { indexKeys } from '../../../shared/table/keys.ts';
 import { queryPartition, type Table } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { amount } from '../../support/amounts.ts';

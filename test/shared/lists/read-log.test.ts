@@ -4,7 +4,7 @@ import { indexedLists, type IndexedList } from '../../../shared/lists/indexed-li
 import { lastVersion, logChange, nameOfResource, type Step } from '../../../shared/lists/log.ts';
 import { readWholeLog } from '../../../shared/lists/unfolded-entries.ts';
 import { readHead } from '../../../shared/lists/head.ts';
-import { indexKeys } from '../../../shared/table/index-keys.ts';
+import { indexKeys } from '../../../shared/table/keys.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { foldChanges } from '../../../shared/lists/fold.ts';
 import { groupOfOwner, indexedLists, memberChange, type IndexedList } from '../../../shared/lists/indexed-list.ts';
 import { logChange } from '../../../shared/lists/log.ts';
-import { nextNumber } from '../../../shared/lists/next-number.ts';
+import { nextNumber } from '../../../shared/table/writes.ts';
 import { readPage } from '../../../shared/lists/read-page.ts';
 import { keyToWrite, listKeys } from '../../../shared/table/keys.ts';
 import type { Table } from '../../../shared/table/table.ts';

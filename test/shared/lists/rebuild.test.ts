@@ -13,8 +13,7 @@ import { decodeNode, encodeNode, isLeaf, type Member } from '../../../shared/lis
 import { readPage } from '../../../shared/lists/read-page.ts';
 import { readProgress, rebuildIndex } from '../../../shared/lists/rebuild.ts';
 import { listRuns } from '../../../shared/computations/read-runs.ts';
-import { indexKeys } from '../../../shared/table/index-keys.ts';
-import { keyOfItem, keyToWrite, listKeys, type Key } from '../../../shared/table/keys.ts';
+import { indexKeys, type Key, keyOfItem, keyToWrite, listKeys } from '../../../shared/table/keys.ts';
 import { getItem, queryPartition, type Table } from '../../../shared/table/table.ts';
 import { deleteItems, putItem, putItems } from '../../../shared/table/writes.ts';
 import { amount } from '../../support/amounts.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clearFold } from '../../../shared/lists/clear-fold.ts';
 import { idInPlaceOf, newNodeId, type TreeNode } from '../../../shared/lists/node.ts';
 import { NodeGoneError, nodeItems, removeNode, replaceNode, StoredNodes } from '../../../shared/lists/stored-nodes.ts';
-import { indexKeys } from '../../../shared/table/index-keys.ts';
+import { indexKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { putItems } from '../../../shared/table/writes.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';

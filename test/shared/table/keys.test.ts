@@ -2,15 +2,17 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { keysToChange } from '../../../shared/computations/change-computation.ts';
 import { keysOfCvm } from '../../../shared/cvms/read-cvms.ts';
-import { indexKeys } from '../../../shared/table/index-keys.ts';
 import {
   answerKeys,
+  type AnyKey,
   assetKeys,
   computationKeys,
   contentCheckKeys,
   cvmKeys,
   dueFoldKeys,
+  indexKeys,
   journalKeys,
+  type Key,
   keyOfItem,
   keyToWrite,
   limitKeys,
@@ -23,8 +25,6 @@ import {
   userKeys,
   waitKeys,
   writableKey,
-  type AnyKey,
-  type Key,
 } from '../../../shared/table/keys.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { deleteItemIf, deleteItems, putItem } from '../../../shared/table/writes.ts';

@@ -6,7 +6,7 @@ import { freePort } from '../../../local/machine/listen.ts';
 import { localCredentials, local } from '../../../local/machine/environment.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { documentClient } from '../../../shared/table/open-table.ts';
-import { indexKeys } from '../../../shared/table/index-keys.ts';
+import { indexKeys } from '../../../shared/table/keys.ts';
 import { keyOfItem, keyToWrite, listKeys } from '../../../shared/table/keys.ts';
 import { incrementBy } from '../../../shared/table/writes.ts';
 import { queryPartition, queryPrefix } from '../../../shared/table/table.ts';

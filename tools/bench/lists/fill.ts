@@ -14,8 +14,7 @@ import {
 import type { Member } from '../../../shared/lists/node.ts';
 import { readTree } from '../../../shared/lists/snapshot.ts';
 import { decodeEdge, encodeEdge, nodeItems, StoredNodes } from '../../../shared/lists/stored-nodes.ts';
-import { indexKeys } from '../../../shared/table/index-keys.ts';
-import { keyToWrite, listKeys, type Key } from '../../../shared/table/keys.ts';
+import { indexKeys, type Key, keyToWrite, listKeys } from '../../../shared/table/keys.ts';
 import { getItem, queryBetween, type Item, type Table } from '../../../shared/table/table.ts';
 import { deleteItems, putItem, putItems } from '../../../shared/table/writes.ts';
 
