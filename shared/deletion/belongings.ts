@@ -1,8 +1,8 @@
 import { indexedLists, type IndexedList } from '../lists/indexed-list.ts';
 import { inParallel } from '../runtime/in-parallel.ts';
 import { assetNumber } from '../assets/read-asset.ts';
-import { indexKeys } from '../table/keys.ts';
 import {
+  indexKeys,
   answerKeys,
   assetKeys,
   computationKeys,
