@@ -68,14 +68,14 @@ export async function retryUntilAborted<Answer>(
   ask: () => Promise<Answer>,
   { signal, onInterruption, onRecovery }: RetryUntilAbortedOptions,
 ): Promise<Answer> {
-  let isInterrupted = false;
+  let interruptions = 0;
   const pauseAfter = (error: unknown, failures: number) => {
     if (!isTransient(error)) return undefined;
-    isInterrupted = true;
+    interruptions += 1;
     onInterruption?.(error);
     return growingPause(failures, firstPauseInMilliseconds, longestPauseInMilliseconds);
   };
   const answer = await retry(ask, { signal, pauseAfter });
-  if (isInterrupted) onRecovery?.();
+  if (interruptions > 0) onRecovery?.();
   return answer;
 }
