@@ -1,7 +1,9 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { startSimulatedCvms } from 'computation-management-simulated-cvm';
 import { uploadPrefix } from '../shared/assets/content-store.ts';
+import { purgeByLambda } from '../shared/deletion/begin-purge.ts';
 import { readRegistration } from '../shared/cvms/command-stream.ts';
+import { replaceClient } from '../shared/runtime/clients.ts';
 import { Deadline } from '../shared/runtime/deadline.ts';
 import { routes } from '../shared/endpoints/endpoints.ts';
 import { health } from '../shared/endpoints/service.ts';
@@ -18,7 +20,6 @@ import type { CvmGateway, CvmGatewayOptions } from './cvms/cvm-gateway.ts';
 import { runLogDirectory, withRunLogs } from './cvms/run-logs.ts';
 import { createTable, startDynamoDb, type LocalDynamoDb } from './dynamodb/dynamodb.ts';
 import { continueInterrupted, startBackground } from './functions/background.ts';
-import { startLambdaApi } from './functions/lambda-api.ts';
 import { type InvokeFunction, type LoadHandler, localFunctions } from './functions/local-functions.ts';
 import { ClosedDomains } from './http-api/closed-domains.ts';
 import { allowedOrigins } from './http-api/cors.ts';
@@ -151,11 +152,10 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
         onStatusChange: (event) => background.invoke('lifecycle/execution-ended', event),
       }),
     ),
-    started(startLambdaApi(background)),
     openIssuer({ claim: local.membershipClaim, dataDirectory }),
   ] as const;
   await Promise.allSettled(starting); // if one fails, the others are stopped after they have started
-  const [dynamoDb, s3, stepFunctions, lambda, issuer] = await Promise.all(starting);
+  const [dynamoDb, s3, stepFunctions, issuer] = await Promise.all(starting);
   onStop(background.stop);
   await createTable(dynamoDb.endpoint, local.tableName);
 
@@ -163,9 +163,9 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     dynamoDb: dynamoDb.endpoint,
     s3: s3.endpoint,
     stepFunctions: stepFunctions.endpoint,
-    lambda: lambda.endpoint,
   };
   setEnvironment((await options.intercept?.(endpoints)) ?? endpoints, keys, times, options.logLevel ?? 'SILENT');
+  replaceClient(purgeByLambda, async () => background.invoke('maintenance/purge', {}));
   const table = openTable(() => new Deadline());
   sendUnsigned(table.document, 'dynamodb');
   sendOnlyWhile(dynamoDb.isListening, table.document);

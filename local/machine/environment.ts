@@ -20,7 +20,6 @@ export interface Endpoints {
   dynamoDb: string;
   s3: string;
   stepFunctions: string;
-  lambda: string;
 }
 
 /** Sets the environment variables of the functions, as a deployment does, and lets them use the keys of this machine. */
@@ -37,7 +36,7 @@ export function setEnvironment(endpoints: Endpoints, keys: LocalKms, times: RunT
     SIGNING_KEY_ARN: keys.signingKeyArn,
     SEALING_KEY_ARN: keys.sealingKeyArn,
     PUBLISHED_KEY_ARNS: keys.publishedKeyArns.join(','),
-    PURGE_URL: purgeUrlOn(endpoints.lambda),
+    PURGE_URL: '', // the purge is called without Lambda
     MEMBERSHIP_CLAIM: local.membershipClaim,
     ACCEPT_TIMEOUT_SECONDS: String(times.acceptInSeconds),
     STOP_TIMEOUT_SECONDS: String(times.stopInSeconds),
@@ -54,10 +53,6 @@ export function setEnvironment(endpoints: Endpoints, keys: LocalKms, times: RunT
     AWS_ENDPOINT_URL_S3: endpoints.s3,
     AWS_ENDPOINT_URL_SFN: endpoints.stepFunctions,
   });
-}
-
-export function purgeUrlOn(lambda: string): string {
-  return `${lambda}/2015-03-31/functions/${encodeURIComponent('maintenance/purge')}/invocations`;
 }
 
 /** The credentials for the embedded parts. Only the front of object storage checks them. */

@@ -23,26 +23,27 @@ export async function beginPurge(table: Table, work: (table: Table) => Promise<v
   } catch (error) {
     if (deadline.remaining > 0) log('WARN', 'The purge failed and will be retried.', {}, error);
     else log('INFO', 'The purge continues in the background.');
+    const callPurge = sharedClient(purgeByLambda);
     await callPurge(deadlineOf(table).next(timeOfCallInMilliseconds)).catch((error: unknown) => {
       log('WARN', 'The purge could not be called. It continues within a minute.', {}, error);
     });
   }
 }
 
-const createSigner = () =>
-  new SignatureV4({ service: 'lambda', region: environment().AWS_REGION, credentials: fromEnv(), sha256: Sha256 });
-
 /**
- * Asks Lambda to call the function `maintenance/purge`, and does not wait for its end. While another call works, Lambda repeats this one
- * for a minute. The request is signed here, because Lambda's client would add 100 KB (docs/adr/0005-bundles.md).
- * @throws Error if Lambda refuses or the deadline passes
+ * Creates what asks Lambda to call the function `maintenance/purge`, and does not wait for its end. While another call works, Lambda
+ * repeats this one for a minute. The request is signed here, because Lambda's client would add 100 KB (docs/adr/0005-bundles.md). The
+ * call throws an Error if Lambda refuses or the deadline passes. On one machine, `replaceClient` puts a direct call in its place.
  */
-async function callPurge(deadline: Deadline): Promise<void> {
-  const { PURGE_URL } = environment();
-  const { protocol, hostname, host, pathname } = new URL(PURGE_URL);
-  const request = { method: 'POST', body: '{}', headers: { host, 'x-amz-invocation-type': 'Event' } };
-  const { headers } = await sharedClient(createSigner).sign(new HttpRequest({ protocol, hostname, path: pathname, ...request }));
-  const response = await fetch(PURGE_URL, { ...request, headers, signal: deadline.signal() });
-  const answer = await response.text();
-  if (response.status !== 202) throw new Error(`Lambda answered ${response.status}: ${answer}`);
+export function purgeByLambda(): (deadline: Deadline) => Promise<void> {
+  const signer = new SignatureV4({ service: 'lambda', region: environment().AWS_REGION, credentials: fromEnv(), sha256: Sha256 });
+  return async (deadline) => {
+    const { PURGE_URL } = environment();
+    const { protocol, hostname, host, pathname } = new URL(PURGE_URL);
+    const request = { method: 'POST', body: '{}', headers: { host, 'x-amz-invocation-type': 'Event' } };
+    const { headers } = await signer.sign(new HttpRequest({ protocol, hostname, path: pathname, ...request }));
+    const response = await fetch(PURGE_URL, { ...request, headers, signal: deadline.signal() });
+    const answer = await response.text();
+    if (response.status !== 202) throw new Error(`Lambda answered ${response.status}: ${answer}`);
+  };
 }

@@ -1,7 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { AssetType } from 'computation-management-formats/vocabulary';
 import type { Endpoints } from '../../local/machine/environment.ts';
-import { startLambdaApi } from '../../local/functions/lambda-api.ts';
 import { startS3 } from '../../local/s3/s3.ts';
 import { requireAccess, type Permitted } from '../../shared/access/caller.ts';
 import type { ContentStore } from '../../shared/assets/content-store.ts';
@@ -48,7 +47,6 @@ export async function startStores(options: { latencyInMilliseconds?: number } = 
   const s3 = await startS3({ bucket: 'content', notifiedPrefix: 'content/upload/', onObjectCreated: () => undefined });
   const client = s3At(s3.endpoint);
   const stepFunctions = await startIdleStepFunctions();
-  const lambda = await startLambdaApi({ invoke: () => undefined });
   return {
     table: embedded.table,
     mortal: { name: embedded.table.name, document, deadline: patientDeadline, clock: patientClock },
@@ -59,12 +57,11 @@ export async function startStores(options: { latencyInMilliseconds?: number } = 
       dynamoDb: proxy.endpoint,
       s3: s3.endpoint,
       stepFunctions: stepFunctions.endpoint,
-      lambda: lambda.endpoint,
     },
     stop: async () => {
       document.destroy();
       client.destroy();
-      await Promise.all([stepFunctions.stop(), lambda.stop(), s3.stop(), proxy.stop()]);
+      await Promise.all([stepFunctions.stop(), s3.stop(), proxy.stop()]);
       await embedded.stop();
     },
   };

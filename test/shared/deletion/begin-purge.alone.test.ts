@@ -1,7 +1,7 @@
+import { createServer } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { startLambdaApi } from '../../../local/functions/lambda-api.ts';
-import type { Listening } from '../../../local/machine/listen.ts';
-import { localCredentials, purgeUrlOn } from '../../../local/machine/environment.ts';
+import { localCredentials } from '../../../local/machine/environment.ts';
+import { listen, type Listening } from '../../../local/machine/listen.ts';
 import { beginPurge } from '../../../shared/deletion/begin-purge.ts';
 import type { Deadline } from '../../../shared/runtime/deadline.ts';
 import { deadlineOf, type Table } from '../../../shared/table/table.ts';
@@ -12,8 +12,14 @@ let called: string[] = [];
 let lambda: Listening;
 let purgeUrl: string;
 beforeAll(async () => {
-  lambda = await startLambdaApi({ invoke: (name) => void called.push(name) });
-  purgeUrl = purgeUrlOn(lambda.endpoint);
+  const server = createServer(({ url = '', headers }, response) => {
+    const [, name = ''] = /\/functions\/([^/]+)\/invocations$/.exec(url) ?? [];
+    const isKnown = name === 'maintenance-purge' && headers['x-amz-invocation-type'] === 'Event';
+    if (isKnown) called.push(name);
+    response.writeHead(isKnown ? 202 : 404).end();
+  });
+  lambda = await listen(server, 0);
+  purgeUrl = `${lambda.endpoint}/2015-03-31/functions/maintenance-purge/invocations`;
 });
 afterAll(() => lambda.stop());
 beforeEach(() => {
@@ -28,7 +34,7 @@ beforeEach(() => {
     lines.push(JSON.parse(String(line)) as Record<string, unknown>);
     return true;
   });
-  vi.useFakeTimers({ toFake: ['Date'], now: start });
+  vi.useFakeTimers({ toFake: ['Date', 'performance'], now: start });
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -51,21 +57,21 @@ describe('beginPurge', () => {
 
   it('warns of a failure before the deadline', async () => {
     await beginPurge(table, async () => {
-      vi.setSystemTime(start + 1_499);
+      vi.advanceTimersByTime(1_499);
       throw new Error('No answer.');
     });
     expect(entries()).toEqual(['WARN The purge failed and will be retried.']);
-    expect(called).toEqual(['maintenance/purge']);
+    expect(called).toEqual(['maintenance-purge']);
     expect(lines[0]).toMatchObject({ error: { message: 'No answer.' } });
   });
 
   it('only notes that the time was too short for all', async () => {
     await beginPurge(table, async () => {
-      vi.setSystemTime(start + 1_500);
+      vi.advanceTimersByTime(1_500);
       throw new Error('The deadline has passed.');
     });
     expect(entries()).toEqual(['INFO The purge continues in the background.']);
-    expect(called).toEqual(['maintenance/purge']);
+    expect(called).toEqual(['maintenance-purge']);
   });
 
   it.each([

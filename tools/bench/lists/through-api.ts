@@ -13,7 +13,7 @@ const nowhere = 'http://127.0.0.1:1';
 
 /** Opens the API on a table, for the rest of this process. */
 export function openApi(dynamoDb: string, domain: string): Api {
-  setTestEnvironment({ dynamoDb, s3: nowhere, stepFunctions: nowhere, lambda: nowhere }, 'ERROR');
+  setTestEnvironment({ dynamoDb, s3: nowhere, stepFunctions: nowhere }, 'ERROR');
   const invoke = localFunctions();
   const call = async (name: string, event: ReturnType<typeof httpEvent>) => {
     const { statusCode, body = '' } = (await invoke(name, event)) as { statusCode: number; body?: string };
