@@ -7,12 +7,11 @@ import { mostCvms, type StoredApproval } from '../manifest/stored-approval.ts';
 const ofDigest = 'The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785).';
 const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/), v.description(ofDigest), v.metadata({ maxLength: 64 }));
 
-/** Any text. One of another form is not the digest of the manifest, so the request gets 409 and not 400. */
+/** Any text: one that is not the digest of the manifest gets 409, not 400. */
 const givenDigest = v.pipe(text(1, 200), v.description(ofDigest));
 
 const longestSignature = 4_096;
 
-/** The body of a request to approve. */
 export const approvalInput = v.pipe(
   strictObject({
     digest: givenDigest,
@@ -42,7 +41,6 @@ export const approvalInput = v.pipe(
 );
 export type ApprovalInput = v.InferOutput<typeof approvalInput>;
 
-/** An approval as the API returns it. */
 export const approvalSchema = v.pipe(
   v.object({
     user: v.pipe(shownText(255), v.description('The user who approved.')),

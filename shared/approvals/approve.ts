@@ -23,9 +23,9 @@ interface ApproveRequest extends AnsweredRequest {
   by: string;
   /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** Called with the parties of the computation. Throws to refuse the request. */
+  /** Throws to refuse the request. */
   permit: (parties: Relations) => Permitted;
-  /** Returns whether the request's If-Match names this state of the computation. Omit without the header. */
+  /** Whether the request's If-Match names this state. Omit without the header. */
   matchesIfMatch?: ((row: StoredComputation, definition: Definition) => boolean) | undefined;
 }
 
@@ -123,10 +123,7 @@ interface WithdrawRequest extends AnsweredRequest {
   now: string;
 }
 
-/**
- * Takes the caller's own approval back. Writes nothing if there is none. Active runs go on. Two round trips.
- * @throws ServiceError `not_found`
- */
+/** Writes nothing if there is no approval. Active runs go on. Two round trips. @throws ServiceError `not_found` */
 export async function withdrawApproval(table: Table, request: WithdrawRequest): Promise<Committed<object>> {
   const { domain, computationId, by, now, answerKeeper } = request;
   const Key = computationKeys.approval(computationId, by);

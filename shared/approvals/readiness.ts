@@ -6,19 +6,15 @@ import { assetsOf, buildManifest, type Inputs, type Manifest, type MissingItems,
 import type { ApprovalOfRun, RunSnapshot } from '../manifest/run-snapshot.ts';
 import type { StoredApproval } from '../manifest/stored-approval.ts';
 
-/** A user whose approval a run needs. */
 export interface NeededApproval {
   user: string;
-  /** The names of the user's assets that need it. */
+  /** The names of the user's assets. */
   files: string[];
   /** Whether the user must give it as a result consumer. */
   asConsumer: boolean;
 }
 
-/**
- * Returns the users whose approval a run needs: the creators of assets with `use: approval`. If the computation requires the
- * approval of all, the creators of all assets and the result consumers (docs/contract.md, section 9).
- */
+/** docs/contract.md, section 9. */
 export function neededApprovals(inputs: Inputs): NeededApproval[] {
   const isAll = inputs.computation.approval !== 'none';
   const assets = assetsOf(inputs).filter(({ use }) => isAll || use === 'approval');
@@ -31,21 +27,20 @@ export function neededApprovals(inputs: Inputs): NeededApproval[] {
   }));
 }
 
-/** Returns the users who are result consumers. The owner is one even before uploading a key. */
+/** The owner is one even before uploading a key. */
 function consumersOf(inputs: Inputs): Set<string> {
   return new Set([inputs.computation.owner, ...resultConsumers(inputs).map(({ user_id }) => user_id)]);
 }
 
 const consumer = 'result consumer';
-/** The longest `because`: all assets, and `result consumer`. */
+/** All assets, and `result consumer`. */
 export const mostReasons = assetsPerComputation + 1;
 
-/** Returns the `because` of the API: the file names, and `result consumer`. A file with that name looks the same. */
+/** A file named `result consumer` looks the same as the consumer. */
 export function becauseOf({ files, asConsumer }: NeededApproval): string[] {
   return asConsumer ? [...files, consumer] : files;
 }
 
-/** Returns sentences that name missing approvals. */
 function sentencesOf(missing: NeededApproval[]): string[] {
   return missing.flatMap(({ user, files, asConsumer }) => [
     ...files.map((file) => `Approval of ${user} for ${file}`),
@@ -53,7 +48,6 @@ function sentencesOf(missing: NeededApproval[]): string[] {
   ]);
 }
 
-/** The run for which an approval must be valid. */
 export interface ApprovalContext {
   /** The digest of the manifest. Undefined while there is none. */
   digest: string | undefined;
@@ -63,10 +57,7 @@ export interface ApprovalContext {
   cvmId?: string | undefined;
 }
 
-/**
- * Returns whether an approval is invalid for a run on any CVM: the manifest or the configuration has changed, it has expired, it is
- * unsigned and the computation requires signatures, or the user has replaced the key that signed it.
- */
+/** Whether an approval is invalid on any CVM. */
 export function isStale(
   approval: StoredApproval,
   { computation, agent_config, keys }: Inputs,
@@ -79,14 +70,12 @@ export function isStale(
   return key !== null && keys.find((uploaded) => uploaded.user_id === user_id)?.user_key !== key;
 }
 
-/** Returns the approvals that are valid for a run. */
 function validApprovals(inputs: Inputs, context: ApprovalContext): StoredApproval[] {
   const isFor = ({ cvm_ids }: StoredApproval) =>
     context.cvmId === undefined || cvm_ids === null || cvm_ids.length === 0 || cvm_ids.includes(context.cvmId);
   return inputs.approvals.filter((approval) => isFor(approval) && !isStale(approval, inputs, context));
 }
 
-/** Returns the approvals that a run needs and that are missing. */
 export function missingApprovals(inputs: Inputs, context: ApprovalContext): NeededApproval[] {
   const users = new Set(validApprovals(inputs, context).map(({ user_id }) => user_id));
   return neededApprovals(inputs).filter(({ user }) => !users.has(user));
@@ -95,7 +84,6 @@ export function missingApprovals(inputs: Inputs, context: ApprovalContext): Need
 /** Below the 400 KB of a DynamoDB item. */
 const snapshotLimitInBytes = 380 * 1024;
 
-/** What a run would start with, and what is missing before it. */
 export interface Readiness {
   /** Undefined while something of the manifest is missing. Missing approvals do not matter. */
   snapshot: RunSnapshot | undefined;
@@ -103,7 +91,6 @@ export interface Readiness {
   missing: MissingItems;
 }
 
-/** Returns the manifest's digest, or what is missing of the manifest. */
 export function digestedManifestOf(
   inputs: Inputs,
 ): { manifest: Manifest; digest: string; missing?: never } | { missing: MissingItems; manifest?: never; digest?: never } {
@@ -141,7 +128,6 @@ function ofRun({ user_id, digest, cvm_ids, expires_at, signature, key, approved_
   return { user: user_id, digest, cvm_ids, expires_at, signature, key, approved_at };
 }
 
-/** Returns whether something is missing before a run. */
 export function isIncomplete({ keys, hashes, info }: MissingItems): boolean {
   return keys.length + hashes.length + info.length > 0;
 }

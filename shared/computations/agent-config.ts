@@ -21,7 +21,6 @@ const certificateField = (what: string) =>
     '',
   );
 
-/** The fields that every reader sees. */
 export const agentConfigEntries = {
   log_level: v.optional(
     v.pipe(v.picklist(['', ...logLevels]), v.description('The log level of the agent. Empty: the default of the agent.')),
@@ -38,21 +37,20 @@ const entries = {
   server_key: v.optional(v.pipe(certificate, v.description(asPemOrPath('The private key of the certificate'))), ''),
 };
 
-/** The configuration of the agent inside the CVM. All fields are optional. */
 export const agentConfigInput = v.pipe(
   strictObject(entries),
   v.title('AgentConfigInput'),
   v.description('The configuration of the agent in the CVM. Omitted fields get their defaults.'),
 );
 
-/** The configuration with all fields, as a CVM gets it. */
+/** As a CVM gets it. */
 export const agentConfigForCvm = v.pipe(
   v.object(entries),
   v.title('AgentConfigForCvm'),
   v.description('The configuration of the agent, with its private key.'),
 );
 
-/** The configuration as users get it. */
+/** As users get it. */
 export const agentConfigOutput = v.pipe(
   v.object({
     ...agentConfigEntries,
@@ -66,21 +64,20 @@ export const agentConfigOutput = v.pipe(
 
 export type AgentConfig = v.InferOutput<typeof agentConfigInput>;
 
-/** The configuration with its private key as it is stored. */
+/** As it is stored. */
 export type StoredAgentConfig = Omit<AgentConfig, 'server_key'> & { server_key: StoredKey | '' };
 
 export const defaultAgentConfig: AgentConfig & StoredAgentConfig = { ...v.parse(agentConfigInput, {}), server_key: '' };
 
 const stored = v.object({ agent_config: v.object(agentConfigEntries) });
 
-/** Parses the item that contains a configuration. @throws Error if it is invalid */
+/** Without an item, the default. */
 export function parseAgentConfig(item: Item | undefined): StoredAgentConfig {
   if (item === undefined) return defaultAgentConfig;
   const { agent_config } = v.parse(stored, item);
   return { ...agent_config, server_key: storedKeyOf(item) };
 }
 
-/** Returns the attributes that store a configuration, for parseAgentConfig. */
 export function agentConfigAttributes({ server_key, ...agent_config }: StoredAgentConfig): Item {
   if (server_key === '') return { agent_config };
   return { agent_config, ...sealedKeyAttributes(server_key) };
@@ -91,7 +88,7 @@ export function withoutServerKey<T extends { server_key: unknown }>(config: T): 
   return rest;
 }
 
-/** Returns the names of the fields that differ. Keys differ if their digests do. */
+/** Keys differ if their digests do. */
 export function changedConfigFields(before: StoredAgentConfig, after: StoredAgentConfig): (keyof AgentConfig)[] {
   const digestIn = ({ server_key }: StoredAgentConfig) => (server_key === '' ? '' : server_key.digest);
   return (Object.keys(after) as (keyof AgentConfig)[]).filter((field) =>
@@ -105,13 +102,12 @@ export function isDefaultAgentConfig(config: StoredAgentConfig): boolean {
 
 /** A private key of an agent as it is stored. */
 export interface StoredKey {
-  /** SHA-256 of the plain text, base64url. Tells whether two keys are the same without opening them. */
+  /** SHA-256 of the plain text, base64url. */
   digest: string;
   /** See sealed-key.ts. */
   sealed: string;
 }
 
-/** The attributes of an item with a sealed key. */
 const sealedAttributes = v.object({ sealed_key: v.string(), key_digest: v.string() });
 
 /** By name, because KMS binds the seal to the computation, and logs its identifier in plain text. */
@@ -120,22 +116,21 @@ export interface KeyToSeal {
   plain: string;
 }
 
-/** Seals a private key for storage in a computation. No key: ''. */
+/** No key: ''. */
 export type SealKey = (given: KeyToSeal) => Promise<StoredKey | ''>;
 
-/** Opens the private key of a computation. No key: ''. */
+/** No key: ''. */
 export type OpenKey = (computationId: string, stored: StoredKey | '') => Promise<string>;
 
 export function digestOfKey(plain: string): string {
   return createHash('sha256').update(plain).digest('base64url');
 }
 
-/** Returns the attributes that store a sealed key. */
 export function sealedKeyAttributes({ sealed, digest }: StoredKey): v.InferOutput<typeof sealedAttributes> {
   return { sealed_key: sealed, key_digest: digest };
 }
 
-/** Reads the key of an item. '': it has none. @throws Error if it is invalid */
+/** @returns '' without a key */
 export function storedKeyOf(item: Item | undefined): StoredKey | '' {
   if (item?.['sealed_key'] === undefined) return '';
   const { sealed_key, key_digest } = v.parse(sealedAttributes, item);

@@ -26,7 +26,7 @@ export interface ComputationToChange {
 
 type RowToChange = Pick<ComputationToChange, 'domain' | 'row'>;
 
-/** Returns the keys of the items that parseToChange parses, in this order. @throws ServiceError `not_found` as computationKey does */
+/** The items that parseToChange parses. @throws ServiceError `not_found` as computationKey does */
 export function keysToChange(domain: string, id: string): [RowKey, Key] {
   return [computationKey(domain, id), journalKeys.head(id)];
 }
@@ -36,12 +36,11 @@ export function parseToChange(domain: string, id: string, [row, head]: (Item | u
   return { domain, row: parseComputation(row, id), head: parseHead(head) };
 }
 
-/** Reads with readSettled, so that no item read afterwards is older than the row. One round trip. @throws ServiceError `not_found` */
+/** No item read afterwards is older than the row. One round trip. @throws ServiceError `not_found` */
 export async function readToChange(table: Table, domain: string, id: string): Promise<ComputationToChange> {
   return parseToChange(domain, id, await readSettled(table, keysToChange(domain, id)));
 }
 
-/** The event that records each status. */
 const entryEvents = {
   created: { event_type: 'created', status: 'success' },
   running: { event_type: 'started', status: 'success' },
@@ -59,7 +58,7 @@ export interface Entry {
   now: string;
 }
 
-/** Adds a new computation: its row, list entry, statistics and `created` event. */
+/** Adds the row, the list entry, the statistics and the event `created`. */
 export async function addComputation(
   table: Table,
   transaction: Transaction,
@@ -75,10 +74,7 @@ export async function addComputation(
   await recordEntry(table, transaction, { domain, row, head: parseHead(undefined) }, [change], entry);
 }
 
-/**
- * Sets `run` as the latest run and takes over its status. Changes row, list, statistics and journal together.
- * @param runChange the run's own change in the list of runs
- */
+/** Sets the latest run and takes over its status. @param runChange the run's own change in the list of runs */
 export async function enterStatus(
   table: Table,
   transaction: Transaction,
@@ -92,7 +88,6 @@ export async function enterStatus(
   await recordEntry(table, transaction, { ...computation, row }, [change, runChange], entry);
 }
 
-/** Adds the new status to the lists, the statistics and the journal. */
 async function recordEntry(
   table: Table,
   transaction: Transaction,
@@ -143,7 +138,7 @@ export function changeInputs(
   changeRow(transaction, computation, { dataset_count: computation.row.dataset_count + addedDatasets });
 }
 
-/** Like changeInputs, and records an event. @returns the number of the event in the journal */
+/** Like changeInputs, with an event. @returns the number of the event */
 export async function changeInputsWithEvent(
   table: Table,
   transaction: Transaction,
@@ -166,14 +161,14 @@ export async function recordEvents(
   await append(table, transaction, computation, events, now);
 }
 
-/** Makes the transaction fail with StaleReadError if the computation has been deleted. */
+/** The transaction fails with StaleReadError if the computation has been deleted. */
 export function assertExists(transaction: Transaction, domain: string, id: string): void {
   const Key = keyToWrite(computationKey(domain, id));
   const check = { Key, ConditionExpression: 'id = :id', ExpressionAttributeValues: { ':id': id } };
   transaction.add({ check, otherwise: new StaleReadError() });
 }
 
-/** Removes a computation from all reads: its row, list entry and journal head. The purge removes the rest. */
+/** Removes the row, the list entry and the journal's head. The purge removes the rest. */
 export function removeComputation(transaction: Transaction, { domain, row }: RowToChange): void {
   transaction.add(
     { delete: { Key: keyToWrite(computationKey(domain, row.id)), ...unchanged(row) }, otherwise: new StaleReadError() },
@@ -183,7 +178,7 @@ export function removeComputation(transaction: Transaction, { domain, row }: Row
   recordInList(transaction, { domain, row: { ...row, version: row.version + 1 } }, { changes: [change] });
 }
 
-/** Replaces the users whom a computation names as result consumers. Adds nothing if they stay the same. */
+/** Adds nothing if they stay the same. */
 export function replaceConsumers(
   transaction: Transaction,
   { domain, id }: { domain: string; id: string },
@@ -214,7 +209,6 @@ async function append(
   return appended.head.count;
 }
 
-/** Returns the change of a computation in the list of computations. */
 function listChange(
   { domain, row: { id, owner } }: RowToChange,
   change: { before?: ComputationStatus; now?: ComputationStatus; groupBefore?: string },

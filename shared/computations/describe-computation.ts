@@ -47,17 +47,14 @@ export async function readToDescribe(
   return { row, definition };
 }
 
-/**
- * Covers the configuration and the links themselves, because a reader can see the row after a change and the other items before it.
- * The digest of the private key stands for the key.
- */
+/** Covers configuration and links themselves: a reader can see the row after a change and the other items before it. */
 export function computationEtag(caller: Caller, row: StoredComputation, definition: Definition): string {
   const { server_key } = definition.agent_config;
   const digest = server_key === '' ? '' : server_key.digest;
   return etagOf(v.parse(computationSchema, describeComputation(row, definition, { caller, server_key: digest })));
 }
 
-/** The entity tag of the row alone (`peek=true`). Covers the version, which stands for everything unseen. */
+/** Of the row alone. Covers the version, which stands for everything unseen. */
 export function peekEtag(row: StoredComputation): string {
   return etagOf([rowOf(row), row.version]);
 }
@@ -100,8 +97,8 @@ export async function describeToCaller(table: Table, open: OpenKey, request: Req
 }
 
 /**
- * Adds the current `server_key` to a computation that was kept without it, if the computation still exists and the caller may read
- * the key now. One round trip, and a call of KMS if there is a key.
+ * Adds the current `server_key` to a kept answer, if the computation still exists and the caller may read the key now. One round
+ * trip, and a call of KMS if there is a key.
  */
 export async function withCurrentServerKey(
   computation: Computation,

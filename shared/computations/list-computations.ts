@@ -8,7 +8,7 @@ import { type computationRow, storedComputation } from './computation.ts';
 
 export type ComputationRow = v.InferOutput<typeof computationRow>;
 
-/** Reads a page of the domain's computations, newest first, and the exact total. See readPage for its cost. */
+/** Newest first. See readPage for the cost. */
 export async function listComputations(
   table: Table,
   domain: string,

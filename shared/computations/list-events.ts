@@ -31,7 +31,7 @@ interface EventListQuery extends EventQuery {
 interface EventList extends EventPage, Paging {}
 
 /**
- * Lists the matching events of a computation, newest first, or those after an event, oldest first.
+ * Lists events, newest first, or those after an event, oldest first.
  * @param wait used only with `after`
  * @throws ServiceError `not_found`; `invalid_request` if `from`, `to` or `after` is invalid, or parameters do not go together
  */
@@ -97,7 +97,7 @@ export async function watchEvents(
   return { events, total };
 }
 
-/** A run has no event before its start, so the index segments of earlier runs need not be read. */
+/** So that the index segments of earlier runs are not read. */
 function sinceStartOf({ started_at }: Run, filter: EventFilter): EventFilter {
   return { ...filter, from: laterOf(filter.from ?? started_at, started_at) };
 }

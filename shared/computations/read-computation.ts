@@ -20,7 +20,7 @@ export function computationKey(domain: string, id: string): RowKey {
   return listKeys.row(lists.computations(domain), computationNumber(id));
 }
 
-/** @returns undefined if the row is missing or belongs to another computation */
+/** @returns undefined if the row is missing or another computation's */
 export function findComputation(item: Item | undefined, id: string): StoredComputation | undefined {
   return item?.['id'] === id ? parseStored(storedComputation, item, 'computation') : undefined;
 }
@@ -41,7 +41,7 @@ const linkSchema = v.object({
   asset_id: v.string(),
   file_name: v.string(),
   asset_type: v.picklist(assetTypes),
-  /** The number of the event that recorded the link. Datasets are sorted by it. */
+  /** The number of the event that recorded the link. */
   linked_as: v.number(),
 });
 export type Link = v.InferOutput<typeof linkSchema>;
@@ -58,7 +58,7 @@ export interface Definition {
   datasets: Link[];
 }
 
-/** Parses the items under the computation's `part#` keys. */
+/** @param items those under `part#` */
 export function parseDefinition(items: Item[]): Definition {
   const links = items.filter((item) => 'asset_id' in item).map((item) => parseStored(linkSchema, item, 'link'));
   const config = items.find((item) => 'agent_config' in item);
@@ -71,7 +71,7 @@ export function parseDefinition(items: Item[]): Definition {
   };
 }
 
-/** One round trip. The limits keep a definition below 1 MB, the most that one query reads. */
+/** One round trip: the limits keep a definition below the 1 MB of a query. */
 export async function readDefinition(table: Table, id: string): Promise<Definition> {
   return parseDefinition(await queryPrefix(table, computationKeys.partition(id), computationKeys.prefixes.part));
 }

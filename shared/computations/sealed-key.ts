@@ -4,16 +4,15 @@ import type { Kms } from '../runtime/kms.ts';
 import { digestOfKey, type KeyToSeal, type StoredKey } from './agent-config.ts';
 
 /**
- * A sealed key is envelope encryption: base64 of the length of the encrypted data key (2 bytes, big-endian), the data key encrypted
- * by the stage's key in KMS, the nonce (12 bytes), the tag (16 bytes), and the text by AES-256-GCM. KMS binds the data key to
- * the computation, so that a sealed key copied into another computation does not open.
+ * A sealed key: base64 of the length of the encrypted data key (2 bytes, big-endian), that key, the nonce, the tag, and the text by
+ * AES-256-GCM. KMS binds the data key to the computation, so that a seal does not open in another one.
  */
 const cipher = 'aes-256-gcm';
 const lengthBytes = 2;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Seals a key for storage. One call of KMS, none without a key. */
+/** One call of KMS, none without a key. */
 export async function sealKey(kms: Kms, { computationId, plain }: KeyToSeal): Promise<StoredKey | ''> {
   if (plain === '') return '';
   const dataKey = await kms.newDataKey(environment().SEALING_KEY_ARN, contextOf(computationId));
@@ -26,7 +25,7 @@ export async function sealKey(kms: Kms, { computationId, plain }: KeyToSeal): Pr
   return { digest: digestOfKey(plain), sealed };
 }
 
-/** Returns the key in plain text. One call of KMS, none without a key. @throws Error if it was sealed for another computation */
+/** One call of KMS, none without a key. @throws Error if the key was sealed for another computation */
 export async function openKey(kms: Kms, computationId: string, kept: StoredKey | ''): Promise<string> {
   if (kept === '') return '';
   const bytes = Buffer.from(kept.sealed, 'base64');

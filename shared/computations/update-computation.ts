@@ -38,7 +38,7 @@ interface Updated {
   permitted: Permitted;
 }
 
-/** Called with the current computation. Returns what to write, or throws to refuse the request. */
+/** Returns what to write, or throws to refuse the request. */
 export type DecideUpdate = (current: StoredComputation, definition: Definition) => Replacement;
 
 interface UpdateRequest extends AnsweredRequest {
@@ -47,7 +47,7 @@ interface UpdateRequest extends AnsweredRequest {
   by: string;
   /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** Seals a private key. Called only if the key differs from the stored one. */
+  /** Called only if the key differs from the stored one. */
   seal: SealKey;
   decide: DecideUpdate;
 }
@@ -91,7 +91,7 @@ async function configToStore(
   { server_key: stored }: StoredAgentConfig,
   seal: (plain: string) => ReturnType<SealKey>,
 ): Promise<StoredAgentConfig> {
-  const isSame = stored !== '' && stored.sealed !== undefined && stored.digest === digestOfKey(given.server_key);
+  const isSame = stored !== '' && stored.digest === digestOfKey(given.server_key);
   return { ...given, server_key: isSame ? stored : await seal(given.server_key) };
 }
 

@@ -19,7 +19,7 @@ import {
 } from '../table/keys.ts';
 import { queryBetween, queryPartition, queryPrefix, type Item, type QueryOptions, type Table } from '../table/table.ts';
 import { deleteAny } from '../table/writes.ts';
-import { mirrorsOf } from '../todo/participation.ts';
+import { participationKeys } from '../todo/participation.ts';
 import { ownerOfContent } from '../assets/content-store.ts';
 
 /** Keys of items, some at a time. What one item names of others comes before that item, so a walk may be interrupted and repeated. */
@@ -38,7 +38,7 @@ export async function* belongingsOfComputation(
 ): Keys {
   const uses = await queryPrefix(table, runKeys.partition(id), runKeys.prefixes.use);
   yield* pagesOf(uses.map((use) => assetKeys.use(String(use['asset_id']), String(use['run_id']))));
-  yield* pagesOf(mirrorsOf({ domain, id, owner }, await queryPartition(table, computationKeys.partition(id))));
+  yield* pagesOf(participationKeys({ domain, id, owner }, await queryPartition(table, computationKeys.partition(id))));
   for (const partition of [computationKeys, journalKeys, runKeys]) yield* keysIn(table, partition.partition(id));
 }
 

@@ -34,12 +34,10 @@ export interface Append {
 }
 
 /**
- * Returns the at most 53 actions that append 1 to 50 events to a journal. Their timestamp is `now`, or the last event's if that is
- * later. Texts that events are filtered by must not exceed 255 bytes, so that an index segment stays far below 400 KB.
- *
- * If another append came first, the transaction fails with StaleReadError. The head of a deleted journal looks empty, so the
- * transaction must also assert that the computation exists.
- * @param head as it was read
+ * Returns the at most 53 actions that append 1 to 50 events. Their timestamp is `now`, or the last event's if that is later. Texts
+ * that events are filtered by must not exceed 255 bytes, so that an index segment stays below 400 KB. The transaction fails with
+ * StaleReadError if another append came first. It must also assert that the computation exists: the head of a deleted journal looks
+ * empty.
  */
 export async function appendEvents(
   table: Table,
@@ -79,7 +77,7 @@ export async function appendEvents(
   };
 }
 
-/** Returns whether the next append also writes an index segment for the events that no segment covers yet. */
+/** Whether the next append also writes an index segment. */
 export function isSealDue(head: JournalHead): boolean {
   return head.count - head.sealed >= eventsPerSegment || head.unsealed_bytes >= bytesPerSegment;
 }

@@ -2,7 +2,7 @@ import { invalid } from '../runtime/errors.ts';
 import type { Event } from './event.ts';
 import { type Facet, facetOf, facets, type Segment, timestampsOf } from './segment.ts';
 
-/** The filters as clients send them. `from` and `to` are RFC 3339 or Unix seconds, both inclusive. */
+/** As clients send them: `from` and `to` are RFC 3339 or Unix seconds. */
 export type EventQuery = { [filter in Facet | 'from' | 'to']?: string | undefined };
 
 /** @throws ServiceError `invalid_request` if `from` or `to` is invalid */
@@ -55,7 +55,7 @@ function millisecondsOf(fraction: string, bound: 'from' | 'to'): number {
   return Number(fraction.slice(0, 3).padEnd(3, '0')) + (bound === 'from' && isFiner ? 1 : 0);
 }
 
-/** The conditions that listed events must all match. `from` and `to` are inclusive timestamps of the service. */
+/** All conditions must hold. `from` and `to` are inclusive. */
 export type EventFilter = { [name in Facet | 'from' | 'to']?: string | undefined };
 
 export function filtersFacets(filter: EventFilter): boolean {

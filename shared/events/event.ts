@@ -19,7 +19,6 @@ export type AdministrativeEvent = (typeof administrativeEvents)[number];
 
 const ownEvents = new Set<string>([...lifecycleEvents, ...administrativeEvents]);
 
-/** Returns whether only the service records events of this type. */
 export function isOwnEvent(eventType: string): boolean {
   return ownEvents.has(eventType);
 }
@@ -32,7 +31,6 @@ export const detailsLimitInBase64 = Math.ceil(detailsLimit / 3) * 4;
 
 const inCode = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
 
-/** An event as the API returns it. */
 export const eventSchema = v.pipe(
   v.object({
     id: v.pipe(
@@ -104,7 +102,7 @@ interface EventFields {
   details: Record<string, unknown> | Uint8Array;
 }
 
-/** An event that a CVM reported, with the agent's own name for it. */
+/** With the agent's own name for it. */
 export interface ReportedEvent extends EventFields {
   event_type: string;
   originator: Reporter;
@@ -112,10 +110,10 @@ export interface ReportedEvent extends EventFields {
   lifecycle: boolean;
 }
 
-/** An event of the service. Its originator is a user or `system`. */
+/** Its originator is a user or `system`. */
 export type OwnEvent = EventFields & { originator: string } & (
     { event_type: LifecycleEvent; lifecycle: true } | { event_type: AdministrativeEvent; lifecycle: false }
   );
 
-/** An event to record. The service assigns its identifier, number and timestamp. */
+/** The service assigns identifier, number and timestamp. */
 export type NewEvent = OwnEvent | ReportedEvent;

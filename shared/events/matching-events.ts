@@ -87,7 +87,7 @@ async function matchingEvents(
   return { events: events.map(publicEvent), total };
 }
 
-/** Reads the events that no index segment covers yet: at most 256 events or 128 KiB, plus one append. */
+/** The events that no index segment covers yet: at most 256 or 128 KiB, plus one append. */
 function readTail(table: Table, computationId: string, head: JournalHead): Promise<StoredEvent[]> {
   return readNumberRange(table, computationId, { from: head.sealed + 1, to: head.count });
 }
@@ -95,10 +95,7 @@ function readTail(table: Table, computationId: string, head: JournalHead): Promi
 const within = (events: StoredEvent[], { from, to }: NumberRange) =>
   events.filter(({ number }) => number >= from && number <= to);
 
-/**
- * Finds the numbers of the events from `from` to `to` by two parallel look-ups, because timestamps never decrease. Each reads one
- * segment, or the tail if the bound is newer than the segments.
- */
+/** Two parallel look-ups, each of one segment or the tail: timestamps never decrease. */
 async function numbersBetween(
   table: Table,
   computationId: string,

@@ -14,9 +14,8 @@ export interface Paging {
 }
 
 /**
- * Reads a page of the events that match, newest first. Page and total show the moment of a strongly consistent read of the head.
- * Retries if an append is only partly visible. Sequential round trips: 1 for the newest events, 2 for other pages, 3 for pages with
- * a filter that are older than the tail.
+ * Reads a page, newest first. Page and total show the same moment. Retries if an append is only partly visible. Sequential round
+ * trips: 1 for the newest events, 2 for other pages, 3 for filtered pages older than the tail.
  * @throws ServiceError `not_found` if the journal was deleted in the meantime
  * @throws Error if the journal is damaged
  */
@@ -37,7 +36,7 @@ const newestFirst =
     return { start: Math.max(0, end - limit), end };
   };
 
-/** One query also returns the total, the newest event's number. */
+/** The total is the newest event's number. */
 async function newestEvents(table: Table, computationId: string, limit: number): Promise<EventPage> {
   const partition = journalKeys.partition(computationId);
   const items = await queryPrefix(table, partition, journalKeys.prefixes.event, { limit, newestFirst: true });
@@ -53,14 +52,14 @@ export interface Continuation {
   after: number;
 }
 
-/** A page of a journal that had `count` events when it was read. */
+/** `count`: of the journal when it was read. */
 export interface EventsAfter extends EventPage {
   count: number;
 }
 
 /**
- * Reads the first events that match after an event, oldest first, and the total of all that match, both as of `head`. If an append
- * is only partly visible, reads the head again. Sequential round trips: 1, with a filter 2. Throws as readEvents does.
+ * Reads the first matching events after an event, oldest first, and the total of all that match, both as of `head`, which is read
+ * again if an append is only partly visible. Sequential round trips: 1, with a filter 2. Throws as readEvents does.
  */
 export async function readEventsAfter(
   table: Table,
@@ -88,8 +87,8 @@ const following =
 const mostReadDirectly = 100;
 
 /**
- * Continues an empty page: returns it as it is if nothing was recorded since, else what readEventsAfter would return now. Costs half
- * a read unit if nothing was recorded. The head is read eventually consistent: events may be seen a moment late, but none is skipped.
+ * Continues an empty page. Costs half a read unit if nothing was recorded since. The head is read eventually consistent: events may
+ * be seen a moment late, but none is skipped.
  * @throws ServiceError `not_found` if the journal was deleted in the meantime
  */
 export async function readNewEvents(
@@ -129,8 +128,7 @@ export interface JournalPosition {
 }
 
 /**
- * Finds the event with this identifier. An empty identifier is the position before the first event. One round trip, three read units at
- * most for small events.
+ * @param eventId '' is the position before the first event
  * @returns undefined if it is no event of this journal
  */
 export async function findPosition(table: Table, computationId: string, eventId: string): Promise<JournalPosition | undefined> {

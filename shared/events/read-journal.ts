@@ -13,7 +13,7 @@ export interface NumberRange {
 }
 
 /**
- * Reads a range of events, oldest first. The range must exist according to the journal's head.
+ * Reads events that exist according to the journal's head, oldest first.
  * @throws ServiceError `not_found` if the journal was deleted in the meantime
  * @throws JournalGapError if an event is missing
  * @throws Error if an event is damaged
@@ -78,7 +78,6 @@ export async function withoutGaps<Result>(table: Table, read: (attempt: number) 
   }
 }
 
-/** An event's position in the order of the segments' keys. */
 interface SegmentPosition {
   at: string;
   number: number;
@@ -88,8 +87,8 @@ const beforeAll = 0;
 const afterAll = 999_999_999_999;
 
 /**
- * Reads the segments that can contain events of a time range, as of `head`, oldest first. Reads the stretches between the head's
- * marks in parallel, because one query returns at most 1 MB.
+ * Reads the segments that can contain events of a time range, oldest first. Reads the stretches between the head's marks in
+ * parallel, because one query returns at most 1 MB.
  * @throws ServiceError `not_found` if the journal was deleted in the meantime
  * @throws Error if a segment is missing or damaged
  */

@@ -20,7 +20,7 @@ const segmentSchema = v.object({
   timestamp: storedBytes,
 });
 
-/** An index segment: a compressed column for each facet of the events `first_number` to `last_number`. */
+/** A compressed column for each facet of the events `first_number` to `last_number`. */
 export type Segment = v.InferOutput<typeof segmentSchema>;
 
 /** Checked by one function, because a filter reads hundreds of thousands of them. */

@@ -68,7 +68,7 @@ function hexOf(bytes: Uint8Array | undefined): string {
   return bytes ? Buffer.from(bytes).toString('hex') : '';
 }
 
-/** The names of the attributes, and those of a fixed size. The domain counts as 16 bytes. */
+/** The attributes' names, those of a fixed size, and 16 bytes for the domain. */
 const overheadInBytes = 360;
 
 /** @returns approximately */
@@ -84,16 +84,16 @@ export const segmentMarksSchema = v.object({
   bytesSinceLast: v.number(),
 });
 
-/** Divides the index segments into at most 16 stretches of about the same size, which are read in parallel. */
+/** Divides the index segments into stretches of about the same size. */
 export type SegmentMarks = v.InferOutput<typeof segmentMarksSchema>;
 
-/** A stretch of this size stays below 1 MB, the most that one query reads. */
+/** Below the 1 MB that one query reads. */
 const firstStrideInBytes = 768 * 1024;
 const maxMarks = 16;
 
 export const noMarks: SegmentMarks = { ends: [], strideInBytes: firstStrideInBytes, bytesSinceLast: 0 };
 
-/** Returns the marks after one more segment. If there are too many, removes every second one and doubles the stride. */
+/** If there are too many, removes every second mark and doubles the stride. */
 export function markSegment(marks: SegmentMarks, end: { at: string; number: number }, bytes: number): SegmentMarks {
   const bytesSinceLast = marks.bytesSinceLast + bytes;
   if (bytesSinceLast < marks.strideInBytes) return { ...marks, bytesSinceLast };

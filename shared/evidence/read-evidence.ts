@@ -98,7 +98,7 @@ async function makeStatement(
   });
 }
 
-/** Reads an event of which each run has one. @param since not later than the event */
+/** @param since not later than the event, of which each run has one */
 async function readEventOf(table: Table, run: Run, event_type: string, since: string): Promise<Event> {
   const filter = { run_id: run.id, event_type, from: since };
   const { events } = await readEvents(table, run.computation_id, filter, { limit: 1, offset: 0 });
@@ -114,7 +114,7 @@ const storedEvidence = v.object({
   key_id: v.string(),
 });
 
-/** Fails with StaleReadError if there is evidence of the run already. The deflated text fits into an item, because the snapshot does. */
+/** Fails with StaleReadError if there is evidence of the run already. */
 function putEvidence(
   { computationId, runId }: { computationId: string; runId: string },
   { text, signature, key_id }: Signature & { text: string },

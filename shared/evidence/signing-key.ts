@@ -11,7 +11,7 @@ export interface Signature {
   key_id: string;
 }
 
-/** Signs a text by ES256 with the stage's signing key. At most two calls of KMS. */
+/** Signs by ES256. At most two calls of KMS. */
 export async function sign(kms: Kms, text: string): Promise<Signature> {
   const KeyId = environment().SIGNING_KEY_ARN;
   const publicKey = await readPublicKey(kms, KeyId);
@@ -22,7 +22,7 @@ export async function sign(kms: Kms, text: string): Promise<Signature> {
   return { signature, key_id: publicKey.kid };
 }
 
-/** Reads the public keys that the stage publishes: the signing key and all keys that signed before it. */
+/** The signing key and all keys that signed before it. */
 export async function readPublishedKeys(kms: Kms): Promise<PublicJwk[]> {
   const arns = environment().PUBLISHED_KEY_ARNS.split(',');
   return await Promise.all(arns.map((arn) => readPublicKey(kms, arn)));

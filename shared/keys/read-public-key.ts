@@ -1,7 +1,7 @@
 import { InvalidKeyError, parsePublicKey } from 'computation-management-formats/public-key';
 import { invalid } from '../runtime/errors.ts';
 
-/** Parses a public key that a caller sent. @throws ServiceError `invalid_request` at `pointer` that says what was expected */
+/** @throws ServiceError `invalid_request` at `pointer` that says what was expected */
 export function readPublicKey(encoded: string, pointer: string): ReturnType<typeof parsePublicKey> {
   try {
     return parsePublicKey(encoded);
@@ -11,7 +11,7 @@ export function readPublicKey(encoded: string, pointer: string): ReturnType<type
   }
 }
 
-/** Like readPublicKey, but returns base64 of a DER SubjectPublicKeyInfo. An empty text means no key and stays empty. */
+/** @returns base64 of a DER SubjectPublicKeyInfo, '' for '' */
 export function readOptionalKey(encoded: string, pointer: string): string {
   return encoded === '' ? '' : readPublicKey(encoded, pointer).spki.toString('base64');
 }

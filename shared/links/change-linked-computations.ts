@@ -12,14 +12,14 @@ import { readLinkedComputations, readLinkedIds, readRows } from './linked-comput
 /** More are changed after the transaction that changes the asset. */
 const computationsPerTransaction = 80;
 
-/** After this time, every start that read the asset before the change has ended: it takes up to 5 seconds, its last write a little longer. */
+/** A start takes up to 5 seconds, its last write a little longer. */
 const startsEndWithinMilliseconds = 2 * maxTimeInMilliseconds;
 
-/** The longest time from the start of a request, which the asset stores, to its change of the asset. */
+/** From the start of a request, which the asset stores, to its change of the asset. */
 const changedWithinMilliseconds = maxTimeInMilliseconds;
 
 /**
- * Changes the inputs of the computations that an asset is linked to, so that no run starts with the asset as it was before.
+ * Makes sure that no run starts with the asset as it was before.
  * @returns the computations that did not fit into the transaction, for changeInputsLater
  */
 export async function changeInputsOfLinked(
@@ -36,8 +36,7 @@ export async function changeInputsOfLinked(
 }
 
 /**
- * Changes the inputs of computations after the transaction that changed an asset, before the request is answered. Ends after 10
- * seconds at the latest, when no start is left that read the asset before. Safe to repeat.
+ * Ends after 10 seconds at the latest, when no start is left that read the asset before its change. Safe to repeat.
  * @throws ServiceError `unavailable`
  */
 export async function changeInputsLater(table: Table, domain: string, computationIds: string[]): Promise<void> {
@@ -56,8 +55,8 @@ export async function changeInputsLater(table: Table, domain: string, computatio
 }
 
 /**
- * Completes what the update of an asset may have left undone, if a start may still have read the asset before.
- * @param times.changedAt the time at which the request began that changed the asset
+ * Completes what an update may have left undone, if a start may still have read the asset before.
+ * @param times.changedAt when the request began that changed the asset
  * @throws ServiceError `unavailable`
  */
 export async function completeChangeOfLinked(
@@ -71,7 +70,7 @@ export async function completeChangeOfLinked(
   if (ids.length > computationsPerTransaction) await changeInputsLater(table, domain, ids);
 }
 
-/** One transaction changes all links, with three actions for each. */
+/** One transaction changes all, with three actions for each. */
 const maxLinksToRename = 30;
 
 export function isRenamed(from: StoredAsset, to: StoredAsset): boolean {
@@ -79,7 +78,6 @@ export function isRenamed(from: StoredAsset, to: StoredAsset): boolean {
 }
 
 /**
- * Moves the links of an asset to its new name and type.
  * @throws ServiceError `conflict` if the asset has more than 30 links, or if a computation already has an algorithm or a dataset
  * with this file name; `too_large` if a computation has too many datasets
  */

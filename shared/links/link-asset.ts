@@ -52,7 +52,7 @@ export interface LinkRequest extends AnsweredRequest {
   by: string;
   /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** Called with the current asset and computation. Throws to refuse the request. */
+  /** Throws to refuse the request. */
   permit: (asset: StoredAsset, computation: StoredComputation) => Permitted;
 }
 
@@ -97,7 +97,7 @@ export function refuseBeyondLimit(computation: StoredComputation): void {
   throw new ServiceError('too_large', `A computation can have at most ${datasetsPerComputation} datasets. Unlink one first.`);
 }
 
-/** The refusal to link an asset, or to change its name or type. @param computation the subject of the sentence */
+/** @param computation the subject of the sentence */
 export function placeTaken({ asset_type, file_name }: StoredAsset, computation = 'The computation'): ServiceError {
   return asset_type === 'algorithm'
     ? conflict('second_algorithm', `${computation} already has an algorithm. Unlink it first.`)
@@ -187,10 +187,7 @@ function keepForRun(
   );
 }
 
-/**
- * Adds a computation to the list of those that an asset is linked to.
- * @param computation.version after the change
- */
+/** @param computation.version after the change */
 function addToLinked(transaction: Transaction, assetId: string, { id, version }: { id: string; version: number }): void {
   const list = indexedLists.linkedComputations(assetId);
   const resource = computationNumber(id);
@@ -205,7 +202,6 @@ async function isInLinked(table: Table, assetId: string, computationId: string):
 }
 
 /**
- * Removes a computation from the list.
  * @param removed.version after the change; `lastVersion` if the computation is deleted
  * @param otherwise thrown if it is not in the list. Default: ConditionFailedError.
  */

@@ -28,11 +28,7 @@ export async function readRows(table: Table, domain: string, ids: string[]): Pro
   return ids.flatMap((id, index) => findComputation(items[index], id) ?? []);
 }
 
-/**
- * Reads a page of the computations that an asset is linked to, newest first, and the exact total. Takes one more round trip
- * than readPage, for the computations' rows.
- * @throws ServiceError `not_found`
- */
+/** Newest first. One more round trip than readPage. @throws ServiceError `not_found` */
 export async function listLinkedComputations(
   table: Table,
   domain: string,

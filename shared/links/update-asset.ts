@@ -27,13 +27,12 @@ interface UpdateRequest extends AnsweredRequest {
   domain: string;
   id: string;
   given: AssetReplacement;
-  /** The user who makes the change. */
   by: string;
   /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** Called with the current asset. Throws to refuse the request. */
+  /** Throws to refuse the request. */
   permit: (asset: StoredAsset) => Permitted;
-  /** Returns whether the request's If-Match names this state. Omit without the header. */
+  /** Whether the request's If-Match names this state. Omit without the header. */
   matchesIfMatch?: ((asset: StoredAsset) => boolean) | undefined;
 }
 
@@ -126,7 +125,7 @@ function isOtherInput(before: StoredAsset, after: StoredAsset): boolean {
   return before.checksum !== after.checksum || before.user_key !== after.user_key || before.use !== after.use;
 }
 
-/** Returns whether the same request may have changed an input before. The asset does not show it any more. */
+/** Whether the same request may have changed an input before, which the asset does not show any more. */
 function mayChangeInputs({ asset, checksum, user_key, use }: AssetReplacement): boolean {
   return [asset, checksum, user_key, use].some((value) => value !== undefined);
 }

@@ -90,7 +90,6 @@ export interface Inputs {
   algorithm: StoredAsset | undefined;
   /** In the order in which they were linked. */
   datasets: StoredAsset[];
-  /** The keys that participants uploaded to the computation. */
   keys: ParticipantKey[];
   /** The only result consumers in addition to the owner. Empty: not limited. */
   consumers: string[];
@@ -141,10 +140,7 @@ export function assetsOf({ algorithm, datasets }: Inputs): StoredAsset[] {
   return [...(algorithm ? [algorithm] : []), ...datasets];
 }
 
-/**
- * The keys of the owner and of the users whom the computation names. If it names none: of all who had the role result_consumer when
- * they uploaded their key.
- */
+/** If the computation names no consumers: all who had the role result_consumer when they uploaded their key. */
 export function resultConsumers({ computation, consumers, keys }: Inputs): ParticipantKey[] {
   const isNamed = (key: ParticipantKey) => (consumers.length > 0 ? consumers.includes(key.user_id) : key.is_consumer);
   return keys.filter((key) => key.user_id === computation.owner || isNamed(key)).sort(ownerFirst(computation.owner));

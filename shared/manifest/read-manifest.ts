@@ -13,7 +13,7 @@ import { buildManifest, type Inputs, type Manifest, manifestSchema } from './man
 import { parseApproval } from './stored-approval.ts';
 
 /**
- * Reads the parts of a computation, then its assets. A deleted asset counts as not linked. Two round trips.
+ * A deleted asset counts as not linked. Two round trips.
  * @param computation read before. Any later change of the inputs changes its `version`.
  */
 export async function readInputs(table: Table, domain: string, computation: StoredComputation): Promise<Inputs> {
@@ -57,7 +57,7 @@ export function inputsOf(computation: StoredComputation, parts: Parts, assetItem
   };
 }
 
-/** A manifest and its digest: the SHA3-256, hex, of its canonical JSON. */
+/** `digest`: SHA3-256, hex, of the canonical JSON. */
 interface DigestedManifest {
   manifest: Manifest;
   digest: string;

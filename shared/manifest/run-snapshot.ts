@@ -18,7 +18,6 @@ import type { Transaction } from '../table/transaction.ts';
 import { manifestSchema } from './manifest.ts';
 import { mostCvms } from './stored-approval.ts';
 
-/** An asset that a run uses, as it was when the run started. */
 const assetOfRun = v.pipe(
   v.object({
     id: v.pipe(shownText(36), v.description('The identifier of the asset.'), v.metadata({ format: 'uuid' })),
@@ -30,7 +29,6 @@ const assetOfRun = v.pipe(
   v.description('An asset as it was when the run started.'),
 );
 
-/** An approval that counted when the run started. */
 const approvalOfRun = v.pipe(
   v.object({
     user: v.pipe(shownText(255), v.description('The user who approved.')),
@@ -60,10 +58,7 @@ const approvalOfRun = v.pipe(
 );
 export type ApprovalOfRun = v.InferOutput<typeof approvalOfRun>;
 
-/**
- * What a run was started with, without the agent's private key, which is stored apart. Later changes of the computation do not affect
- * it.
- */
+/** The agent's private key is stored apart. */
 export const storedSnapshot = v.object({
   manifest: manifestSchema,
   agent_config: v.object(agentConfigEntries),

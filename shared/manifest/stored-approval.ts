@@ -20,7 +20,7 @@ const storedApproval = v.object({
   key: v.nullable(v.string()),
   approved_at: v.string(),
 });
-/** The last approval that a user gave, as it is stored. */
+/** The last one that a user gave. */
 export type StoredApproval = v.InferOutput<typeof storedApproval>;
 
 export function parseApproval(item: Item): StoredApproval {

@@ -5,7 +5,7 @@ import { type Item, queryBetween, type Table } from '../table/table.ts';
 
 /** How a user takes part in a computation. */
 export interface Participation {
-  /** The number of the computation. */
+  /** Its number. */
   computation: number;
   /** As the owner, or as a consumer that the computation names. */
   isNamed: boolean;
@@ -23,8 +23,7 @@ export interface Participations {
 const mostItems = 1_000;
 
 /**
- * Reads the newest computations in which a user takes part, newest first: `most`, or fewer if more than 1,000 of the user's assets
- * and keys are in them. One round trip.
+ * Reads `most` computations, newest first, or fewer if more than 1,000 of the user's assets and keys are in them. One round trip.
  * @param before only computations with a smaller number
  */
 export async function readParticipations(
@@ -51,17 +50,14 @@ export async function readParticipations(
   return { participations, next: areMore ? participations.at(-1)?.computation : undefined };
 }
 
-interface Mirrored {
+interface Participated {
   domain: string;
   id: string;
   owner: string;
 }
 
-/**
- * Returns the keys of the items at `userKeys` that mirror a computation.
- * @param items those at `computationKeys`
- */
-export function mirrorsOf({ domain, id, owner }: Mirrored, items: Item[]): Key[] {
+/** Returns the keys of the items that readParticipations reads of a computation. @param items those at `computationKeys` */
+export function participationKeys({ domain, id, owner }: Participated, items: Item[]): Key[] {
   const number = computationNumber(id);
   const mirrors = items.flatMap(({ sk, created_by, asset_id, consumers, user_id }): Key[] => {
     if (typeof created_by === 'string') return [userKeys.asset(domain, created_by, number, assetNumber(String(asset_id)))];

@@ -17,13 +17,10 @@ const mostAssets = 1_000;
 type Part = Pick<Todo, 'approvals' | 'keys'>;
 
 /**
- * Reads what waits for a user: approvals, keys and content. Examines the user's computations in parts of 100, newest first, until
- * both lists are full. Ends after 300 computations, or after the part with which it has read 1,000 assets. Up to four round trips
- * for each part.
- *
- * Costs about 1 read unit for each examined computation and each 4 KB of the user's own assets in them, and 1 for each 4 KB of parts
- * and each asset of those that may need an approval or a key: at most 600 for 100 computations with 3 assets each, 5,000 in the
- * worst case.
+ * Examines the user's computations in parts of 100, newest first, until both lists are full, but at most 300, and no further part
+ * after 1,000 assets. Up to four round trips for each part. Costs about 1 read unit for each examined computation and each 4 KB of
+ * the user's own assets, and 1 for each 4 KB of parts and each asset of those that may need an approval or a key: at most 600 for
+ * 100 computations with 3 assets each, 5,000 in the worst case.
  * @param at RFC 3339, UTC, milliseconds
  */
 export async function readTodo(table: Table, domain: string, userId: string, at: string): Promise<Todo> {
@@ -127,7 +124,7 @@ async function readAssets(table: Table, domain: string, numbers: number[]): Prom
   );
 }
 
-/** Returns whether the computation may need the user's approval or key, as far as its row and the user's own assets show. */
+/** As far as the row and the user's own assets show. */
 function mayWait(
   { isNamed, hasKey, assets }: Participation,
   { approval }: StoredComputation,
@@ -186,7 +183,6 @@ function waitsFor(inputs: Inputs, userId: string, at: string): WaitsFor {
   };
 }
 
-/** Whether the manifest, the computation's list of consumers or a signature needs the user's key. */
 function needsKey(inputs: Inputs, userId: string, missingKeys: string[]): boolean {
   if (missingKeys.includes(userId) || inputs.consumers.includes(userId)) return true;
   return inputs.computation.approval === 'all_signed' && neededApprovals(inputs).some(({ user }) => user === userId);
