@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startStack, type Stack } from '../../local/stack.ts';
-import { keyedNames } from '../support/keyed-requests.ts';
+import { keyedNames, type Steps, stepsOf } from '../support/keyed-requests.ts';
 import { callAs } from '../support/ready-computation.ts';
-import { stepsOf, type Steps } from '../support/keyed-steps.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { publicKey } from '../support/session.ts';
 

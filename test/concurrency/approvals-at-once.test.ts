@@ -16,9 +16,19 @@ import { updateAsset } from '../../shared/links/update-asset.ts';
 import { parseSnapshot, snapshotKeys } from '../../shared/manifest/run-snapshot.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 import { getItems } from '../../shared/table/table.ts';
-import { aDatasetOfBob, anApproval, aSharedComputation, type SharedComputation } from '../support/approvals.ts';
+import {
+  aComputation,
+  aDatasetOfBob,
+  allowed,
+  anApproval,
+  aRun,
+  aSharedComputation,
+  byAlice,
+  noKey,
+  type SharedComputation,
+  startStores,
+} from '../support/builders-store.ts';
 import { oneOf } from '../support/amounts.ts';
-import { aComputation, allowed, aRun, byAlice, startStores, noKey } from '../support/builders-store.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { beforeCall, beforeTheNextTransaction } from '../support/interleave.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';

@@ -8,12 +8,10 @@ import { startRun } from '../../shared/runs/start-run.ts';
 import { callAs, type Call } from '../support/ready-computation.ts';
 import { amount } from '../support/amounts.ts';
 import { readyComputations } from '../support/builders-ready-computations.ts';
-import { allowed, noKey } from '../support/builders-store.ts';
-import { computationFields } from '../support/computation-fields.ts';
+import { allowed, computationFields, noKey } from '../support/builders-store.ts';
 import type { Fault } from '../support/dynamodb-proxy.ts';
-import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
-import { reportId } from '../support/lifecycle-scenario.ts';
-import { startLifecycleStack } from '../support/lifecycle-stack.ts';
+import { inconsistencies, scan } from '../support/inconsistencies.ts';
+import { reportId, startLifecycleStack } from '../support/lifecycle-stack.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
 

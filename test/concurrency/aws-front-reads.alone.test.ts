@@ -22,7 +22,7 @@ import { transact } from '../../shared/table/transaction.ts';
 import { clockOfTests, ownerOf } from '../support/append-to-journal.ts';
 import { startAwsDynamoDb, type AwsDynamoDb } from '../support/aws-dynamodb/aws-dynamodb.ts';
 import { commandsOn } from '../support/aws-dynamodb/table-commands.ts';
-import { virtualClock } from '../support/aws-dynamodb/virtual-clock.ts';
+import { testClock } from '../support/test-clock.ts';
 import {
   allowed,
   aComputation,
@@ -33,13 +33,12 @@ import {
   type Stores,
   noKey,
 } from '../support/builders-store.ts';
-import { patientDeadline } from '../support/embedded-table.ts';
-import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
+import { documentAt, patientDeadline } from '../support/embedded-table.ts';
+import { inconsistencies, scan } from '../support/inconsistencies.ts';
 import { untilTestEnds } from '../support/patience.ts';
-import { documentAt } from '../support/document-at.ts';
 
 const domain = 'd1';
-const clock = virtualClock();
+const clock = testClock({ start: 0, speed: 0 });
 
 let engine: LocalDynamoDb;
 let front: AwsDynamoDb;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EventFilter } from '../../shared/events/event-filter.ts';
 import { findPosition, readEventsAfter, readNewEvents } from '../../shared/events/read-events.ts';
 import { anEvent, appendToJournal } from '../support/append-to-journal.ts';
-import { startAwsTable, type AwsTable } from '../support/aws-dynamodb/aws-table.ts';
+import { startAwsTable, type AwsTable } from '../support/aws-dynamodb/aws-dynamodb.ts';
 
 let aws: AwsTable;
 beforeAll(async () => {

@@ -5,13 +5,12 @@ import type { Table } from '../../shared/table/table.ts';
 import { callAs, type Call } from '../support/ready-computation.ts';
 import { startAwsDynamoDb, type AwsDynamoDb } from '../support/aws-dynamodb/aws-dynamodb.ts';
 import { readyComputations } from '../support/builders-ready-computations.ts';
-import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
-import { agentEvent } from '../support/lifecycle-scenario.ts';
+import { inconsistencies, scan } from '../support/inconsistencies.ts';
+import { agentEvent } from '../support/lifecycle-stack.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { repeating } from '../support/repeating-call.ts';
-import { slowClock } from '../support/slow-clock.ts';
-import { patientDeadline } from '../support/embedded-table.ts';
-import { documentAt } from '../support/document-at.ts';
+import { testClock } from '../support/test-clock.ts';
+import { documentAt, patientDeadline } from '../support/embedded-table.ts';
 
 const domain = 'front';
 const count = 24;
@@ -26,7 +25,7 @@ beforeAll(async () => {
   front = await startAwsDynamoDb(engine.endpoint, { transactionInMilliseconds: 15, betweenReadsInMilliseconds: 1 });
   vi.stubEnv('DYNAMODB_ENDPOINT', front.endpoint);
   const times = { acceptInSeconds: 600, silenceInSeconds: 600, runInSeconds: 600, stopInSeconds: 600 };
-  stack = await startStack({ port: 0, simulator: false, times, clock: slowClock() });
+  stack = await startStack({ port: 0, simulator: false, times, clock: testClock({ speed: 1 / 20 }) });
   direct = { name: stack.tableName, document: documentAt(engine.endpoint), deadline: patientDeadline };
   call = repeating(callAs(stack.baseUrl, await stack.token('alice', [`${domain}:administrator`, `${domain}:cvm`])));
 });

@@ -9,7 +9,7 @@ import { indexKeys } from '../../shared/table/keys.ts';
 import { queryPartition, type Table } from '../../shared/table/table.ts';
 import { amount } from '../support/amounts.ts';
 import { startAwsDynamoDb, type AwsDynamoDb } from '../support/aws-dynamodb/aws-dynamodb.ts';
-import { unitLimitsOfAws } from '../support/aws-dynamodb/unit-meter.ts';
+import { unitLimitsOfAws } from '../support/aws-dynamodb/limits.ts';
 import {
   aComputation,
   aReadyComputation,
@@ -19,9 +19,8 @@ import {
   startStores,
   type Stores,
 } from '../support/builders-store.ts';
-import { patientDeadline } from '../support/embedded-table.ts';
-import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
-import { documentAt } from '../support/document-at.ts';
+import { documentAt, patientDeadline } from '../support/embedded-table.ts';
+import { inconsistencies, scan } from '../support/inconsistencies.ts';
 
 const domain = 'd1';
 const changesPerSecond = 500;

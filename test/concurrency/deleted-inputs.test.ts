@@ -14,11 +14,10 @@ import type { Key } from '../../shared/table/keys.ts';
 import { getItem, type Table } from '../../shared/table/table.ts';
 import { deleteItems } from '../../shared/table/writes.ts';
 import { amount, sampleSeed } from '../support/amounts.ts';
-import { seededRandom, shuffled } from '../support/aws-dynamodb/seeded-random.ts';
-import { aReadyComputation, byAlice, endRunWith, startStores } from '../support/builders-store.ts';
+import { seededRandom, shuffled } from '../support/seeded-random.ts';
+import { addHalfLinks, aReadyComputation, byAlice, endRunWith, startStores } from '../support/builders-store.ts';
 import { untilTestEnds } from '../support/patience.ts';
-import { addHalfLinks } from '../support/half-links.ts';
-import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
+import { inconsistencies, scan } from '../support/inconsistencies.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
 import { stepThrough } from '../support/stepped-calls.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changesOfProduction, p95, simulateHotDomain } from '../support/hot-domain.ts';
-import type { SimulatedEndpoint } from '../support/simulated-functions.ts';
+import { changesOfProduction, p95, type SimulatedEndpoint, simulateHotDomain } from '../support/hot-domain.ts';
 
 const seconds = 1_000;
 const rampInMilliseconds = 10 * seconds;

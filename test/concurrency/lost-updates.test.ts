@@ -21,7 +21,6 @@ import { linkAsset, unlinkAsset } from '../../shared/links/link-asset.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { clockOfTests } from '../support/append-to-journal.ts';
-import { digestOf } from '../support/approvals.ts';
 import {
   aComputation,
   aKey,
@@ -30,9 +29,10 @@ import {
   aReadyComputation,
   aRun,
   byAlice,
+  digestOf,
   endRunWith,
-  startStores,
   noKey,
+  startStores,
 } from '../support/builders-store.ts';
 import { beforeTheNextTransaction, betweenReads } from '../support/interleave.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';

@@ -4,13 +4,12 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 import { startStack, type Stack } from '../../local/stack.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { amount } from '../support/amounts.ts';
-import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
-import { keyedNames, type KeyedName, type KeyedRequest } from '../support/keyed-requests.ts';
-import { stepsOf, type Answered, type Steps } from '../support/keyed-steps.ts';
+import { inconsistencies, scan } from '../support/inconsistencies.ts';
+import { type Answered, type KeyedName, keyedNames, type KeyedRequest, type Steps, stepsOf } from '../support/keyed-requests.ts';
 import { startAwsDynamoDb, type AwsDynamoDb } from '../support/aws-dynamodb/aws-dynamodb.ts';
 import { startDynamoDbProxy, type DynamoDbProxy } from '../support/dynamodb-proxy.ts';
-import { slowClock } from '../support/slow-clock.ts';
-import { documentAt } from '../support/document-at.ts';
+import { testClock } from '../support/test-clock.ts';
+import { documentAt } from '../support/embedded-table.ts';
 
 let front: AwsDynamoDb;
 let proxy: DynamoDbProxy;
@@ -22,7 +21,7 @@ beforeAll(async () => {
     port: 0,
     simulator: false,
     schedules: false,
-    clock: slowClock(),
+    clock: testClock({ speed: 1 / 20 }),
     intercept: async (endpoints) => {
       front = await startAwsDynamoDb(endpoints.dynamoDb, { transactionInMilliseconds: 15, betweenReadsInMilliseconds: 1 });
       proxy = await startDynamoDbProxy(front.endpoint, { latencyInMilliseconds: 0 });

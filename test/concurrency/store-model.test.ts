@@ -13,10 +13,9 @@ import { isActive } from '../../shared/computations/run.ts';
 import type { Key } from '../../shared/table/keys.ts';
 import { deleteItems } from '../../shared/table/writes.ts';
 import { amount } from '../support/amounts.ts';
-import { emptyModel, enters, happens, modelOf, type Model } from '../support/builders-model.ts';
-import { plan, stepNames, type Planned, type Step } from '../support/builders-steps.ts';
+import { emptyModel, enters, happens, type Model, modelOf, plan, type Planned, type Step, stepNames } from './store-model.ts';
 import { endRunWith, startStores, type Stores } from '../support/builders-store.ts';
-import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
+import { inconsistencies, scan } from '../support/inconsistencies.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
 
 const stores = sharedByTests(startStores);

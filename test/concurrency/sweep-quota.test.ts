@@ -8,7 +8,7 @@ import { schemaAttribute } from '../../shared/table/parse-stored.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { amount } from '../support/amounts.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../support/embedded-table.ts';
-import { quotaStepFunctions } from '../support/quota-step-functions.ts';
+import { quotaStepFunctions } from '../support/simulated-step-functions.ts';
 
 const domain = 'd1';
 const claimedAt = '2026-01-01T00:00:00.000Z';

@@ -10,8 +10,16 @@ import { openapiDocument } from '../../shared/openapi/openapi-document.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { nameOf, specified } from '../access/decisions.ts';
-import { compiledOnce, newAjv, resolved } from '../support/check-response.ts';
-import { operationOf, type Operation, type Media, type OpenApiDocument, type Schema } from '../support/openapi-document.ts';
+import {
+  compiledOnce,
+  type Media,
+  newAjv,
+  type OpenApiDocument,
+  type Operation,
+  operationOf,
+  resolved,
+  type Schema,
+} from '../support/openapi-document.ts';
 
 const document = JSON.parse(JSON.stringify(openapiDocument('1.2.3'))) as OpenApiDocument;
 

@@ -4,8 +4,7 @@ import { ServiceError, type Violation } from '../../shared/runtime/errors.ts';
 import { parseInput } from '../../shared/http/parse.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { openapiDocument } from '../../shared/openapi/openapi-document.ts';
-import { compiledOnce, resolved } from '../support/check-response.ts';
-import { operationOf, type OpenApiDocument } from '../support/openapi-document.ts';
+import { compiledOnce, type OpenApiDocument, operationOf, resolved } from '../support/openapi-document.ts';
 
 const document = JSON.parse(JSON.stringify(openapiDocument('1.2.3'))) as OpenApiDocument;
 const validatorOf = compiledOnce((schema) => resolved(document, schema));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { seededRandom, shuffled } from '../support/aws-dynamodb/seeded-random.ts';
+import { seededRandom, shuffled } from '../support/seeded-random.ts';
 import { faultsOf, openSweep, subjects, type Sweep } from './fault-sweep.ts';
 
 /** `npm run test:faults` sweeps all of them. FAULT_SEED repeats a sample. */

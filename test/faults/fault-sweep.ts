@@ -12,14 +12,14 @@ import type { Key } from '../../shared/table/keys.ts';
 import { deleteItems } from '../../shared/table/writes.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
 import { startStores, type Stores } from '../support/builders-store.ts';
-import { normalized, viewOf } from '../support/domain-view.ts';
+import { normalized, viewOf } from './domain-view.ts';
 import { gatewayCases } from './gateway-cases.ts';
 import { moreCases } from './more-cases.ts';
 import { moreTaskCases } from './more-task-cases.ts';
-import { attempt, disturbCalls, faultKinds, type FaultAt } from '../support/faulty-calls.ts';
-import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
+import { attempt, disturbCalls, faultKinds, type FaultAt } from './faulty-calls.ts';
+import { inconsistencies, scan } from '../support/inconsistencies.ts';
 import { httpEvent } from '../support/http-event.ts';
-import { skippingClock } from '../support/skipping-clock.ts';
+import { testClock } from '../support/test-clock.ts';
 import { setTestEnvironment } from '../support/test-environment.ts';
 
 /** A call, made anew in a new world for each fault. */
@@ -94,7 +94,7 @@ interface Course {
 /** Calls a function without a limit of calls at once, because those whose process died never end. */
 const invoke: InvokeFunction = async (name, event) => {
   const handler = await importHandler(name);
-  return await handler(structuredClone(event), { awsRequestId: randomUUID(), clock: skippingClock() } as never);
+  return await handler(structuredClone(event), { awsRequestId: randomUUID(), clock: testClock({ skipsWaits: true }) } as never);
 };
 
 /** Repeats a read that a busy machine answers with 503. */

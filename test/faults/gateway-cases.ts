@@ -10,7 +10,7 @@ import {
 import { openService, type GatewayService } from '../../gateway/session/service.ts';
 import { cvm as sampleCvm } from '../../shared/openapi/examples.ts';
 import { byAlice } from '../support/builders-store.ts';
-import { skippingClock } from '../support/skipping-clock.ts';
+import { testClock } from '../support/test-clock.ts';
 
 type Call = () => Promise<unknown>;
 
@@ -169,7 +169,7 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
 };
 
 const gateway = 'gateway-1';
-const service = (id = gateway) => openService(skippingClock(), id);
+const service = (id = gateway) => openService(testClock({ skipsWaits: true }), id);
 
 const token = Buffer.from('a token');
 const attestation = { attestation: token, attestation_hash: createHash('sha256').update(token).digest('hex') };

@@ -2,9 +2,16 @@ import { aCvm, aDataset, anAcceptedRun, aRegisteredCvm, aStoppingRun, type Bench
 import type { EndpointRequest } from '../support/http-event.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
-import { anApproval, aSharedComputation } from '../support/approvals.ts';
-import { aComputation, anAsset, aReadyComputation, byAlice, publicKey } from '../support/builders-store.ts';
-import { addHalfLinks } from '../support/half-links.ts';
+import {
+  aComputation,
+  addHalfLinks,
+  anApproval,
+  anAsset,
+  aReadyComputation,
+  aSharedComputation,
+  byAlice,
+  publicKey,
+} from '../support/builders-store.ts';
 import type { KeyedName } from '../support/keyed-requests.ts';
 
 const withKey = { cert_file: 'certificate', server_key: 'private key' };

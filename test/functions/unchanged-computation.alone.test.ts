@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localFunctions } from '../../local/functions/local-functions.ts';
 import type { RouteName } from '../../shared/endpoints/endpoints.ts';
-import { aroundKms } from '../support/around-kms.ts';
+import { aroundKms } from '../support/recorded-calls.ts';
 import { startStores, type Stores } from '../support/builders-store.ts';
 import { httpEvent } from '../support/http-event.ts';
 import { setTestEnvironment } from '../support/test-environment.ts';

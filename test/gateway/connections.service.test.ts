@@ -15,8 +15,7 @@ import { defaultTimings, type GatewayTimings } from '../../gateway/session/gatew
 import { Connections } from '../../gateway/connections.ts';
 import { cvmsService } from '../../gateway/wire/protocol.ts';
 import { createAuthority, issueCvmCertificate, issueServerCertificate } from '../../gateway/certificates/authority.ts';
-import { testTimings } from '../support/gateway-timings.ts';
-import { gatewayInProcess } from '../support/gateway-in-process.ts';
+import { gatewayInProcess, testTimings } from '../support/gateway-in-process.ts';
 import { shortly, startGatewayStack, type EnrolledCvm, type GatewayStack } from '../support/gateway-stack.ts';
 
 const ping = 200;

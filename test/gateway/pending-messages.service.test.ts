@@ -11,7 +11,7 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 import type { AgentRecord } from '../../shared/runs/agent-record.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
 import { failReadsOf } from '../support/fail-calls.ts';
-import { testTimings } from '../support/gateway-timings.ts';
+import { testTimings } from '../support/gateway-in-process.ts';
 import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 
 let world: GatewayStack;

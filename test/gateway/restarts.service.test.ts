@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { cvmKeys } from '../../shared/table/keys.ts';
-import { seededRandom } from '../support/aws-dynamodb/seeded-random.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 import { amount, sampleSeed } from '../support/amounts.ts';
 import { failReadsOf } from '../support/fail-calls.ts';
 import { gatewayInProcess } from '../support/gateway-in-process.ts';

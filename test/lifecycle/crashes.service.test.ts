@@ -9,12 +9,21 @@ import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
 import { allowed } from '../support/builders-store.ts';
-import { expectEndedOnce } from '../support/lifecycle-ended.ts';
-import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
-import { startIdleStepFunctions } from '../support/lifecycle-idle-step-functions.ts';
-import { agentEvent, cvm1, openScenario, reportId, type Scenario } from '../support/lifecycle-scenario.ts';
-import { runTimes, startLifecycleStack, type LifecycleStack } from '../support/lifecycle-stack.ts';
-import type { Disturbance, StepFunctionsCall } from '../support/lifecycle-step-functions-proxy.ts';
+import {
+  agentEvent,
+  cvm1,
+  type Disturbance,
+  expectEndedOnce,
+  type LifecycleStack,
+  openScenario,
+  reportId,
+  runTimes,
+  type Scenario,
+  startLifecycleStack,
+  type StepFunctionsCall,
+} from '../support/lifecycle-stack.ts';
+import { inconsistencies, scan } from '../support/inconsistencies.ts';
+import { startIdleStepFunctions } from '../support/simulated-step-functions.ts';
 import { patientDeadline } from '../support/embedded-table.ts';
 import { untilTestEnds } from '../support/patience.ts';
 

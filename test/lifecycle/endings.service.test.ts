@@ -1,10 +1,17 @@
 import { StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { describe, expect, it, vi } from 'vitest';
-import { expectEndedOnce } from '../support/lifecycle-ended.ts';
-import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
+import {
+  agentEvent,
+  cvm1,
+  expectEndedOnce,
+  openScenario,
+  reportId,
+  runTimes,
+  type Scenario,
+  startLifecycleStack,
+} from '../support/lifecycle-stack.ts';
+import { inconsistencies, scan } from '../support/inconsistencies.ts';
 import { readClaim } from '../../shared/runs/claim.ts';
-import { agentEvent, cvm1, openScenario, reportId, type Scenario } from '../support/lifecycle-scenario.ts';
-import { runTimes, startLifecycleStack } from '../support/lifecycle-stack.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
 

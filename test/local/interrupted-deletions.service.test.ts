@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { importHandler } from '../../local/functions/local-functions.ts';
 import { startStack } from '../../local/stack.ts';
-import { movableClock } from '../support/movable-clock.ts';
+import { testClock } from '../support/test-clock.ts';
 
 describe('startStack with state whose deletions were interrupted', () => {
   it('waits 10 s for the deletions, serves while they continue, and ends after them', async () => {
     const data = mkdtempSync(join(tmpdir(), 'deletions-'));
-    const clock = movableClock();
+    const clock = testClock();
     const purging = Promise.withResolvers<undefined>();
     let purges = 0;
     const purge = async () => {

@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { deflateRawSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { filesHolding } from '../support/files-holding.ts';
+import { filesHolding } from '../support/suite-state.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { callAs, readyComputation } from '../support/ready-computation.ts';
-import { isAlive } from '../support/processes.ts';
-import { enginesOf, killServices, startService } from '../support/service-process.ts';
+import { enginesOf, isAlive, killServices, startService } from '../support/service-process.ts';
 
 let data: string;
 beforeEach(() => {

@@ -5,12 +5,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { generateKeyPairSync } from 'node:crypto';
 import type { Enrolment } from '../../local/cvms/cvm-gateway.ts';
-import { ownPort } from '../support/own-port.ts';
+import { killServices, ownPort, type ServiceProcess, startService } from '../support/service-process.ts';
 import { oneOf } from '../support/amounts.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { SimulatedAgent } from '../support/simulated-agent.ts';
 import { callAs, readyComputation, type Call } from '../support/ready-computation.ts';
-import { killServices, startService, type ServiceProcess } from '../support/service-process.ts';
 
 let data: string;
 let service: ServiceProcess;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack, type Stack } from '../../local/stack.ts';
-import { movableClock } from '../support/movable-clock.ts';
-import { watchFunctions } from '../support/watched-functions.ts';
+import { testClock } from '../support/test-clock.ts';
+import { watchFunctions } from '../support/recorded-calls.ts';
 import { callAs, readyComputation, type Call } from '../support/ready-computation.ts';
 
-const clock = movableClock();
+const clock = testClock();
 const functions = watchFunctions();
 let stack: Stack;
 let call: Call;

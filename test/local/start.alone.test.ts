@@ -5,10 +5,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ownPort } from '../support/own-port.ts';
+import { descendantsOf, isAlive, ownPort } from '../support/service-process.ts';
 import { startCommand, welcome } from '../../local/start.ts';
 import { tokenCommand } from '../../tools/commands/token.ts';
-import { descendantsOf, isAlive } from '../support/processes.ts';
 import { callAs, readyComputation } from '../support/ready-computation.ts';
 
 const environment = (port: number | string) => ({ ...process.env, PORT: String(port) });

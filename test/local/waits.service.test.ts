@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startStack, type Stack } from '../../local/stack.ts';
-import { movableClock } from '../support/movable-clock.ts';
+import { testClock } from '../support/test-clock.ts';
 import { untilTestEnds } from '../support/patience.ts';
-import { watchFunctions } from '../support/watched-functions.ts';
+import { watchFunctions } from '../support/recorded-calls.ts';
 import { callAs, type Call } from '../support/ready-computation.ts';
 import { repeating } from '../support/repeating-call.ts';
 
-const movable = movableClock();
+const movable = testClock();
 let waits = 0;
 let waitsBegun = 0;
 /** Counts the functions that are waiting, so that the time is moved only then. */

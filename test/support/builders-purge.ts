@@ -7,7 +7,7 @@ import type { Table } from '../../shared/table/table.ts';
 import { amount, sampleSeed } from './amounts.ts';
 import type { Stores } from './builders-store.ts';
 import type { Fault } from './dynamodb-proxy.ts';
-import { scan } from './lifecycle-inconsistencies.ts';
+import { scan } from './inconsistencies.ts';
 
 /** Returns the keys of the items that contain one of these identifiers. */
 export async function itemsNaming(table: Table, ids: string[]): Promise<string[]> {

@@ -1,30 +1,38 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { numberedId } from 'computation-management-formats/identifiers';
 import type { AssetType } from 'computation-management-formats/vocabulary';
 import type { Endpoints } from '../../local/machine/environment.ts';
 import { startS3 } from '../../local/s3/s3.ts';
-import { requireAccess, type Permitted } from '../../shared/access/caller.ts';
+import { type Permitted, requireAccess } from '../../shared/access/caller.ts';
+import type { ApprovalInput } from '../../shared/approvals/approval.ts';
+import { approve } from '../../shared/approvals/approve.ts';
+import type { AssetUse } from '../../shared/assets/asset.ts';
 import type { ContentStore } from '../../shared/assets/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
+import type { ComputationFields, StoredComputation } from '../../shared/computations/computation.ts';
 import { createComputation } from '../../shared/computations/create-computation.ts';
-import type { Executions } from '../../shared/runs/executions.ts';
+import { readRun } from '../../shared/computations/read-runs.ts';
+import type { RunReference } from '../../shared/computations/run.ts';
+import { readPublicKey } from '../../shared/keys/read-public-key.ts';
+import { uploadKey } from '../../shared/keys/upload-key.ts';
+import { linkAsset } from '../../shared/links/link-asset.ts';
+import { readManifest } from '../../shared/manifest/read-manifest.ts';
+import { readClaim } from '../../shared/runs/claim.ts';
 import { recordOutcome } from '../../shared/runs/end-run.ts';
+import type { Executions } from '../../shared/runs/executions.ts';
 import { recordReports } from '../../shared/runs/record-reports.ts';
 import type { Report } from '../../shared/runs/report.ts';
-import type { RunReference } from '../../shared/computations/run.ts';
-import { linkAsset } from '../../shared/links/link-asset.ts';
-import { uploadKey } from '../../shared/keys/upload-key.ts';
-import { readPublicKey } from '../../shared/keys/read-public-key.ts';
-import { readRun } from '../../shared/computations/read-runs.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
+import { resumeRun } from '../../shared/runs/sweep-runs.ts';
+import { type Key, listKeys, lists } from '../../shared/table/keys.ts';
 import type { Table } from '../../shared/table/table.ts';
+import { putItems } from '../../shared/table/writes.ts';
 import { clockOfTests } from './append-to-journal.ts';
-import { computationFields } from './computation-fields.ts';
-import { startDynamoDbProxy, type DynamoDbProxy } from './dynamodb-proxy.ts';
-import { patientDeadline, startEmbeddedTable } from './embedded-table.ts';
-import { startIdleStepFunctions } from './lifecycle-idle-step-functions.ts';
+import { type DynamoDbProxy, startDynamoDbProxy } from './dynamodb-proxy.ts';
+import { documentAt, patientDeadline, startEmbeddedTable } from './embedded-table.ts';
+import { startIdleStepFunctions } from './simulated-step-functions.ts';
 import { patientClock } from './patience.ts';
-import { documentAt } from './document-at.ts';
 import { s3At } from './s3-at.ts';
 
 /** The dependencies of the store functions: real engines, and executions that only wait. */
@@ -158,4 +166,95 @@ export async function endRunWith(
   await recordReports(table, executions, { domain, cvmId: run.cvm_id, reports, now: clockOfTests });
   const reference = { domain, computation_id: run.computation_id, run_id: runId, cvm_id: run.cvm_id };
   await recordOutcome(table, executions, { run: reference }, clockOfTests);
+}
+
+/** The fields that users set, so that a new field has its value for tests here. */
+export function computationFields(changes: Partial<ComputationFields> = {}): ComputationFields {
+  return { name: 'Iris', description: '', owner: 'alice', approval: 'none', ...changes };
+}
+
+/** The row of a computation that was just created. */
+export function aComputationRow(id: string, changes: Partial<StoredComputation> = {}): StoredComputation {
+  return {
+    ...computationFields(),
+    id,
+    status: 'created',
+    created_at: clockOfTests,
+    updated_at: clockOfTests,
+    run: null,
+    version: 1,
+    dataset_count: 0,
+    ...changes,
+  };
+}
+
+/** More than the deletion of an asset has room for in its transaction. */
+const manyLinks = 91;
+
+/** Gives an asset many links to computations that do not exist, as if they had just been deleted. Only one side is stored. */
+export async function addHalfLinks(table: Table, assetId: string): Promise<Key[]> {
+  const list = lists.linkedComputations(assetId);
+  const numbers = Array.from({ length: manyLinks }, (_, index) => 1_000_000 + index);
+  await putItems(
+    table,
+    numbers.map((number) => ({ ...listKeys.row(list, number), id: numberedId(number) })),
+  );
+  return numbers.map((number) => listKeys.row(list, number));
+}
+
+/** A run that was resumed after a restore: its execution has the number 1 in its name, because the one before had ended. */
+export async function aResumedRun(stores: Stores, domain: string): Promise<RunReference> {
+  const { algorithm: _, ...run } = await aRunOnNewCvm(stores, domain);
+  const claim = await readClaim(stores.table, run);
+  if (!claim) throw new Error('The run has no claim.');
+  await resumeRun(stores.table, stores.executions, claim, 'ABORTED');
+  return run;
+}
+
+const { publicKey: keyOfBob } = generateKeyPairSync('ed25519');
+
+/** A computation of alice with an algorithm of alice and a dataset of bob. Both have uploaded their keys. */
+export interface SharedComputation {
+  id: string;
+  algorithm: string;
+  dataset: string;
+}
+
+export async function aDatasetOfBob(
+  { table, content }: Stores,
+  domain: string,
+  file_name: string,
+  use: AssetUse = 'approval',
+): Promise<string> {
+  const given = { file_name, use, asset_type: 'dataset' as const, asset: btoa(file_name) };
+  const fields = { description: '', mime_type: '', user_key: '', content_access: 'creator' as const };
+  return (await createAsset(table, content, { domain, ...fields, ...given, createdBy: 'bob', now: byAlice.now })).id;
+}
+
+export async function aSharedComputation(stores: Stores, domain: string, use: AssetUse = 'approval'): Promise<SharedComputation> {
+  const { id, algorithm } = await aReadyComputation(stores, domain);
+  const dataset = await aDatasetOfBob(stores, domain, 'iris.csv', use);
+  await linkAsset(stores.table, { domain, assetId: dataset, computationId: id, ...byAlice });
+  const user_key = keyOfBob.export({ format: 'der', type: 'spki' }).toString('base64');
+  const key = { user_id: 'bob', user_key, fingerprint: '', is_consumer: false, uploaded_at: byAlice.now };
+  await uploadKey(stores.table, domain, id, key);
+  return { id, algorithm, dataset };
+}
+
+export async function digestOf({ table }: Pick<Stores, 'table'>, domain: string, id: string): Promise<string> {
+  return (await readManifest(table, domain, id, undefined)).digest;
+}
+
+/** Approves the manifest of a computation as it is now. */
+export async function anApproval(
+  stores: Pick<Stores, 'table'>,
+  domain: string,
+  computationId: string,
+  by = 'bob',
+  given: Partial<ApprovalInput> = {},
+): Promise<string> {
+  const digest = await digestOf(stores, domain, computationId);
+  const { now, permit } = byAlice;
+  await approve(stores.table, { domain, computationId, given: { digest, ...given }, by, now, permit });
+  return digest;
 }

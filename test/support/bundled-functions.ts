@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { FunctionName } from '../../infra/bundles/function-names.ts';
 import type { LoadHandler } from '../../local/functions/local-functions.ts';
 import { variablesOf } from '../../infra/service/function-variables.ts';
-import { serveKms } from './serve-kms.ts';
+import { serveKms } from './answering-aws.ts';
 import { environment } from '../../shared/runtime/environment.ts';
 
 type Handler = Awaited<ReturnType<LoadHandler>>;

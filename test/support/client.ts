@@ -1,7 +1,6 @@
 import type * as v from 'valibot';
 import { routes, type KnownRoute, type RouteName } from '../../shared/endpoints/endpoints.ts';
-import { responseChecker } from './check-response.ts';
-import type { OpenApiDocument } from './openapi-document.ts';
+import { type OpenApiDocument, responseChecker } from './openapi-document.ts';
 import { suiteState, type Person, type Target } from './target.ts';
 
 type RouteOf<Name extends RouteName> = Extract<KnownRoute, { name: Name }>;

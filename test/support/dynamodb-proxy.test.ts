@@ -1,7 +1,7 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startProxiedTable, type ProxiedTable } from './proxied-table.ts';
+import { startProxiedTable, type ProxiedTable } from './embedded-table.ts';
 
 let proxied: ProxiedTable;
 beforeAll(async () => {

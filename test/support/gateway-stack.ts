@@ -10,10 +10,10 @@ import {
   type Authority,
 } from '../../gateway/certificates/authority.ts';
 import type { Enrolment } from '../../local/cvms/cvm-gateway.ts';
-import { ownPort } from './own-port.ts';
+import { ownPort } from './service-process.ts';
 import { startStack, type Stack, type StackOptions } from '../../local/stack.ts';
 import { callAs, readyComputation, type Call } from './ready-computation.ts';
-import { testTimings } from './gateway-timings.ts';
+import { testTimings } from './gateway-in-process.ts';
 import { untilTestEnds } from './patience.ts';
 import { SimulatedAgent, type AgentOptions } from './simulated-agent.ts';
 

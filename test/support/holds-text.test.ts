@@ -1,6 +1,6 @@
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { holdsText } from './holds-text.ts';
+import { holdsText } from './suite-state.ts';
 
 const secret = '-----BEGIN PRIVATE KEY-----';
 const text = Buffer.from(`{"id":"a","key":"${secret}"}`);

@@ -1,6 +1,10 @@
+import type { Throttling } from '../../infra/stages/stage.ts';
 import { stages } from '../../infra/stages/stages.ts';
-import { virtualClock } from './aws-dynamodb/virtual-clock.ts';
-import { simulatedFunctions, type Answered, type SimulatedEndpoint } from './simulated-functions.ts';
+import { type Bucket, DomainLimit, type Taken, type Taking } from '../../shared/http/domain-limit.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { Deadline, maxRetryTimeInMilliseconds, maxTimeInMilliseconds } from '../../shared/runtime/deadline.ts';
+import { RateLimitError } from '../../shared/runtime/errors.ts';
+import { testClock } from './test-clock.ts';
 
 const seconds = 1_000;
 /** The latest time at which the hot domain makes all its requests. Only what is sent after it counts as the steady load. */
@@ -44,7 +48,7 @@ export interface Beside {
 
 /** Simulates 20 seconds in virtual time. API Gateway, the functions, conflicts of 15 ms and cold starts are those of simulatedFunctions. */
 export async function simulateHotDomain({ hot, rampInMilliseconds, ...endpoint }: HotLoad): Promise<Beside> {
-  const clock = virtualClock();
+  const clock = testClock({ start: 0, speed: 0 });
   const functions = simulatedFunctions(clock, endpoint);
   const calls: Promise<void>[] = [];
   let owed = 0;
@@ -71,4 +75,136 @@ export async function simulateHotDomain({ hot, rampInMilliseconds, ...endpoint }
 export function p95(answers: readonly Answered[]): number {
   const times = answers.map(({ milliseconds }) => milliseconds).sort((a, b) => a - b);
   return times[Math.floor(times.length * 0.95)] ?? NaN;
+}
+
+/** What the model assumes, in milliseconds. */
+const coldStart = 300;
+/** Of a call, also one that is refused, with 512 MB, as docs/cost.md assumes. */
+const computing = 15;
+const roundTrip = 5;
+/** How long a transaction keeps others of its domain from being written. */
+const transaction = 15;
+
+/** A function's environment: it serves one request at a time, and keeps its leases. */
+interface Environment {
+  limit: DomainLimit<undefined> | undefined;
+}
+
+export interface Answered {
+  domain: string;
+  status: 200 | 429 | 503;
+  /** Whether API Gateway refused the request because its route was used up. */
+  isRouteFull?: true;
+  at: number;
+  milliseconds: number;
+}
+
+/** An endpoint that changes a domain, with its limits. */
+export interface SimulatedEndpoint {
+  /** What API Gateway admits to its route, for all domains together. It answers 429 above. Default: no limit. */
+  throttling?: Throttling | undefined;
+  /** The executions that its function has at most. Lambda refuses more, and API Gateway answers 503. Default: no limit. */
+  reserved?: number | undefined;
+  /** The limit of each domain. Default: none. */
+  bucket?: Bucket | undefined;
+  /** What a change takes besides its transaction, such as requests to storage. Default: nothing. */
+  otherWorkInMilliseconds?: number;
+}
+
+/**
+ * A model of API Gateway and a function on Lambda that changes lists, for more load than one machine bears. An environment serves one
+ * request at a time; the one used last is used first; a new one starts if all are busy. A transaction conflicts while another of its
+ * domain is being written. The limit, its leases and the retries are the service's own.
+ */
+export function simulatedFunctions(
+  clock: Clock,
+  { throttling, reserved = Infinity, bucket, otherWorkInMilliseconds = 0 }: SimulatedEndpoint,
+) {
+  const idle: Environment[] = [];
+  const writing = new Set<string>();
+  const answers: Answered[] = [];
+  const take = sharedBucket(clock, bucket);
+  const admits = routeBucket(clock, throttling);
+  let busy = 0;
+  let mostBusy = 0;
+
+  async function environment(): Promise<Environment> {
+    const used = idle.pop();
+    if (used) return used;
+    await clock.wait(coldStart);
+    return { limit: bucket && new DomainLimit<undefined>(bucket, take) };
+  }
+
+  async function change({ limit }: Environment, domain: string): Promise<Answered['status']> {
+    const deadline = new Deadline(maxTimeInMilliseconds, clock, { retryTime: maxRetryTimeInMilliseconds });
+    await clock.wait(computing);
+    try {
+      await limit?.admit(undefined, domain, clock.now());
+    } catch (error) {
+      if (error instanceof RateLimitError) return 429;
+      throw error;
+    }
+    if (otherWorkInMilliseconds > 0) await clock.wait(otherWorkInMilliseconds);
+    for (let attempt = 1; ; attempt++) {
+      await clock.wait(roundTrip);
+      if (!writing.has(domain)) break;
+      if (!(await deadline.tryToPause(attempt))) return 503;
+    }
+    writing.add(domain);
+    await clock.wait(transaction);
+    writing.delete(domain);
+    return 200;
+  }
+
+  return {
+    answers,
+    busy: () => busy,
+    mostBusy: () => mostBusy,
+    async call(domain: string): Promise<void> {
+      const at = clock.now();
+      if (!admits()) {
+        answers.push({ domain, status: 429, isRouteFull: true, at, milliseconds: 0 });
+        return;
+      }
+      if (busy >= reserved) {
+        answers.push({ domain, status: 503, at, milliseconds: 0 });
+        return;
+      }
+      busy += 1;
+      mostBusy = Math.max(mostBusy, busy);
+      const used = await environment();
+      const status = await change(used, domain);
+      idle.push(used);
+      busy -= 1;
+      answers.push({ domain, status, at, milliseconds: clock.now() - at });
+    },
+  };
+}
+
+/** The token bucket of a route at API Gateway. Each request that it admits takes a token, whatever the service then answers. */
+function routeBucket(clock: Clock, throttling: Throttling | undefined): () => boolean {
+  if (!throttling) return () => true;
+  const { requestsPerSecond, burst } = throttling;
+  let tokens = burst;
+  let filledAt = clock.now();
+  return () => {
+    tokens = Math.min(burst, tokens + ((clock.now() - filledAt) / 1_000) * requestsPerSecond);
+    filledAt = clock.now();
+    if (tokens < 1) return false;
+    tokens -= 1;
+    return true;
+  };
+}
+
+/** The bucket of the table, without a table: takeTokens is tested on the engine. */
+function sharedBucket(clock: Clock, { perSecond, burst }: Bucket = { perSecond: 1, burst: 1 }) {
+  const fullAt = new Map<string, number>();
+  return async (_: undefined, { domain, tokens, now }: Taking): Promise<Taken> => {
+    await clock.wait(roundTrip);
+    const latest = now + ((burst - tokens) / perSecond) * 1000;
+    const before = Math.max(now, fullAt.get(domain) ?? 0);
+    if (before > latest) return { isRefused: true, waitInMilliseconds: before - latest };
+    fullAt.set(domain, before + (tokens / perSecond) * 1000);
+    return { isRefused: false, left: Math.floor(((latest - before) / 1000) * perSecond) };
+  };
 }

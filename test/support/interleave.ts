@@ -2,7 +2,7 @@ import type { BatchGetCommandInput, BatchGetCommandOutput } from '@aws-sdk/lib-d
 import { onTestFinished } from 'vitest';
 import { type AnyKey, indexKeys } from '../../shared/table/keys.ts';
 import type { Item, Table } from '../../shared/table/table.ts';
-import { tableThrough, type Command } from './table-through.ts';
+import { tableThrough, type Command } from './embedded-table.ts';
 
 const name = 'interleave';
 

@@ -3,7 +3,7 @@ import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
 import type { ParticipantKey } from '../../shared/keys/participant-key.ts';
 import type { Inputs } from '../../shared/manifest/manifest.ts';
 import { clockOfTests } from './append-to-journal.ts';
-import { aComputationRow } from './computation-fields.ts';
+import { aComputationRow } from './builders-store.ts';
 
 export const id = '00000000-0001-8000-8000-000000000000';
 export const key = (user: string) => btoa(`key of ${user}`);

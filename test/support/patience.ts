@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os';
 import { systemClock } from '../../shared/runtime/clock.ts';
 
 /** How long a test waits for a fact. It is far more than any fact takes at a load of 10 on two cores. */
@@ -11,3 +12,9 @@ export const patientClock = { ...systemClock, steady: () => 0 };
  * printed. On a busy machine the fact may take long, and a shorter limit would fail a test that is about to pass.
  */
 export const untilTestEnds = { timeout: longestWaitInMilliseconds, interval: 50 };
+
+/** How many times longer the machine takes now than with a free core for everybody, from its load of the last minute. At least 1. */
+export function slowness(): number {
+  const [load = 0] = loadavg();
+  return Math.max(1, load / availableParallelism());
+}

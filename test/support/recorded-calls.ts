@@ -1,11 +1,28 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Deadline } from '../../shared/runtime/deadline.ts';
+import { expect, vi } from 'vitest';
 import { importHandler, type LoadHandler } from '../../local/functions/local-functions.ts';
 import { openContentStore } from '../../shared/assets/content-store.ts';
-import { aroundKms } from './around-kms.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
+import { replaceClient } from '../../shared/runtime/clients.ts';
+import { Deadline } from '../../shared/runtime/deadline.ts';
+import { keysInKms, openKms } from '../../shared/runtime/kms.ts';
 import type { Key } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/open-table.ts';
+import { untilTestEnds } from './patience.ts';
+
+/** Called in place of a call of KMS, with the name of its action, such as `Sign`, and the call itself. */
+export type AroundCall = <Result>(action: string, call: () => Promise<Result>) => Promise<Result>;
+
+/** Puts `around` before every call that this process makes to KMS. The functions' environment must be set. */
+export function aroundKms(around: AroundCall): void {
+  const real = openKms(() => new Deadline());
+  replaceClient(keysInKms, () => ({
+    publicKey: (...given) => around('GetPublicKey', () => real.publicKey(...given)),
+    sign: (...given) => around('Sign', () => real.sign(...given)),
+    newDataKey: (...given) => around('GenerateDataKey', () => real.newDataKey(...given)),
+    openDataKey: (...given) => around('Decrypt', () => real.openDataKey(...given)),
+  }));
+}
 
 /** Records the AWS actions that each function calls, by their names in IAM. */
 export interface RecordedCalls {
@@ -128,4 +145,41 @@ export function tableActions(commandName: string, input: object): string[] {
   const { TransactItems } = input as { TransactItems?: object[] };
   const inside = (TransactItems ?? []).flatMap((item) => Object.keys(item).map((kind) => itemActions[kind] ?? kind));
   return (TransactItems ? inside : [name]).map((action) => `dynamodb:${action}`);
+}
+
+/** The functions of a stack with counts of their invocations, for `startStack({ load })`. */
+export interface WatchedFunctions {
+  load: LoadHandler;
+  /** The number of invocations of this function that have started, and that have ended. */
+  invocationsOf: (name: string) => { begun: number; ended: number };
+  /** Waits until no function below this folder is running. Default: no function at all. */
+  untilIdle: (folder?: string) => Promise<void>;
+}
+
+/** @param load loads the functions. Default: imports them from their files */
+export function watchFunctions(load: LoadHandler = importHandler): WatchedFunctions {
+  const watched = new Map<string, { begun: number; ended: number }>();
+  const invocationsOf = (name: string) => {
+    const invocations = watched.get(name) ?? { begun: 0, ended: 0 };
+    watched.set(name, invocations);
+    return invocations;
+  };
+  const underWay = (folder: string) =>
+    [...watched].filter(([name, { begun, ended }]) => name.startsWith(folder) && begun > ended).map(([name]) => name);
+  return {
+    load: async (name) => {
+      const handler = await load(name);
+      return async (event, context) => {
+        const invocations = invocationsOf(name);
+        invocations.begun++;
+        try {
+          return await handler(event, context);
+        } finally {
+          invocations.ended++;
+        }
+      };
+    },
+    invocationsOf: (name) => ({ ...invocationsOf(name) }),
+    untilIdle: (folder = '') => vi.waitFor(() => expect(underWay(folder)).toEqual([]), untilTestEnds),
+  };
 }

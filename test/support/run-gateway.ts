@@ -1,7 +1,7 @@
 import { lineRunLogs } from '../../gateway/session/run-logs.ts';
 import { startGateway } from '../../gateway/start-gateway.ts';
 import { environment } from '../../shared/runtime/environment.ts';
-import { testTimings } from './gateway-timings.ts';
+import { testTimings } from './gateway-in-process.ts';
 
 /** A gateway in a process of its own, at the timings of tests. Prints a line when it listens. */
 const { GATEWAY_PORT, GATEWAY_TLS } = environment();

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ownPort } from './own-port.ts';
-import { childrenOf } from './processes.ts';
-import { callAs, type Call } from './ready-computation.ts';
+import { isFree } from '../../local/machine/listen.ts';
+import { type Call, callAs } from './ready-computation.ts';
 
 const command = join(import.meta.dirname, '../../local/start.ts');
 const running = new Set<ReturnType<typeof spawn>>();
@@ -88,4 +87,52 @@ function isEngine(pid: number): boolean {
   } catch {
     return false; // the process has ended in the meantime
   }
+}
+
+/** Lists the child processes of a process, on Linux. */
+export function childrenOf(pid: number): number[] {
+  const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return processes.map(Number).filter((child) => parentOf(child) === pid);
+}
+
+/** Lists the descendants of a process, on Linux. */
+export function descendantsOf(pid: number): number[] {
+  return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
+}
+
+/** Whether a process runs, on Linux. One that has ended does not, even if it is still a zombie. */
+export function isAlive(pid: number): boolean {
+  return parentOf(pid) !== undefined;
+}
+
+/** Returns the parent of a process that runs. */
+function parentOf(pid: number): number | undefined {
+  try {
+    const [state, parent] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return state === 'Z' ? undefined : Number(parent);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (['ENOENT', 'ESRCH'].includes(code) && existsSync('/proc/self')) return undefined; // the process has ended in the meantime
+    throw error;
+  }
+}
+
+const workers = 49;
+const portsOfWorker = 100;
+/** Above 10,080, which `fetch` refuses to call. */
+const lowest = 10_100;
+let taken = process.pid % portsOfWorker;
+
+/**
+ * Finds a free TCP port for a program that binds it seconds later. No other worker of these tests asks for it, and no engine: those
+ * take ports from 15,000 on.
+ * @throws Error if no port is free
+ */
+export async function ownPort(): Promise<number> {
+  const first = lowest + portsOfWorker * (Number(process.env['VITEST_POOL_ID'] ?? 0) % workers);
+  for (let attempt = 0; attempt < portsOfWorker; attempt++) {
+    const port = first + (taken++ % portsOfWorker);
+    if (await isFree(port, '127.0.0.1')) return port;
+  }
+  throw new Error(`No TCP port of 127.0.0.1 from ${first} to ${first + portsOfWorker - 1} is free.`);
 }

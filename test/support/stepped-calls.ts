@@ -1,5 +1,5 @@
 import type { Table } from '../../shared/table/table.ts';
-import { tableThrough } from './table-through.ts';
+import { tableThrough } from './embedded-table.ts';
 
 /** Work whose calls to the table are let through one at a time. */
 export interface Stepped<T> {

@@ -8,8 +8,17 @@ import { openKms } from '../../shared/runtime/kms.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
 import type { RouteName } from '../../shared/endpoints/endpoints.ts';
 import { cvmBody } from '../../shared/openapi/examples.ts';
-import { aComputation, anAsset, aReadyComputation, byAlice, endRunWith, publicKey } from '../../test/support/builders-store.ts';
-import { anApproval, aSharedComputation, digestOf } from '../../test/support/approvals.ts';
+import {
+  aComputation,
+  anApproval,
+  anAsset,
+  aReadyComputation,
+  aSharedComputation,
+  byAlice,
+  digestOf,
+  endRunWith,
+  publicKey,
+} from '../../test/support/builders-store.ts';
 import { aCvm, aDataset, anAcceptedRun, anOfferedRun, aRegisteredCvm, aStartedRun, type BenchWorld } from './bench-world.ts';
 
 type Answer = EndpointRequest | Promise<EndpointRequest>;

@@ -12,7 +12,7 @@ import { queryPrefix, type Item, type Table } from '../../shared/table/table.ts'
 import { transact } from '../../shared/table/transaction.ts';
 import { printTable } from './print-table.ts';
 import { ownerOf } from '../../test/support/append-to-journal.ts';
-import { startProxiedTable, type ProxiedTable } from '../../test/support/proxied-table.ts';
+import { startProxiedTable, type ProxiedTable } from '../../test/support/embedded-table.ts';
 
 const limit = 10;
 const repetitions = 5;

@@ -1,5 +1,10 @@
-import { changesOfProduction, p95, simulateHotDomain, type Beside } from '../../test/support/hot-domain.ts';
-import type { SimulatedEndpoint } from '../../test/support/simulated-functions.ts';
+import {
+  type Beside,
+  changesOfProduction,
+  p95,
+  type SimulatedEndpoint,
+  simulateHotDomain,
+} from '../../test/support/hot-domain.ts';
 import { printTable } from './print-table.ts';
 
 /**

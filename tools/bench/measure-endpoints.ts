@@ -6,7 +6,7 @@ import { tasks } from '../../shared/tasks/tasks.ts';
 import { changesLists, type Uses } from '../../shared/runtime/uses.ts';
 import { startStores } from '../../test/support/builders-store.ts';
 import { httpEvent } from '../../test/support/http-event.ts';
-import { skippingClock } from '../../test/support/skipping-clock.ts';
+import { testClock } from '../../test/support/test-clock.ts';
 import { setTestEnvironment } from '../../test/support/test-environment.ts';
 import { fillWorld } from './bench-world.ts';
 import { endpointCases, longestWaits } from './endpoint-cases.ts';
@@ -37,7 +37,7 @@ export async function measureEndpoints(): Promise<Measurement[]> {
   const stores = await startStores({ latencyInMilliseconds: 5 });
   try {
     setTestEnvironment(stores.endpoints);
-    const invoke = localFunctions({ clock: skippingClock() });
+    const invoke = localFunctions({ clock: testClock({ skipsWaits: true }) });
     const world = await fillWorld(stores);
     const measurements: Measurement[] = [];
     const measure = async (

@@ -12,7 +12,7 @@ import { localCredentials } from '../../../local/machine/environment.ts';
 import { startStack, type Stack } from '../../../local/stack.ts';
 import { administrativeEvents, lifecycleEvents } from '../../../shared/events/event.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
-import { newAjv } from '../../support/check-response.ts';
+import { newAjv } from '../../support/openapi-document.ts';
 import { filledIn, isSelected, streamRecord } from '../../support/pipe.ts';
 
 const schema = JSON.parse(readFileSync(new URL('../../../docs/schemas/computation-event.json', import.meta.url), 'utf8')) as {

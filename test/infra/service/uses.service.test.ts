@@ -6,10 +6,9 @@ import { startStack, type Stack } from '../../../local/stack.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import { changesLists, type Uses } from '../../../shared/runtime/uses.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
-import { movableClock } from '../../support/movable-clock.ts';
+import { testClock } from '../../support/test-clock.ts';
 import { untilTestEnds } from '../../support/patience.ts';
-import { recordCalls } from '../../support/recorded-calls.ts';
-import { watchFunctions } from '../../support/watched-functions.ts';
+import { recordCalls, watchFunctions } from '../../support/recorded-calls.ts';
 import { callAs, readyComputation, type Call } from '../../support/ready-computation.ts';
 
 function ofTable(action: string): string {
@@ -44,7 +43,7 @@ const gapCheck = 'dynamodb:GetItem';
 
 const calls = recordCalls();
 const functions = watchFunctions(calls.load);
-const clock = movableClock();
+const clock = testClock();
 const stopInSeconds = 600;
 let stack: Stack;
 let call: Call;

@@ -10,9 +10,8 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { createTable, startDynamoDb } from '../../../local/dynamodb/dynamodb.ts';
 import { freePort } from '../../../local/machine/listen.ts';
 import { localCredentials } from '../../../local/machine/environment.ts';
-import { isAlive } from '../../support/processes.ts';
+import { enginesOf, isAlive, killServices, type ServiceProcess, startService } from '../../support/service-process.ts';
 import { readyComputation } from '../../support/ready-computation.ts';
-import { enginesOf, killServices, type ServiceProcess, startService } from '../../support/service-process.ts';
 import { engineBinary } from '../../../local/dynamodb/dynamodb-engine.ts';
 
 let data: string;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Background, startBackground } from '../../../local/functions/background.ts';
-import { movableClock } from '../../support/movable-clock.ts';
+import { testClock } from '../../support/test-clock.ts';
 
 const minute = 60_000;
 let background: Background | undefined;
@@ -8,7 +8,7 @@ afterEach(() => background?.stop());
 
 describe('startBackground', () => {
   it('invokes a scheduled function once in each interval', async () => {
-    const clock = movableClock();
+    const clock = testClock();
     const invoked: string[] = [];
     background = startBackground(async (name) => void invoked.push(name), clock);
     background.every(1, 'sweep');
@@ -21,7 +21,7 @@ describe('startBackground', () => {
   });
 
   it('skips a turn of a scheduled function that is still running', async () => {
-    const clock = movableClock();
+    const clock = testClock();
     const ends: (() => void)[] = [];
     background = startBackground(() => new Promise((resolve) => ends.push(() => resolve(undefined))), clock);
     background.every(1, 'sweep');
@@ -35,7 +35,7 @@ describe('startBackground', () => {
   });
 
   it('retries a failed invocation twice, after one second and after five more', async () => {
-    const clock = movableClock();
+    const clock = testClock();
     const attemptedAt: number[] = [];
     const start = clock.now();
     background = startBackground(() => {
@@ -56,7 +56,7 @@ describe('startBackground', () => {
   });
 
   it('starts nothing after stop, which waits for the invocations that are running', async () => {
-    const clock = movableClock();
+    const clock = testClock();
     let invoked = 0;
     let end: () => void = () => undefined;
     background = startBackground(() => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { localFunctions } from '../../../local/functions/local-functions.ts';
-import { movableClock } from '../../support/movable-clock.ts';
+import { testClock } from '../../support/test-clock.ts';
 
 /** A function whose invocations end when the test decides. */
 function heldFunction() {
@@ -69,7 +69,7 @@ describe('localFunctions', () => {
   });
 
   it('starts the timeout of an invocation when it begins, however long it waited', async () => {
-    const clock = movableClock();
+    const clock = testClock();
     const held = heldFunction();
     const invoke = localFunctions({ load: () => Promise.resolve(held.handler), clock });
     const answers = times(changesAtATime + 1, (index) => invoke('assets/link-asset', index));
@@ -86,7 +86,7 @@ describe('localFunctions', () => {
     ['an endpoint', 'assets/link-asset', 30],
     ['a task', 'maintenance/receive-upload', 900],
   ])('fails an invocation of %s after its timeout, and starts the next one', async (_kind, name, timeoutInSeconds) => {
-    const clock = movableClock();
+    const clock = testClock();
     const held = heldFunction();
     const load = (loaded: string) => Promise.resolve(loaded === name ? held.handler : (event: unknown) => event);
     const invoke = localFunctions({ load, clock });

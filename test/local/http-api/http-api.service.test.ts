@@ -7,7 +7,7 @@ import { type HttpApiOptions, startHttpApi } from '../../../local/http-api/http-
 import { type LocalIssuer, openIssuer } from '../../../local/sign-in/issuer.ts';
 import { localFunctions } from '../../../local/functions/local-functions.ts';
 import { routes as routesOfService } from '../../../shared/endpoints/endpoints.ts';
-import { movableClock } from '../../support/movable-clock.ts';
+import { testClock } from '../../support/test-clock.ts';
 
 type HttpEvent = APIGatewayProxyEventV2WithJWTAuthorizer;
 
@@ -31,7 +31,7 @@ const routes = [
 ];
 
 const app = 'https://app.example.com';
-const clock = movableClock();
+const clock = testClock();
 const hanging = Promise.withResolvers<undefined>();
 const handlers: Record<string, (event: HttpEvent) => unknown> = {
   fails: () => Promise.reject(new Error('secret')),

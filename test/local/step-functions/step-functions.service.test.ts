@@ -17,7 +17,7 @@ import type { Definition } from '../../../local/step-functions/definition.ts';
 import type { ExecutionStatusChangeEvent } from '../../../local/step-functions/executions.ts';
 import { startStepFunctions } from '../../../local/step-functions/step-functions.ts';
 import { amount } from '../../support/amounts.ts';
-import { movableClock } from '../../support/movable-clock.ts';
+import { testClock } from '../../support/test-clock.ts';
 
 const stateMachineArn = 'arn:aws:states:local:000000000000:stateMachine:lifecycle';
 
@@ -83,7 +83,7 @@ async function start(
 ) {
   const calls: Call[] = [];
   const events: ExecutionStatusChangeEvent[] = [];
-  const clock = movableClock();
+  const clock = testClock();
   const server = await startStepFunctions({
     definition,
     stateMachineArn,

@@ -6,7 +6,7 @@ import { OAuth2Server } from 'oauth2-mock-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Profile, Profiles } from '../../../packages/cms/profile/profile.ts';
 import { tokenOf, withToken } from '../../../packages/cms/profile/token.ts';
-import { ownPort } from '../../support/own-port.ts';
+import { ownPort } from '../../support/service-process.ts';
 import { startAnsweringServer } from '../../support/answering-server.ts';
 import { cmsIn } from './fake-terminal.ts';
 

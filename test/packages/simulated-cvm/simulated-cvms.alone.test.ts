@@ -8,15 +8,15 @@ import type { Run } from '../../../shared/computations/run.ts';
 import { openTable } from '../../../shared/table/open-table.ts';
 import { amount } from '../../support/amounts.ts';
 import { patientDeadline } from '../../support/embedded-table.ts';
-import { movableClock } from '../../support/movable-clock.ts';
+import { testClock } from '../../support/test-clock.ts';
 import { untilTestEnds } from '../../support/patience.ts';
-import { watchFunctions } from '../../support/watched-functions.ts';
+import { watchFunctions } from '../../support/recorded-calls.ts';
 
 const pace = { eventsInMilliseconds: 20, heartbeatInMilliseconds: 300, pollInMilliseconds: 20 };
 /** Time limits that no run exceeds during a test. A stop ends before the CVM counts as silent. */
 const times = { acceptInSeconds: 1_200, silenceInSeconds: 600, runInSeconds: 86_400, stopInSeconds: 300 };
 /** The clock of the service. The CVMs are other machines with their own clock at real speed. */
-const clock = movableClock();
+const clock = testClock();
 const functions = watchFunctions();
 let stack: Stack;
 let cvms: { stop: () => Promise<void> };

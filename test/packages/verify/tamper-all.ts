@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { checkEvidence } from '../../../packages/verify/check-evidence.ts';
-import { seededRandom } from '../../support/aws-dynamodb/seeded-random.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
 import { isFoundAndNamed, objectionsTo } from './find-tampering.ts';
 import { genuineEvidence } from './genuine-evidence.ts';
 import { genuineFiles, tamper } from './tamperings.ts';

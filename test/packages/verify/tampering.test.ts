@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkEvidence } from '../../../packages/verify/check-evidence.ts';
 import { amount, sampleSeed } from '../../support/amounts.ts';
-import { seededRandom } from '../../support/aws-dynamodb/seeded-random.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
 import { isFoundAndNamed, objectionsTo } from './find-tampering.ts';
 import { genuineEvidence } from './genuine-evidence.ts';
 import { genuineFiles, tamper } from './tamperings.ts';

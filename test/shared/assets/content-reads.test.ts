@@ -10,8 +10,7 @@ import { clockOfTests } from '../../support/append-to-journal.ts';
 import { startAwsDynamoDb, type AwsDynamoDb } from '../../support/aws-dynamodb/aws-dynamodb.ts';
 import { dieAtEveryCall, itemsNaming } from '../../support/builders-purge.ts';
 import { anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
-import { patientDeadline } from '../../support/embedded-table.ts';
-import { documentAt } from '../../support/document-at.ts';
+import { documentAt, patientDeadline } from '../../support/embedded-table.ts';
 
 let stores: Stores;
 let front: AwsDynamoDb;

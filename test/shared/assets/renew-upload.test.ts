@@ -5,7 +5,7 @@ import { assetSchema } from '../../../shared/assets/asset-schema.ts';
 import { asset as sample } from '../../../shared/openapi/examples.ts';
 import { uploadKey } from '../../../shared/assets/content-store.ts';
 import { startStores } from '../../support/builders-store.ts';
-import { scan } from '../../support/lifecycle-inconsistencies.ts';
+import { scan } from '../../support/inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const stores = sharedByTests(startStores);

@@ -5,7 +5,7 @@ import { computationEtag, etagsFor, peekEtag } from '../../../shared/computation
 import type { StoredComputation } from '../../../shared/computations/computation.ts';
 import type { Definition } from '../../../shared/computations/read-computation.ts';
 import type { Run } from '../../../shared/computations/run.ts';
-import { aComputationRow } from '../../support/computation-fields.ts';
+import { aComputationRow } from '../../support/builders-store.ts';
 import { sealedAs } from '../../support/sealed-as.ts';
 
 const id = '00000000-0001-8c3a-9f0e-2b7d41c5e6a8';

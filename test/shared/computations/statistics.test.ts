@@ -1,4 +1,4 @@
-import { noKey } from '../../support/builders-store.ts';
+import { computationFields, noKey } from '../../support/builders-store.ts';
 import { describe, expect, it } from 'vitest';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
 import { createComputation } from '../../../shared/computations/create-computation.ts';
@@ -10,11 +10,9 @@ import { logChange } from '../../../shared/lists/log.ts';
 import { indexKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
-import { computationFields } from '../../support/computation-fields.ts';
-import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { type Command, startEmbeddedTable, tableThrough } from '../../support/embedded-table.ts';
 import { daysBeforeHead, headBeforeDays } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
-import { tableThrough, type Command } from '../../support/table-through.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 

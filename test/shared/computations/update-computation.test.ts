@@ -11,8 +11,7 @@ import { createComputation } from '../../../shared/computations/create-computati
 import { readComputation, readDefinition } from '../../../shared/computations/read-computation.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
-import { allowed, byAlice } from '../../support/builders-store.ts';
-import { computationFields } from '../../support/computation-fields.ts';
+import { allowed, byAlice, computationFields } from '../../support/builders-store.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 

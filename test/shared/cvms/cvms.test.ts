@@ -12,7 +12,7 @@ import { StaleReadError } from '../../../shared/table/fresh-reads.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 import { allowed, aReadyComputation, aRun, byAlice, endRunWith, startStores } from '../../support/builders-store.ts';
 import { asReadBefore, beforeTheNextTransaction, betweenReads } from '../../support/interleave.ts';
-import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
+import { inconsistencies, scan } from '../../support/inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const stores = sharedByTests(startStores);

@@ -12,20 +12,19 @@ import { listRuns } from '../../../shared/computations/read-runs.ts';
 import { amount } from '../../support/amounts.ts';
 import { itemsNaming, purgeUntilOver } from '../../support/builders-purge.ts';
 import {
-  allowed,
   aComputation,
+  addHalfLinks,
+  allowed,
   aReadyComputation,
   aRun,
   byAlice,
   endRunWith,
   startStores,
 } from '../../support/builders-store.ts';
-import { addHalfLinks } from '../../support/half-links.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
-import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
-import { longestWaitInMilliseconds } from '../../support/patience.ts';
+import { inconsistencies, scan } from '../../support/inconsistencies.ts';
+import { longestWaitInMilliseconds, slowness } from '../../support/patience.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
-import { slowness } from '../../support/slowness.ts';
 
 /** `npm run test:full` deletes 5,000, with a round trip of 5 ms. */
 const manyRuns = amount({ sample: 12, full: 5_000 });

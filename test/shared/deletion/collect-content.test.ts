@@ -19,7 +19,7 @@ import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
 import { contentKeys, dieAtEveryCall } from '../../support/builders-purge.ts';
 import { anAsset, byAlice, startStores } from '../../support/builders-store.ts';
-import { scan } from '../../support/lifecycle-inconsistencies.ts';
+import { scan } from '../../support/inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const stores = sharedByTests(startStores);

@@ -6,9 +6,8 @@ import { putItems } from '../../../shared/table/writes.ts';
 import { amount } from '../../support/amounts.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
 import { startStores } from '../../support/builders-store.ts';
-import { longestWaitInMilliseconds } from '../../support/patience.ts';
+import { longestWaitInMilliseconds, slowness } from '../../support/patience.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
-import { slowness } from '../../support/slowness.ts';
 
 const stores = sharedByTests(() => startStores({ latencyInMilliseconds: 5 }));
 

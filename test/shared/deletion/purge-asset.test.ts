@@ -21,7 +21,7 @@ import {
   startStores,
 } from '../../support/builders-store.ts';
 import { beforePutOf } from '../../support/interleave.ts';
-import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
+import { inconsistencies, scan } from '../../support/inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const stores = sharedByTests(startStores);

@@ -24,7 +24,7 @@ import {
   endRunWith,
   startStores,
 } from '../../support/builders-store.ts';
-import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
+import { inconsistencies, scan } from '../../support/inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const stores = sharedByTests(startStores);

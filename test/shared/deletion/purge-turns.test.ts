@@ -9,7 +9,7 @@ import { putItems } from '../../../shared/table/writes.ts';
 import { cutOffAfter, itemsNaming } from '../../support/builders-purge.ts';
 import { allowed, aComputation, aRunOnNewCvm, endRunWith, startStores } from '../../support/builders-store.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
-import { tableThrough, type Command } from '../../support/table-through.ts';
+import { tableThrough, type Command } from '../../support/embedded-table.ts';
 
 const stores = sharedByTests(startStores);
 

@@ -10,9 +10,8 @@ import { assetsOfRun } from '../../../shared/manifest/run-snapshot.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';
 import { runKeys } from '../../../shared/table/keys.ts';
 import { getItem, type Table } from '../../../shared/table/table.ts';
-import { aReadyComputation, anAsset, byAlice, startStores } from '../../support/builders-store.ts';
-import { addHalfLinks } from '../../support/half-links.ts';
-import { movableClock } from '../../support/movable-clock.ts';
+import { addHalfLinks, anAsset, aReadyComputation, byAlice, startStores } from '../../support/builders-store.ts';
+import { testClock } from '../../support/test-clock.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { stepThrough } from '../../support/stepped-calls.ts';
 
@@ -65,7 +64,7 @@ describe('a run that starts while the deletion of a dataset with many links is r
 describe('a refused deletion of an asset with many links', () => {
   it('leaves the asset to new runs, also when the time of its request is over', async () => {
     const world = await aWorld();
-    const clock = movableClock();
+    const clock = testClock();
     const deadline = new Deadline(60_000, clock);
     const table = { ...stores.table, deadline: () => deadline };
     const matchesIfMatch = () => {

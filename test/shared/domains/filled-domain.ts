@@ -21,7 +21,7 @@ import type { Table } from '../../../shared/table/table.ts';
 import { putItem } from '../../../shared/table/writes.ts';
 import { byAlice, type Stores } from '../../support/builders-store.ts';
 import { httpEvent } from '../../support/http-event.ts';
-import { skippingClock } from '../../support/skipping-clock.ts';
+import { testClock } from '../../support/test-clock.ts';
 import { setTestEnvironment } from '../../support/test-environment.ts';
 
 /** Steps of the lifecycle. Tasks of maintenance would work for other domains too. */
@@ -35,7 +35,7 @@ const stepsOfRuns = Object.entries(taskCases).filter(
  */
 export async function fillDomain(stores: Stores): Promise<BenchWorld> {
   setTestEnvironment(stores.endpoints);
-  const invoke = localFunctions({ clock: skippingClock() });
+  const invoke = localFunctions({ clock: testClock({ skipsWaits: true }) });
   const world = await fillWorld(stores, 3);
   const call = async (name: string, event: unknown) => {
     const answer = (await invoke(name, event)) as { statusCode?: number; body?: string } | null;

@@ -16,7 +16,7 @@ import { putItem, putItems } from '../../../shared/table/writes.ts';
 import { aReadyComputation, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
 import { contentKeys } from '../../support/builders-purge.ts';
 import { fillDomain, itemsOf } from './filled-domain.ts';
-import { tableThrough } from '../../support/table-through.ts';
+import { tableThrough } from '../../support/embedded-table.ts';
 
 /** Their names begin like that of the removed domain d1, or it begins like theirs. */
 const others = ['d', 'd10', 'd1-x'];

@@ -8,10 +8,9 @@ import { journalKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { anEvent, appendToJournal, clockOfTests, ownerOf } from '../../support/append-to-journal.ts';
-import { itemSize } from '../../support/aws-dynamodb/item-size.ts';
+import { itemSize } from '../../support/aws-dynamodb/limits.ts';
 import type { WireItem, WireValue } from '../../support/aws-dynamodb/wire.ts';
-import { startProxiedTable } from '../../support/proxied-table.ts';
-import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { startEmbeddedTable, startProxiedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);

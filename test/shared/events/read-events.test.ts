@@ -19,8 +19,7 @@ import { queryPrefix } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { amount } from '../../support/amounts.ts';
 import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';
-import { startEmbeddedTable } from '../../support/embedded-table.ts';
-import { startProxiedTable } from '../../support/proxied-table.ts';
+import { startEmbeddedTable, startProxiedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);

@@ -10,7 +10,7 @@ import { queryPrefix, type Table } from '../../../shared/table/table.ts';
 import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
-import { skippingClock } from '../../support/skipping-clock.ts';
+import { testClock } from '../../support/test-clock.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 
@@ -42,7 +42,7 @@ describe('readSegments', () => {
 });
 
 function patient(): Table {
-  const clock = skippingClock();
+  const clock = testClock({ skipsWaits: true });
   return { ...embedded.table, deadline: () => new Deadline(60_000, clock) };
 }
 

@@ -4,7 +4,7 @@ import { readEvents } from '../../../shared/events/read-events.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { aComputation, aKey, startStores } from '../../support/builders-store.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
-import { tableThrough } from '../../support/table-through.ts';
+import { tableThrough } from '../../support/embedded-table.ts';
 
 const stores = sharedByTests(startStores);
 

@@ -4,7 +4,7 @@ import { readComputation, readDefinition } from '../../../shared/computations/re
 import { linkAsset, unlinkAsset } from '../../../shared/links/link-asset.ts';
 import { aComputation, anAsset, byAlice, startStores } from '../../support/builders-store.ts';
 import { beforeCall } from '../../support/interleave.ts';
-import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
+import { inconsistencies, scan } from '../../support/inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const stores = sharedByTests(startStores);

@@ -8,10 +8,9 @@ import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { changeInputsLater } from '../../../shared/links/change-linked-computations.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
-import { aComputation, anAsset, byAlice, publicKey, startStores } from '../../support/builders-store.ts';
-import { addHalfLinks } from '../../support/half-links.ts';
+import { aComputation, addHalfLinks, anAsset, byAlice, publicKey, startStores } from '../../support/builders-store.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
-import { tableThrough } from '../../support/table-through.ts';
+import { tableThrough } from '../../support/embedded-table.ts';
 
 const stores = sharedByTests(startStores);
 

@@ -11,7 +11,7 @@ import type { Item, Table } from '../../../shared/table/table.ts';
 import { type Action, Transaction } from '../../../shared/table/transaction.ts';
 import { putItems } from '../../../shared/table/writes.ts';
 import { amount } from '../../support/amounts.ts';
-import { createUnitMeter, unitLimitsOfAws } from '../../support/aws-dynamodb/unit-meter.ts';
+import { createUnitMeter, unitLimitsOfAws } from '../../support/aws-dynamodb/limits.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 

@@ -5,7 +5,7 @@ import { logChange } from '../../../shared/lists/log.ts';
 import { readHead } from '../../../shared/lists/head.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { changesLists } from '../../../shared/runtime/uses.ts';
-import { startProxiedTable } from '../../support/proxied-table.ts';
+import { startProxiedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const proxied = sharedByTests(() => startProxiedTable({ latencyInMilliseconds: 0 }));

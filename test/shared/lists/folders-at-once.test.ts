@@ -5,8 +5,7 @@ import { logChange } from '../../../shared/lists/log.ts';
 import { readPage } from '../../../shared/lists/read-page.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
-import { startProxiedTable, type ProxiedTable } from '../../support/proxied-table.ts';
-import { tableThrough } from '../../support/table-through.ts';
+import { type ProxiedTable, startProxiedTable, tableThrough } from '../../support/embedded-table.ts';
 
 let proxied: ProxiedTable;
 let table: Table;

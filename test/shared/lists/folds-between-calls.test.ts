@@ -7,8 +7,7 @@ import { indexKeys, keyToWrite, listKeys } from '../../../shared/table/keys.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { oneOf } from '../../support/amounts.ts';
-import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
-import { tableThrough } from '../../support/table-through.ts';
+import { type EmbeddedTable, startEmbeddedTable, tableThrough } from '../../support/embedded-table.ts';
 
 let embedded: EmbeddedTable;
 let table: Table;

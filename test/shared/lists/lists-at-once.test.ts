@@ -10,10 +10,9 @@ import { keyToWrite, listKeys } from '../../../shared/table/keys.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { amount } from '../../support/amounts.ts';
-import { startAwsTable, type AwsTable } from '../../support/aws-dynamodb/aws-table.ts';
-import { seededRandom } from '../../support/aws-dynamodb/seeded-random.ts';
-import { patientDeadline } from '../../support/embedded-table.ts';
-import { tableThrough } from '../../support/table-through.ts';
+import { startAwsTable, type AwsTable } from '../../support/aws-dynamodb/aws-dynamodb.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
+import { patientDeadline, tableThrough } from '../../support/embedded-table.ts';
 
 const changesOfEach = amount({ sample: 16, full: 60 });
 const list = indexedLists.computations('d1');

@@ -8,9 +8,8 @@ import { withSnapshot } from '../../../shared/lists/snapshot.ts';
 import { indexKeys } from '../../../shared/table/keys.ts';
 import { getItem, type Table } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
-import { startProxiedTable } from '../../support/proxied-table.ts';
+import { startProxiedTable, tableThrough } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
-import { tableThrough } from '../../support/table-through.ts';
 
 const proxied = sharedByTests(() => startProxiedTable({ latencyInMilliseconds: 0 }));
 

@@ -13,9 +13,8 @@ import { indexKeys } from '../../../shared/table/keys.ts';
 import { queryPartition, type Table } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { amount } from '../../support/amounts.ts';
-import { seededRandom } from '../../support/aws-dynamodb/seeded-random.ts';
-import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
-import { tableThrough, type Command } from '../../support/table-through.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
+import { type Command, type EmbeddedTable, startEmbeddedTable, tableThrough } from '../../support/embedded-table.ts';
 
 const seed = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const random = seededRandom(seed);

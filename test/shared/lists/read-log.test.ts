@@ -6,9 +6,8 @@ import { readWholeLog } from '../../../shared/lists/unfolded-entries.ts';
 import { readHead } from '../../../shared/lists/head.ts';
 import { indexKeys } from '../../../shared/table/keys.ts';
 import { transact } from '../../../shared/table/transaction.ts';
-import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { startEmbeddedTable, tableThrough } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
-import { tableThrough } from '../../support/table-through.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 let list: IndexedList;

@@ -10,8 +10,7 @@ import type { Table } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { amount } from '../../support/amounts.ts';
 import { beforeCall } from '../../support/interleave.ts';
-import { startProxiedTable, type ProxiedTable } from '../../support/proxied-table.ts';
-import { tableThrough } from '../../support/table-through.ts';
+import { type ProxiedTable, startProxiedTable, tableThrough } from '../../support/embedded-table.ts';
 
 let proxied: ProxiedTable;
 let list: IndexedList;

@@ -17,7 +17,7 @@ import { indexKeys, type Key, keyOfItem, keyToWrite, listKeys } from '../../../s
 import { getItem, queryPartition, type Table } from '../../../shared/table/table.ts';
 import { deleteItems, putItem, putItems } from '../../../shared/table/writes.ts';
 import { amount } from '../../support/amounts.ts';
-import { seededRandom } from '../../support/aws-dynamodb/seeded-random.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
 import { dieAtEveryCall } from '../../support/builders-purge.ts';
 import {
   aComputation,
@@ -29,9 +29,8 @@ import {
   startStores,
   type Stores,
 } from '../../support/builders-store.ts';
-import { scan } from '../../support/lifecycle-inconsistencies.ts';
-import { inLists } from '../../support/list-inconsistencies.ts';
-import { tableThrough } from '../../support/table-through.ts';
+import { inLists, scan } from '../../support/inconsistencies.ts';
+import { tableThrough } from '../../support/embedded-table.ts';
 
 const domain = 'd1';
 const list = indexedLists.computations(domain);

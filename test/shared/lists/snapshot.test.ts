@@ -9,15 +9,14 @@ import { withSnapshot } from '../../../shared/lists/snapshot.ts';
 import { NodeGoneError } from '../../../shared/lists/stored-nodes.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
-import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { startEmbeddedTable, tableThrough } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
-import { skippingClock } from '../../support/skipping-clock.ts';
-import { tableThrough } from '../../support/table-through.ts';
+import { testClock } from '../../support/test-clock.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 let table: Table;
 beforeAll(() => {
-  const clock = skippingClock();
+  const clock = testClock({ skipsWaits: true });
   table = { ...embedded.table, deadline: () => new Deadline(60_000, clock) };
 });
 

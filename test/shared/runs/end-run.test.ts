@@ -5,7 +5,15 @@ import { updateComputation } from '../../../shared/computations/update-computati
 import { readClaim } from '../../../shared/runs/claim.ts';
 import { endRun, executionEnded, recordOutcome } from '../../../shared/runs/end-run.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
-import { aResumedRun } from '../../support/resumed-run.ts';
+import {
+  allowed,
+  aReadyComputation,
+  aResumedRun,
+  aRun,
+  aRunOnNewCvm,
+  byAlice,
+  startStores,
+} from '../../support/builders-store.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
 import { offerRun } from '../../../shared/runs/waiting-steps.ts';
 import { waysToEnd } from '../../../shared/runs/ways-to-end.ts';
@@ -13,7 +21,6 @@ import { readRun } from '../../../shared/computations/read-runs.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import { cvmKeys, runKeys } from '../../../shared/table/keys.ts';
 import { getItems, queryPartition } from '../../../shared/table/table.ts';
-import { aReadyComputation, allowed, aRun, aRunOnNewCvm, byAlice, startStores } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 

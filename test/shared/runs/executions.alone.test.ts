@@ -10,9 +10,8 @@ import {
   startExecution,
 } from '../../../shared/runs/executions.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
-import { byAlice, startStores } from '../../support/builders-store.ts';
-import { startIdleStepFunctions } from '../../support/lifecycle-idle-step-functions.ts';
-import { aResumedRun } from '../../support/resumed-run.ts';
+import { aResumedRun, byAlice, startStores } from '../../support/builders-store.ts';
+import { startIdleStepFunctions } from '../../support/simulated-step-functions.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { silence, startAnsweringServer, status, type AnsweringServer } from '../../support/answering-server.ts';
 

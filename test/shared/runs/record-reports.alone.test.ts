@@ -12,7 +12,7 @@ import { cvmKeys, runKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { anAgentEvent, aRunOnNewCvm, byAlice, endRunWith, startStores } from '../../support/builders-store.ts';
 import { asReadBefore } from '../../support/interleave.ts';
-import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
+import { inconsistencies, scan } from '../../support/inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const stores = sharedByTests(startStores);

@@ -14,12 +14,21 @@ import { sweepRuns } from '../../../shared/runs/sweep-runs.ts';
 import type { AnswerKeeper } from '../../../shared/table/transaction.ts';
 import { writableKey } from '../../../shared/table/keys.ts';
 import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';
-import { anApproval, aSharedComputation } from '../../support/approvals.ts';
-import { allowed, aReadyComputation, anAsset, aRun, byAlice, startStores, noKey } from '../../support/builders-store.ts';
+import {
+  allowed,
+  anApproval,
+  anAsset,
+  aReadyComputation,
+  aRun,
+  aSharedComputation,
+  byAlice,
+  noKey,
+  startStores,
+} from '../../support/builders-store.ts';
 import { beforeTheNextTransaction, betweenReads } from '../../support/interleave.ts';
-import { startIdleStepFunctions } from '../../support/lifecycle-idle-step-functions.ts';
+import { startIdleStepFunctions } from '../../support/simulated-step-functions.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
-import { standingClock } from '../../support/standing-clock.ts';
+import { testClock } from '../../support/test-clock.ts';
 
 const stores = sharedByTests(startStores);
 
@@ -119,7 +128,7 @@ describe('startRun', () => {
     const assetId = await anAsset(stores, domain, { file_name: 'iris.csv', asset_type: 'dataset' });
     await linkAsset(stores.table, { domain, assetId, computationId: id, ...byAlice });
     await markForDeletion(stores.table, domain, await readAssetToChange(stores.table, domain, assetId), byAlice.now);
-    const deadline = new Deadline(20_000, standingClock());
+    const deadline = new Deadline(20_000, testClock({ speed: 0, skipsWaits: true }));
     const start = aRun({ ...stores, table: { ...stores.table, deadline: () => deadline } }, domain, id, 'cvm-marked');
     await expect(start).rejects.toMatchObject({ code: 'unavailable' });
     expect(await readComputation(stores.table, domain, id)).toMatchObject({ status: 'created', run: null });

@@ -21,7 +21,7 @@ import { getItem, type Table } from '../../../shared/table/table.ts';
 import { aReadyComputation, aRun, aRunOnNewCvm, byAlice, startStores } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
-import { startIdleStepFunctions } from '../../support/lifecycle-idle-step-functions.ts';
+import { startIdleStepFunctions } from '../../support/simulated-step-functions.ts';
 
 /** How runs end that a test ends. */
 const end = { way: waysToEnd.recordOutcome.failure };

@@ -16,7 +16,7 @@ import { cvmKeys } from '../../../shared/table/keys.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { aRun, aRunOnNewCvm, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
 import { asReadBefore, beforeTheNextTransaction } from '../../support/interleave.ts';
-import { recordTasks } from '../../support/recorded-tasks.ts';
+import { recordTasks } from '../../support/simulated-step-functions.ts';
 
 let stores: Stores;
 let endedTasks: Map<string, string>;

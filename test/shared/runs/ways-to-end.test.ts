@@ -15,7 +15,7 @@ import { deliverStop, offerRun } from '../../../shared/runs/waiting-steps.ts';
 import { waysToEnd, type WayToEnd } from '../../../shared/runs/ways-to-end.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 import { aReadyComputation, aRun, aRunOnNewCvm, byAlice, endRunWith, startStores } from '../../support/builders-store.ts';
-import { startIdleStepFunctions } from '../../support/lifecycle-idle-step-functions.ts';
+import { startIdleStepFunctions } from '../../support/simulated-step-functions.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const stores = sharedByTests(startStores);

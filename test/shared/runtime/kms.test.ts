@@ -7,7 +7,7 @@ import { forgetClients, replaceClient } from '../../../shared/runtime/clients.ts
 import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { keysInKms } from '../../../shared/runtime/kms.ts';
 import { patientDeadline } from '../../support/embedded-table.ts';
-import { serveKms } from '../../support/serve-kms.ts';
+import { serveKms } from '../../support/answering-aws.ts';
 
 const { kms: keys, signingKeyArn, sealingKeyArn } = localKms(undefined);
 let served: Listening;

@@ -3,9 +3,8 @@ import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
 import { AnswerKeptError, commitChange, type AnswerKeeper, Transaction } from '../../../shared/table/transaction.ts';
-import { anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
-import { addHalfLinks } from '../../support/half-links.ts';
-import { scan } from '../../support/lifecycle-inconsistencies.ts';
+import { addHalfLinks, anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { scan } from '../../support/inconsistencies.ts';
 
 const domain = 'd1';
 const fields = {

@@ -4,9 +4,7 @@ import { writableKey } from '../../../shared/table/keys.ts';
 import { scanPage } from '../../../shared/table/scan.ts';
 import { getItem, getItems, queryBetween, queryPartition, queryPrefix } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
-import { startBusyTable } from '../../support/busy-table.ts';
-import { startEmbeddedTable } from '../../support/embedded-table.ts';
-import { startProxiedTable } from '../../support/proxied-table.ts';
+import { startBusyTable, startEmbeddedTable, startProxiedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);

@@ -4,8 +4,7 @@ import { writableKey } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { StaleReadError, withFreshReads } from '../../../shared/table/fresh-reads.ts';
 import { transact, Transaction } from '../../../shared/table/transaction.ts';
-import { startEmbeddedTable } from '../../support/embedded-table.ts';
-import { startProxiedTable } from '../../support/proxied-table.ts';
+import { startEmbeddedTable, startProxiedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);

@@ -5,10 +5,8 @@ import { writableKey } from '../../../shared/table/keys.ts';
 import { getItem, queryPartition } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { deleteItems, putItem, removeAttributes, updateExisting, incrementBy } from '../../../shared/table/writes.ts';
-import { startAwsTable } from '../../support/aws-dynamodb/aws-table.ts';
-import { startBusyTable } from '../../support/busy-table.ts';
-import { startEmbeddedTable } from '../../support/embedded-table.ts';
-import { startProxiedTable } from '../../support/proxied-table.ts';
+import { startAwsTable } from '../../support/aws-dynamodb/aws-dynamodb.ts';
+import { startBusyTable, startEmbeddedTable, startProxiedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);

@@ -18,9 +18,20 @@ import { computationKeys, userKeys } from '../../../shared/table/keys.ts';
 import { queryPartition } from '../../../shared/table/table.ts';
 import { putItems } from '../../../shared/table/writes.ts';
 import { readTodo } from '../../../shared/todo/read-todo.ts';
-import { aDatasetOfBob, anApproval, aSharedComputation, digestOf } from '../../support/approvals.ts';
-import { aComputation, aKey, allowed, aReadyComputation, byAlice, startStores, noKey } from '../../support/builders-store.ts';
-import { computationFields } from '../../support/computation-fields.ts';
+import {
+  aComputation,
+  aDatasetOfBob,
+  aKey,
+  allowed,
+  anApproval,
+  aReadyComputation,
+  aSharedComputation,
+  byAlice,
+  computationFields,
+  digestOf,
+  noKey,
+  startStores,
+} from '../../support/builders-store.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const stores = sharedByTests(startStores);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { waitOf } from '../../../shared/waits/wait.ts';
-import { skippingClock } from '../../support/skipping-clock.ts';
+import { testClock } from '../../support/test-clock.ts';
 
 beforeEach(() => {
   vi.stubEnv('WAITS_PER_STAGE', '20');
@@ -8,7 +8,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-const clock = { ...skippingClock(), now: () => 1_000 };
+const clock = { ...testClock({ skipsWaits: true }), now: () => 1_000 };
 
 const endOf = (seconds: number, remaining?: number) =>
   waitOf({

@@ -4,7 +4,7 @@ import { waitFor, type Wait, takeWaitSlot, type FreeSlot } from '../../../shared
 import { aWait } from '../../support/a-wait.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
-import { standingClock } from '../../support/standing-clock.ts';
+import { testClock } from '../../support/test-clock.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 
@@ -36,7 +36,7 @@ function stillClock() {
     resolve(undefined);
     return new Promise<void>(() => {});
   };
-  return { ...standingClock(), wait, isWaiting };
+  return { ...testClock({ speed: 0, skipsWaits: true }), wait, isWaiting };
 }
 
 describe('waitFor', () => {
@@ -57,7 +57,7 @@ describe('waitFor', () => {
   });
 
   it('looks once if the time is already up', async () => {
-    const clock = standingClock();
+    const clock = testClock({ speed: 0, skipsWaits: true });
     const { wait } = lookout(ownWait({ clock, endsAt: clock.now() }));
     expect(await wait()).toBe(1);
   });
@@ -151,7 +151,7 @@ describe('takeWaitSlot', () => {
   });
 
   it('gives the slot of a wait that never freed it to another wait 10 seconds after its end, and ignores a late release', async () => {
-    const clock = standingClock();
+    const clock = testClock({ speed: 0, skipsWaits: true });
     const wait = waitsOf({ perStage: 1, perDomain: 1 });
     const at = (fields: Partial<Wait> = {}) => wait({ clock, endsAt: clock.now() + 20_000, ...fields });
     const [release] = await takeInTurn(at(), 1);

@@ -1,29 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
-import { batchGetItem } from './batch-get-item.ts';
-import { batchWriteItem } from './batch-write-item.ts';
-import { systemClock, type Clock } from './clock.ts';
-import { connectEngine } from './engine.ts';
-import type { Figures, Front } from './front.ts';
-import { getItem } from './get-item.ts';
-import { createItemLocks } from './item-locks.ts';
-import { readKeySchemas } from './key-schemas.ts';
-import { checkExpressions, checkRequestSize } from './quotas.ts';
-import { readPage } from './read-page.ts';
-import { createRehearsal } from './rehearsal.ts';
-import { createReveals } from './reveals.ts';
-import { seededRandom } from './seeded-random.ts';
-import { writeItem } from './single-writes.ts';
-import { transactGetItems } from './transact-get-items.ts';
-import { transactWriteItems } from './transact-write-items.ts';
-import { createTransactionTokens } from './transaction-tokens.ts';
-import { createUnitMeter, type UnitLimits, type Units } from './unit-meter.ts';
-import type { Json } from './wire.ts';
-import { WireError } from './wire-error.ts';
+import type { Table } from '../../../shared/table/table.ts';
+import { documentAt, startEmbeddedTable } from '../embedded-table.ts';
+import { seededRandom } from '../seeded-random.ts';
+import { systemTimerClock, type TimerClock } from '../../../shared/runtime/clock.ts';
+import { connectEngine, createRehearsal, readKeySchemas } from './engine.ts';
+import { createItemLocks, createReveals, createTransactionTokens, type Figures, type Front } from './front.ts';
+import { batchGetItem, batchWriteItem, getItem, writeItem } from './items.ts';
+import { checkExpressions, checkRequestSize, createUnitMeter, type UnitLimits, type Units } from './limits.ts';
+import { readPage } from './pages.ts';
+import { transactGetItems, transactWriteItems } from './transactions.ts';
+import { type Json, WireError } from './wire.ts';
 
 export interface AwsDynamoDbOptions {
   /** Default: the system clock. */
-  clock?: Clock;
+  clock?: TimerClock;
   /** The seed of all random times and orders. Default 1. */
   seed?: number;
   /** How long a transaction holds its items after its outcome is decided. Default 15. */
@@ -83,7 +74,7 @@ export async function startAwsDynamoDb(engineEndpoint: string, options: AwsDynam
 
 function openFront(engineEndpoint: string, options: AwsDynamoDbOptions): Front {
   const engine = connectEngine(engineEndpoint);
-  const clock = options.clock ?? systemClock;
+  const clock = options.clock ?? systemTimerClock;
   const random = seededRandom(options.seed ?? 1);
   return {
     engine,
@@ -140,4 +131,30 @@ async function jsonOf(request: IncomingMessage): Promise<Json> {
   const body = Buffer.concat(chunks);
   checkRequestSize(body.length);
   return body.length === 0 ? {} : (JSON.parse(body.toString('utf8')) as Json);
+}
+
+export interface AwsTable {
+  /** The table through the front. */
+  table: Table;
+  /** The same table directly on the engine. Its writes never conflict, and its reads see what reads through the front see. */
+  direct: Table;
+  front: AwsDynamoDb;
+  stop: () => Promise<void>;
+}
+
+/** Starts an engine with a new table behind the front. `maxAttempts` is the SDK's: 1 shows each error. Default 3. */
+export async function startAwsTable(options: AwsDynamoDbOptions & { maxAttempts?: number } = {}): Promise<AwsTable> {
+  const embedded = await startEmbeddedTable();
+  const front = await startAwsDynamoDb(embedded.endpoint, options);
+  const document = documentAt(front.endpoint, { maxAttempts: options.maxAttempts ?? 3 });
+  return {
+    table: { ...embedded.table, document },
+    direct: embedded.table,
+    front,
+    stop: async () => {
+      document.destroy();
+      await front.stop();
+      await embedded.stop();
+    },
+  };
 }

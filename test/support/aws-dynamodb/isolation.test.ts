@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AnyKey } from '../../../shared/table/keys.ts';
-import { startAwsTable, type AwsTable } from './aws-table.ts';
+import { startAwsTable, type AwsTable } from './aws-dynamodb.ts';
 import { commandsOn, keysIn, type TableCommands } from './table-commands.ts';
-import { virtualClock, type VirtualClock } from './virtual-clock.ts';
+import { testClock, type TestClock } from '../test-clock.ts';
 
-let clock: VirtualClock;
+let clock: TestClock;
 let aws: AwsTable;
 let through: TableCommands;
 beforeAll(async () => {
-  clock = virtualClock();
+  clock = testClock({ start: 0, speed: 0 });
   aws = await startAwsTable({ clock, seed: 7, maxAttempts: 1 });
   through = commandsOn(aws.table);
 });

@@ -1,17 +1,17 @@
 import { QueryCommand, ScanCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AnyKey } from '../../../shared/table/keys.ts';
-import { startAwsTable, type AwsTable } from './aws-table.ts';
-import { seededRandom } from './seeded-random.ts';
+import { startAwsTable, type AwsTable } from './aws-dynamodb.ts';
+import { seededRandom } from '../seeded-random.ts';
 import { commandsOn, keysIn, type TableCommands } from './table-commands.ts';
-import { virtualClock, type VirtualClock } from './virtual-clock.ts';
+import { testClock, type TestClock } from '../test-clock.ts';
 
-let clock: VirtualClock;
+let clock: TestClock;
 let aws: AwsTable;
 let through: TableCommands;
 let direct: TableCommands;
 beforeAll(async () => {
-  clock = virtualClock();
+  clock = testClock({ start: 0, speed: 0 });
   aws = await startAwsTable({ clock, maxAttempts: 1 });
   through = commandsOn(aws.table);
   direct = commandsOn(aws.direct);

@@ -1,6 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startAwsTable, type AwsTable } from './aws-table.ts';
+import { startAwsTable, type AwsTable } from './aws-dynamodb.ts';
 import { commandsOn, keysIn, type TableCommands } from './table-commands.ts';
 
 let aws: AwsTable;

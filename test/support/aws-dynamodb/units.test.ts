@@ -1,21 +1,21 @@
 import { GetCommand, PutCommand, QueryCommand, ScanCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AnyKey } from '../../../shared/table/keys.ts';
-import { startAwsTable, type AwsTable } from './aws-table.ts';
-import { seededRandom } from './seeded-random.ts';
+import { startAwsTable, type AwsTable } from './aws-dynamodb.ts';
+import { seededRandom } from '../seeded-random.ts';
 import { commandsOn, keysIn, type TableCommands } from './table-commands.ts';
-import { unitLimitsOfAws } from './unit-meter.ts';
-import { virtualClock, type VirtualClock } from './virtual-clock.ts';
+import { unitLimitsOfAws } from './limits.ts';
+import { testClock, type TestClock } from '../test-clock.ts';
 
 const kilobytes = (count: number) => 'v'.repeat(count * 1024);
 
-let clock: VirtualClock;
+let clock: TestClock;
 let aws: AwsTable;
 let through: TableCommands;
 let direct: TableCommands;
 
 async function open(limits?: typeof unitLimitsOfAws): Promise<void> {
-  clock = virtualClock();
+  clock = testClock({ start: 0, speed: 0 });
   aws = await startAwsTable({ clock, maxAttempts: 1, ...(limits && { limits }) });
   through = commandsOn(aws.table);
   direct = commandsOn(aws.direct);

@@ -6,9 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localCredentials } from '../../../local/machine/environment.ts';
 import { startStack, type Stack } from '../../../local/stack.ts';
-import { startAnsweringStacks } from '../../support/answering-stacks.ts';
-import { startAnswering, type LocalRequest } from '../../support/local-requests.ts';
-import { serveKms } from '../../support/serve-kms.ts';
+import { serveKms, startAnsweringStacks } from '../../support/answering-aws.ts';
+import { startAnswering, type LocalRequest } from '../../support/answering-server.ts';
 import { callAs } from '../../support/ready-computation.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'cvms-of-stage-'));

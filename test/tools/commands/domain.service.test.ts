@@ -8,7 +8,7 @@ import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { closingOf } from '../../../tools/domains/stage-data.ts';
 import { domainCommand } from '../../../tools/commands/domain.ts';
 import { local } from '../../../local/machine/environment.ts';
-import { startAnswering } from '../../support/local-requests.ts';
+import { startAnswering } from '../../support/answering-server.ts';
 import { callAs, readyComputation } from '../../support/ready-computation.ts';
 import { killServices, startService, type ServiceProcess } from '../../support/service-process.ts';
 

@@ -9,12 +9,12 @@ import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { rebuildIndex } from '../../../shared/lists/rebuild.ts';
 import { keyToWrite, listKeys, type Key } from '../../../shared/table/keys.ts';
 import { deleteItems, putItem, putItems } from '../../../shared/table/writes.ts';
-import { startAnsweringStacks } from '../../support/answering-stacks.ts';
+import { startAnsweringStacks } from '../../support/answering-aws.ts';
 import { aComputation } from '../../support/builders-store.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
-import { scan } from '../../support/lifecycle-inconsistencies.ts';
+import { scan } from '../../support/inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
-import { skippingClock } from '../../support/skipping-clock.ts';
+import { testClock } from '../../support/test-clock.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 const command = join(import.meta.dirname, '../../../tools/commands/maintain-index.ts');
@@ -38,7 +38,7 @@ async function index(...args: string[]) {
   const written: string[] = [];
   const output = vi.spyOn(process.stdout, 'write').mockImplementation((line) => written.push(String(line)) > 0);
   try {
-    await indexCommand(args, skippingClock());
+    await indexCommand(args, testClock({ skipsWaits: true }));
     return { status: statusSoFar(), stdout: written.join('') };
   } finally {
     output.mockRestore();
@@ -122,7 +122,7 @@ describe('npm run index -- check', () => {
 
   it('prints from where it can go on', async () => {
     await enter(1, 1_100);
-    const table = { ...embedded.table, clock: skippingClock() };
+    const table = { ...embedded.table, clock: testClock({ skipsWaits: true }) };
     await rebuildIndex(table, [list], () => undefined);
     const lines: string[] = [];
     vi.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
@@ -150,7 +150,7 @@ describe('npm run index -- check', () => {
 
 describe('npm run index -- rebuild', () => {
   it('says what it continues, and fails if rows that it had read before have changed since', async () => {
-    const table = { ...embedded.table, clock: skippingClock() };
+    const table = { ...embedded.table, clock: testClock({ skipsWaits: true }) };
     const list = indexedLists.linkedComputations('a');
     const enter = (number: number) => putItem(table, { ...keyToWrite(listKeys.row(list.rows, number)) });
     await enter(1);
@@ -166,7 +166,7 @@ describe('npm run index -- rebuild', () => {
   });
 
   it('begins again with --restart, which check refuses', async () => {
-    const table = { ...embedded.table, clock: skippingClock() };
+    const table = { ...embedded.table, clock: testClock({ skipsWaits: true }) };
     const list = indexedLists.linkedComputations('a');
     await putItem(table, { ...keyToWrite(listKeys.row(list.rows, 1)) });
     const dies = rebuildIndex(table, [list], () => {

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import { demoCommand } from '../../../tools/demo/demo.ts';
 import { oneOf } from '../../support/amounts.ts';
-import { childrenOf, isAlive } from '../../support/processes.ts';
+import { childrenOf, isAlive } from '../../support/service-process.ts';
 
 const demo = join(import.meta.dirname, '../../../tools/demo/demo.ts');
 const running = new Set<ChildProcess>();

@@ -7,11 +7,10 @@ import { RateLimitError } from '../../../shared/runtime/errors.ts';
 import { DomainLimit } from '../../../shared/http/domain-limit.ts';
 import { takeTokens, type Bucket } from '../../../shared/http/domain-limit.ts';
 import type { Table } from '../../../shared/table/table.ts';
-import { startAnsweringStacks } from '../../support/answering-stacks.ts';
-import { startAnsweringPool, type AnsweringPool } from '../../support/answering-pool.ts';
+import { type AnsweringPool, startAnsweringPool, startAnsweringStacks } from '../../support/answering-aws.ts';
 import { aReadyComputation, startStores, type Stores } from '../../support/builders-store.ts';
 import { itemsOf } from '../../shared/domains/filled-domain.ts';
-import { skippingClock } from '../../support/skipping-clock.ts';
+import { testClock } from '../../support/test-clock.ts';
 
 let stores: Stores;
 let pool: AnsweringPool;
@@ -50,7 +49,7 @@ beforeEach(async () => {
 });
 afterEach(() => pool.stop());
 
-const clock = skippingClock();
+const clock = testClock({ skipsWaits: true });
 const manager = (tokensLiveInSeconds?: number) =>
   domainsOfStage('dev', { say: (line) => said.push(line), clock, tokensLiveInSeconds });
 

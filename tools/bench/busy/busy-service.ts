@@ -8,7 +8,7 @@ import { documentClient } from '../../../shared/table/open-table.ts';
 import { callAs } from '../../../test/support/ready-computation.ts';
 import { readyComputations } from '../../../test/support/builders-ready-computations.ts';
 import { patientDeadline } from '../../../test/support/embedded-table.ts';
-import { agentEvent } from '../../../test/support/lifecycle-scenario.ts';
+import { agentEvent } from '../../../test/support/lifecycle-stack.ts';
 import { request, startServer } from '../http/service.ts';
 
 export type ChangeKind = 'create' | 'start' | 'end';

@@ -14,7 +14,7 @@ import { deleteItems } from '../../../shared/table/writes.ts';
 import { patientDeadline } from '../../../test/support/embedded-table.ts';
 import { readyComputations } from '../../../test/support/builders-ready-computations.ts';
 import { callAs } from '../../../test/support/ready-computation.ts';
-import { agentEvent } from '../../../test/support/lifecycle-scenario.ts';
+import { agentEvent } from '../../../test/support/lifecycle-stack.ts';
 import { fill } from '../lists/fill.ts';
 import { request, startServer, startsPerService, type Service } from './service.ts';
 

@@ -5,8 +5,8 @@ import { recordChange } from '../../../shared/lists/fold-due.ts';
 import { keyToWrite, listKeys } from '../../../shared/table/keys.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
-import { seededRandom, shuffled } from '../../../test/support/aws-dynamodb/seeded-random.ts';
-import type { ProxiedTable } from '../../../test/support/proxied-table.ts';
+import { seededRandom, shuffled } from '../../../test/support/seeded-random.ts';
+import type { ProxiedTable } from '../../../test/support/embedded-table.ts';
 import { aList, fill, groupOfMember, membersOf, rowOf } from './fill.ts';
 
 export interface MeasuredChange {

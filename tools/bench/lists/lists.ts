@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { startProxiedTable } from '../../../test/support/proxied-table.ts';
+import { startProxiedTable } from '../../../test/support/embedded-table.ts';
 import { printTable } from '../print-table.ts';
 import { measureChanges, type MeasuredChange } from './changes.ts';
 import { busyLog, limit, measurePages, repetitions, unfolded, type Measurement } from './pages.ts';

@@ -16,7 +16,7 @@ import { listKeys } from '../../../shared/table/keys.ts';
 import { incrementBy } from '../../../shared/table/writes.ts';
 import { queryPrefix, type Table } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
-import type { ProxiedTable } from '../../../test/support/proxied-table.ts';
+import type { ProxiedTable } from '../../../test/support/embedded-table.ts';
 import { aList, fill, fillDays, groupOfMember, owners, rareStatus, removeFilled, rowOf, type Filled } from './fill.ts';
 import { openApi } from './through-api.ts';
 

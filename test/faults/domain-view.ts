@@ -1,9 +1,9 @@
 import type { InvokeFunction } from '../../local/functions/local-functions.ts';
 import type { RouteName } from '../../shared/endpoints/endpoints.ts';
 import { executionStatus } from '../../shared/runs/executions.ts';
-import { httpEvent } from './http-event.ts';
-import { scan } from './lifecycle-inconsistencies.ts';
-import type { Stores } from './builders-store.ts';
+import type { Stores } from '../support/builders-store.ts';
+import { httpEvent } from '../support/http-event.ts';
+import { scan } from '../support/inconsistencies.ts';
 
 interface Page {
   id: string;

@@ -1,6 +1,33 @@
-import { DescribeExecutionCommand, ExecutionDoesNotExist, SFNClient } from '@aws-sdk/client-sfn';
-import { localCredentials, local } from '../../local/machine/environment.ts';
+import {
+  DescribeExecutionCommand,
+  ExecutionDoesNotExist,
+  type SendTaskFailureCommandInput,
+  type SendTaskSuccessCommandInput,
+  SFNClient,
+} from '@aws-sdk/client-sfn';
+import { local, localCredentials } from '../../local/machine/environment.ts';
+import { startStepFunctions } from '../../local/step-functions/step-functions.ts';
 import type { Executions } from '../../shared/runs/executions.ts';
+
+/** Starts a Step Functions API whose executions only wait for a day, so that tests measure or model the caller only. */
+export async function startIdleStepFunctions(): Promise<{ executions: Executions; endpoint: string; stop: () => Promise<void> }> {
+  const { stateMachineArn } = local;
+  const server = await startStepFunctions({
+    definition: { StartAt: 'Wait', States: { Wait: { Type: 'Wait', Seconds: 24 * 60 * 60, End: true } } },
+    stateMachineArn,
+    invoke: () => Promise.reject(new Error('It has no tasks.')),
+    onStatusChange: () => undefined,
+  });
+  const client = new SFNClient({ region: 'local', credentials: localCredentials, endpoint: server.endpoint });
+  return {
+    executions: { client, stateMachineArn },
+    endpoint: server.endpoint,
+    stop: async () => {
+      client.destroy();
+      await server.stop();
+    },
+  };
+}
 
 /** AWS's quota of DescribeExecution for an account and most regions. */
 const callsAtOnce = 250;
@@ -50,4 +77,20 @@ export function quotaStepFunctions(isLost: (name: string) => boolean) {
     figures: () => ({ calls, throttled, minute: Math.floor(time / 60_000) }),
     stop: () => client.destroy(),
   };
+}
+
+/** How each task was ended from now on, by its token: `completed`, or the error that it was failed with. */
+export function recordTasks({ client }: Executions): Map<string, string> {
+  const ended = new Map<string, string>();
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      (sent) => {
+        const { taskToken = '', error = '' } = sent.input as Partial<SendTaskSuccessCommandInput & SendTaskFailureCommandInput>;
+        if (commandName === 'SendTaskSuccessCommand') ended.set(taskToken, 'completed');
+        if (commandName === 'SendTaskFailureCommand') ended.set(taskToken, error);
+        return next(sent);
+      },
+    { step: 'initialize' },
+  );
+  return ended;
 }

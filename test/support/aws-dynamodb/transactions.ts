@@ -1,13 +1,72 @@
+import type { Action } from './engine.ts';
 import type { Front, WrittenTransaction } from './front.ts';
-import { itemSize, readUnits, writeUnits } from './item-size.ts';
-import { checkActions, checkActionsDiffer, checkExpressions, checkTransactionSize } from './quotas.ts';
-import type { Action } from './rehearsal.ts';
-import { asksForCapacity } from './single-writes.ts';
-import { capacityByTable } from './transact-get-items.ts';
-import type { Json, TransactWriteRequest } from './wire.ts';
-import { cancelledError, conflictReason, throttlingReason, validationError, WireError } from './wire-error.ts';
+import { asksForCapacity } from './items.ts';
+import {
+  checkActions,
+  checkActionsDiffer,
+  checkExpressions,
+  checkTransactionSize,
+  itemSize,
+  readUnits,
+  writeUnits,
+} from './limits.ts';
+import {
+  cancelledError,
+  conflictReason,
+  type Json,
+  throttlingReason,
+  type TransactGetRequest,
+  type TransactWriteRequest,
+  validationError,
+  WireError,
+} from './wire.ts';
 
 const leastUnits = 2;
+
+/** @throws WireError TransactionCanceledException if another operation has taken one of the items */
+function refuseConflicts({ figures }: Front, ids: string[], isTaken: (id: string) => boolean): void {
+  if (!ids.some(isTaken)) return;
+  figures.conflicts++;
+  figures.conflictingItems.push(...ids.filter(isTaken).map((id) => `transaction ${id}`));
+  throw cancelledError(ids.map((id) => (isTaken(id) ? conflictReason : undefined)));
+}
+
+/**
+ * Reads all items at the same time. Counts the units of the answer only, so a projection makes the count too low.
+ * @throws WireError TransactionCanceledException if an item is being written, or its partition key is throttled.
+ */
+export async function transactGetItems(front: Front, request: TransactGetRequest): Promise<Json> {
+  const { engine, keySchemas, locks, meter } = front;
+  checkActions(request.TransactItems);
+  const refs = await Promise.all(request.TransactItems.map(({ Get }) => keySchemas.refOf(Get)));
+  const ids = refs.map(({ id }) => id);
+  checkActionsDiffer(ids);
+  refuseConflicts(front, ids, locks.isWritten);
+  const reserved = refs.map(({ partitionKey }) => meter.reserve('read', partitionKey, leastUnits));
+
+  const consumed = refs.map(() => 0);
+  const leave = locks.enter(ids, 'read');
+  try {
+    if (reserved.includes(false)) throw cancelledError(reserved.map((isLetIn) => (isLetIn ? undefined : throttlingReason)));
+    const { Responses: responses } = await engine.call('TransactGetItems', { TransactItems: request.TransactItems });
+    for (const index of refs.keys()) consumed[index] = 2 * readUnits(itemSize(responses?.[index]?.Item));
+    return {
+      Responses: responses,
+      ...(asksForCapacity(request) && { ConsumedCapacity: capacityByTable(refs, consumed) }),
+    };
+  } finally {
+    leave();
+    for (const [index, { partitionKey }] of refs.entries())
+      meter.settle('read', partitionKey, reserved[index] ? leastUnits : 0, consumed[index] ?? 0);
+  }
+}
+
+/** Returns the units of a transaction's items as ConsumedCapacity. */
+export function capacityByTable(refs: { tableName: string }[], units: number[]): Json[] {
+  const totals = new Map<string, number>();
+  for (const [index, { tableName }] of refs.entries()) totals.set(tableName, (totals.get(tableName) ?? 0) + (units[index] ?? 0));
+  return [...totals].map(([TableName, CapacityUnits]) => ({ TableName, CapacityUnits }));
+}
 
 /**
  * Writes all actions or none.
@@ -52,12 +111,7 @@ async function actionsOf({ keySchemas }: Front, { TransactItems }: TransactWrite
 async function write(front: Front, actions: Action[]): Promise<WrittenTransaction> {
   const { durations, figures, locks, meter, rehearsal, reveals } = front;
   const ids = actions.map(({ ref }) => ref.id);
-  const conflicts = ids.map((id) => (locks.isHeld(id) ? conflictReason : undefined));
-  if (conflicts.some(Boolean)) {
-    figures.conflicts++;
-    figures.conflictingItems.push(...ids.filter((_, index) => conflicts[index]).map((id) => `transaction ${id}`));
-    throw cancelledError(conflicts);
-  }
+  refuseConflicts(front, ids, locks.isHeld);
   const reserved = actions.map(({ ref }) => meter.reserve('write', ref.partitionKey, leastUnits));
 
   let consumed = actions.map(() => 0);

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { HttpRequest } from '@smithy/core/transport';
 import { openContentStore } from '../../shared/assets/content-store.ts';
-import { aroundKms } from './around-kms.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
-import { openTable } from '../../shared/table/open-table.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
+import { openTable } from '../../shared/table/open-table.ts';
+import { aroundKms } from '../support/recorded-calls.ts';
 
 /** What happens at a call: it fails without an effect, it fails although it took effect, or the process dies after its effect. */
 export const faultKinds = ['fails', 'fails after its effect', 'is the last of its process'] as const;
