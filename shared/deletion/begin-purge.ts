@@ -36,9 +36,10 @@ export async function beginPurge(table: Table, work: (table: Table) => Promise<v
  * call throws an Error if Lambda refuses or the deadline passes. On one machine, `replaceClient` puts a direct call in its place.
  */
 export function purgeByLambda(): (deadline: Deadline) => Promise<void> {
-  const signer = new SignatureV4({ service: 'lambda', region: environment().AWS_REGION, credentials: fromEnv(), sha256: Sha256 });
+  let signer: SignatureV4 | undefined;
   return async (deadline) => {
-    const { PURGE_URL } = environment();
+    const { AWS_REGION, PURGE_URL } = environment();
+    signer ??= new SignatureV4({ service: 'lambda', region: AWS_REGION, credentials: fromEnv(), sha256: Sha256 });
     const { protocol, hostname, host, pathname } = new URL(PURGE_URL);
     const request = { method: 'POST', body: '{}', headers: { host, 'x-amz-invocation-type': 'Event' } };
     const { headers } = await signer.sign(new HttpRequest({ protocol, hostname, path: pathname, ...request }));

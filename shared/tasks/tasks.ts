@@ -28,7 +28,7 @@ export const tasks = [
   {
     name: 'lifecycle/await-cvm',
     trigger: 'state machine',
-    uses: { table: ['BatchGetItem', 'UpdateItem'], stateMachine: ['SendTaskSuccess', 'SendTaskFailure'] },
+    uses: { table: ['GetItem', 'UpdateItem'], stateMachine: ['SendTaskSuccess', 'SendTaskFailure'] },
     timeoutInSeconds: 30,
     impact: 'Runs fail after their CVM has accepted them.',
   },
@@ -36,7 +36,7 @@ export const tasks = [
     name: 'lifecycle/deliver-stop',
     trigger: 'state machine',
     uses: {
-      table: ['BatchGetItem', 'PutItem', 'UpdateItem', 'DeleteItem'],
+      table: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'],
       stateMachine: ['SendTaskSuccess', 'SendTaskFailure'],
     },
     times: ['STOP_TIMEOUT_SECONDS'],
