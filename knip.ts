@@ -21,7 +21,7 @@ const config: KnipConfig = {
       project: ['**/*.ts'],
     },
     'packages/client': { project: ['**/*.ts'] },
-    'packages/cms': { entry: ['cms.ts'], ignoreDependencies: ['canonicalize'], project: ['**/*.ts'] },
+    'packages/cms': { entry: ['cms.ts'], project: ['**/*.ts'] },
   },
   vitest: { config: ['vitest*.config.ts', 'test/deployed/vitest.config.ts'], entry: ['test/**/*.{test,deployed}.ts'] },
   ignoreExportsUsedInFile: { interface: true, type: true },

@@ -18,10 +18,10 @@ export interface RunLogs {
 export const mostBytesPerRun = 8 * 1024 * 1024;
 
 /** A log of so many bytes takes no more line, so that the longest one, and the one that says so, fit into the rest. */
-export const fullAtBytes = mostBytesPerRun - 32 * 1024;
+const fullAtBytes = mostBytesPerRun - 32 * 1024;
 
 /** The last line of a log that is full. */
-export const lastLine = 'The log ends here: it has reached 8 MiB.';
+const lastLine = 'The log ends here: it has reached 8 MiB.';
 
 /** What an agent logs whenever the gateway asks for its state. Some five days of these lines would fill a log. */
 const ofQuestion = /^Method State took \S+ to complete with state \w+$/;
@@ -38,7 +38,7 @@ const longestLine = 2_500;
 const longestLevel = 20;
 
 /** The parts of a line that are kept. */
-export function keptOf({ message, level }: AgentLog): { text: string; level: string } {
+function keptOf({ message, level }: AgentLog): { text: string; level: string } {
   return { text: message.slice(0, longestLine).trimEnd(), level: level.slice(0, longestLevel) };
 }
 

@@ -128,7 +128,7 @@ const functions: readonly { name: string; uses: Uses; waits?: boolean; timeoutIn
 const known = new Map(functions.map((each) => [each.name, each]));
 
 /** Returns the limits of a function on one machine, where all functions share the processors. */
-export function limitsOf(name: string): FunctionLimits {
+function limitsOf(name: string): FunctionLimits {
   const { uses = {}, waits = false, timeoutInSeconds = endpointTimeoutInSeconds } = known.get(name) ?? {};
   return { concurrency: concurrencyOf(name, uses, waits), timeoutInSeconds };
 }
@@ -153,7 +153,7 @@ function isGet(name: string): boolean {
 export type RunLimited = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** Runs at most `limit` tasks at the same time. The others wait, and start in the order of their arrival. */
-export function limitConcurrency(limit: number): RunLimited {
+function limitConcurrency(limit: number): RunLimited {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async (work) => {

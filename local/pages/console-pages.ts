@@ -108,7 +108,7 @@ function listing(): (folder: string) => ReadonlySet<string> {
 const apiReference = '<a href="/docs">API reference</a>';
 
 /** The pages that are shown while there is no console. */
-export const waitingPages = {
+const waitingPages = {
   building: page({
     title: 'The console is being built',
     content: `<p role="status">

@@ -130,7 +130,7 @@ async function sendCertificate(request: IncomingMessage, response: ServerRespons
 }
 
 /** Serves the API reference. Its page has a form that issues tokens. @returns whether the request was for one of its files */
-export async function sendReference({ method, url = '' }: IncomingMessage, response: ServerResponse): Promise<boolean> {
+async function sendReference({ method, url = '' }: IncomingMessage, response: ServerResponse): Promise<boolean> {
   const [path = ''] = url.split('?');
   const { '/docs': page, ...files } = referenceFiles();
   const file = path === '/docs' ? page : path === '/favicon.ico' ? files['/docs/favicon.png'] : files[path];

@@ -104,7 +104,7 @@ export async function deleteCvm(
 }
 
 /** Registers a CVM: its item and its place in the list. Fails with StaleReadError if it has been registered since it was read. */
-export function addCvm(transaction: Transaction, domain: string, cvm: StoredCvm): void {
+function addCvm(transaction: Transaction, domain: string, cvm: StoredCvm): void {
   const { id, listed_as } = cvm;
   const Item = { ...cvmKeys.cvm(domain, id), ...schemaAttribute, ...cvm };
   transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() });

@@ -28,7 +28,7 @@ export function keysOfCvm({ domain, cvmId }: CvmReference): [Key, RowKey] {
 }
 
 /** Parses the items read at keysOfCvm. The presence does not consider the leases of gateways. */
-export function parseCvm([item, claimItem]: (Item | undefined)[]): ReadCvm {
+function parseCvm([item, claimItem]: (Item | undefined)[]): ReadCvm {
   return {
     cvm: item && parseStored(storedCvm, item, 'registered CVM'),
     presence: item ? parsePresence(item) : {},

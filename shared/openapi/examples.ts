@@ -8,24 +8,24 @@ type Examples<R extends Route> = (R extends { body: GenericSchema } ? { request:
 const at = '2025-07-17T08:00:00.000Z';
 const later = '2025-07-17T08:04:11.302Z';
 export const computationId = '00000000-0007-8c3a-9f0e-2b7d41c5e6a8';
-export const assetId = '00000000-0003-8a51-b6d2-90c1f2e37f44';
+const assetId = '00000000-0003-8a51-b6d2-90c1f2e37f44';
 export const runId = '00000000-002a-8b1f-9c3d-6f1a2b3c4d5e';
 const eventId = '9f0c6a52-4a0e-4d6c-8a43-5d0f5f0e7c11';
 const commandId = '3f1d0c2b-7a1e-4b52-9a76-0d9f1e2c3b4a';
-export const userKey = 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=';
+const userKey = 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=';
 const checksum = '4e64fd1cbf1d6e7ab9a2d9b35b8e0a5c3f1f4b9e0f4c6d3a1b2c3d4e5f60718a';
 const hash = [...Buffer.from(checksum, 'hex')];
 export const manifestDigest = '8a1e5d7fbb0f0c2b6f7ad2b4ce4a7f0f3e0c9f6a0b51c8d21f7d3f4b6a5c9e10';
 const content = 'c3BlY2llcyxpc2xhbmQK';
 const keyId = 'y1mDWXSP0kLwpJdu0ZyYjhFZ0TFXv4LiWjXQy7uVvSY';
 
-export const computationBody = {
+const computationBody = {
   name: 'Body mass by species',
   description: 'Penguins of the Palmer Archipelago',
   agent_config: { log_level: 'info' },
 };
 
-export const computationRow = {
+const computationRow = {
   id: computationId,
   name: 'Body mass by species',
   description: 'Penguins of the Palmer Archipelago',
@@ -37,7 +37,7 @@ export const computationRow = {
 
 const agentConfig = { log_level: 'info', cert_file: '', server_ca_file: '', client_ca_file: '', attested_tls: false };
 
-export const run = {
+const run = {
   id: runId,
   computation_id: computationId,
   cvm_id: 'sim-1',
@@ -49,9 +49,9 @@ export const run = {
   manifest_digest: manifestDigest,
 };
 
-export const stoppingRun = { ...run, status: 'stopping', ended_at: null, reason: null };
+const stoppingRun = { ...run, status: 'stopping', ended_at: null, reason: null };
 
-export const computation = {
+const computation = {
   ...computationRow,
   agent_config: agentConfig,
   approval: 'none',
@@ -60,9 +60,9 @@ export const computation = {
   run,
 };
 
-export const newComputation = { ...computation, status: 'created', assets: [], run: null };
+const newComputation = { ...computation, status: 'created', assets: [], run: null };
 
-export const assetBody = {
+const assetBody = {
   asset: {
     file_name: 'penguins.csv',
     description: '344 penguins',
@@ -75,7 +75,7 @@ export const assetBody = {
   },
 };
 
-export const assetRow = {
+const assetRow = {
   id: assetId,
   file_name: 'penguins.csv',
   description: '344 penguins',
@@ -93,7 +93,7 @@ export const assetRow = {
 
 export const asset = { ...assetRow, user_key: userKey };
 
-export const assetWithContent = { ...asset, asset: content, content_reads: [] };
+const assetWithContent = { ...asset, asset: content, content_reads: [] };
 
 export const manifest = {
   id: computationId,
@@ -104,14 +104,14 @@ export const manifest = {
   result_consumers: [{ user_key: userKey }],
 };
 
-export const approvalBody = {
+const approvalBody = {
   digest: manifestDigest,
   cvm_ids: ['sim-1'],
   expires_at: '2025-08-17T08:00:00.000Z',
   signature: 'pZwrfJ6nWYkoGP0h0S4e2BlQy4q4XkZqYqfP3m7oJpSg6qk5Vt6m1m8E5o1FQ0fQ6kq0i3dGvT2y9Qb0tN5VCg==',
 };
 
-export const approval = {
+const approval = {
   user: 'bob',
   digest: manifestDigest,
   cvm_ids: ['sim-1'],
@@ -121,7 +121,7 @@ export const approval = {
   approved_at: at,
 };
 
-export const todo = {
+const todo = {
   approvals: [
     {
       computation_id: computationId,
@@ -134,7 +134,7 @@ export const todo = {
   content: [{ asset_id: assetId, file_name: 'penguins.csv' }],
 };
 
-export const event = {
+const event = {
   id: eventId,
   event_type: 'completed',
   status: 'success',
@@ -156,7 +156,7 @@ const startedEvent = {
   details: 'e30=',
 };
 
-export const publicJwk = {
+const publicJwk = {
   kty: 'EC',
   crv: 'P-256',
   x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4',
@@ -166,7 +166,7 @@ export const publicJwk = {
   kid: keyId,
 };
 
-export const evidence = {
+const evidence = {
   statement: {
     type: 'computation-evidence:v1',
     domain: 'd1',
@@ -188,7 +188,7 @@ export const evidence = {
   key_id: keyId,
 };
 
-export const command = {
+const command = {
   id: commandId,
   type: 'run',
   run_id: runId,
@@ -223,7 +223,7 @@ export const cvm = {
   presence: { state: 'connected', last_seen_at: later, agent_state: 'ReceivingManifest', fit: 'ready' },
 };
 
-export const heldRun = {
+const heldRun = {
   id: runId,
   computation_id: computationId,
   status: 'running',
@@ -232,7 +232,7 @@ export const heldRun = {
   stop_command_id: null,
 };
 
-export const reports = [
+const reports = [
   { id: 'r-1', run_id: runId, type: 'accepted', command_id: commandId },
   {
     id: 'r-2',
@@ -246,7 +246,7 @@ export const reports = [
   { run_id: runId, type: 'heartbeat', agent_state: 'Running', fit: 'busy' },
 ];
 
-export const reportResults = ['r-1', 'r-2', null].map((id) => ({ id, outcome: 'recorded', run_status: 'running' }));
+const reportResults = ['r-1', 'r-2', null].map((id) => ({ id, outcome: 'recorded', run_status: 'running' }));
 
 /** One example of each body of each endpoint. Tests check that the examples fit the schemas. */
 export const examples = {

@@ -81,7 +81,7 @@ export const gatewayMessageSchema = v.pipe(
 );
 
 /** The message of API Gateway for each error that it answers itself. */
-export const gatewayMessages: Partial<Record<ErrorCode, string>> = {
+const gatewayMessages: Partial<Record<ErrorCode, string>> = {
   unauthenticated: 'Unauthorized',
   too_large: 'Request Entity Too Large',
   too_many_requests: 'Too Many Requests',

@@ -79,7 +79,7 @@ export function reportedStateOf(reports: (Report | InvalidReport)[]): ReportedSt
  * Returns the outcome that a report contains (docs/contract.md, section 6). Other reports, such as the `Running/Failed` of an agent
  * after a stop, return undefined.
  */
-export function outcomeOfReport(report: Report, claim: Claim): Ending | undefined {
+function outcomeOfReport(report: Report, claim: Claim): Ending | undefined {
   const way = wayOfReport(report, claim);
   const reason = 'reason' in report ? report.reason : undefined;
   return way && endingOf(way, claim.stop_token === undefined ? 'running' : 'stopping', reason);

@@ -62,7 +62,7 @@ export async function listCommands(table: Table, domain: string, cvmId: string, 
  * if a run holds the CVM or its presence has to be written.
  * @param now RFC 3339, UTC, milliseconds
  */
-export async function readCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Reading> {
+async function readCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Reading> {
   const cvm = { domain, cvm_id: cvmId };
   return await withFreshReads(table, async (table) => {
     const [registered, claimItem] = await getItems(table, [cvmKeys.cvm(domain, cvmId), claimKey(cvm)]);
@@ -99,7 +99,7 @@ interface ClaimState {
 }
 
 /** Reads the claim of a CVM, which shows whether there may be a command. Half a read unit; it may be late by a moment. */
-export async function readClaimEventually(table: Table, domain: string, cvmId: string): Promise<ClaimState> {
+async function readClaimEventually(table: Table, domain: string, cvmId: string): Promise<ClaimState> {
   const claim = parseClaim(await getItemEventually(table, cvmKeys.claim(domain, cvmId)));
   return { isHeld: claim !== undefined, issued: issuedOf(claim) };
 }

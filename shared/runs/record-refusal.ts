@@ -38,12 +38,7 @@ type Fields = 'type' | 'id' | 'event_type' | 'status' | 'details';
  * Returns the report that a stream of a CVM was refused. All refusals within an hour have the same identifier, so one of them is recorded: a machine
  * that is refused tries again every few seconds, for as long as it exists.
  */
-export function refusalEvent({
-  reason,
-  isConflict = false,
-  peer,
-  now,
-}: Refusal): Pick<Extract<Report, { type: 'event' }>, Fields> {
+function refusalEvent({ reason, isConflict = false, peer, now }: Refusal): Pick<Extract<Report, { type: 'event' }>, Fields> {
   return {
     type: 'event',
     id: `${isConflict ? 'conflict' : 'refused'}:${now.slice(0, 'yyyy-mm-ddThh'.length)}`,

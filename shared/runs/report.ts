@@ -9,7 +9,7 @@ import { fits } from './presence.ts';
 export const reportsPerBatch = 50;
 
 /** The longest identifier of a report, in characters. */
-export const longestId = 128;
+const longestId = 128;
 const id = text(1, longestId);
 const runId = comparedId();
 const base = {

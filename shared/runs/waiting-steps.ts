@@ -111,7 +111,7 @@ export async function deliverStop(
  * has an outcome, completes the task at once. If the run is over, fails the task with RunIsOver.
  * @param add must change the claim only while it has no outcome
  */
-export async function storeTaskToken(
+async function storeTaskToken(
   table: Table,
   executions: Executions,
   { run, task_token }: WaitingStep,

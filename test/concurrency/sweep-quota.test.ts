@@ -114,6 +114,7 @@ describe(`the sweep of ${count} claims under the quota of AWS`, () => {
       ended_at: null,
       started_by: 'alice',
       reason: null,
+      manifest_digest: '0'.repeat(64),
     }));
     await putAll(other.table, [...claims, ...stopping]);
     const found: number[] = [];

@@ -138,14 +138,14 @@ export const nastyText = fc.oneof(
 
 const nastyNumbers = [0, -0, -1, 101, 1e21, 1e308, -1e308, 2 ** 53, 0.1, Number.MIN_VALUE];
 /** Values of every type, hardly any of them valid. */
-export const nastyJson: fc.Arbitrary<unknown> = fc.oneof(
+const nastyJson: fc.Arbitrary<unknown> = fc.oneof(
   nastyText,
   fc.constantFrom(...nastyNumbers, null, true, false, [], {}, [[]], [null], { length: 1 }, { toString: 1 }, { then: 1 }),
   fc.jsonValue({ maxDepth: 3 }),
 );
 
 /** Bodies that are not JSON, not an object, or difficult for parsers. */
-export const brokenBodies = [
+const brokenBodies = [
   ...[
     '',
     ' ',
@@ -179,7 +179,7 @@ export const brokenBodies = [
   ...['name=x&b=c', '<a/>', '--x\r\nContent-Disposition: form-data\r\n\r\n', '{"name":"\ud800"}', '"\\ud800"', '{"\\u0000":1}'],
 ];
 
-export const contentTypes = [
+const contentTypes = [
   ...[
     '',
     'application/json; charset=latin1',
@@ -201,7 +201,7 @@ export const contentTypes = [
   ],
 ];
 
-export const oddHeaders: Record<string, string>[] = [
+const oddHeaders: Record<string, string>[] = [
   ...[
     { accept: 'text/html' },
     { 'content-encoding': 'gzip' },

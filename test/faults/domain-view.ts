@@ -82,9 +82,12 @@ function kindsOf(items: Record<string, unknown>[]): Record<string, number> {
   return Object.fromEntries(Object.entries(kinds).sort());
 }
 
-/** Some sort keys begin with an identifier or a time. The entries of a log are named by the numbers of their resources. */
+/** Some sort keys begin with an identifier or a time. Entries of a log are named by numbers, kept answers by hashes. */
 function kindOf(kind: string): string {
-  return kind.replace(/ (?:[0-9a-f]{8}-|\d{4}-).*/, '').replace(/^log \d+/, 'log');
+  return kind
+    .replace(/ (?:[0-9a-f]{8}-|\d{4}-).*/, '')
+    .replace(/^answers .*/, 'answers')
+    .replace(/^log \d+/, 'log');
 }
 
 const identifiers = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|cvm-\d+-of-bench/g;

@@ -116,7 +116,7 @@ export interface SimulatedEndpoint {
  * request at a time; the one used last is used first; a new one starts if all are busy. A transaction conflicts while another of its
  * domain is being written. The limit, its leases and the retries are the service's own.
  */
-export function simulatedFunctions(
+function simulatedFunctions(
   clock: Clock,
   { throttling, reserved = Infinity, bucket, otherWorkInMilliseconds = 0 }: SimulatedEndpoint,
 ) {

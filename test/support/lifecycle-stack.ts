@@ -282,7 +282,7 @@ export interface StepFunctionsProxy {
 }
 
 /** Starts an HTTP proxy in front of a Step Functions API that disturbs single calls. */
-export async function startStepFunctionsProxy(endpoint: string): Promise<StepFunctionsProxy> {
+async function startStepFunctionsProxy(endpoint: string): Promise<StepFunctionsProxy> {
   const deciders = new Set<(call: StepFunctionsCall) => Disturbance>();
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -75,14 +75,14 @@ export function filesHolding(directory: string, text: string, dictionaries: read
   });
 }
 
-export function filesIn(directory: string): string[] {
+function filesIn(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
 /** Returns the texts and bytes in a SQLite file. */
-export function valuesOf(file: string): Uint8Array[] {
+function valuesOf(file: string): Uint8Array[] {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
     const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
@@ -118,7 +118,7 @@ export function holdsText(bytes: Uint8Array, text: string, dictionaries: readonl
 }
 
 /** Returns a text and what its base64 contains, wherever in a longer text it stands. */
-export function formsOf(text: string): string[] {
+function formsOf(text: string): string[] {
   const encoded = [0, 1, 2].map((shift) =>
     Buffer.concat([Buffer.alloc(shift), Buffer.from(text)])
       .toString('base64')
@@ -128,7 +128,7 @@ export function formsOf(text: string): string[] {
 }
 
 /** Returns what bytes contain if they are compressed, in each way in which they can be read. */
-export function inflated(bytes: Buffer, dictionaries: readonly Uint8Array[]): Buffer[] {
+function inflated(bytes: Buffer, dictionaries: readonly Uint8Array[]): Buffer[] {
   const inflates = isZlib(bytes) ? [inflateRawSync, inflateSync] : [inflateRawSync];
   const plain = (isGzip(bytes) ? [gunzipSync, ...inflates] : inflates).flatMap((inflate) => unlessItFails(() => inflate(bytes)));
   const byDictionary = dictionaries.flatMap((dictionary) =>

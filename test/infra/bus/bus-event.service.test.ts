@@ -100,7 +100,7 @@ describe('the events on the bus', () => {
           computation_id,
           number: String(index + 1),
           ...event,
-          hash_base64: Buffer.from(hash ?? '', 'hex').toString('base64'),
+          hash_base64: Buffer.from(hash, 'hex').toString('base64'),
         })),
       );
     expect(expected.length).toBeGreaterThan(20);

@@ -177,5 +177,5 @@ function itemOrKeyOf(write: WriteRequest): Pick<ItemRequest, 'Item' | 'Key'> {
   return 'PutRequest' in write ? { Item: write.PutRequest.Item } : { Key: write.DeleteRequest.Key };
 }
 
-export const isThrottling = (error: WireError) => error.type === 'ThrottlingException';
+const isThrottling = (error: WireError) => error.type === 'ThrottlingException';
 const isTransient = (error: WireError) => isThrottling(error) || error.type === 'TransactionConflictException';

@@ -106,7 +106,7 @@ interface Pieces {
 }
 
 /** Reads the items of one page, up to its Limit and to 1 MB, in pieces of random size with pauses between them. */
-export async function readPieces(
+async function readPieces(
   front: Front,
   operation: 'Query' | 'Scan',
   request: PageRequest,

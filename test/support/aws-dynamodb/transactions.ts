@@ -62,7 +62,7 @@ export async function transactGetItems(front: Front, request: TransactGetRequest
 }
 
 /** Returns the units of a transaction's items as ConsumedCapacity. */
-export function capacityByTable(refs: { tableName: string }[], units: number[]): Json[] {
+function capacityByTable(refs: { tableName: string }[], units: number[]): Json[] {
   const totals = new Map<string, number>();
   for (const [index, { tableName }] of refs.entries()) totals.set(tableName, (totals.get(tableName) ?? 0) + (units[index] ?? 0));
   return [...totals].map(([TableName, CapacityUnits]) => ({ TableName, CapacityUnits }));
