@@ -5,7 +5,7 @@ import { ensure } from '../../tools/demo/ensure.ts';
 import type { AgentCvm } from './agent-cvm.ts';
 import type { RehearsalWorld } from './rehearsal-world.ts';
 import type { RehearsedRun } from './rehearsed-run.ts';
-import { ServiceWithOwnGateway } from './service-with-own-gateway.ts';
+import { ServiceWithOwnGateway } from './rehearsed-service.ts';
 
 export interface RehearsalCase {
   name: string;

@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { AgentCvm } from './agent-cvm.ts';
-import type { Program } from './build-agent.ts';
+import { AgentCvm, type Program } from './agent-cvm.ts';
 import { RehearsedRun, type RunInputs } from './rehearsed-run.ts';
 import type { RehearsedService } from './rehearsed-service.ts';
 

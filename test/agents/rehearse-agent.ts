@@ -5,11 +5,10 @@ import { parseOptions, runCommand } from '../../shared/command-line/arguments.ts
 import { UsageError } from '../../shared/command-line/usage-error.ts';
 import { printTable } from '../../tools/bench/print-table.ts';
 import { killServices } from '../support/service-process.ts';
-import { buildAgent, commitOf } from './build-agent.ts';
+import { buildAgent, commitOf } from './agent-cvm.ts';
 import { cases, type RehearsalCase } from './cases.ts';
 import { RehearsalWorld } from './rehearsal-world.ts';
-import { RehearsedService } from './rehearsed-service.ts';
-import { ServiceWithOwnGateway } from './service-with-own-gateway.ts';
+import { RehearsedService, ServiceWithOwnGateway } from './rehearsed-service.ts';
 
 const usage = `Usage: npm run rehearse:agent -- --source DIR [--replace MODULE=DIR]... [--only CASE]... [--keep]
 

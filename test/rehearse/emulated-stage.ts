@@ -1,11 +1,27 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { nameIn } from '../../infra/stages/stage.ts';
+import { nameIn, type Stage } from '../../infra/stages/stage.ts';
 import { adaptAssembly } from './emulated-assembly.ts';
-import { tokensByPerson } from './emulated-users.ts';
-import { startEmulator, type Emulator } from './emulator.ts';
-import { appOf, type StageToRehearse } from './stage-to-rehearse.ts';
-import { runCommand } from './run-command.ts';
+import { tokensByPerson } from './emulator-client.ts';
+import { type Emulator, runCommand, startEmulator } from './emulator.ts';
+
+/** A stage of infra/stages/stages.ts, and the changes of its row that a rehearsal makes. */
+export interface StageToRehearse {
+  name: string;
+  region: string;
+  changes: RowChanges;
+}
+
+export type RowChanges = Pick<Partial<Stage>, 'eventBus' | 'canary' | 'existing'>;
+
+/** Returns the arguments and variables with which cdk synthesizes the stage. */
+export function appOf({ name, changes }: StageToRehearse): { args: string[]; environment: NodeJS.ProcessEnv } {
+  if (Object.keys(changes).length === 0) return { args: [], environment: process.env };
+  return {
+    args: ['--app', 'node test/rehearse/changed-app.ts'],
+    environment: { ...process.env, REHEARSED_STAGE: name, REHEARSED_CHANGES: JSON.stringify(changes) },
+  };
+}
 
 export interface Place {
   /** The command of a Python that has the emulator. */

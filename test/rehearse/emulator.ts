@@ -1,12 +1,64 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { openSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../local/machine/listen.ts';
+import { freePort, listen, type Listening } from '../../local/machine/listen.ts';
 import { askEmulator, type EmulatorAddress } from './emulator-client.ts';
-import { startKeyRelay } from './key-relay.ts';
-import { tailOf } from './run-command.ts';
+
+export interface Command {
+  words: readonly [string, ...string[]];
+  environment: NodeJS.ProcessEnv;
+  /** Receives everything that the command prints. */
+  logFile: string;
+}
+
+/** Runs a command to its end. @throws Error with the end of its output if its exit code is not 0 */
+export async function runCommand(command: Command): Promise<void> {
+  const code = await exitCodeOf(command);
+  if (code !== 0)
+    throw new Error(
+      `\`${command.words.join(' ')}\` ended with ${code === null ? 'a signal' : `exit code ${code}`}:\n\n${tailOf(command.logFile)}`,
+    );
+}
+
+/** Runs a command to its end. Returns its exit code, or null if a signal ended it. */
+export async function exitCodeOf({ words, environment, logFile }: Command): Promise<number | null> {
+  const [program, ...args] = words;
+  const log = openSync(logFile, 'w');
+  try {
+    return await new Promise((resolve, reject) => {
+      const child = spawn(program, args, { env: environment, stdio: ['ignore', log, log] });
+      child.once('error', reject);
+      child.once('exit', resolve);
+    });
+  } finally {
+    closeSync(log);
+  }
+}
+
+const linesOfTail = 30;
+
+/** Returns the last lines that a command printed. */
+export function tailOf(logFile: string): string {
+  return readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-linesOfTail).join('\n');
+}
+
+/**
+ * Even when MiniStack runs with TLS, its JWT authorizer requests the signing keys from its own Cognito over plain HTTP, and gets
+ * none. This server is the HTTP proxy of MiniStack's process, and forwards that request over TLS.
+ */
+export async function startKeyRelay(emulator: EmulatorAddress): Promise<Listening> {
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', emulator.endpoint);
+    askEmulator(emulator, { path: pathname }).then(
+      ({ status, text }) => response.writeHead(status, { 'content-type': 'application/json' }).end(text),
+      (error: unknown) => response.writeHead(502).end(String(error)),
+    );
+  });
+  return await listen(server, 0);
+}
 
 /** The version that docs/rehearsal.md describes. */
 const knownVersion = '1.5.33';

@@ -1,13 +1,36 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EmulatorAddress } from './emulator-client.ts';
-import { onEmulatedStage, step, type Place } from './emulated-stage.ts';
-import { linesOfFunctions } from './function-logs.ts';
-import type { StageToRehearse } from './stage-to-rehearse.ts';
-import { runSuite } from './suite.ts';
-import { describeVerdict, type Verdict } from './verdict.ts';
+import { onEmulatedStage, type Place, type StageToRehearse, step } from './emulated-stage.ts';
+import { type EmulatorAddress, linesOfFunctions } from './emulator-client.ts';
+import { type Emulator, exitCodeOf, tailOf } from './emulator.ts';
+import { describeVerdict, judge, type Verdict } from './verdict.ts';
 
-/** Runs the end-to-end suite on a stage on the emulator. @throws Error if a step fails, or a case that is not listed in impossible.ts */
+export interface SuiteRun {
+  emulator: Emulator;
+  url: string;
+  /** Tokens by the name of the person in the suite. */
+  tokens: Record<string, string>;
+  folder: string;
+}
+
+/** Runs the end-to-end suite as against any deployed stage. */
+export async function runSuite({ emulator, url, tokens, folder }: SuiteRun): Promise<Verdict> {
+  const results = join(folder, 'suite.json');
+  const logFile = join(folder, 'suite.log');
+  const given = Object.entries(tokens).flatMap(([person, token]) => ['--token', `${person}=${token}`]);
+  await exitCodeOf({
+    words: ['npm', 'run', '--silent', 'test:deployed', '--', '--url', url, ...given, '--results', results],
+    environment: emulator.contentEnvironment,
+    logFile,
+  });
+  try {
+    return judge(JSON.parse(readFileSync(results, 'utf8')));
+  } catch {
+    throw new Error(`The suite left no results:\n\n${tailOf(logFile)}`);
+  }
+}
+
+/** Runs the end-to-end suite on a stage on the emulator. @throws Error if a step fails, or a case that is not listed in verdict.ts */
 export async function rehearseStage(stage: StageToRehearse, place: Place): Promise<void> {
   const { folder } = place;
   let verdict: Verdict | undefined;
@@ -20,7 +43,7 @@ export async function rehearseStage(stage: StageToRehearse, place: Place): Promi
   if (!verdict || !purge) return;
   console.log(describeVerdict(verdict));
   console.log(`Deletions that left work to the purge: ${purge.left.length}, of which ${purge.refused.length} could not call it`);
-  if (verdict.failed.length > 0) throw new Error('Cases failed that are not listed in test/rehearse/impossible.ts.');
+  if (verdict.failed.length > 0) throw new Error('Cases failed that are not listed in test/rehearse/verdict.ts.');
   if (purge.refused.length > 0) throw new Error(`Deletions could not call the purge:\n\n${purge.refused.join('\n')}`);
 }
 

@@ -7,7 +7,7 @@ import { stageNamed } from '../../infra/stages/stage-named.ts';
 import { versionOfEmulator } from './emulator.ts';
 import { drillRestore } from './restore-drill.ts';
 import { rehearseStage } from './rehearse-stage.ts';
-import type { StageToRehearse, RowChanges } from './stage-to-rehearse.ts';
+import type { StageToRehearse, RowChanges } from './emulated-stage.ts';
 
 const usage = `Usage: npm run rehearse -- [--python PYTHON] [--stage STAGE] [--bus] [--canary] [--restore]
 

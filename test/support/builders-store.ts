@@ -6,7 +6,7 @@ import { startS3 } from '../../local/s3/s3.ts';
 import { type Permitted, requireAccess } from '../../shared/access/caller.ts';
 import type { ApprovalInput } from '../../shared/approvals/approval.ts';
 import { approve } from '../../shared/approvals/approve.ts';
-import type { AssetUse } from '../../shared/assets/asset.ts';
+import type { AssetUse, StoredAsset } from '../../shared/assets/asset.ts';
 import type { ContentStore } from '../../shared/assets/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
@@ -14,9 +14,11 @@ import type { ComputationFields, StoredComputation } from '../../shared/computat
 import { createComputation } from '../../shared/computations/create-computation.ts';
 import { readRun } from '../../shared/computations/read-runs.ts';
 import type { RunReference } from '../../shared/computations/run.ts';
+import type { ParticipantKey } from '../../shared/keys/participant-key.ts';
 import { readPublicKey } from '../../shared/keys/read-public-key.ts';
 import { uploadKey } from '../../shared/keys/upload-key.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
+import type { Inputs } from '../../shared/manifest/manifest.ts';
 import { readManifest } from '../../shared/manifest/read-manifest.ts';
 import { readClaim } from '../../shared/runs/claim.ts';
 import { recordOutcome } from '../../shared/runs/end-run.ts';
@@ -31,9 +33,9 @@ import { putItems } from '../../shared/table/writes.ts';
 import { clockOfTests } from './append-to-journal.ts';
 import { type DynamoDbProxy, startDynamoDbProxy } from './dynamodb-proxy.ts';
 import { documentAt, patientDeadline, startEmbeddedTable } from './embedded-table.ts';
-import { startIdleStepFunctions } from './simulated-step-functions.ts';
 import { patientClock } from './patience.ts';
 import { s3At } from './s3-at.ts';
+import { startIdleStepFunctions } from './simulated-step-functions.ts';
 
 /** The dependencies of the store functions: real engines, and executions that only wait. */
 export interface Stores {
@@ -257,4 +259,50 @@ export async function anApproval(
   const { now, permit } = byAlice;
   await approve(stores.table, { domain, computationId, given: { digest, ...given }, by, now, permit });
   return digest;
+}
+
+export const id = '00000000-0001-8000-8000-000000000000';
+export const key = (user: string) => btoa(`key of ${user}`);
+
+/** A dataset of bob. */
+export function anAssetRow(fields: Partial<StoredAsset> = {}): StoredAsset {
+  return {
+    id,
+    file_name: 'iris.csv',
+    description: '',
+    asset_type: 'dataset',
+    mime_type: '',
+    state: 'ready',
+    size: 1,
+    checksum: '07'.repeat(32),
+    content_access: 'creator',
+    use: 'open',
+    created_by: 'bob',
+    created_at: clockOfTests,
+    updated_at: clockOfTests,
+    user_key: '',
+    content_key: 'content',
+    content_checksum: '07'.repeat(32),
+    upload_key: null,
+    version: 1,
+    ...fields,
+  };
+}
+
+export function aKeyOf(user_id: string, fields: Partial<ParticipantKey> = {}): ParticipantKey {
+  return { user_id, user_key: key(user_id), fingerprint: '', is_consumer: false, uploaded_at: clockOfTests, ...fields };
+}
+
+/** A computation of alice with an algorithm and a dataset of bob, ready to run. */
+export function inputs(fields: Partial<Inputs> = {}): Inputs {
+  return {
+    computation: aComputationRow(id, { dataset_count: 1 }),
+    agent_config: defaultAgentConfig,
+    algorithm: anAssetRow({ file_name: 'algorithm.py', asset_type: 'algorithm' }),
+    datasets: [anAssetRow()],
+    keys: [aKeyOf('alice'), aKeyOf('bob')],
+    consumers: [],
+    approvals: [],
+    ...fields,
+  };
 }

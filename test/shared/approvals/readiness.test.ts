@@ -5,7 +5,7 @@ import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts
 import type { StoredApproval } from '../../../shared/manifest/stored-approval.ts';
 import { buildManifest, type Inputs } from '../../../shared/manifest/manifest.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
-import { aKeyOf, anAssetRow, inputs } from '../../support/manifest-inputs.ts';
+import { aKeyOf, anAssetRow, inputs } from '../../support/builders-store.ts';
 import { sealedAs } from '../../support/sealed-as.ts';
 
 const at = clockOfTests;

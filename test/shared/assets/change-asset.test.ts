@@ -7,7 +7,7 @@ import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
-import { anAssetRow } from '../../support/manifest-inputs.ts';
+import { anAssetRow } from '../../support/builders-store.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 /** The number of actions that a change takes. */

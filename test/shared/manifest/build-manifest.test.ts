@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
 import { buildManifest } from '../../../shared/manifest/manifest.ts';
-import { aKeyOf, anAssetRow, id, inputs, key } from '../../support/manifest-inputs.ts';
+import { aKeyOf, anAssetRow, id, inputs, key } from '../../support/builders-store.ts';
 import { sealedAs } from '../../support/sealed-as.ts';
 
 describe('buildManifest', () => {
