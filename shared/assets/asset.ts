@@ -1,8 +1,9 @@
 import { shownDescription, shownText } from 'computation-management-formats/fields';
 import { idOfAsset } from 'computation-management-formats/identifiers';
-import { createdAt, updatedAt } from 'computation-management-formats/timestamps';
+import { createdAt, timestamp, updatedAt } from 'computation-management-formats/timestamps';
 import { assetTypes } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
+import { etagOf } from '../http/etags.ts';
 import { ServiceError } from '../runtime/errors.ts';
 
 /** Who gets the content: only the asset's creator, or everyone in the domain who may view. */
@@ -82,4 +83,85 @@ export type StoredAsset = v.InferOutput<typeof storedAsset>;
 /** Returns whether a user who may view the asset does not get its content. */
 export function isContentWithheld({ created_by, content_access }: StoredAsset, user: string): boolean {
   return user !== created_by && content_access !== 'domain';
+}
+
+/** A read of the content by someone else than the creator. */
+const contentRead = v.pipe(
+  v.object({
+    user: v.pipe(shownText(255), v.description('The user who read the content.')),
+    read_at: v.pipe(timestamp, v.description('The time of the read.')),
+  }),
+  v.title('ContentRead'),
+  v.description('A read of the content by another user than the creator of the asset.'),
+);
+export type ContentRead = v.InferOutput<typeof contentRead>;
+
+/** The query of a link contains the file name and the session token of the function that made it. */
+const longestLink = 16 * 1024;
+
+const link = {
+  url: v.pipe(v.string(), v.url(), v.description('The URL of the presigned request.'), v.metadata({ maxLength: longestLink })),
+  expires_at: v.pipe(timestamp, v.description('The time until which storage accepts the request.')),
+};
+
+const assetDownload = v.pipe(
+  v.object(link),
+  v.title('AssetDownload'),
+  v.description('A presigned request for content of more than 4 MiB.'),
+);
+
+const assetUpload = v.pipe(
+  v.object({
+    method: v.pipe(v.literal('PUT'), v.description('The method of the presigned request.')),
+    headers: v.pipe(v.record(shownText(64), shownText(255)), v.description('The headers to send, by name.')),
+    ...link,
+  }),
+  v.title('AssetUpload'),
+  v.description(
+    'A presigned request with which the creator uploads the content of a pending asset. Send the headers in `headers`. You can ' +
+      'also send any `content-type`.',
+  ),
+);
+
+/** An asset with its key, and for those who may have it its content or a link to it. */
+export const assetSchema = v.pipe(
+  v.object({
+    ...assetRow.entries,
+    user_key: v.pipe(
+      shownText(16 * 1024),
+      v.description("The provider's public key as DER SubjectPublicKeyInfo, base64. Empty if there is none."),
+    ),
+    asset: v.optional(v.pipe(shownText(longestInlineText), v.description('The content in base64, up to 4 MiB decoded.'))),
+    download: v.optional(assetDownload),
+    upload: v.optional(assetUpload),
+    content_withheld: v.optional(
+      v.pipe(
+        v.literal(true),
+        v.description('`true` if the content is withheld because only the creator of the asset may read it. Absent otherwise.'),
+      ),
+    ),
+    content_reads: v.optional(
+      v.pipe(
+        v.array(contentRead),
+        v.description('The latest 100 reads of the content by others, newest first. Returned to the creator of the asset.'),
+        v.metadata({ maxItems: 100 }),
+      ),
+    ),
+  }),
+  v.title('Asset'),
+  v.description('An algorithm or a dataset. The content is in `asset` or behind `download`, if you may read it.'),
+);
+export type Asset = v.InferOutput<typeof assetSchema>;
+
+/**
+ * Returns the entity tag of an asset. Endpoints 15, 17 and 18 give the same one for the same state: the key of the content in
+ * storage stands for the content, which only 17 returns, and presigned links do not count. Whether the content is withheld
+ * follows from the caller and the row.
+ * @param reads the reads of the content that the answer shows. They are in a part of their own, which If-Match does not compare
+ */
+export function assetEtag(asset: StoredAsset, reads: ContentRead[] = []): string {
+  const { asset: _content, download: _download, upload: _upload, ...rest } = v.parse(assetSchema, asset);
+  const { content_withheld: _withheld, content_reads: _reads, ...shown } = rest;
+  const state = [shown, asset.content_key];
+  return reads.length === 0 ? etagOf(state) : etagOf(state, reads);
 }

@@ -6,7 +6,7 @@ import type { Item, Table } from '../table/table.ts';
 import { updateExisting } from '../table/writes.ts';
 import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
 import { transact } from '../table/transaction.ts';
-import type { ContentRead } from './asset-schema.ts';
+import type { ContentRead } from './asset.ts';
 import { assertAssetExists } from './change-asset.ts';
 
 /**

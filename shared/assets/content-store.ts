@@ -5,7 +5,7 @@ import type { NodeJsClient } from '@smithy/types';
 import { clientLimits, clientOptions, sharedClient } from '../runtime/clients.ts';
 import { Deadline, type DeadlineSource } from '../runtime/deadline.ts';
 import { environment } from '../runtime/environment.ts';
-import type { Asset } from './asset-schema.ts';
+import type { Asset } from './asset.ts';
 
 /** The bucket with the content of the assets. Every object has a unique key and is written once. */
 export interface ContentStore {

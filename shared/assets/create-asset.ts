@@ -4,14 +4,12 @@ import { commitChange, type AnsweredRequest, type Committed, Transaction } from 
 import { lists } from '../table/keys.ts';
 import { nextNumber } from '../table/writes.ts';
 import type { Table } from '../table/table.ts';
-import type { StoredAsset } from './asset.ts';
-import type { Asset } from './asset-schema.ts';
+import type { Asset, StoredAsset } from './asset.ts';
 import type { AssetInput } from './asset-input.ts';
 import { addAsset } from './change-asset.ts';
 import { dropContentCheck, putContentCheck } from './content-check.ts';
-import { decodeContent, matchChecksum } from './content-input.ts';
+import { type ContentFields, decodeContent, matchChecksum, writeContent } from './write-content.ts';
 import { presignUpload, uploadKey, type ContentStore } from './content-store.ts';
-import { writeContent, type ContentFields } from './write-content.ts';
 
 interface NewAsset extends AssetInput, AnsweredRequest {
   domain: string;

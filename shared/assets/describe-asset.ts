@@ -1,8 +1,6 @@
 import { assetKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
-import { assetEtag } from './asset-etag.ts';
-import { inlineLimitInBytes, isContentWithheld, type StoredAsset } from './asset.ts';
-import type { Asset } from './asset-schema.ts';
+import { type Asset, assetEtag, inlineLimitInBytes, isContentWithheld, type StoredAsset } from './asset.ts';
 import { parseContentReads, recordContentRead } from './content-reads.ts';
 import { getContent, presignDownload, type ContentStore } from './content-store.ts';
 import { assetKey, parseAsset, readAsset } from './read-asset.ts';

@@ -1,7 +1,7 @@
 import { findAsset, assetKey } from '../assets/read-asset.ts';
 import { dropContentCheck, dueContentChecks, type ContentCheck } from '../assets/content-check.ts';
 import { deleteContent, ownerOfContent, type ContentStore } from '../assets/content-store.ts';
-import { receiveUpload } from '../assets/receive-upload.ts';
+import { receiveUpload } from '../assets/uploads.ts';
 import { failureOf } from '../runtime/errors.ts';
 import { emitWaiting } from '../runtime/metrics.ts';
 import { deadlineOf, getItem, type Table } from '../table/table.ts';

@@ -1,8 +1,47 @@
-import { roles as allRoles } from 'computation-management-formats/roles';
+import { cvmId, domainId } from 'computation-management-formats/identifiers';
+import { parseMembership, roles as allRoles } from 'computation-management-formats/roles';
 import * as v from 'valibot';
 import { UsageError } from '../command-line/usage-error.ts';
-import { membership as knownMembership } from './membership.ts';
-import type { NewUser, UserDirectory } from './user-directory.ts';
+
+/** A membership that the service understands. */
+export const membership = v.pipe(
+  v.string(),
+  v.check((text) => {
+    const { domain, boundTo } = parseMembership(text) ?? {};
+    return v.is(domainId, domain) && (boundTo === undefined || v.is(cvmId, boundTo));
+  }, 'Expected <domainID>:<role>, such as d1:viewer, or <domainID>:cvm:<cvmID>, such as d1:cvm:cvm-1.'),
+);
+
+/** What a new user needs to sign in. */
+export interface NewUser {
+  /** The identifier of the user: `sub` in the tokens. */
+  id: string;
+  /** Shown once. Undefined if the user gets it by e-mail, or needs none. */
+  password?: string;
+}
+
+/** What was removed with a domain. */
+export interface RemovedUsers {
+  /** Users who had no role in another domain. */
+  users: number;
+  /** The roles of the domain that somebody had, each counted once. */
+  roles: number;
+}
+
+/** Where the users of a service are, with their memberships `<domainID>:<role>`. */
+export interface UserDirectory {
+  /** Returns the memberships of a user in all domains. Undefined if there is no such user. */
+  membershipsOf: (user: string) => Promise<string[] | undefined>;
+  /** Returns the users who have this membership. */
+  usersWith: (membership: string) => Promise<string[]>;
+  /** Returns the memberships of a domain that somebody has or had. */
+  membershipsIn: (domain: string) => Promise<string[]>;
+  addUser: (user: string, email: string | undefined) => Promise<NewUser>;
+  add: (user: string, membership: string) => Promise<void>;
+  remove: (user: string, membership: string) => Promise<void>;
+  /** Removes all memberships of a domain, and the users who have no others. May be interrupted and repeated. */
+  removeDomain: (domain: string) => Promise<RemovedUsers>;
+}
 
 export interface RolesOfUser {
   domain: string;
@@ -70,8 +109,8 @@ async function giveRoles(directory: UserDirectory, { domain, user, roles, email 
 /** @throws UsageError for a role that the service does not know */
 function membershipsFor(domain: string, roles: readonly string[]): string[] {
   return roles.map((role) => {
-    const membership = `${domain}:${role}`;
-    if (v.is(knownMembership, membership)) return membership;
+    const named = `${domain}:${role}`;
+    if (v.is(membership, named)) return named;
     throw new UsageError(`There is no role ${role}. Roles: ${Object.keys(allRoles).join(' ')} cvm:<cvmID>.`);
   });
 }

@@ -13,7 +13,7 @@ import { answerKeys, cvmKeys, journalKeys, lists, type AnyKey } from '../table/k
 import type { Table } from '../table/table.ts';
 import { deleteAny } from '../table/writes.ts';
 import { openDomain } from './closed-domain.ts';
-import type { RemovedUsers, UserDirectory } from './user-directory.ts';
+import type { RemovedUsers, UserDirectory } from './manage-users.ts';
 
 /** How long a closed domain may still change. Times are milliseconds since the Unix epoch. */
 export interface Closing {
