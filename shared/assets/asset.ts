@@ -6,13 +6,11 @@ import * as v from 'valibot';
 import { etagOf } from '../http/etags.ts';
 import { ServiceError } from '../runtime/errors.ts';
 
-/** Who gets the content: only the asset's creator, or everyone in the domain who may view. */
 export const contentAccess = v.pipe(
   v.picklist(['creator', 'domain']),
   v.description('Who can read the content. `creator`: only the creator of the asset. `domain`: every member who may view.'),
 );
 
-/** Whether a run that uses the asset needs the approval of its creator (docs/contract.md, section 9). */
 export const assetUses = ['open', 'approval'] as const;
 export type AssetUse = (typeof assetUses)[number];
 export const assetUse = v.pipe(
@@ -25,7 +23,6 @@ export const assetUse = v.pipe(
 /** Content up to this size is sent and returned inline (docs/contract.md, section 7). */
 export const inlineLimitInBytes = 4 * 1024 * 1024;
 
-/** The refusal of content that is too large to be sent inline. @param size in bytes */
 export function contentTooLarge(size: number): ServiceError {
   const sentence = `The content has ${size} bytes, inline at most ${inlineLimitInBytes}. Create an asset without \`asset\`: its presigned \`upload\` takes more.`;
   return new ServiceError('too_large', sentence);
@@ -57,7 +54,6 @@ const rowEntries = {
   updated_at: updatedAt,
 };
 
-/** An asset in a list. */
 export const assetRow = v.pipe(
   v.object(rowEntries),
   v.title('AssetRow'),
@@ -67,25 +63,23 @@ export const assetRow = v.pipe(
 export const storedAsset = v.object({
   ...rowEntries,
   user_key: v.string(),
-  /** The content's key in storage; null while it is pending. */
+  /** In storage. Null while the content is pending. */
   content_key: v.nullable(v.string()),
-  /** SHA3-256 of the stored content, hex. Differs from `checksum` if the content is a sample. */
+  /** The SHA3-256 of the stored content. Differs from `checksum` if that is of a real file. */
   content_checksum: v.nullable(v.string()),
-  /** The storage key of the expected upload; null if none is expected. */
+  /** Where an upload is expected. */
   upload_key: v.nullable(v.string()),
-  /** Until when no run starts with the asset, because it is about to be deleted (mark-for-deletion.ts). */
+  /** Until when no run starts with the asset (mark-for-deletion.ts). */
   closing_until: v.optional(v.nullable(v.string())),
   /** Incremented by every change of the asset or its links. */
   version: v.number(),
 });
 export type StoredAsset = v.InferOutput<typeof storedAsset>;
 
-/** Returns whether a user who may view the asset does not get its content. */
 export function isContentWithheld({ created_by, content_access }: StoredAsset, user: string): boolean {
   return user !== created_by && content_access !== 'domain';
 }
 
-/** A read of the content by someone else than the creator. */
 const contentRead = v.pipe(
   v.object({
     user: v.pipe(shownText(255), v.description('The user who read the content.')),
@@ -123,7 +117,6 @@ const assetUpload = v.pipe(
   ),
 );
 
-/** An asset with its key, and for those who may have it its content or a link to it. */
 export const assetSchema = v.pipe(
   v.object({
     ...assetRow.entries,
@@ -154,10 +147,8 @@ export const assetSchema = v.pipe(
 export type Asset = v.InferOutput<typeof assetSchema>;
 
 /**
- * Returns the entity tag of an asset. Endpoints 15, 17 and 18 give the same one for the same state: the key of the content in
- * storage stands for the content, which only 17 returns, and presigned links do not count. Whether the content is withheld
- * follows from the caller and the row.
- * @param reads the reads of the content that the answer shows. They are in a part of their own, which If-Match does not compare
+ * Returns the entity tag of an asset, the same in endpoints 15, 17 and 18: the key of the content stands for it, and links do not count.
+ * @param reads the reads of the content that the answer shows, in a part of their own, which If-Match does not compare
  */
 export function assetEtag(asset: StoredAsset, reads: ContentRead[] = []): string {
   const { asset: _content, download: _download, upload: _upload, ...rest } = v.parse(assetSchema, asset);

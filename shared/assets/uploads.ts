@@ -17,10 +17,7 @@ import {
 } from './content-store.ts';
 import { assetKey, findAsset } from './read-asset.ts';
 
-/**
- * Processes content that a user uploaded: hashes it as a stream and sets its asset to `ready`. Deletes the content if no asset
- * expects it. Safe to repeat.
- */
+/** Hashes uploaded content as a stream and sets its asset to `ready`. Deletes it if no asset expects it. Safe to repeat. */
 export async function receiveUpload(table: Table, store: ContentStore, key: string, now: string): Promise<void> {
   const owner = ownerOfContent(key);
   if (!owner) return;
@@ -62,7 +59,7 @@ async function hashContent(store: ContentStore, key: string): Promise<{ checksum
   return { checksum: hash.digest('hex'), size };
 }
 
-/** Returns what `renewUpload` needs to presign the upload of an answer again. Empty if the answer has no `upload`. */
+/** Returns what `renewUpload` needs. Empty if the answer has no `upload`. */
 export function rememberUpload(
   { upload, upload_key }: Asset & Pick<StoredAsset, 'upload_key'>,
   given_at: string,
@@ -70,11 +67,7 @@ export function rememberUpload(
   return upload && upload_key !== null ? { upload_key, given_at } : {};
 }
 
-/**
- * Presigns the `upload` of a kept answer again. Adds another content check if the first is due while the new link is valid,
- * because it would miss content that arrives later.
- * @param remembered from `rememberUpload`
- */
+/** Presigns the `upload` of a kept answer again. Adds another content check if the first is due while the new link is valid. */
 export async function renewUpload(
   table: Table,
   store: ContentStore,

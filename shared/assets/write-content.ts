@@ -13,10 +13,7 @@ export interface InlineContent {
   checksum: string;
 }
 
-/**
- * Decodes content that was sent inline.
- * @throws ServiceError `invalid_request` if it is not base64; `too_large`
- */
+/** @throws ServiceError `invalid_request` if the content is not base64; `too_large` */
 export function decodeContent(encoded: string): InlineContent {
   if (!isBase64(encoded)) throw invalid('/asset/asset', 'Expected base64 (RFC 4648, with padding).');
   const bytes = Buffer.from(encoded, 'base64');
@@ -31,16 +28,15 @@ export function matchChecksum(content: InlineContent, declared: string | null | 
   }
 }
 
-/** The fields of an asset's row that describe its content, stored or pending. */
 export type ContentFields = Pick<StoredAsset, 'state' | 'size' | 'checksum' | 'content_key' | 'content_checksum' | 'upload_key'>;
 
-/** Content that has been written to storage. The transaction that writes the row takes `fields` and removes `check`. */
+/** The transaction that writes the row takes `fields` and removes `check`. */
 export interface WrittenContent {
   fields: ContentFields;
   check: ContentCheck;
 }
 
-/** Writes inline content to a new key, after its content check. One round trip to the table, one to storage. */
+/** Writes content to a new key, after its content check. One round trip to the table, one to storage. */
 export async function writeContent(
   table: Table,
   store: ContentStore,

@@ -14,13 +14,12 @@ export const membership = v.pipe(
 
 /** What a new user needs to sign in. */
 export interface NewUser {
-  /** The identifier of the user: `sub` in the tokens. */
+  /** `sub` in the tokens. */
   id: string;
   /** Shown once. Undefined if the user gets it by e-mail, or needs none. */
   password?: string;
 }
 
-/** What was removed with a domain. */
 export interface RemovedUsers {
   /** Users who had no role in another domain. */
   users: number;
@@ -30,11 +29,10 @@ export interface RemovedUsers {
 
 /** Where the users of a service are, with their memberships `<domainID>:<role>`. */
 export interface UserDirectory {
-  /** Returns the memberships of a user in all domains. Undefined if there is no such user. */
+  /** In all domains. Undefined if there is no such user. */
   membershipsOf: (user: string) => Promise<string[] | undefined>;
-  /** Returns the users who have this membership. */
   usersWith: (membership: string) => Promise<string[]>;
-  /** Returns the memberships of a domain that somebody has or had. */
+  /** That somebody has or had. */
   membershipsIn: (domain: string) => Promise<string[]>;
   addUser: (user: string, email: string | undefined) => Promise<NewUser>;
   add: (user: string, membership: string) => Promise<void>;
@@ -48,14 +46,14 @@ export interface RolesOfUser {
   user: string;
   /** Such as `viewer`, or `cvm:my-cvm`. */
   roles: readonly string[];
-  /** The address of a new user. */
+  /** Of a new user. */
   email?: string | undefined;
 }
 
 export interface ManagedUser {
   /** Undefined if the user existed. */
   created?: NewUser;
-  /** The memberships in all domains. */
+  /** In all domains. */
   memberships: string[];
 }
 
@@ -69,14 +67,14 @@ export async function createDomain(directory: UserDirectory, given: Omit<RolesOf
   return await giveRoles(directory, { ...given, roles: [administrator] });
 }
 
-/** Gives a user roles in a domain, beside those that the user has. @throws UsageError if there is no such domain */
+/** Adds to the roles of a user in a domain. @throws UsageError if there is no such domain */
 export async function inviteUser(directory: UserDirectory, given: RolesOfUser): Promise<ManagedUser> {
   await demandDomain(directory, given.domain);
   return await giveRoles(directory, given);
 }
 
 /**
- * Gives a user these roles in a domain in place of those that the user has there; none removes the user from the domain.
+ * Replaces the roles of a user in a domain.
  * @throws UsageError if there is no such user, or if the domain would have no administrator
  */
 export async function changeRoles(directory: UserDirectory, { domain, user, roles }: RolesOfUser): Promise<ManagedUser> {
@@ -106,7 +104,6 @@ async function giveRoles(directory: UserDirectory, { domain, user, roles, email 
   return { memberships, ...(created ? { created } : {}) };
 }
 
-/** @throws UsageError for a role that the service does not know */
 function membershipsFor(domain: string, roles: readonly string[]): string[] {
   return roles.map((role) => {
     const named = `${domain}:${role}`;
