@@ -1,8 +1,8 @@
 import { providing, requireAction } from '../../shared/access/caller.ts';
-import { assetEtag } from '../../shared/assets/asset-etag.ts';
+import { assetEtag } from '../../shared/assets/asset.ts';
 import { openContentStore } from '../../shared/assets/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
-import { rememberUpload, renewUpload } from '../../shared/assets/renew-upload.ts';
+import { rememberUpload, renewUpload } from '../../shared/assets/uploads.ts';
 import { createAsset as route } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 

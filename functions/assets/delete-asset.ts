@@ -1,4 +1,4 @@
-import { assetEtag } from '../../shared/assets/asset-etag.ts';
+import { assetEtag } from '../../shared/assets/asset.ts';
 import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
 import { deleteAsset as route } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';

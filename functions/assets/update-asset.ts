@@ -1,7 +1,7 @@
-import { assetEtag } from '../../shared/assets/asset-etag.ts';
+import { providing, requireActionToChange } from '../../shared/access/caller.ts';
+import { assetEtag } from '../../shared/assets/asset.ts';
 import { openContentStore } from '../../shared/assets/content-store.ts';
-import { permitReplacement } from '../../shared/assets/permit-replacement.ts';
-import { rememberUpload, renewUpload } from '../../shared/assets/renew-upload.ts';
+import { rememberUpload, renewUpload } from '../../shared/assets/uploads.ts';
 import { updateAsset as route } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { completeChangeOfLinked } from '../../shared/links/change-linked-computations.ts';
@@ -15,7 +15,11 @@ export const handler = changeEndpoint(route, {
       given: body.asset,
       by: caller.id,
       now,
-      permit: permitReplacement({ given: body.asset, caller, permit }),
+      permit: ({ created_by, asset_type }) => {
+        const permitted = permit({ creator: created_by });
+        if (asset_type !== body.asset.asset_type) requireActionToChange(caller, providing(body.asset.asset_type));
+        return permitted;
+      },
       matchesIfMatch: ifMatch && ((current) => ifMatch(assetEtag(current))),
       answerKeeper,
     }),

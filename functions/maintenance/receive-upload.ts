@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { openContentStore } from '../../shared/assets/content-store.ts';
-import { receiveUpload } from '../../shared/assets/receive-upload.ts';
+import { receiveUpload } from '../../shared/assets/uploads.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 

@@ -5,6 +5,7 @@ import { tasks } from '../../shared/tasks/tasks.ts';
 import type { Uses } from '../../shared/runtime/uses.ts';
 import { bundleOptions } from './bundle-options.ts';
 import { functionNames } from './function-names.ts';
+import { demandReplacements } from './replaced-modules.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -32,7 +33,7 @@ export interface Bundle {
   bytes: number;
 }
 
-/** Bundles every function in one build. */
+/** Bundles every function in one build. @throws Error if the SDK has moved a module that bundles leave out */
 export async function bundleFunctions(outdir = bundlesFolder): Promise<Bundle[]> {
   const { metafile } = await build({
     ...bundleOptions,
@@ -41,6 +42,7 @@ export async function bundleFunctions(outdir = bundlesFolder): Promise<Bundle[]>
     outdir,
     metafile: true,
   });
+  demandReplacements(Object.keys(metafile.inputs));
   return Object.entries(metafile.outputs).map(([file, { bytes }]) => ({
     name: relative(outdir, join(root, file)).replace('/index.mjs', ''),
     bytes,

@@ -1,6 +1,5 @@
 import type { BuildOptions } from 'esbuild';
-import { withoutTheUnreached } from './without-the-unreached.ts';
-import { withoutWebSockets } from './without-web-sockets.ts';
+import { replacedModules } from './replaced-modules.ts';
 
 /** The SDK imports these modules on demand, for credentials that are not in the environment. */
 const neverLoaded = [
@@ -17,7 +16,7 @@ export const bundleOptions = {
   target: 'node24',
   mainFields: ['module', 'main'],
   external: neverLoaded,
-  plugins: [withoutTheUnreached, withoutWebSockets],
+  plugins: [replacedModules],
   outExtension: { '.js': '.mjs' },
   legalComments: 'none',
   logLevel: 'warning',

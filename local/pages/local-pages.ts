@@ -10,7 +10,7 @@ import type { CvmGateway } from '../cvms/cvm-gateway.ts';
 import type { LocalIssuer } from '../sign-in/issuer.ts';
 import { isNameFor, localUser, reservedName } from '../sign-in/identity.ts';
 import type { DomainAnswer, DomainRequest } from './local-domains.ts';
-import { membership } from '../../shared/domains/membership.ts';
+import { membership } from '../../shared/domains/manage-users.ts';
 import { contentTypeOf } from '../../shared/http/content-type.ts';
 import { referenceFiles } from '../../functions/reference/reference-files.ts';
 

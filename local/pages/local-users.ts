@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { RemovedUsers, UserDirectory } from '../../shared/domains/user-directory.ts';
+import type { RemovedUsers, UserDirectory } from '../../shared/domains/manage-users.ts';
 import { keptFile, type KeptFile } from '../machine/data-directory.ts';
 
 const keptUsers = v.record(v.string(), v.array(v.string()));

@@ -1,17 +1,16 @@
 import { shownDescription, shownText } from 'computation-management-formats/fields';
 import { idOfAsset } from 'computation-management-formats/identifiers';
-import { createdAt, updatedAt } from 'computation-management-formats/timestamps';
+import { createdAt, timestamp, updatedAt } from 'computation-management-formats/timestamps';
 import { assetTypes } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
+import { etagOf } from '../http/etags.ts';
 import { ServiceError } from '../runtime/errors.ts';
 
-/** Who gets the content: only the asset's creator, or everyone in the domain who may view. */
 export const contentAccess = v.pipe(
   v.picklist(['creator', 'domain']),
   v.description('Who can read the content. `creator`: only the creator of the asset. `domain`: every member who may view.'),
 );
 
-/** Whether a run that uses the asset needs the approval of its creator (docs/contract.md, section 9). */
 export const assetUses = ['open', 'approval'] as const;
 export type AssetUse = (typeof assetUses)[number];
 export const assetUse = v.pipe(
@@ -24,7 +23,6 @@ export const assetUse = v.pipe(
 /** Content up to this size is sent and returned inline (docs/contract.md, section 7). */
 export const inlineLimitInBytes = 4 * 1024 * 1024;
 
-/** The refusal of content that is too large to be sent inline. @param size in bytes */
 export function contentTooLarge(size: number): ServiceError {
   const sentence = `The content has ${size} bytes, inline at most ${inlineLimitInBytes}. Create an asset without \`asset\`: its presigned \`upload\` takes more.`;
   return new ServiceError('too_large', sentence);
@@ -56,7 +54,6 @@ const rowEntries = {
   updated_at: updatedAt,
 };
 
-/** An asset in a list. */
 export const assetRow = v.pipe(
   v.object(rowEntries),
   v.title('AssetRow'),
@@ -66,20 +63,96 @@ export const assetRow = v.pipe(
 export const storedAsset = v.object({
   ...rowEntries,
   user_key: v.string(),
-  /** The content's key in storage; null while it is pending. */
+  /** In storage. Null while the content is pending. */
   content_key: v.nullable(v.string()),
-  /** SHA3-256 of the stored content, hex. Differs from `checksum` if the content is a sample. */
+  /** The SHA3-256 of the stored content. Differs from `checksum` if that is of a real file. */
   content_checksum: v.nullable(v.string()),
-  /** The storage key of the expected upload; null if none is expected. */
+  /** Where an upload is expected. */
   upload_key: v.nullable(v.string()),
-  /** Until when no run starts with the asset, because it is about to be deleted (mark-for-deletion.ts). */
+  /** Until when no run starts with the asset (mark-for-deletion.ts). */
   closing_until: v.optional(v.nullable(v.string())),
   /** Incremented by every change of the asset or its links. */
   version: v.number(),
 });
 export type StoredAsset = v.InferOutput<typeof storedAsset>;
 
-/** Returns whether a user who may view the asset does not get its content. */
 export function isContentWithheld({ created_by, content_access }: StoredAsset, user: string): boolean {
   return user !== created_by && content_access !== 'domain';
+}
+
+const contentRead = v.pipe(
+  v.object({
+    user: v.pipe(shownText(255), v.description('The user who read the content.')),
+    read_at: v.pipe(timestamp, v.description('The time of the read.')),
+  }),
+  v.title('ContentRead'),
+  v.description('A read of the content by another user than the creator of the asset.'),
+);
+export type ContentRead = v.InferOutput<typeof contentRead>;
+
+/** The query of a link contains the file name and the session token of the function that made it. */
+const longestLink = 16 * 1024;
+
+const link = {
+  url: v.pipe(v.string(), v.url(), v.description('The URL of the presigned request.'), v.metadata({ maxLength: longestLink })),
+  expires_at: v.pipe(timestamp, v.description('The time until which storage accepts the request.')),
+};
+
+const assetDownload = v.pipe(
+  v.object(link),
+  v.title('AssetDownload'),
+  v.description('A presigned request for content of more than 4 MiB.'),
+);
+
+const assetUpload = v.pipe(
+  v.object({
+    method: v.pipe(v.literal('PUT'), v.description('The method of the presigned request.')),
+    headers: v.pipe(v.record(shownText(64), shownText(255)), v.description('The headers to send, by name.')),
+    ...link,
+  }),
+  v.title('AssetUpload'),
+  v.description(
+    'A presigned request with which the creator uploads the content of a pending asset. Send the headers in `headers`. You can ' +
+      'also send any `content-type`.',
+  ),
+);
+
+export const assetSchema = v.pipe(
+  v.object({
+    ...assetRow.entries,
+    user_key: v.pipe(
+      shownText(16 * 1024),
+      v.description("The provider's public key as DER SubjectPublicKeyInfo, base64. Empty if there is none."),
+    ),
+    asset: v.optional(v.pipe(shownText(longestInlineText), v.description('The content in base64, up to 4 MiB decoded.'))),
+    download: v.optional(assetDownload),
+    upload: v.optional(assetUpload),
+    content_withheld: v.optional(
+      v.pipe(
+        v.literal(true),
+        v.description('`true` if the content is withheld because only the creator of the asset may read it. Absent otherwise.'),
+      ),
+    ),
+    content_reads: v.optional(
+      v.pipe(
+        v.array(contentRead),
+        v.description('The latest 100 reads of the content by others, newest first. Returned to the creator of the asset.'),
+        v.metadata({ maxItems: 100 }),
+      ),
+    ),
+  }),
+  v.title('Asset'),
+  v.description('An algorithm or a dataset. The content is in `asset` or behind `download`, if you may read it.'),
+);
+export type Asset = v.InferOutput<typeof assetSchema>;
+
+/**
+ * Returns the entity tag of an asset, the same in endpoints 15, 17 and 18: the key of the content stands for it, and links do not count.
+ * @param reads the reads of the content that the answer shows, in a part of their own, which If-Match does not compare
+ */
+export function assetEtag(asset: StoredAsset, reads: ContentRead[] = []): string {
+  const { asset: _content, download: _download, upload: _upload, ...rest } = v.parse(assetSchema, asset);
+  const { content_withheld: _withheld, content_reads: _reads, ...shown } = rest;
+  const state = [shown, asset.content_key];
+  return reads.length === 0 ? etagOf(state) : etagOf(state, reads);
 }

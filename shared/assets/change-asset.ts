@@ -10,7 +10,7 @@ import { StaleReadError } from '../table/fresh-reads.ts';
 import type { StoredAsset } from './asset.ts';
 import { assetKey, assetNumber } from './read-asset.ts';
 
-/** Adds a new asset: its row, its list entry, and an open task of its creator if its content has to arrive. */
+/** Adds an asset's row and list entry, and an open task of its creator if its content has to arrive. */
 export function addAsset(transaction: Transaction, domain: string, asset: StoredAsset): void {
   const Item = { ...keyToWrite(assetKey(domain, asset.id)), ...schemaAttribute, ...asset };
   transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } });
@@ -19,9 +19,8 @@ export function addAsset(transaction: Transaction, domain: string, asset: Stored
 }
 
 /**
- * Changes an asset: its row and list entry. Increments its version even if nothing else changes, so that other changes which
- * read the asset before fail with StaleReadError. This change fails the same way if the asset has changed since it was read.
- * @returns the asset after the change
+ * Changes an asset's row and list entry, and always its version: changes that have read the asset before fail with StaleReadError, as
+ * this one does if the asset has changed since.
  */
 export function changeAsset(
   transaction: Transaction,
@@ -47,7 +46,7 @@ export function changeAsset(
   return next;
 }
 
-/** Removes an asset: its row and list entry. Fails with StaleReadError if the asset has changed since it was read. */
+/** Removes an asset's row and list entry. Fails with StaleReadError if the asset has changed since it was read. */
 export function removeAsset(transaction: Transaction, domain: string, asset: StoredAsset): void {
   const Key = keyToWrite(assetKey(domain, asset.id));
   transaction.add({ delete: { Key, ...unchanged(asset) }, otherwise: new StaleReadError() });
@@ -59,7 +58,7 @@ function pendingKey(domain: string, { id, created_by }: StoredAsset) {
   return userKeys.pending(domain, created_by, assetNumber(id));
 }
 
-/** Checks that an asset still exists, whatever has changed of it. Fails with ServiceError `not_found`. */
+/** Fails with ServiceError `not_found` if the asset does not exist any more. */
 export function assertAssetExists(domain: string, id: string): Action {
   const check = {
     Key: keyToWrite(assetKey(domain, id)),
@@ -69,7 +68,6 @@ export function assertAssetExists(domain: string, id: string): Action {
   return { check, otherwise: notFound('asset') };
 }
 
-/** Adds the change of an asset in the list of assets. @param asset after the change */
 function recordMember(
   transaction: Transaction,
   domain: string,
@@ -81,7 +79,6 @@ function recordMember(
   recordChange(transaction, list.index, { resource, version, changes: [memberChange(list, resource, change)] });
 }
 
-/** The condition that the asset has not changed since it was read. */
 function unchanged({ id, version }: StoredAsset) {
   return {
     ConditionExpression: 'id = :id AND version = :version',

@@ -9,19 +9,16 @@ const contentCheck = v.object({ pk: v.string(), sk: v.string(), content_key: v.s
 /** A check that is due later: delete this content unless a row names it. */
 export type ContentCheck = v.InferOutput<typeof contentCheck>;
 
-/** Longer than a presigned upload or download is valid, and longer than any request takes. */
+/** Longer than a presigned link is valid. */
 const delayInSeconds = 2 * 3600;
 
-/**
- * Creates the check for content that is about to be written, uploaded or replaced. It is due in two hours.
- * @param now RFC 3339, UTC, milliseconds
- */
+/** Creates the check for content that is about to be written, uploaded or replaced. It is due in two hours. */
 export function contentCheckItem(contentKey: string, now: string): Item & Key & ContentCheck {
   const dueAt = new Date(Date.parse(now) + delayInSeconds * 1000).toISOString();
   return { ...contentCheckKeys.check(dueAt, contentKey), content_key: contentKey };
 }
 
-/** Returns whether the check that was created at `createdAt` is due within this time from `now`. Both RFC 3339, UTC, milliseconds. */
+/** Whether the check that was created at `createdAt` is due within this time from `now`. */
 export function isDueWithin(seconds: number, createdAt: string, now: string): boolean {
   return Date.parse(now) + seconds * 1000 > Date.parse(createdAt) + delayInSeconds * 1000;
 }
@@ -30,16 +27,12 @@ export function putContentCheck(contentKey: string, now: string): Action {
   return { put: { Item: contentCheckItem(contentKey, now) } };
 }
 
-/** Removes the check, in the transaction that writes the row which names the content. */
+/** Removes the check, in the transaction that writes the row. */
 export function dropContentCheck({ pk, sk }: ContentCheck): Action {
   return { delete: { Key: writableKey(pk, sk) } };
 }
 
-/**
- * Reads checks that are due at `now`, oldest first.
- * @param now RFC 3339, UTC, milliseconds
- * @param from the sort key to begin with, included. Default: the oldest check
- */
+/** Reads checks that are due at `now`, oldest first. @param from the sort key to begin with, included */
 export async function dueContentChecks(table: Table, now: string, limit: number, from?: string): Promise<ContentCheck[]> {
   const shards = await Promise.all(
     contentCheckKeys.shards.map((shard) => queryBetween(table, ...contentCheckKeys.dueIn(shard, now, from), { limit })),

@@ -6,16 +6,15 @@ import type { Item, Table } from '../table/table.ts';
 import { updateExisting } from '../table/writes.ts';
 import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
 import { transact } from '../table/transaction.ts';
-import type { ContentRead } from './asset-schema.ts';
+import type { ContentRead } from './asset.ts';
 import { assertAssetExists } from './change-asset.ts';
 
 /**
- * The reads of an asset's content by others: one item apart from the asset's row, so that reads neither conflict with changes of the
- * asset nor change its version. Each read has a unique name, which begins with its time in milliseconds since the epoch.
+ * The reads of an asset's content by others, in an item of their own, so that they neither conflict with changes of the asset nor change
+ * its version. The unique name of a read begins with its time in milliseconds since the epoch.
  */
 const storedReads = v.object({ latest_reads: v.record(v.string(), v.string()) });
 
-/** The number of reads that the creator sees. */
 const readsShown = 100;
 
 /** Older reads are removed 21 at a time, so that few reads cost a second write. */
@@ -25,7 +24,7 @@ function namesOf(reads: Record<string, string>): string[] {
   return Object.keys(reads).sort();
 }
 
-/** Returns the latest 100 reads, newest first, of the item at `assetKeys.contentReads`. */
+/** Returns the latest 100 reads, newest first. */
 export function parseContentReads(item: Item | undefined): ContentRead[] {
   if (!item) return [];
   const { latest_reads: reads } = parseStored(storedReads, item, "record of a content's reads");
@@ -37,15 +36,13 @@ interface Read {
   domain: string;
   assetId: string;
   user: string;
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
 }
 
 /**
- * Records that a user reads the content of an asset. Call it before the content is handed out. Takes one write, of one write
- * unit for each KB of the item, which has about 60 bytes for each read. The first read of an asset takes a transaction more, so
- * that a read of an asset that is being deleted leaves nothing behind.
- * @throws ServiceError `not_found` if the asset has been deleted; `unavailable`
+ * Records that a user reads the content of an asset. Call it before the content is handed out. One write. The first read takes a
+ * transaction more, so that a read of an asset that is being deleted leaves nothing behind.
+ * @throws ServiceError `not_found` if the asset has been deleted
  */
 export async function recordContentRead(table: Table, { domain, assetId, user, now }: Read): Promise<void> {
   const key = assetKeys.contentReads(assetId);

@@ -4,26 +4,22 @@ import { commitChange, type AnsweredRequest, type Committed, Transaction } from 
 import { lists } from '../table/keys.ts';
 import { nextNumber } from '../table/writes.ts';
 import type { Table } from '../table/table.ts';
-import type { StoredAsset } from './asset.ts';
-import type { Asset } from './asset-schema.ts';
+import type { Asset, StoredAsset } from './asset.ts';
 import type { AssetInput } from './asset-input.ts';
 import { addAsset } from './change-asset.ts';
 import { dropContentCheck, putContentCheck } from './content-check.ts';
-import { decodeContent, matchChecksum } from './content-input.ts';
+import { type ContentFields, decodeContent, matchChecksum, writeContent } from './write-content.ts';
 import { presignUpload, uploadKey, type ContentStore } from './content-store.ts';
-import { writeContent, type ContentFields } from './write-content.ts';
 
 interface NewAsset extends AssetInput, AnsweredRequest {
   domain: string;
   createdBy: string;
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
 }
 
 /**
- * Creates an asset. Takes two round trips to the table, or three with inline content. Inline content is written to storage
- * before the row, so that a row never names missing content. A content check is written first, so that content is deleted if
- * the row is never written. Without inline content, the result contains a presigned upload.
+ * Creates an asset. Two round trips to the table, or three with inline content: that is written before the row, after its content
+ * check, so that no row names missing content and no content stays without a row. Otherwise the result has a presigned upload.
  * @throws ServiceError `invalid_request`, `too_large`
  */
 export async function createAsset(table: Table, store: ContentStore, given: NewAsset): Promise<Committed<StoredAsset & Asset>> {

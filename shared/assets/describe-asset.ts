@@ -1,8 +1,6 @@
 import { assetKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
-import { assetEtag } from './asset-etag.ts';
-import { inlineLimitInBytes, isContentWithheld, type StoredAsset } from './asset.ts';
-import type { Asset } from './asset-schema.ts';
+import { type Asset, assetEtag, inlineLimitInBytes, isContentWithheld, type StoredAsset } from './asset.ts';
 import { parseContentReads, recordContentRead } from './content-reads.ts';
 import { getContent, presignDownload, type ContentStore } from './content-store.ts';
 import { assetKey, parseAsset, readAsset } from './read-asset.ts';
@@ -10,13 +8,11 @@ import { assetKey, parseAsset, readAsset } from './read-asset.ts';
 interface Request {
   domain: string;
   id: string;
-  /** The user who reads. */
   by: string;
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** Returns whether the user has the answer with this ETag. Not called for an answer with a download, whose link expires. */
+  /** Whether the user has the answer with this ETag. Not called for an answer with a link, which expires. */
   isKnown?: ((etag: string) => boolean) | undefined;
-  /** Set if the answer has no body: then the content is neither read from storage nor recorded as read. */
+  /** Then the content is neither read nor recorded as read. */
   withoutContent?: boolean;
 }
 
@@ -27,10 +23,9 @@ interface Described {
 }
 
 /**
- * Reads an asset. If the user may have its content, the result contains it up to the inline limit, otherwise a presigned
- * download. The creator also gets the reads of the content by others. A read by someone else is recorded before the content is
- * returned. An answer that the user has is neither read from storage nor recorded.
- * @throws ServiceError `not_found`, also if the asset is deleted while it is read
+ * Reads an asset, with its content up to the inline limit or a link to it if the user may have that. The creator also gets the reads of
+ * the content by others, which are recorded before they get it.
+ * @throws ServiceError `not_found`, also if the asset is deleted meanwhile
  */
 export async function describeAsset(table: Table, store: ContentStore, request: Request): Promise<Described> {
   const { domain, id, by, now, isKnown, withoutContent = false } = request;

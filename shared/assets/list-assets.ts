@@ -5,7 +5,6 @@ import { readPage } from '../lists/read-page.ts';
 import type { Table } from '../table/table.ts';
 import { storedAsset, type StoredAsset } from './asset.ts';
 
-/** Reads a page of the domain's assets, newest first, and the exact total. See readPage for its cost. */
 export async function listAssets(
   table: Table,
   domain: string,

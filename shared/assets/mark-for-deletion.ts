@@ -5,20 +5,18 @@ import type { StoredAsset } from './asset.ts';
 import { changeAsset } from './change-asset.ts';
 import { assetKey, findAsset, readAssetToChange } from './read-asset.ts';
 
-/** Longer than a deletion takes. After a deletion that died, runs that use its asset can start again after this time. */
+/** Longer than a deletion takes. */
 const secondsToDelete = 30;
 
-/** Returns whether the asset is about to be deleted. No run starts with it meanwhile. @param now RFC 3339, UTC, milliseconds */
+/** Whether the asset is about to be deleted. No run starts with it meanwhile. */
 export function isMarkedForDeletion({ closing_until }: StoredAsset, now: string): boolean {
   return closing_until != null && closing_until > now;
 }
 
 /**
- * Marks an asset that is about to be deleted. A deletion first marks the asset, then looks for active runs that use it, and then
- * deletes it on the condition that its row is unchanged. A run removes the mark before it is offered to its CVM (cancelDeletions). So
- * either the deletion finds the run, or the run finds the asset deleted, or the deletion fails and looks again
- * (docs/adr/0003-lifecycle.md).
- * @returns the asset after the change
+ * Marks an asset that is about to be deleted. A deletion marks it, looks for active runs that use it, and deletes it if its row is
+ * unchanged. A run removes the mark before it is offered to its CVM. So the deletion finds the run, or the run finds the asset deleted,
+ * or the deletion fails and looks again (docs/adr/0003-lifecycle.md).
  */
 export async function markForDeletion(table: Table, domain: string, asset: StoredAsset, now: string): Promise<StoredAsset> {
   const closing_until = new Date(Date.parse(now) + secondsToDelete * 1000).toISOString();
@@ -34,10 +32,9 @@ export async function removeDeletionMark(table: Table, domain: string, { id, clo
 }
 
 /**
- * Removes the marks of the assets of a run, so that they are not deleted until the run ends. The run must be active and have its
- * claim. Deletions under way fail, look again, and find the run. One round trip, and one for each asset that is marked.
+ * Removes the marks of the assets of an active run, so that they are not deleted until it ends. One round trip, and one for each mark.
  * @returns the assets that are deleted already
- * @throws StaleReadError if an asset has changed since it was read
+ * @throws StaleReadError
  */
 export async function cancelDeletions(table: Table, domain: string, ids: readonly string[]): Promise<string[]> {
   const items = await getItems(

@@ -6,40 +6,37 @@ import { readSettled } from '../table/fresh-reads.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
 import { storedAsset, type StoredAsset } from './asset.ts';
 
-/** Returns the number of an asset in its list. @throws ServiceError `not_found` if this service cannot have issued the identifier */
+/** @throws ServiceError `not_found` if this service cannot have issued the identifier */
 export function assetNumber(id: string): number {
   const number = numberOf(id);
   if (number === undefined) throw notFound('asset');
   return number;
 }
 
-/** Returns the key of an asset's row. @throws ServiceError `not_found` if this service cannot have issued the identifier */
+/** The key of an asset's row. @throws ServiceError `not_found` as assetNumber */
 export function assetKey(domain: string, id: string): RowKey {
   return listKeys.row(lists.assets(domain), assetNumber(id));
 }
 
-/** Parses the row read at `assetKey`. Returns undefined if it is missing or belongs to another asset. */
+/** Parses the row read at `assetKey`, if it is that asset's. */
 export function findAsset(item: Item | undefined, id: string): StoredAsset | undefined {
   return item?.['id'] === id ? parseStored(storedAsset, item, 'asset') : undefined;
 }
 
-/** Like findAsset, but throws. @throws ServiceError `not_found` */
+/** @throws ServiceError `not_found` */
 export function parseAsset(item: Item | undefined, id: string): StoredAsset {
   const asset = findAsset(item, id);
   if (!asset) throw notFound('asset');
   return asset;
 }
 
-/**
- * Reads an asset with readSettled, so that no item read afterwards is older than its row. One round trip.
- * @throws ServiceError `not_found`
- */
+/** Reads an asset so that no item read afterwards is older than its row. @throws ServiceError `not_found` */
 export async function readAssetToChange(table: Table, domain: string, id: string): Promise<StoredAsset> {
   const [item] = await readSettled(table, [assetKey(domain, id)]);
   return parseAsset(item, id);
 }
 
-/** Reads an asset's row in one round trip. @throws ServiceError `not_found` */
+/** @throws ServiceError `not_found` */
 export async function readAsset(table: Table, domain: string, id: string): Promise<StoredAsset> {
   return parseAsset(await getItem(table, assetKey(domain, id)), id);
 }

@@ -1,20 +1,42 @@
+import { createHash } from 'node:crypto';
+import { isBase64 } from 'computation-management-formats/fields';
+import { invalid } from '../runtime/errors.ts';
 import type { Table } from '../table/table.ts';
 import { putItem } from '../table/writes.ts';
-import type { StoredAsset } from './asset.ts';
-import { contentCheckItem, type ContentCheck } from './content-check.ts';
-import type { InlineContent } from './content-input.ts';
-import { inlineKey, putContent, type ContentStore } from './content-store.ts';
+import { contentTooLarge, inlineLimitInBytes, type StoredAsset } from './asset.ts';
+import { type ContentCheck, contentCheckItem } from './content-check.ts';
+import { type ContentStore, inlineKey, putContent } from './content-store.ts';
 
-/** The fields of an asset's row that describe its content, stored or pending. */
+export interface InlineContent {
+  bytes: Buffer;
+  /** SHA3-256, hex. */
+  checksum: string;
+}
+
+/** @throws ServiceError `invalid_request` if the content is not base64; `too_large` */
+export function decodeContent(encoded: string): InlineContent {
+  if (!isBase64(encoded)) throw invalid('/asset/asset', 'Expected base64 (RFC 4648, with padding).');
+  const bytes = Buffer.from(encoded, 'base64');
+  if (bytes.length > inlineLimitInBytes) throw contentTooLarge(bytes.length);
+  return { bytes, checksum: createHash('sha3-256').update(bytes).digest('hex') };
+}
+
+/** @throws ServiceError `invalid_request` if a checksum was sent that does not match the content */
+export function matchChecksum(content: InlineContent, declared: string | null | undefined): void {
+  if (declared && declared !== content.checksum) {
+    throw invalid('/asset/checksum', `Expected the SHA3-256 of the content sent, which is ${content.checksum}.`);
+  }
+}
+
 export type ContentFields = Pick<StoredAsset, 'state' | 'size' | 'checksum' | 'content_key' | 'content_checksum' | 'upload_key'>;
 
-/** Content that has been written to storage. The transaction that writes the row takes `fields` and removes `check`. */
+/** The transaction that writes the row takes `fields` and removes `check`. */
 export interface WrittenContent {
   fields: ContentFields;
   check: ContentCheck;
 }
 
-/** Writes inline content to a new key, after its content check. One round trip to the table, one to storage. */
+/** Writes content to a new key, after its content check. One round trip to the table, one to storage. */
 export async function writeContent(
   table: Table,
   store: ContentStore,

@@ -13,8 +13,8 @@ const timeInMilliseconds = 1_500;
 const timeOfCallInMilliseconds = 800;
 
 /**
- * Runs the part of a recorded purge that a deletion does at once, for up to 1.5 seconds. The function of the purge does what is left: it
- * is called at once and each minute. A failure is only logged, because the deletion has succeeded.
+ * Does for up to 1.5 seconds what a deletion purges at once. The function of the purge does the rest: it is called at once and each
+ * minute. A failure is only logged, because the deletion has succeeded.
  */
 export async function beginPurge(table: Table, work: (table: Table) => Promise<void>): Promise<void> {
   const deadline = deadlineOf(table).next(timeInMilliseconds);
@@ -31,9 +31,8 @@ export async function beginPurge(table: Table, work: (table: Table) => Promise<v
 }
 
 /**
- * Creates what asks Lambda to call the function `maintenance/purge`, and does not wait for its end. While another call works, Lambda
- * repeats this one for a minute. The request is signed here, because Lambda's client would add 100 KB (docs/adr/0005-bundles.md). The
- * call throws an Error if Lambda refuses or the deadline passes. On one machine, `replaceClient` puts a direct call in its place.
+ * Creates what asks Lambda to call `maintenance/purge`, without waiting for its end. Signed here, because Lambda's client would add 100 KB
+ * (docs/adr/0005-bundles.md). On one machine, `replaceClient` puts a direct call in its place.
  */
 export function purgeByLambda(): (deadline: Deadline) => Promise<void> {
   let signer: SignatureV4 | undefined;

@@ -22,16 +22,13 @@ import { deleteAny } from '../table/writes.ts';
 import { participationKeys } from '../todo/participation.ts';
 import { ownerOfContent } from '../assets/content-store.ts';
 
-/** Keys of items, some at a time. What one item names of others comes before that item, so a walk may be interrupted and repeated. */
+/** Keys of items, a page at a time. Items that only another one names come before that one, so a walk may be repeated. */
 type Keys = AsyncGenerator<AnyKey[], void>;
 
 /** An item has up to 400 KB, and a query reads all of it. */
 const itemsPerPage = 100;
 
-/**
- * Walks over everything that belongs to a computation, beside its row.
- * @param owner of whose open tasks the computation is one
- */
+/** Walks over everything that belongs to a computation, beside its row. */
 export async function* belongingsOfComputation(
   table: Table,
   { domain, id, owner }: { domain: string; id: string; owner: string },
@@ -42,7 +39,7 @@ export async function* belongingsOfComputation(
   for (const partition of [computationKeys, journalKeys, runKeys]) yield* keysIn(table, partition.partition(id));
 }
 
-/** Walks over everything that belongs to an asset, beside its row, its content, and its links in computations. */
+/** Walks over everything that belongs to an asset, beside its row, its content and its links in computations. */
 export async function* belongingsOfAsset(table: Table, id: string): Keys {
   const { rows, index } = indexedLists.linkedComputations(id);
   const partitions = [rows.pk, ...indexKeys.partitions(index), assetKeys.uses(id), assetKeys.contentReads(id).pk];
@@ -50,7 +47,7 @@ export async function* belongingsOfAsset(table: Table, id: string): Keys {
 }
 
 /**
- * Walks over everything that belongs to a domain, but what keeps it closed. Messages between gateways that name it expire within an hour.
+ * Walks over everything that belongs to a domain, but what keeps it closed, and messages between gateways, which expire.
  * @param visit called for several pages at the same time
  */
 export async function walkDomain(table: Table, domain: string, visit: (keys: AnyKey[]) => Promise<void>): Promise<void> {

@@ -1,7 +1,7 @@
 import { findAsset, assetKey } from '../assets/read-asset.ts';
 import { dropContentCheck, dueContentChecks, type ContentCheck } from '../assets/content-check.ts';
 import { deleteContent, ownerOfContent, type ContentStore } from '../assets/content-store.ts';
-import { receiveUpload } from '../assets/receive-upload.ts';
+import { receiveUpload } from '../assets/uploads.ts';
 import { failureOf } from '../runtime/errors.ts';
 import { emitWaiting } from '../runtime/metrics.ts';
 import { deadlineOf, getItem, type Table } from '../table/table.ts';
@@ -14,13 +14,11 @@ const checksAtOnce = 10;
 const leastTimeInMilliseconds = 4_000;
 
 /**
- * Deletes content that no row names: replaced content, and leftovers of a crash between storage and table. Every key has a
- * content check before it is written, so storage is never listed. An expected upload whose event was lost is processed too.
- * Processes all checks that are due, as far as the time of the function allows. Those that fail keep no later ones waiting.
- * @param now checks due before this time are processed
+ * Deletes content that no row names: replaced content, and leftovers of a crash between storage and table. Receives uploads whose event
+ * was lost. Processes the content checks that are due, as far as the time of the function allows.
  * @param checksPerRead at least 2, since a read may begin with one that failed
  * @returns the number of checks processed
- * @throws AggregateError with all failures, after every check was processed
+ * @throws AggregateError with all failures, in the end
  */
 export async function collectContent(
   table: Table,
@@ -32,20 +30,19 @@ export async function collectContent(
   let begun = 0;
   let from: string | undefined;
   for (;;) {
-    // A check that failed stays: it is the first one of the next read if it was the last one of this.
     const due = await dueContentChecks(table, now, checksPerRead, from);
     const open = due.filter(({ sk }) => !failures.has(sk));
     const ofThese = await settleAll(table, store, open, { now, failures });
     begun += ofThese;
     const areMoreDue = due.length === checksPerRead;
-    // Further due checks are not counted. They are estimated as one full read.
+    // Further ones are estimated as one full read.
     if (ofThese < open.length) return report({ begun, left: areMoreDue ? checksPerRead : open.length - ofThese, failures });
     if (!areMoreDue) return report({ begun, left: 0, failures });
     from = due.at(-1)?.sk;
   }
 }
 
-/** Settles checks and notes failures by their sort key. @returns the number of checks that were begun in time */
+/** @returns the number of checks that were begun in time */
 async function settleAll(
   table: Table,
   store: ContentStore,
@@ -65,7 +62,6 @@ async function settleAll(
   return checks.length;
 }
 
-/** Tells what waits for the next call. @throws AggregateError if checks failed */
 function report({ begun, left, failures }: { begun: number; left: number; failures: ReadonlyMap<string, unknown> }): number {
   const waiting = left + failures.size;
   if (waiting > 0) emitWaiting('maintenance/collect-content', waiting);

@@ -21,20 +21,17 @@ interface DeleteRequest extends AnsweredRequest {
   domain: string;
   id: string;
   by: string;
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** Called with the current asset. Throws to refuse the request. */
+  /** Throws to refuse the request. */
   permit: (asset: StoredAsset) => Permitted;
-  /** Returns whether the request's If-Match names this state. Omit without the header. */
+  /** Whether the request's If-Match names this state. Omit without the header. */
   matchesIfMatch?: ((asset: StoredAsset) => boolean) | undefined;
 }
 
-/** The number of links that fit into the transaction that deletes the asset. */
 const linksPerTransaction = 90;
 
 /**
- * Deletes an asset. It disappears from all reads at once. Its links and content are purged afterwards: at once as far as time
- * allows, the rest by the scheduled purge.
+ * Deletes an asset, which disappears from all reads at once. Its links and content are purged afterwards, by the scheduled purge if need be.
  * @throws ServiceError `not_found`; `conflict` if an active run uses it; `precondition_failed`
  */
 export async function deleteAsset(table: Table, request: DeleteRequest): Promise<Committed<Deleted>> {
@@ -50,7 +47,7 @@ interface Deleted {
 }
 
 /**
- * Deletes the asset, and changes the version of every linked computation, so that no run starts that has read the asset before.
+ * Also changes the version of every linked computation, so that no run starts that has read the asset before.
  * @returns undefined if there are too many links for that
  */
 async function deleteUnlessLinkedWidely(table: Table, request: DeleteRequest): Promise<Committed<Deleted> | undefined> {
@@ -71,8 +68,8 @@ async function deleteUnlessLinkedWidely(table: Table, request: DeleteRequest): P
 }
 
 /**
- * Deletes an asset with any number of links, without reading the linked computations. Marks the asset before it looks for active
- * runs: a run that it does not find has not passed its first step, which ends the run or this deletion (markForDeletion).
+ * Deletes an asset with any number of links. Marks it before it looks for active runs: a run that it does not find has not passed its
+ * first step, which ends the run or this deletion (markForDeletion).
  */
 async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise<Committed<Deleted>> {
   const { domain, id, now, permit, matchesIfMatch } = request;
@@ -98,7 +95,6 @@ async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise
   }
 }
 
-/** Returns a transaction that removes the asset's row and records the purge of everything else. */
 function removal(asset: StoredAsset, { domain, by }: DeleteRequest): { transaction: Transaction; purge: AssetPurge } {
   const purge: AssetPurge = {
     domain,
@@ -115,7 +111,6 @@ function removal(asset: StoredAsset, { domain, by }: DeleteRequest): { transacti
   return { transaction, purge };
 }
 
-/** @throws ServiceError `conflict` if an active run of a linked computation uses the asset */
 async function refuseWhileLinkedOnesRun(table: Table, domain: string, assetId: string): Promise<void> {
   const claims = await readClaimsOfDomain(table, domain);
   const linked = new Set(claims.length > 0 ? await readLinkedIds(table, assetId) : []);
@@ -123,7 +118,7 @@ async function refuseWhileLinkedOnesRun(table: Table, domain: string, assetId: s
   for (const { computation_id, run_id } of ofLinked) await refuseIfUsedBy(table, { computation_id, id: run_id }, assetId);
 }
 
-/** @throws ServiceError `conflict` if the active run was started with the asset, and not only linked since */
+/** Refuses if the active run was started with the asset, and not only linked since. */
 async function refuseIfUsedBy(table: Table, run: Pick<Run, 'id' | 'computation_id'>, assetId: string): Promise<void> {
   if (await usesAsset(table, { computation_id: run.computation_id, run_id: run.id }, assetId)) throw inUse(run.id);
 }
@@ -132,7 +127,7 @@ function inUse(runId: string | undefined): ServiceError {
   return conflict('asset_in_use', 'An active run uses the asset. Wait until it ends, or stop it.', runId);
 }
 
-/** Refuses to delete an asset that was unlinked but is still used by an active run. @throws ServiceError `conflict` */
+/** Refuses if an active run uses the asset that was unlinked since. */
 async function refuseWhileUsed(table: Table, domain: string, id: string): Promise<void> {
   const uses = await queryPartition(table, assetKeys.uses(id));
   for (const use of uses) {

@@ -14,15 +14,15 @@ import { purgeListings, type ComputationPurge } from './purge.ts';
 interface DeleteRequest extends AnsweredRequest {
   domain: string;
   id: string;
-  /** Called with the current computation. Throws to refuse the request. */
+  /** Throws to refuse the request. */
   permit: (computation: StoredComputation) => Permitted;
-  /** Returns whether the request's If-Match names this state. Omit without the header. */
+  /** Whether the request's If-Match names this state. Omit without the header. */
   matchesIfMatch?: ((row: StoredComputation, definition: Definition) => boolean) | undefined;
 }
 
 /**
- * Deletes a computation. It disappears from all reads at once. Its entries in other lists are removed next; the scheduled purge
- * removes the rest. The transaction that deletes also records the purge, so it continues after a crash.
+ * Deletes a computation, which disappears from all reads at once, and records its purge. Its entries in other lists are removed next, the
+ * rest by the scheduled purge.
  * @throws ServiceError `not_found`; `conflict` if a run is active; `precondition_failed`
  */
 export async function deleteComputation(table: Table, request: DeleteRequest): Promise<Committed<Permitted>> {

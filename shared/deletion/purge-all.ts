@@ -18,9 +18,8 @@ const timeBetweenReadsInMilliseconds = 5_000;
 const timeBetweenFiguresInMilliseconds = 60_000;
 
 interface Purged {
-  /** The number of finished purges. */
   purged: number;
-  /** The number of purges that the time of the function did not allow, or that a fold may follow. The next call continues with them. */
+  /** Those that the time of the function did not allow, or that a fold may follow. */
   waiting: number;
 }
 
@@ -30,9 +29,9 @@ interface OpenPurge {
 }
 
 /**
- * Runs every recorded purge, including those that were interrupted and those that are recorded meanwhile, as far as the time of the
- * function allows. The domains take turns of a second. Within a domain, a purge that its turn did not finish waits behind the others.
- * @throws AggregateError with all failures, after every purge was processed for which there was time
+ * Runs every recorded purge, also those that are recorded meanwhile, as far as the time of the function allows. The domains take turns of
+ * a second. Within a domain, a purge that its turn did not finish waits behind the others.
+ * @throws AggregateError with all failures, in the end
  */
 export async function purgeAll(table: Table, store: ContentStore): Promise<Purged> {
   const begun = deadlineOf(table);
@@ -59,7 +58,7 @@ export async function purgeAll(table: Table, store: ContentStore): Promise<Purge
     if (seen.size > purged) emitWaiting('maintenance/purge', seen.size - purged);
     toldAt = begun.elapsed;
   };
-  /** Works at the purges of a domain until its turn is over. @returns false if the time of the function is over */
+  /** @returns false if the time of the function is over */
   const takeTurn = async (domain: string, queue: OpenPurge[]): Promise<boolean> => {
     const turnEndsAt = begun.elapsed + turnInMilliseconds;
     for (let open = queue.shift(); open; open = queue.shift()) {

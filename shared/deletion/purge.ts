@@ -16,14 +16,13 @@ import { ConditionFailedError, Transaction } from '../table/transaction.ts';
 import { deleteItems } from '../table/writes.ts';
 import { belongingsOfAsset, belongingsOfComputation, deleteInParts } from './belongings.ts';
 
-/** Work that stops after each part, so that other work can take turns with it. It may be left unfinished and begun again later. */
+/** Work that stops after each part, so that other work can take turns with it. It may be left unfinished and begun again. */
 export type InParts<Result = void> = AsyncGenerator<undefined, Result>;
 
 /** What a purge needs of the row of a deleted computation. */
 const computationPurge = v.object({
   domain: v.string(),
   id: v.string(),
-  /** The computation's version when it was deleted. */
   deleted_as: v.number(),
   owner: v.string(),
 });
@@ -43,9 +42,7 @@ export type AssetPurge = v.InferOutput<typeof assetPurge>;
 
 /**
  * Removes everything that is left of a deleted resource, and then the record of its purge. Safe to repeat and to interrupt.
- * @param record an item at `purgeKeys.purge`
- * @returns whether the purge is over. As long as the list of an asset's links is marked, a fold that began before may write nodes and a
- * head. The scheduled fold removes the mark.
+ * @returns whether the purge is over. While the list of an asset's links is marked, a fold that began before may write nodes and a head.
  */
 export async function* purgeInParts(table: Table, store: ContentStore, record: Item): InParts<boolean> {
   if (String(record['sk']).startsWith(purgeKeys.prefixes.asset)) {
@@ -64,12 +61,11 @@ export async function* purgeInParts(table: Table, store: ContentStore, record: I
   return true;
 }
 
-/** Removes the links of an asset that was just deleted, where readers could still see them, and records an event for each. */
+/** Removes the links of an asset that was just deleted, which readers could still see, and records an event for each. */
 export async function purgeAssetLinks(table: Table, purge: AssetPurge): Promise<void> {
   await doAllParts(linksInParts(table, purge));
 }
 
-/** The links that are removed at a time, before other purges have their turn. */
 const linksPerPart = 80;
 
 async function* linksInParts(table: Table, purge: AssetPurge): InParts {
@@ -85,7 +81,7 @@ async function* linksInParts(table: Table, purge: AssetPurge): InParts {
   }
 }
 
-/** Removes the links and runs of a computation that was just deleted from their lists, where readers could still see them. */
+/** Removes the links and runs of a computation that was just deleted from lists, where readers could still see them. */
 export async function purgeListings(table: Table, purge: ComputationPurge): Promise<void> {
   await doAllParts(listingsInParts(table, purge, { isLate: false }));
 }
@@ -105,10 +101,7 @@ async function* listingsInParts(table: Table, purge: ComputationPurge, { isLate 
   yield* runsInParts(table, purge, isLate);
 }
 
-/**
- * Snapshots may have 380 KB each, and a read of them must end before the deadline of an operation: so they are read in parts, and a
- * part is gone before the next is read.
- */
+/** Snapshots may have 380 KB each, so no operation reads all of them. */
 const runsAtOnce = 24;
 
 async function* runsInParts(table: Table, { domain, id, deleted_as }: ComputationPurge, isLate: boolean): InParts {

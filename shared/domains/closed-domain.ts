@@ -4,25 +4,19 @@ import { parseStored } from '../table/parse-stored.ts';
 import { getItem, type Table } from '../table/table.ts';
 import { deleteItems, putItem } from '../table/writes.ts';
 
-/**
- * Changes of the domain leave both as they are, so a removal that was never completed stays readable: it counts until `closed_until`.
- */
+/** Changes of the domain leave both as they are. A removal that was never completed counts until `closed_until`. */
 const closing = v.object({ closed_at: v.optional(v.number()), closed_until: v.optional(v.number()) });
 
-/** Functions may use tokens of the domain's limit for ten seconds after they took them, and a request takes up to 30. */
+/** A function may use tokens of the limit for ten seconds after it took them, and a request takes up to 30. */
 export const changesEndInMilliseconds = 45_000;
 
-/**
- * The time after the last token has expired in which a removal can be completed. DynamoDB deletes the item after it, so that a removal
- * that is never completed locks nobody out.
- */
+/** How long after the last token a removal can be completed. Then the item expires, so that nobody stays locked out. */
 const graceInMilliseconds = 7 * 24 * 3_600_000;
 
 /**
- * Refuses the changes of a domain with 429 in a stage with a `domainLimit`: its bucket is emptied for the time of the removal. Has no
- * effect in a stage without. Requests that came before may change something for another 45 seconds.
+ * Empties the bucket of a domain, so that its changes get 429. Has no effect in a stage without a `domainLimit`.
  * @param now milliseconds since the Unix epoch
- * @param fromNow whether a domain that is already closed counts as closed from now on
+ * @param fromNow whether a domain that is closed already counts as closed from now on
  * @returns since when it is closed
  */
 export async function closeDomain(
@@ -42,14 +36,13 @@ export async function closeDomain(
   return closed_at;
 }
 
-/** Returns when the domain was closed, in milliseconds since the Unix epoch. Undefined if it is open now. */
+/** Returns since when the domain is closed, in milliseconds since the Unix epoch. Undefined if it is open. */
 export async function closedAt(table: Table, domain: string, now: number): Promise<number | undefined> {
   const item = await getItem(table, limitKeys.changes(domain));
   const { closed_at, closed_until = 0 } = item ? parseStored(closing, item, 'limit of a domain') : {};
   return closed_until > now ? closed_at : undefined;
 }
 
-/** Opens the domain again, as an empty one. */
 export async function openDomain(table: Table, domain: string): Promise<void> {
   await deleteItems(table, [limitKeys.changes(domain)]);
 }

@@ -1,22 +1,59 @@
-import { roles as allRoles } from 'computation-management-formats/roles';
+import { cvmId, domainId } from 'computation-management-formats/identifiers';
+import { parseMembership, roles as allRoles } from 'computation-management-formats/roles';
 import * as v from 'valibot';
 import { UsageError } from '../command-line/usage-error.ts';
-import { membership as knownMembership } from './membership.ts';
-import type { NewUser, UserDirectory } from './user-directory.ts';
+
+/** A membership that the service understands. */
+export const membership = v.pipe(
+  v.string(),
+  v.check((text) => {
+    const { domain, boundTo } = parseMembership(text) ?? {};
+    return v.is(domainId, domain) && (boundTo === undefined || v.is(cvmId, boundTo));
+  }, 'Expected <domainID>:<role>, such as d1:viewer, or <domainID>:cvm:<cvmID>, such as d1:cvm:cvm-1.'),
+);
+
+/** What a new user needs to sign in. */
+export interface NewUser {
+  /** `sub` in the tokens. */
+  id: string;
+  /** Shown once. Undefined if the user gets it by e-mail, or needs none. */
+  password?: string;
+}
+
+export interface RemovedUsers {
+  /** Users who had no role in another domain. */
+  users: number;
+  /** The roles of the domain that somebody had, each counted once. */
+  roles: number;
+}
+
+/** Where the users of a service are, with their memberships `<domainID>:<role>`. */
+export interface UserDirectory {
+  /** In all domains. Undefined if there is no such user. */
+  membershipsOf: (user: string) => Promise<string[] | undefined>;
+  usersWith: (membership: string) => Promise<string[]>;
+  /** That somebody has or had. */
+  membershipsIn: (domain: string) => Promise<string[]>;
+  addUser: (user: string, email: string | undefined) => Promise<NewUser>;
+  add: (user: string, membership: string) => Promise<void>;
+  remove: (user: string, membership: string) => Promise<void>;
+  /** Removes all memberships of a domain, and the users who have no others. May be interrupted and repeated. */
+  removeDomain: (domain: string) => Promise<RemovedUsers>;
+}
 
 export interface RolesOfUser {
   domain: string;
   user: string;
   /** Such as `viewer`, or `cvm:my-cvm`. */
   roles: readonly string[];
-  /** The address of a new user. */
+  /** Of a new user. */
   email?: string | undefined;
 }
 
 export interface ManagedUser {
   /** Undefined if the user existed. */
   created?: NewUser;
-  /** The memberships in all domains. */
+  /** In all domains. */
   memberships: string[];
 }
 
@@ -30,14 +67,14 @@ export async function createDomain(directory: UserDirectory, given: Omit<RolesOf
   return await giveRoles(directory, { ...given, roles: [administrator] });
 }
 
-/** Gives a user roles in a domain, beside those that the user has. @throws UsageError if there is no such domain */
+/** Adds to the roles of a user in a domain. @throws UsageError if there is no such domain */
 export async function inviteUser(directory: UserDirectory, given: RolesOfUser): Promise<ManagedUser> {
   await demandDomain(directory, given.domain);
   return await giveRoles(directory, given);
 }
 
 /**
- * Gives a user these roles in a domain in place of those that the user has there; none removes the user from the domain.
+ * Replaces the roles of a user in a domain.
  * @throws UsageError if there is no such user, or if the domain would have no administrator
  */
 export async function changeRoles(directory: UserDirectory, { domain, user, roles }: RolesOfUser): Promise<ManagedUser> {
@@ -67,11 +104,10 @@ async function giveRoles(directory: UserDirectory, { domain, user, roles, email 
   return { memberships, ...(created ? { created } : {}) };
 }
 
-/** @throws UsageError for a role that the service does not know */
 function membershipsFor(domain: string, roles: readonly string[]): string[] {
   return roles.map((role) => {
-    const membership = `${domain}:${role}`;
-    if (v.is(knownMembership, membership)) return membership;
+    const named = `${domain}:${role}`;
+    if (v.is(membership, named)) return named;
     throw new UsageError(`There is no role ${role}. Roles: ${Object.keys(allRoles).join(' ')} cvm:<cvmID>.`);
   });
 }

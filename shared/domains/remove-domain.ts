@@ -13,7 +13,7 @@ import { answerKeys, cvmKeys, journalKeys, lists, type AnyKey } from '../table/k
 import type { Table } from '../table/table.ts';
 import { deleteAny } from '../table/writes.ts';
 import { openDomain } from './closed-domain.ts';
-import type { RemovedUsers, UserDirectory } from './user-directory.ts';
+import type { RemovedUsers, UserDirectory } from './manage-users.ts';
 
 /** How long a closed domain may still change. Times are milliseconds since the Unix epoch. */
 export interface Closing {
@@ -23,7 +23,6 @@ export interface Closing {
   isOverAt: number;
 }
 
-/** Where domains are stored, and how they are closed. */
 export interface DomainStorage {
   clock: Clock;
   table: Table;
@@ -35,13 +34,12 @@ export interface DomainStorage {
   close: (domain: string, fromNow: boolean) => Promise<Closing>;
   /** How long a request may take that only reads, and records that it did. */
   readsEndInMilliseconds: number;
-  /** Deletes the logs of runs. Returns how many there were. Undefined if they cannot be deleted. */
+  /** Returns how many there were. Undefined if they cannot be deleted. */
   removeRunLogs?: (domain: string) => Promise<number>;
 }
 
 const countedKinds = ['computations', 'runs', 'assets', 'CVMs', 'events', 'kept answers', 'other items'] as const;
 
-/** How many items there are of each kind. */
 export type DomainCounts = Record<(typeof countedKinds)[number], number>;
 
 export interface ContentCounts {
@@ -49,24 +47,22 @@ export interface ContentCounts {
   bytes: number;
 }
 
-/** What a service has of a domain. */
 export interface DomainContents {
   items: DomainCounts;
   content: ContentCounts;
-  /** The memberships that somebody has. Undefined if the users are kept elsewhere. */
+  /** That somebody has. Undefined if the users are kept elsewhere. */
   roles?: string[];
   activeRuns: number;
 }
 
-/** What a removal did. */
 export interface Removed {
   items: DomainCounts;
   content: ContentCounts;
   users?: RemovedUsers;
   runLogs?: number;
-  /** The removal must be repeated after this time. RFC 3339. Undefined: nothing is left to do. */
+  /** When the removal must be repeated. Undefined: nothing is left to do. */
   repeatAfter?: string;
-  /** Whether the data is still there, because it cannot be kept from changes before that time. */
+  /** The data is still there, because it cannot be kept from changes before that time. */
   isDataLeft?: true;
 }
 
@@ -76,11 +72,9 @@ export interface RemovalOptions {
   stop: boolean;
   /** Waits until the removal is over, up to the lifetime of the tokens. */
   wait: boolean;
-  /** Gets a line for each step. */
   say: (line: string) => void;
 }
 
-/** Counts what there is of a domain, without changing it. */
 export async function contentsOf({ table, content, users }: DomainStorage, domain: string): Promise<DomainContents> {
   const items = noCounts();
   const [counted, roles, claims] = await Promise.all([
@@ -96,8 +90,8 @@ export async function contentsOf({ table, content, users }: DomainStorage, domai
 const longestPauseInMilliseconds = 60_000;
 
 /**
- * Removes everything of a domain. First its users, so that nobody gets a new token, then closes it, so that the tokens that exist change
- * nothing, then removes what is stored. May be interrupted at any point and repeated.
+ * Removes everything of a domain: first its users, so that nobody gets a new token. Then closes it, so that existing tokens change nothing,
+ * and removes what is stored. May be interrupted at any point and repeated.
  * @throws Error if runs are active, and `stop` is not set
  */
 export async function removeDomain(storage: DomainStorage, options: RemovalOptions): Promise<Removed> {
@@ -136,7 +130,6 @@ function textOf(time: number): string {
 /** What a fold or a purge leaves that was at work in the first pass is found by the second. */
 const mostPasses = 5;
 
-/** Removes the items, the content and the logs of a domain, and adds what it removed to the counts. */
 async function removeData(storage: DomainStorage, { domain, say }: RemovalOptions, removed: Removed): Promise<void> {
   const { table, content, clock } = storage;
   if (storage.removeRunLogs) removed.runLogs = (removed.runLogs ?? 0) + (await storage.removeRunLogs(domain));
@@ -160,7 +153,7 @@ async function removeData(storage: DomainStorage, { domain, say }: RemovalOption
   removed.content.bytes += bytes;
 }
 
-/** Goes through the content of a domain's assets. One request for 1,000 objects. @returns how much there was */
+/** @returns how much content there was */
 async function eachObject(
   { client, bucket: Bucket }: ContentStore,
   domain: string,
@@ -194,10 +187,9 @@ async function refuseWhileActive(table: Table, domain: string): Promise<void> {
   throw new Error(`${runs} active. Wait for the end, or stop active runs with --stop.`);
 }
 
-/** Longer than a stop may take: `stopInSeconds` of the stage, until a CVM that does not answer is given up. */
+/** Longer than a stop may take. */
 const longestStopInMilliseconds = 15 * 60_000;
 
-/** The originator of the stop in the journal, which is removed with the domain. */
 const operator = 'operator';
 
 async function stopRuns({ table, executions, clock }: DomainStorage, domain: string, say: RemovalOptions['say']): Promise<void> {
@@ -230,7 +222,7 @@ function count(counts: DomainCounts, keys: AnyKey[]): void {
   for (const key of keys) counts[kindOf(key)] += 1;
 }
 
-/** Partitions whose items are counted by themselves, by the beginning of their names and of their sort keys. */
+/** What is counted by itself, by the beginning of its partition's name and its sort key. */
 const kinds: [kind: keyof DomainCounts, pk: string, sk: string][] = [
   ['computations', lists.computations('').pk, ''],
   ['runs', lists.runs('').pk, ''],

@@ -3,10 +3,9 @@ import { idOfAsset, idOfComputation } from 'computation-management-formats/ident
 import { assetTypes } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { assetInput, assetReplacement } from '../assets/asset-input.ts';
-import { assetSchema } from '../assets/asset-schema.ts';
+import { assetRow, assetSchema } from '../assets/asset.ts';
 import type { Route } from '../http/route.ts';
 import { changesLists, reads } from '../runtime/uses.ts';
-import { assetRow } from '../assets/asset.ts';
 import { entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';
 import { computationPage } from './computations.ts';
 

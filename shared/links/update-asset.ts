@@ -1,14 +1,12 @@
 import { laterOf } from 'computation-management-formats/timestamps';
 import type { Permitted } from '../access/caller.ts';
 import type { AssetReplacement } from '../assets/asset-input.ts';
-import type { Asset } from '../assets/asset-schema.ts';
-import { isContentWithheld, type StoredAsset } from '../assets/asset.ts';
+import { type Asset, isContentWithheld, type StoredAsset } from '../assets/asset.ts';
 import { changeAsset } from '../assets/change-asset.ts';
 import { dropContentCheck, putContentCheck } from '../assets/content-check.ts';
-import { decodeContent, matchChecksum } from '../assets/content-input.ts';
+import { decodeContent, matchChecksum, writeContent, type WrittenContent } from '../assets/write-content.ts';
 import { type ContentStore, presignUpload } from '../assets/content-store.ts';
 import { readAssetToChange } from '../assets/read-asset.ts';
-import { writeContent, type WrittenContent } from '../assets/write-content.ts';
 import { ForbiddenForNowError, preconditionFailed } from '../runtime/errors.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
 import { type AnsweredRequest, commitChange, type Committed, Transaction } from '../table/transaction.ts';

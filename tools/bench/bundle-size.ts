@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build, type Plugin } from 'esbuild';
+import { build } from 'esbuild';
 import { bundleFunctions } from '../../infra/bundles/bundle-functions.ts';
 import { bundleOptions } from '../../infra/bundles/bundle-options.ts';
 import { printTable } from './print-table.ts';
@@ -64,20 +64,6 @@ function slope(points: Point[], bare: { KB: number; ms: number }): number {
   return sum(({ size, time }) => size * time) / sum(({ size }) => size * size);
 }
 
-const eventStreams = '@smithy/core/event-streams';
-
-/** The S3 client imports event streams statically, for a command that is not measured. The other clients never load them. */
-const withoutEventStreams: Plugin = {
-  name: 'without-event-streams',
-  setup(build) {
-    build.onResolve({ filter: new RegExp(`^${eventStreams}$`) }, ({ path }) => ({ path, namespace: eventStreams }));
-    build.onLoad({ filter: /.*/, namespace: eventStreams }, () => ({
-      contents:
-        'export const eventStreamSerdeProvider = {}, resolveEventStreamSerdeConfig = (config) => config, EventStreamSerde = {};',
-    }));
-  },
-};
-
 const folder = mkdtempSync(join(tmpdir(), 'bundle-size-'));
 try {
   const files: { kind: Kind; name: string; bytes: number; file: string }[] = [];
@@ -114,11 +100,9 @@ try {
 
 /** Bundles a program with the options of functions. Returns its size in bytes. */
 async function bundleProgram(contents: string, outfile: string): Promise<number> {
-  const { outExtension: _, external, plugins, ...options } = bundleOptions;
+  const { outExtension: _, ...options } = bundleOptions;
   await build({
     ...options,
-    external: external.filter((name) => name !== eventStreams),
-    plugins: [withoutEventStreams, ...plugins],
     stdin: { contents, resolveDir: join(import.meta.dirname, '../..') },
     outfile,
   });

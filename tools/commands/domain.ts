@@ -1,6 +1,6 @@
 import { domainId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
-import type { DomainManager, DomainUser } from '../../shared/domains/domain-manager.ts';
+import type { DomainManager, DomainUser } from '../domains/domains-of-stage.ts';
 import type { DomainContents, Removed } from '../../shared/domains/remove-domain.ts';
 import { isMain, parseOptions, portFromEnvironment, refuseOptions, runCommand } from '../../shared/command-line/arguments.ts';
 import { UsageError } from '../../shared/command-line/usage-error.ts';

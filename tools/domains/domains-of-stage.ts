@@ -1,15 +1,37 @@
-import { systemClock, type Clock } from '../../shared/runtime/clock.ts';
-import { closedAt } from '../../shared/domains/closed-domain.ts';
-import { UsageError } from '../../shared/command-line/usage-error.ts';
-import type { Stage } from '../../infra/stages/stage.ts';
-import { stageNamed } from '../../infra/stages/stage-named.ts';
 import { accessTokensLiveInSeconds, recoverableInDays, undeliveredStaysInDays } from '../../infra/house/lifetimes.ts';
-import type { DomainManager } from '../../shared/domains/domain-manager.ts';
-import { changeRoles, createDomain, inviteUser } from '../../shared/domains/manage-users.ts';
-import { contentsOf, removeDomain } from '../../shared/domains/remove-domain.ts';
+import { stageNamed } from '../../infra/stages/stage-named.ts';
+import type { Stage } from '../../infra/stages/stage.ts';
+import { UsageError } from '../../shared/command-line/usage-error.ts';
+import { closedAt } from '../../shared/domains/closed-domain.ts';
+import {
+  changeRoles,
+  createDomain,
+  inviteUser,
+  type ManagedUser,
+  type RolesOfUser,
+  type UserDirectory,
+} from '../../shared/domains/manage-users.ts';
+import { contentsOf, type DomainContents, type Removed, removeDomain } from '../../shared/domains/remove-domain.ts';
+import { type Clock, systemClock } from '../../shared/runtime/clock.ts';
 import { openStageData } from './stage-data.ts';
 import { resourcesOf } from './stage-resources.ts';
-import type { UserDirectory } from '../../shared/domains/user-directory.ts';
+
+/** A user of a domain after a command. */
+export interface DomainUser extends ManagedUser {
+  /** Undefined if the user signs in to get one. */
+  token?: string;
+}
+
+/** A service whose domains are managed: the one on this machine, or a deployed stage. */
+export interface DomainManager {
+  create: (given: Omit<RolesOfUser, 'roles'>) => Promise<DomainUser>;
+  invite: (given: RolesOfUser) => Promise<DomainUser>;
+  changeRoles: (given: RolesOfUser) => Promise<DomainUser>;
+  look: (domain: string) => Promise<DomainContents>;
+  remove: (domain: string, options: { stop: boolean; wait: boolean }) => Promise<Removed>;
+  /** What a removal leaves, each in a sentence. */
+  leaves: readonly string[];
+}
 
 export interface DomainsOfStageOptions {
   /** Default: as long as those of the stage's own user pool. */

@@ -16,7 +16,7 @@ import {
   UserNotFoundException,
   type CognitoIdentityProviderClient,
 } from '@aws-sdk/client-cognito-identity-provider';
-import type { NewUser, RemovedUsers, UserDirectory } from '../../shared/domains/user-directory.ts';
+import type { NewUser, RemovedUsers, UserDirectory } from '../../shared/domains/manage-users.ts';
 
 /** The users of a Cognito user pool. A membership is a group. A group exists while somebody is in it, because a pool has at most 10,000. */
 export class PoolUsers implements UserDirectory {

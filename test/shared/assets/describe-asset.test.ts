@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { assetEtag } from '../../../shared/assets/asset-etag.ts';
-import { inlineLimitInBytes } from '../../../shared/assets/asset.ts';
+import { assetEtag, inlineLimitInBytes } from '../../../shared/assets/asset.ts';
 import { changeAsset } from '../../../shared/assets/change-asset.ts';
 import { deleteContent } from '../../../shared/assets/content-store.ts';
 import { createAsset } from '../../../shared/assets/create-asset.ts';

@@ -7,7 +7,7 @@ import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { describeAsset } from '../../../shared/assets/describe-asset.ts';
 import { putContentCheck } from '../../../shared/assets/content-check.ts';
 import { assetKey, readAsset } from '../../../shared/assets/read-asset.ts';
-import { receiveUpload } from '../../../shared/assets/receive-upload.ts';
+import { receiveUpload } from '../../../shared/assets/uploads.ts';
 import { storedAsset } from '../../../shared/assets/asset.ts';
 import { keyToWrite } from '../../../shared/table/keys.ts';
 import { parseStored } from '../../../shared/table/parse-stored.ts';

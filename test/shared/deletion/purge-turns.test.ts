@@ -78,6 +78,20 @@ describe('a call of the purge', () => {
     expect(times.over).toBeGreaterThan(30_000);
   });
 
+  it('finishes a small deletion before a big one of its domain that began before it', async () => {
+    const big = await aBigPurge('d3');
+    let small: { id: string } | undefined;
+    const times = { small: 0, over: 0 };
+    const table = timedTable(async (time, { input }) => {
+      if (time >= 2_000) small ??= await aSmallPurge('d3');
+      if (small && JSON.stringify(input).includes(small.id)) times.small = time;
+      times.over = time;
+    });
+    expect(await purgeAll(table, stores.content)).toEqual({ purged: 2, waiting: 0 });
+    expect(await itemsNaming(stores.table, [big, small?.id ?? ''])).toEqual([]);
+    expect(times.small).toBeLessThan(times.over - 1_000);
+  });
+
   it('goes on with what it knows if it cannot read again, and fails in the end', async () => {
     const id = await aBigPurge('d1');
     const table = timedTable((time, command) => {

@@ -2,7 +2,7 @@ import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { numberedId } from 'computation-management-formats/identifiers';
 import { describe, expect, it } from 'vitest';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
-import { receiveUpload } from '../../../shared/assets/receive-upload.ts';
+import { receiveUpload } from '../../../shared/assets/uploads.ts';
 import { uploadKey as storageKeyOf } from '../../../shared/assets/content-store.ts';
 import { withdrawApproval } from '../../../shared/approvals/approve.ts';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';

@@ -1,16 +1,23 @@
 import { createHash } from 'node:crypto';
 import { laterOf } from 'computation-management-formats/timestamps';
-import { getItem, type Table } from '../table/table.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
+import { getItem, type Table } from '../table/table.ts';
 import { Transaction } from '../table/transaction.ts';
+import { putItem } from '../table/writes.ts';
+import type { Asset, StoredAsset } from './asset.ts';
 import { changeAsset } from './change-asset.ts';
-import { deleteContent, getContent, ownerOfContent, type ContentStore } from './content-store.ts';
+import { contentCheckItem, isDueWithin } from './content-check.ts';
+import {
+  type ContentStore,
+  deleteContent,
+  getContent,
+  linkLifetimeInSeconds,
+  ownerOfContent,
+  presignUpload,
+} from './content-store.ts';
 import { assetKey, findAsset } from './read-asset.ts';
 
-/**
- * Processes content that a user uploaded: hashes it as a stream and sets its asset to `ready`. Deletes the content if no asset
- * expects it. Safe to repeat.
- */
+/** Hashes uploaded content as a stream and sets its asset to `ready`. Deletes it if no asset expects it. Safe to repeat. */
 export async function receiveUpload(table: Table, store: ContentStore, key: string, now: string): Promise<void> {
   const owner = ownerOfContent(key);
   if (!owner) return;
@@ -50,4 +57,25 @@ async function hashContent(store: ContentStore, key: string): Promise<{ checksum
     size += chunk.length;
   }
   return { checksum: hash.digest('hex'), size };
+}
+
+/** Returns what `renewUpload` needs. Empty if the answer has no `upload`. */
+export function rememberUpload(
+  { upload, upload_key }: Asset & Pick<StoredAsset, 'upload_key'>,
+  given_at: string,
+): Record<string, string> {
+  return upload && upload_key !== null ? { upload_key, given_at } : {};
+}
+
+/** Presigns the `upload` of a kept answer again. Adds another content check if the first is due while the new link is valid. */
+export async function renewUpload(
+  table: Table,
+  store: ContentStore,
+  asset: Asset,
+  { upload_key, given_at }: Record<string, string>,
+  now: string,
+): Promise<Asset> {
+  if (upload_key === undefined || given_at === undefined) return asset;
+  if (isDueWithin(linkLifetimeInSeconds, given_at, now)) await putItem(table, contentCheckItem(upload_key, now));
+  return { ...asset, upload: await presignUpload(store, upload_key, now) };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { inlineLimitInBytes } from '../../../shared/assets/asset.ts';
-import { decodeContent, matchChecksum } from '../../../shared/assets/content-input.ts';
+import { decodeContent, matchChecksum } from '../../../shared/assets/write-content.ts';
 
 const refusedAs = (code: string): Error => expect.objectContaining({ code }) as Error;
 

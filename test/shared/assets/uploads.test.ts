@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { renewUpload } from '../../../shared/assets/renew-upload.ts';
+import { renewUpload } from '../../../shared/assets/uploads.ts';
 import * as v from 'valibot';
-import { assetSchema } from '../../../shared/assets/asset-schema.ts';
+import { assetSchema } from '../../../shared/assets/asset.ts';
 import { asset as sample } from '../../../shared/openapi/examples.ts';
 import { uploadKey } from '../../../shared/assets/content-store.ts';
 import { startStores } from '../../support/builders-store.ts';
