@@ -1,4 +1,5 @@
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { growingPause } from '../../shared/runtime/deadline.ts';
 import type { RunLogs } from './run-logs.ts';
 import type { GatewayService } from './service.ts';
 
@@ -89,10 +90,10 @@ export type RetryTimings = Pick<GatewayTimings, 'firstRetry' | 'longestRetry'>;
  * @param failures those in a row, from 1
  */
 export function retryPause(failures: number, { firstRetry, longestRetry }: RetryTimings): number {
-  return Math.min(longestRetry, firstRetry * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
+  return growingPause(failures, { first: firstRetry, longest: longestRetry }) * (0.5 + Math.random() / 2);
 }
 
 /** Whether the pause after so many failures grows no more. */
 export function isLongestPause(failures: number, { firstRetry, longestRetry }: RetryTimings): boolean {
-  return firstRetry * 2 ** (failures - 1) >= longestRetry;
+  return growingPause(failures, { first: firstRetry, longest: longestRetry }) === longestRetry;
 }
