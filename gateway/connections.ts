@@ -7,7 +7,7 @@ import { log } from '../shared/runtime/log.ts';
 /** 4,000 CVMs have two each. */
 const mostConnections = 10_000;
 
-/** The most streams that one connection may open in its life. An agent opens one stream per connection. */
+/** In its life. An agent opens one stream per connection. */
 const mostStreams = 100;
 
 const minute = 60_000;
@@ -15,18 +15,17 @@ const minute = 60_000;
 interface Connection {
   socket: Socket;
   streams: Set<Writable>;
-  /** Whether it had no stream at the last check. */
+  /** At the last check. */
   wasIdle: boolean;
 }
 
 /**
- * Cuts each connection that has no stream for some time, whatever its other side does. gRPC ends such connections only after the
- * handshake, and then waits until the other side has read what was sent before, ended its streams, and ended the connection. So a
- * stranger without a certificate, or a CVM that does not read, could fill the gateway's memory.
+ * Cuts each connection that has no stream for some time. gRPC ends such connections only after the handshake, and then waits
+ * for the other side. So a stranger without a certificate, or a CVM that does not read, could fill the gateway's memory.
  */
 export class Connections {
   private readonly most: number;
-  /** By the address and port of the other side, the oldest first. */
+  /** By the other side's address and port, the oldest first. */
   private readonly open = new Map<string, Connection>();
   private warnedAt = -Infinity;
 
@@ -35,8 +34,8 @@ export class Connections {
   }
 
   /**
-   * @param server that listens. gRPC has no other access to its connections than this
-   * @param afterMilliseconds how long a connection may have no stream at least. The most is twice as long
+   * @param server that listens. gRPC gives no other access to its connections
+   * @param afterMilliseconds the shortest time without a stream. The longest is twice that
    */
   watch(server: Server, afterMilliseconds: number): void {
     const { http2Servers } = server as unknown as { http2Servers: Map<Http2SecureServer, unknown> };
@@ -48,7 +47,7 @@ export class Connections {
     }
   }
 
-  /** Notes that a connection has a stream, until one of both sides ends it. @param peer the address and port of the other side */
+  /** Notes that a connection has a stream, until either side ends it. @param peer its other side's address and port */
   carry(peer: string, stream: Writable): void {
     const streams = this.open.get(peer)?.streams;
     streams?.add(stream);
@@ -70,7 +69,7 @@ export class Connections {
     });
   }
 
-  /** Makes room for a new connection. A CVM needs a moment to open its stream, and a stranger never gets one. */
+  /** A CVM needs a moment to open its stream, and a stranger never gets one. */
   private cutOldestIdle(): boolean {
     const now = performance.now();
     if (now - this.warnedAt >= minute) {
@@ -99,7 +98,7 @@ function isIdle({ streams }: Connection): boolean {
   return [...streams].every((stream) => stream.writableEnded);
 }
 
-/** A stream that is refused costs as much as any other request. A new connection costs its other side a handshake as well. */
+/** A stream that is refused costs as much as any other. A new connection costs its other side a handshake as well. */
 function limitStreams(session: ServerHttp2Session): void {
   let streams = 0;
   session.on('stream', () => {

@@ -4,26 +4,25 @@ import { emitMetric } from '../shared/runtime/metrics.ts';
 import type { GatewayCounts } from './session/gateway-parts.ts';
 import { type CvmIdentity, logFieldsOf } from './wire/identity.ts';
 
-/** The state of a gateway. */
 export interface GatewayGauges {
   cvms: number;
-  /** CVMs without a stream of their log-forwarder. */
+  /** Those without a stream of their log-forwarder. */
   missingForwarders: CvmIdentity[];
-  /** CVMs whose agent can be restarted for a further run. An agent whose results nobody has fetched yet is not among them. */
+  /** Those whose agent can be restarted: nobody has to fetch results any more. */
   spentCvms: CvmIdentity[];
-  /** The age of the oldest report that the service has not taken, in milliseconds. */
+  /** Of the oldest report that the service has not taken, in milliseconds. */
   outboxAge: number;
 }
 
 const day = 24 * 60 * 60 * 1000;
 const everyMilliseconds = 60_000;
 
-/** The alarms of what is named want it for half an hour. A line for each CVM and minute would be a log of its own. */
+/** The alarms look for names within half an hour. */
 const minutesBetweenNames = 10;
 
 /**
- * Emits the state of a gateway every minute, and what it has counted since the last time. Names the CVMs that somebody must look after,
- * every ten minutes.
+ * Emits the gauges of a gateway and what it has counted, every minute. Every ten minutes, names the CVMs that somebody must
+ * look after.
  * @param certificate of the gateway, PEM
  * @returns a function that stops
  */

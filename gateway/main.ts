@@ -8,7 +8,7 @@ import { emitGatewayMetrics } from './gateway-metrics.ts';
 import { lineRunLogs } from './session/run-logs.ts';
 import { startGateway } from './start-gateway.ts';
 
-/** The gateway as a process of its own, configured by environment variables. SIGTERM drains it. */
+/** The gateway as a process, configured by environment variables. SIGTERM drains it. */
 const tls = v.object({ ca: v.string(), certificate: v.string(), key: v.string() });
 
 // Node keeps a copy of the protocols' names for each TLS connection. It cuts them from a block of this size, 64 KiB by default, and
@@ -40,8 +40,8 @@ process.once('SIGTERM', () => {
 });
 
 /**
- * Answers 200 to a load balancer, which shows that the process still gets to its work. It does not depend on the service: if all
- * gateways were replaced because the table does not answer, every CVM would lose its streams as well.
+ * Answers a load balancer 200 while the process works, even if the table does not answer: replacing all gateways would only cut
+ * every CVM's streams.
  * @returns a function that stops
  */
 async function serveHealth(port: number): Promise<() => void> {

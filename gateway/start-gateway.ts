@@ -25,7 +25,7 @@ export interface GatewayOptions {
   /** PEM. The CA signs the certificates of CVMs. */
   tls: { ca: string; certificate: string; key: string };
   logs: RunLogs;
-  /** Its name among the gateways that run. One that restarts under its name takes its CVMs back without asking whether it is gone. */
+  /** A gateway that restarts under its name takes its CVMs back without asking whether it is gone. */
   name?: string;
   timings?: Partial<GatewayTimings>;
   clock?: Clock;
@@ -34,16 +34,15 @@ export interface GatewayOptions {
 export interface Gateway {
   port: number;
   counts: GatewayCounts;
-  /** The state of this gateway, for metrics. */
   gauges: () => GatewayGauges;
   /** Accepts no new connections, sends what is waiting, and ends. */
   stop: () => Promise<void>;
 }
 
-/** The largest message of an agent is its attestation token, of some tens of kilobytes. */
+/** An attestation token has some tens of kilobytes. */
 const largestMessageInBytes = 1024 * 1024;
 
-/** How often a stop checks for reports that were made meanwhile, in milliseconds. */
+/** How often a stop checks for reports that were made meanwhile. */
 const lookInMilliseconds = 50;
 
 const channelOptions = {
@@ -53,7 +52,7 @@ const channelOptions = {
   'grpc.enable_channelz': 0, // statistics of each connection that nothing reads
 };
 
-/** Starts a gateway: serves agents, hands out commands, and reports what agents say. It keeps no state of its own. */
+/** Serves agents, hands out commands, and reports what agents say. Keeps no state of its own. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const wallClock = options.clock ?? systemClock;
   const counts = noCounts();
@@ -111,8 +110,8 @@ function outboxesOf(sessions: Sessions): Outbox[] {
 }
 
 /**
- * Waits until the service has taken all reports that are never left out, also those that are made meanwhile, or the time is over. It
- * waits less for the others: they may come without end.
+ * Waits until the service has taken all reports that are never left out, also those that are made meanwhile. Waits less for the
+ * others: they may come without end.
  */
 async function drain(sessions: Sessions, timings: GatewayTimings): Promise<void> {
   const endsAt = performance.now() + timings.drain;
@@ -124,7 +123,7 @@ async function drain(sessions: Sessions, timings: GatewayTimings): Promise<void>
   }
 }
 
-/** @returns the port. @throws Error if the address is taken */
+/** @returns the port @throws Error if the address is taken */
 async function bind(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
   return await new Promise<number>((resolve, reject) => {
     setLogVerbosity(logVerbosity.NONE); // gRPC prints why it cannot listen, which the caller is told as well

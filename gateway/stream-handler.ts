@@ -13,10 +13,10 @@ import type { ClientMessage, ServerMessage } from './wire/messages.ts';
 
 type Stream = ServerDuplexStream<ClientMessage, ServerMessage>;
 
-/** Streams of one CVM: its agent's, its log-forwarder's, and those that they have abandoned without closing them. */
+/** Its agent's, its log-forwarder's, and those that they have abandoned. */
 const mostStreamsPerCvm = 6;
 
-/** Serves `cvms.Service/Process`: finds out who opened the stream, and passes its messages to the session of that CVM. */
+/** Serves `cvms.Service/Process`: finds out who opened the stream, and passes its messages to the CVM's session. */
 export function streamHandler(sessions: Sessions, parts: GatewayParts, connections: Connections) {
   const isOneTooMany = limitOpenings(parts.clock);
   return (stream: Stream): void => {
@@ -63,7 +63,7 @@ async function admit(
 
 /**
  * Repeats a question to the service until it is answered. Meanwhile nothing is read from the stream.
- * @param failure what the log says each time
+ * @param failure logged each time
  */
 async function untilKnown<T>(
   ask: () => Promise<T>,
@@ -96,7 +96,7 @@ function refuse(stream: Stream, parts: GatewayParts, reason: string, cvm?: CvmId
   });
 }
 
-/** Calls back once, however the stream ends: also if it is refused, and does not read what was sent before the refusal. */
+/** Calls back once, however the stream ends: also if it is refused and does not read. */
 function whenOver(stream: Stream, callback: () => void): void {
   let isOver = false;
   for (const event of ['close', 'cancelled', 'end', 'error']) {
@@ -162,7 +162,7 @@ function receive(message: ClientMessage, session: CvmSession, agent: AgentStream
   else if (token) session.takeAttestation(token, agent);
 }
 
-/** Returns why a stream is refused; undefined if its CVM is registered with the certificate that it shows. */
+/** Undefined if its CVM is registered with the certificate that it shows. */
 async function whyRefused(service: GatewayService, { identity, fingerprint }: StreamCredentials): Promise<string | undefined> {
   const registered = (await service.registration(identity))?.certificate;
   if (registered === undefined) return 'The CVM is not registered with a certificate.';

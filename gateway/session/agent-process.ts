@@ -7,26 +7,24 @@ import type { GatewayParts } from './gateway-parts.ts';
 import { HostedRun } from './hosted-run.ts';
 import type { Outbox } from './outbox.ts';
 
-/** Why a run failed. */
 export const restarted = 'The agent restarted while the run was active.';
 
-/** An attestation token, and the stream that it came on. */
 export interface Attestation {
   token: Uint8Array;
-  /** The SHA-256 of the token, hex. */
+  /** SHA-256 of the token, hex. */
   hash: string;
   on: AgentStream;
 }
 
-/** What is known of the agent process of a CVM: its state, and the run that it was given. A process takes one run in its life. */
+/** What is known of the agent process of a CVM. A process takes one run in its life. */
 export class AgentProcess {
-  /** What the process was given; undefined until it was read. */
+  /** Undefined until it was read. */
   record: AgentRecord | undefined;
   /** The run of `record`. */
   run: HostedRun | undefined;
-  /** Whether the service has told which run holds the CVM. Messages may have the record read before that. */
+  /** Whether the service has told which run holds the CVM. The record may have been read before that. */
   isLearned = false;
-  /** The state in its last answer on the present stream. */
+  /** The last answer on the present stream. */
   state: AgentState | undefined;
   /** The stream on which this gateway sent the run. */
   boundOn: AgentStream | undefined;
@@ -68,7 +66,7 @@ export class AgentProcess {
     return [...(this.run ? [this.run] : []), ...this.former.values()].map(({ outbox }) => outbox);
   }
 
-  /** A stream has come in place of another. Meanwhile another gateway may have changed the record, and the service its view of the agent. */
+  /** A new stream has come. Another gateway may have changed the record, and the service its view of the agent. */
   forget(): void {
     this.changes++;
     this.state = undefined;
@@ -77,12 +75,12 @@ export class AgentProcess {
     this.reportAgain();
   }
 
-  /** Tells the service the next time what the agent is fit for, whether or not that has changed. */
+  /** Tells the service the next time what the agent is fit for, whether or not that is new. */
   reportAgain(): void {
     this.lastReported = '';
   }
 
-  /** Asks the agent again after this time, if it was not to be asked before. */
+  /** Asks the agent again after this time at the latest. */
   lookIn(milliseconds: number): void {
     this.nextLookAt = Math.min(this.nextLookAt, this.parts.clock.now() + milliseconds);
   }
@@ -108,7 +106,7 @@ export class AgentProcess {
     }
   }
 
-  /** Reads again what the process was given, for a message that fits nothing. */
+  /** For a message that fits nothing. */
   async readRecord(): Promise<void> {
     const { changes } = this;
     const record = await this.parts.service.agentRecord(this.identity);
@@ -132,7 +130,7 @@ export class AgentProcess {
         : this.hostRun(this.referenceTo(record.run_id, record.computation_id));
   }
 
-  /** Ends a run that the process does not have, though a process of this CVM had accepted it. */
+  /** Ends a run that a process of this CVM had accepted and this one does not have. */
   loseRun(reference: RunReference, status: string | undefined): void {
     const run = this.runOf(reference);
     if (status === 'stopping') {
@@ -142,7 +140,6 @@ export class AgentProcess {
     }
   }
 
-  /** The run, if the process has it, or a run that none has any more. */
   runOf(reference: RunReference): HostedRun {
     if (this.run?.reference.run_id === reference.run_id) return this.run;
     const known = this.former.get(reference.run_id);
@@ -164,7 +161,6 @@ export class AgentProcess {
     this.former.set(run.reference.run_id, run);
   }
 
-  /** Closes the log of the run. */
   closeLogs(): void {
     if (this.run) this.parts.logs.end(this.run.reference.run_id);
   }
@@ -173,7 +169,7 @@ export class AgentProcess {
     return { domain: this.identity.domain, computation_id: computationId, run_id: runId, cvm_id: this.identity.cvmId };
   }
 
-  /** Tells the service what the agent is fit for when that changes, and that the agent still works on its run. */
+  /** Tells the service what the agent is fit for when that changes, and that it still works on its run. */
   async reportFitness(state: AgentState): Promise<void> {
     const { run, fit, isBusy } = this;
     const current = `${state} ${fit}`;
@@ -189,7 +185,7 @@ export class AgentProcess {
   }
 
   /**
-   * Keeps an attestation. It means that the agent process is new, so that it can take a run, unless it came late from one that has a run.
+   * Keeps an attestation. It means that the process is new and can take a run, unless it came late from one that has a run.
    * @param streams those of the CVM
    * @param isTooOften counts an attestation, and returns whether it has to wait
    * @returns false if it has to wait, or if nothing shows yet which process it came from
@@ -219,8 +215,8 @@ export class AgentProcess {
   }
 
   /**
-   * Whether a process has the run of the record, or had it. A process may attest itself after it got a run, and on another stream than
-   * the run came on. Then its state shows whether it has the run, except after a stop: a process that was stopped looks new.
+   * Whether the process has or had the run of the record. It may attest itself after it got the run, on another stream. Then
+   * its state shows whether it has the run, except after a stop: a stopped process looks new.
    * @returns undefined if a run is active and no agent answers now
    */
   private async hasRunOfRecord(on: AgentStream, agent: AgentStream | undefined): Promise<boolean | undefined> {

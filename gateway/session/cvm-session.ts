@@ -15,7 +15,7 @@ import { PendingMessages } from './pending-messages.ts';
 import { isOfQuestion } from './run-logs.ts';
 import { cannotStart, deliverRun, followRun, stopRun } from './serve-run.ts';
 
-/** What is to be done for one CVM, one thing after the other. */
+/** Does what is to be done for one CVM, one thing after the other. */
 export class CvmSession {
   readonly identity: CvmIdentity;
   readonly streams: CvmStreams;
@@ -49,7 +49,6 @@ export class CvmSession {
     });
   }
 
-  /** Whether nothing of the CVM is left here. */
   get isIdle(): boolean {
     const isGone = this.streams.open.size === 0 && !this.streams.isNoted && !this.working;
     // Without a stream, nothing shows whether a busy process was replaced by a new one, so nothing waits for that.
@@ -57,7 +56,7 @@ export class CvmSession {
     return isGone && isNoneBegun && this.isReported;
   }
 
-  /** Whether the service has taken everything that there is to report. */
+  /** Whether the service has taken all reports. */
   get isReported(): boolean {
     return this.pending.isEmpty && this.agentProcess.outboxes.every((outbox) => outbox.isEmpty);
   }
@@ -84,22 +83,17 @@ export class CvmSession {
     if (!isOfQuestion(line)) this.pending.take({ line });
   }
 
-  /**
-   * Takes the answer to a run for which nothing waits any more. Only an error changes something: otherwise the agent's state says that
-   * it has the run.
-   */
+  /** Takes the answer to a run for which nothing waits any more. Without an error, the agent's state says that it has the run. */
   takeLateAnswer({ computation_id, error }: RunResponse): void {
     const { run } = this.agentProcess;
     if (error === '' || run?.reference.computation_id !== computation_id || run.isOver || run.commandId === undefined) return;
     run.reject(run.commandId, cannotStart(error));
   }
 
-  /** Called with the commands for this CVM that are pending. */
   setPending(commands: PendingCommand[]): void {
     if (this.commands.set(commands)) this.wake();
   }
 
-  /** Looks after the agent if it is time. */
   tick(): void {
     if ((this.streams.agent || this.attestation) && this.isTimeToLook) this.wake();
     this.streams.tick();
@@ -109,7 +103,6 @@ export class CvmSession {
     return this.parts.clock.now() >= this.agentProcess.nextLookAt;
   }
 
-  /** Does what is to be done now, one thing after the other. */
   private wake(): void {
     this.again = true;
     if (this.working) return;
@@ -163,13 +156,12 @@ export class CvmSession {
     if (!isGivenRun) await agentProcess.reportFitness(state);
   }
 
-  /** Asks the agent again at once. */
   lookNow(): void {
     this.agentProcess.nextLookAt = 0;
     this.wake();
   }
 
-  /** The end of a run changes what the agent is fit for, and may mean that nobody needs its work any more. */
+  /** The end of a run changes the agent's fitness, and may mean that nobody needs its work. */
   private wakeWhenOver(): void {
     if (this.agentProcess.run?.isOver && !this.agentProcess.saysSpent) this.lookNow();
   }

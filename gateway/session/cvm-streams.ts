@@ -5,44 +5,42 @@ import { type CvmIdentity, logFieldsOf } from '../wire/identity.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import type { Peers } from './other-gateways.ts';
 
-/** An open stream, with the SHA-256 of the certificate that it shows. */
 interface OpenStream {
   fingerprint: string;
   end: (reason: string) => void;
 }
 
 interface Listener {
-  /** The agent has a new stream, which takes the CVM's commands. */
+  /** A new stream takes the CVM's commands. */
   onConnect: () => void;
-  /** The item names this gateway's stream again. Meanwhile it named none, or another one. */
+  /** The item names this gateway's stream again, after it named none or another one. */
   onTakenBack: () => void;
 }
 
 /**
- * The streams of a CVM at this gateway. Keeps in the item of the CVM which stream takes its commands, so that it is one among those of
- * all gateways, and that the CVM is connected while this gateway lives. The item is written when that changes.
+ * The streams of a CVM at this gateway. Keeps in the CVM's item which stream takes its commands, so that it is one among those
+ * of all gateways. The item is written when that changes: the CVM is connected while this gateway lives.
  */
 export class CvmStreams {
-  /** All open streams. */
   readonly open = new Set<OpenStream>();
   /** The stream that takes the CVM's commands. */
   agent: AgentStream | undefined;
-  /** The open streams of log-forwarders. */
+  /** Those of log-forwarders. */
   forwarders = 0;
   /** When the agent last answered, or connected. */
   private heardAt: number;
-  /** Whether another gateway has the stream of the log-forwarder. */
+  /** Whether another gateway has the log-forwarder's stream. */
   private isForwardedElsewhere = false;
   private readonly identity: CvmIdentity;
   private readonly parts: GatewayParts;
   private readonly peers: Peers;
   private readonly listener: Listener;
-  /** The streams of this gateway that the item may name: more than one after a write whose outcome is unknown. */
+  /** The streams that the item may name: more than one after a write whose outcome is unknown. */
   private readonly held = new Set<string>();
   private nextCheckAt: number;
   private retryAt = 0;
   private checking = false;
-  /** Whether the item says that the log-forwarder is here; undefined after a write whose outcome is unknown. */
+  /** Whether the item says that the log-forwarder is here. Undefined after a write whose outcome is unknown. */
   private forwards: boolean | undefined = false;
   private lastTurn: Promise<unknown> = Promise.resolve();
   private turns = 0;
@@ -61,7 +59,7 @@ export class CvmStreams {
     return this.held.size > 0 || this.forwards !== false || this.turns > 0;
   }
 
-  /** Whether the agent answered to one of the last two questions. */
+  /** Whether the agent answered one of the last two questions. */
   get isHeard(): boolean {
     const { timings, clock } = this.parts;
     return this.agent !== undefined && clock.now() - this.heardAt < 2 * (timings.stateOfIdle + timings.answer);
@@ -76,7 +74,6 @@ export class CvmStreams {
     return this.peers.lease.isCurrent;
   }
 
-  /** Notes that the agent has answered. */
   heard(): void {
     if (!this.isHeard) this.checkSoon(); // a check may have released the CVM
     this.heardAt = this.parts.clock.now();
@@ -87,8 +84,8 @@ export class CvmStreams {
   }
 
   /**
-   * Makes an agent's stream the one that takes the CVM's commands, unless another one of this or any other gateway answers.
-   * @returns false if another one answers, or if the stream has ended meanwhile
+   * Makes an agent's stream the one that takes the CVM's commands.
+   * @returns false if the agent on another stream answers, here or at another gateway, or if the stream has ended
    */
   admit(agent: AgentStream): Promise<boolean> {
     const isThere = () => agent.isOpen;
@@ -110,7 +107,7 @@ export class CvmStreams {
     this.listener.onConnect();
   }
 
-  /** Changes who holds the CVM after the changes that began before, so that of two new streams the first one stays. */
+  /** One change after the other, so that of two new streams the first one stays. */
   private inTurn<T>(change: () => Promise<T>): Promise<T> {
     this.turns++;
     const turn = this.lastTurn.then(change).finally(() => this.turns--);
@@ -144,8 +141,8 @@ export class CvmStreams {
   }
 
   /**
-   * Answers another gateway, to which a second agent has connected. A stream that does not answer ends, and so does one whose
-   * certificate was replaced: by that of the second agent.
+   * Answers another gateway to which a second agent has connected. Ends a stream that does not answer, or whose certificate was
+   * replaced.
    */
   async answersOn(stream: string): Promise<boolean> {
     const { agent } = this;
@@ -199,7 +196,7 @@ export class CvmStreams {
     });
   }
 
-  /** Ends the streams with another certificate than the CVM is registered with now. */
+  /** Ends the streams whose certificate is not the registered one. */
   private async endStrangers(): Promise<Registration | undefined> {
     const registration = await this.parts.service.registration(this.identity);
     const strangers = [...this.open].filter(({ fingerprint }) => fingerprint !== registration?.certificate);
@@ -207,7 +204,6 @@ export class CvmStreams {
     return registration;
   }
 
-  /** Notes that this gateway has no stream of an agent that answers. */
   private releaseUnlessHeard(): Promise<void> {
     return this.inTurn(async () => {
       if (this.isHeard || this.peers.lease.isOver) return;
@@ -220,7 +216,6 @@ export class CvmStreams {
     });
   }
 
-  /** Tells other gateways whether the CVM's log-forwarder is here. */
   private async recordForwarder(): Promise<void> {
     const isThere = this.forwarders > 0;
     if (isThere === this.forwards || this.peers.lease.isOver) return;

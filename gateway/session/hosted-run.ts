@@ -11,28 +11,27 @@ import { Outbox } from './outbox.ts';
 import type { ReportResult } from './service.ts';
 
 /**
- * Warnings and the like that one gateway reports of a run: an agent sends one for each piece that its algorithm writes to stderr. The
- * count begins again when the CVM has come back after it had gone.
+ * Warnings and the like of a run that one gateway reports: an agent sends one for each piece that its algorithm writes to
+ * stderr.
  */
 const mostOptionalEvents = 10_000;
 
-/** The most attestations that are reported of one agent process. A process sends one token in its life, on Azure two. */
+/** Of one agent process, which sends one in its life, on Azure two. */
 export const mostAttestations = 4;
 
-/** The run that an agent process was given: its events, its log, and what the service has been told of it. */
+/** The run of an agent process: its events, its log, and what the service has been told of it. */
 export class HostedRun {
   readonly reference: RunReference;
-  /** The status of the run in the service's last answer. `ended` if the answer only showed that the run is over. */
+  /** As the service last answered. `ended` if the answer only showed that the run is over. */
   status: string | undefined;
   /** The command that gave the run to the agent. */
   commandId: string | undefined;
-  /** When the agent first answered that it has no run, after it was told to stop. */
+  /** When the agent first answered that it has no run, after a stop. */
   idleSince: number | undefined;
-  /** When this gateway last sent a stop to the agent. */
+  /** When this gateway last sent a stop. */
   stopSentAt: number | undefined;
   readonly outbox: Outbox;
   private accepted = false;
-  /** The hashes of the agent's attestations. */
   private readonly attestations = new Set<string>();
   private readonly parts: GatewayParts;
   private readonly known = new Set<string>();
@@ -68,7 +67,7 @@ export class HostedRun {
     return { domain, cvm_id, run_id };
   }
 
-  /** Counts a report that is left out. The log says so once for each reason. */
+  /** The log says each reason once. */
   private countDropped(reason: string): void {
     this.parts.counts.reportsDropped++;
     if (this.toldReasons.has(reason)) return;
@@ -76,24 +75,22 @@ export class HostedRun {
     log('WARN', 'A report of a run was dropped.', { ...this.logFields, reason });
   }
 
-  /** Whether the run has ended, as far as the service has told. */
+  /** As far as the service has told. */
   get isOver(): boolean {
     return this.status !== undefined && !isActive(this.status);
   }
 
-  /** Whether the agent has taken the run. */
   get isAccepted(): boolean {
     return this.accepted;
   }
 
-  /** Notes that the agent has taken the run, so that its attestations can be reported. */
+  /** Lets the attestations be reported. */
   noteAccepted(): void {
     if (this.accepted) return;
     this.accepted = true;
     for (const hash of this.attestations) this.reportAttestation(hash);
   }
 
-  /** Takes over what the service answered to reports. */
   learn(results: ReportResult[]): void {
     for (const { outcome, run_status } of results) {
       if (outcome === 'recorded' || outcome === 'duplicate') this.status = run_status ?? this.status;
@@ -101,7 +98,7 @@ export class HostedRun {
     }
   }
 
-  /** Whether the report with this identifier was made here. Always false for events that may be left out. */
+  /** Whether a report with this identifier was made here. Always false for events that may be left out. */
   knows(id: string): boolean {
     return this.known.has(id);
   }
@@ -111,7 +108,7 @@ export class HostedRun {
     if (!this.parts.logs.write(this.reference, line)) this.parts.counts.logLinesDropped++;
   }
 
-  /** Reports that the agent took the run, and the hash of the agent's attestation. */
+  /** Reports that the agent took the run. */
   accept(commandId: string, attestationHash: string | undefined): void {
     this.commandId = commandId;
     const hash = attestationHash === undefined ? {} : { attestation_hash: attestationHash };
@@ -126,10 +123,7 @@ export class HostedRun {
     this.report({ type: 'rejected', id: `rejected:${commandId}`, command_id: commandId, reason: text });
   }
 
-  /**
-   * Reports the hash of the agent's attestation, of up to four. The event would accept the run, so it waits until the agent has
-   * accepted it.
-   */
+  /** Reports an attestation, once the agent has accepted the run: the event would accept it. */
   attest(attestation_hash: string): void {
     if (this.attestations.has(attestation_hash)) return;
     if (this.attestations.size === mostAttestations) {
@@ -146,7 +140,7 @@ export class HostedRun {
     this.report({ type: 'event', id, event_type: 'Attestation', status: 'Received', details });
   }
 
-  /** Reports an event of the agent. One that occurs once in a run is reported once, however often the agent sends it. */
+  /** An event that occurs once in a run is reported once. */
   takeEvent(event: AgentEvent): void {
     const { event_type, status, originator, timestamp } = event;
     const id = eventId(event);
@@ -197,7 +191,7 @@ export class HostedRun {
   }
 
   /**
-   * Compares the agent's state with the events. A state whose event does not come in time has lost it, so the event is inferred.
+   * Infers the event of a state if it does not come in time.
    * @returns in how many milliseconds to ask for the state again; undefined if the event is known
    */
   observe(state: AgentState, lateEventInMilliseconds: number): number | undefined {

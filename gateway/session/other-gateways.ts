@@ -6,10 +6,10 @@ import { leaseInMilliseconds } from '../../shared/runs/gateway-lease.ts';
 import type { CvmIdentity } from '../wire/identity.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 
-/** How often a gateway takes its name again, in milliseconds. */
+/** How often a gateway takes its name again. */
 const nameStandsFor = 24 * 60 * 60_000;
 
-/** The clock of another gateway may be up to 2 seconds ahead. It then takes this gateway for gone up to 2 seconds earlier. */
+/** The clock of another gateway may be 2 seconds ahead, so that it takes this one for gone earlier. */
 const standsForInMilliseconds = leaseInMilliseconds - 2_000;
 
 /** Shows the other gateways that this one is alive. One write keeps all of its CVMs connected. */
@@ -17,14 +17,14 @@ export class LeaseKeeper {
   private readonly parts: GatewayParts;
   private readonly onLost: () => void;
   private readonly name: string | undefined;
-  /** When to take the name again, so that its item is not deleted as one of a gateway that is gone. */
+  /** So that the name's item does not expire. */
   private nextNameAt = -Infinity;
   private renewing: Promise<void> | undefined;
   private renewedAt = -Infinity;
-  /** The same by the time of day, by which the others judge. It goes on while this machine is suspended. */
+  /** By the time of day, which the others use. It goes on while this machine is suspended. */
   private renewedAtTime = -Infinity;
   private nextAt = -Infinity;
-  /** Whether this gateway stops, so that its CVMs are left to others as they are. */
+  /** Whether this gateway stops, and leaves its CVMs to others. */
   isOver = false;
 
   /** @param onLost called after others may have taken this gateway for gone */
@@ -34,7 +34,6 @@ export class LeaseKeeper {
     this.onLost = onLost;
   }
 
-  /** Renews the lease if it is time. */
   tick(): void {
     if (this.parts.clock.now() >= this.nextAt) this.renew().catch(() => undefined); // said there
   }
@@ -78,7 +77,7 @@ export class LeaseKeeper {
     if (wasLost) this.onLost();
   }
 
-  /** Lets others take over the CVMs of this gateway at once. */
+  /** Lets others take over at once. */
   async end(): Promise<void> {
     this.isOver = true;
     await this.renewing?.catch(() => undefined);
@@ -86,21 +85,18 @@ export class LeaseKeeper {
   }
 }
 
-/** This gateway among the others. */
 export interface Peers {
   lease: LeaseKeeper;
   others: OtherGateways;
 }
 
-/** Asks other gateways whether an agent answers that they hold, and answers them. */
+/** Asks other gateways whether the agent answers on their stream, and answers them. */
 export class OtherGateways {
   private readonly parts: GatewayParts;
   private readonly answerTo: (question: Question) => Promise<boolean>;
   private readonly waiting = new Map<string, (answers: boolean | undefined) => void>();
-  /** The questions that are being answered. */
   private readonly answering = new Set<string>();
   private nextAt = 0;
-  /** When the messages were last read. */
   private readAt = -Infinity;
   private reading = false;
 
@@ -111,7 +107,7 @@ export class OtherGateways {
   }
 
   /**
-   * @returns false if the agent does not answer, or if its gateway is gone
+   * @returns false if the agent does not answer, or its gateway is gone
    * @throws Error if the table does not answer, so that nothing is known
    */
   async doesAnswer({ domain, cvmId }: CvmIdentity, { gateway, stream }: CommandStream): Promise<boolean> {
@@ -134,7 +130,6 @@ export class OtherGateways {
     }
   }
 
-  /** Reads the messages if it is time. */
   tick(): void {
     const { clock, timings } = this.parts;
     if (this.reading || clock.now() < this.nextAt) return;

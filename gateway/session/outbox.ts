@@ -4,14 +4,12 @@ import type { LastingReport } from '../../shared/runs/report.ts';
 import { isLongestPause, retryPause, type RetryTimings } from './gateway-parts.ts';
 import type { ReportResult } from './service.ts';
 
-export interface OutboxOptions {
-  /** Sends up to 40 reports. Fails if the service does not take them now. */
+interface OutboxOptions {
+  /** Sends up to 40 reports. */
   send: (reports: LastingReport[]) => Promise<ReportResult[]>;
-  /** Called with the answers to the reports that the service has taken. */
   onTaken: (results: ReportResult[]) => void;
-  /** Called for each report that was left out. The reason is a sentence. */
+  /** The reason is a sentence. */
   onDropped: (report: LastingReport, reason: string) => void;
-  /** What a line of the log says besides, such as the run. */
   logFields?: Record<string, string>;
   now: () => number;
   timings: RetryTimings;
@@ -28,15 +26,14 @@ const mostEntries = 1_000;
 const mostBytes = 8 * 1024 * 1024;
 const reportsPerBatch = 40;
 
-/** A report is dropped after so many failures that waiting does not cure. The reports after it are sent then. */
+/** Failures that waiting does not cure, before a report is dropped. */
 const mostLastingFailures = 5;
 
 /**
- * The reports on one run that the service has not taken yet, in order. Sends them one batch after the other, and repeats a batch
- * until the service takes it: all reports have identifiers, so a repeat changes nothing. Holds up to 1,000 reports and 8 MiB.
- * Above that it leaves out warnings and the like, oldest first, and counts them; what decides the run is never left out. While the
- * service is busy or refuses the credentials, it waits. If it fails otherwise, it sends one report after the other, to find the one
- * that the service cannot take, and leaves that one out after five attempts.
+ * The reports on one run that the service has not taken yet, in order. Repeats a batch until the service takes it: reports have
+ * identifiers, so a repeat changes nothing. Holds up to 1,000 reports and 8 MiB; above that it drops warnings and the like,
+ * oldest first, but never what decides the run. While the service is busy or refuses the credentials, it waits. Otherwise it
+ * sends one report at a time, to find the one that the service cannot take, and drops that after five attempts.
  */
 export class Outbox {
   private readonly options: OutboxOptions;
@@ -51,7 +48,7 @@ export class Outbox {
     this.options = options;
   }
 
-  /** Adds a report. Does nothing if one with its identifier is waiting. */
+  /** Does nothing if a report with its identifier is waiting. */
   add(report: LastingReport, { isOptional = false } = {}): void {
     if (this.closed || this.entries.some((entry) => entry.report.id === report.id)) return;
     const entry = { report, bytes: Buffer.byteLength(JSON.stringify(report)), isOptional, since: this.options.now() };
@@ -79,7 +76,7 @@ export class Outbox {
     return this.entries.some(({ isOptional }) => !isOptional);
   }
 
-  /** How long the oldest report has been waiting, in milliseconds. */
+  /** Of the oldest report, in milliseconds. */
   get age(): number {
     const [oldest] = this.entries;
     return oldest ? this.options.now() - oldest.since : 0;
@@ -94,7 +91,7 @@ export class Outbox {
     clearTimeout(timer);
   }
 
-  /** Stops sending. What is still waiting is lost to this gateway; another one finds it out from the agent's state. */
+  /** Stops sending. Another gateway finds out what is lost from the agent's state. */
   close(): void {
     this.closed = true;
     this.wakeUp?.();
@@ -161,7 +158,7 @@ export class Outbox {
   }
 }
 
-/** What can be done about a failed call: wait, wait longer for other credentials, or nothing by a mere repeat. */
+/** What helps: waiting, other credentials, or nothing. */
 type FailureKind = 'busy' | 'credentials' | 'lasting';
 
 const ofCredentials = new Set([
@@ -175,13 +172,9 @@ const ofCredentials = new Set([
 
 const ofRequest = new Set(['ItemCollectionSizeLimitExceededException', 'SerializationException', 'ValidationException']);
 
-/** Errors of the code that handles the report: a repeat fails in the same way. With a cause, such as a broken connection, it may not. */
+/** Of the code that handles the report: a repeat fails too. With a cause, such as a broken connection, it may not. */
 const ofCode = new Set(['RangeError', 'TypeError']);
 
-/**
- * Tells failures apart: refused credentials (401, 403), requests that can never be taken (400, or one that the code fails on), and all
- * others, such as throttling, errors of a server and broken connections (429, 5xx).
- */
 function failureKind(error: unknown): FailureKind {
   if (error instanceof ServiceError) return error.code === 'unavailable' ? 'busy' : 'lasting';
   if (!(error instanceof Error)) return 'busy';

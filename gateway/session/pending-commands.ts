@@ -2,7 +2,7 @@ import { log } from '../../shared/runtime/log.ts';
 import type { PendingCommand } from '../../shared/runs/commands.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 
-/** Looks for pending commands twice a second, for all CVMs at once. */
+/** Polls for the pending commands of all CVMs. */
 export function pollPendingCommands(
   { service, timings }: GatewayParts,
   onPending: (commands: PendingCommand[]) => void,
@@ -40,13 +40,13 @@ export function pollPendingCommands(
   };
 }
 
-/** The commands for one CVM that the service still names as pending, and when to obey which one again. */
+/** The pending commands of one CVM, and when to obey which one again. */
 export class OpenCommands {
   private commands: PendingCommand[] = [];
-  /** A command that is answered is not obeyed again. */
+  /** Infinity: answered. */
   private readonly retryAt = new Map<string, number>();
 
-  /** @returns false if there were no commands before and are none now */
+  /** @returns false if there were none before and are none now */
   set(commands: PendingCommand[]): boolean {
     if (commands.length === 0 && this.commands.length === 0) return false;
     this.commands = commands;
@@ -55,7 +55,6 @@ export class OpenCommands {
     return true;
   }
 
-  /** The commands to obey now. */
   due(now: number): PendingCommand[] {
     return this.commands.filter(({ id }) => (this.retryAt.get(id) ?? 0) <= now);
   }

@@ -5,24 +5,21 @@ import { type GatewayParts, retryPause } from './gateway-parts.ts';
 
 type Message = { event: AgentEvent } | { line: AgentLog };
 
-/** What must not be left out, as it decides the run; what may tell why; and what comes in floods. */
+/** What decides the run, what may tell why, and what comes in floods. */
 type Rank = 'deciding' | 'telling' | 'plain';
 
-/** What may wait while the record cannot be read. Above that, plain messages are left out, then telling ones, oldest first. */
+/** Above that, plain messages are left out, then telling ones, oldest first. */
 const mostWaiting = 1_000;
 const mostBytesWaiting = 8 * 1024 * 1024;
 
-/** How long a record without a run stands for lines of logs, in milliseconds. */
+/** How long a record without a run counts for lines of logs. */
 const recordStandsFor = 5 * 60_000;
 
 /**
- * Gives events and lines of logs to the run that they belong to. That is the run of the agent process, also after the run's end.
- * Another gateway may have given the process another run. So the record is read again, once for all messages that wait, if an event
- * - does not fit the run,
- * - is known already, or
- * - is one with which runs begin.
- * Lines of logs begin no run, and an agent sends one with each answer for its state. So a record without a run stands for them for five
- * minutes. A CVM that repeats an event has the record read once a second.
+ * Gives events and lines of logs to the run of the agent process, also after the run's end. Another gateway may have given the
+ * process another run. So the record is read again, at most once a second and once for all messages that wait, if an event does
+ * not fit the run, is known already, or begins a run. Lines of logs begin no run, and an agent sends one with each answer. So a
+ * record without a run counts for them for five minutes.
  */
 export class PendingMessages {
   private readonly agentProcess: AgentProcess;
@@ -43,7 +40,6 @@ export class PendingMessages {
     return this.waiting.length === 0;
   }
 
-  /** Whether something waits that decides a run. */
   get holdsDeciding(): boolean {
     return this.waiting.some((message) => rankOf(message) === 'deciding');
   }
@@ -58,7 +54,7 @@ export class PendingMessages {
     if (this.waiting.length > 0) void this.placeAll();
   }
 
-  /** Whether the message is one that occurs once in a run, and waits already. */
+  /** Whether it occurs once in a run and waits already. */
   private repeatsWaiting(message: Message): boolean {
     if (!('event' in message) || rankOf(message) !== 'deciding') return false;
     const { computation_id } = message.event;
@@ -68,7 +64,7 @@ export class PendingMessages {
     );
   }
 
-  /** @returns false if what waits is more important than the message */
+  /** @returns false if what waits is more important */
   private makeRoomFor(message: Message): boolean {
     const leftOut: Rank[] = rankOf(message) === 'plain' ? ['plain'] : ['plain', 'telling'];
     while (this.isFull(message)) {
@@ -128,7 +124,7 @@ export class PendingMessages {
     else this.parts.counts.logLinesDropped++;
   }
 
-  /** @returns false if the message belongs to no run that is known here */
+  /** @returns false if it belongs to no run that is known here */
   private place(message: Message, { isLast = false } = {}): boolean {
     const { run } = this.agentProcess;
     if (!run) return false;

@@ -5,39 +5,36 @@ import type { RunReference } from '../../shared/computations/run.ts';
 import { writeLine, log } from '../../shared/runtime/log.ts';
 import { type AgentLog, timeOf } from '../wire/messages.ts';
 
-/** Where the logs of agents go. They never go into the journal. */
+/** Where the logs of agents go: never into the journal. */
 export interface RunLogs {
-  /** Keeps a line of a run's log. @returns false if the run has reached its limit */
+  /** @returns false if the log of the run is full */
   write: (run: RunReference, line: AgentLog) => boolean;
-  /** The run is over, and so is its log. */
+  /** The run is over. */
   end: (runId: string) => unknown;
   close: () => Promise<void>;
 }
 
-/** The most that is kept of the log of one run, in bytes. */
 export const mostBytesPerRun = 8 * 1024 * 1024;
 
-/** A log of so many bytes takes no more line, so that the longest one, and the one that says so, fit into the rest. */
+/** Then the longest line, and the one that says that the log ends, fit into the rest. */
 const fullAtBytes = mostBytesPerRun - 32 * 1024;
 
-/** The last line of a log that is full. */
 const lastLine = 'The log ends here: it has reached 8 MiB.';
 
-/** What an agent logs whenever the gateway asks for its state. Some five days of these lines would fill a log. */
+/** Logged whenever the gateway asks for the state. Some five days of these lines would fill a log. */
 const ofQuestion = /^Method State took \S+ to complete with state \w+$/;
 
-/** Whether a line only says that the gateway has asked for the agent's state. No log keeps it. */
+/** No log keeps these lines. */
 export function isOfQuestion({ message }: AgentLog): boolean {
   return ofQuestion.test(message);
 }
 
-/** The characters that are kept of a line. Agents send up to 500 bytes. Fargate cuts entries of more than 16 KB: no query could read them. */
+/** In characters. Agents send up to 500 bytes. Fargate cuts entries of more than 16 KB: no query could read them. */
 const longestLine = 2_500;
 
-/** The characters that are kept of a level. Those of the real agent have 5 at most. */
+/** In characters. Agents use 5. */
 const longestLevel = 20;
 
-/** The parts of a line that are kept. */
 function keptOf({ message, level }: AgentLog): { text: string; level: string } {
   return { text: message.slice(0, longestLine).trimEnd(), level: level.slice(0, longestLevel) };
 }
@@ -45,12 +42,12 @@ function keptOf({ message, level }: AgentLog): { text: string; level: string } {
 /** The most runs whose logs are measured. */
 const mostRuns = 10_000;
 
-/** The size of the other fields of a log line, in bytes. */
+/** In bytes. */
 const fieldsOfLine = 200;
 
 /**
- * Writes the logs of runs to standard output, which goes to CloudWatch, one line of JSON each, up to 8 MiB a run. A run is measured
- * for longer than it is at this gateway, because its CVM may come back.
+ * Writes to standard output, which goes to CloudWatch, a line of JSON each, up to 8 MiB a run. A run is measured for longer
+ * than it is at this gateway, because its CVM may come back.
  */
 export function lineRunLogs(): RunLogs {
   const bytes = new Map<string, number>();
@@ -82,7 +79,7 @@ interface LogFile {
   bytes: number;
 }
 
-/** Writes the log of each run into a file of its own, `<directory>/<domain>/<runID>.log`, up to 8 MiB. */
+/** Writes a file for each run, `<directory>/<domain>/<runID>.log`, up to 8 MiB. */
 export function fileRunLogs(directory: string): RunLogs {
   const open = new Map<string, LogFile>();
   let isFailing = false;

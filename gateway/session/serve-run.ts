@@ -7,18 +7,17 @@ import { type AgentProcess, restarted } from './agent-process.ts';
 import type { CvmStreams } from './cvm-streams.ts';
 import type { HostedRun } from './hosted-run.ts';
 
-/** The CVM whose agent has a run, or gets one. */
 interface ServedCvm {
   agentProcess: AgentProcess;
   streams: CvmStreams;
 }
 
-/** An agent process dies of a manifest that it cannot read, and is restarted, so attempts are counted. */
+/** An agent process dies of a manifest that it cannot read, and is restarted. */
 const mostAttempts = 3;
 
 /**
- * Gives a run to the agent, if its process has none. Records that first, so that a gateway that takes over knows it.
- * @returns whether the command is answered; otherwise the caller retries
+ * Gives a run to the agent, if its process has none. Records that first, for a gateway that takes over.
+ * @returns whether the command is answered
  */
 export async function deliverRun(
   { agentProcess, streams }: ServedCvm,
@@ -101,8 +100,8 @@ function reject(agentProcess: AgentProcess, { id, run_id, computation_id }: Pend
 const stopped = { event_type: 'Stopped', status: 'Stopped' };
 
 /**
- * Obeys a stop. An agent's stop ends whatever is current, so one is sent only to an agent that has this very run.
- * @returns whether the command is answered; otherwise the caller retries
+ * Obeys a stop. An agent stops whatever is current, so a stop is sent only to an agent that has this very run.
+ * @returns whether the command is answered
  */
 export async function stopRun(
   cvm: ServedCvm,
@@ -124,14 +123,14 @@ export async function stopRun(
   return false;
 }
 
-/** Sends a stop to the agent of this run, unless one was sent a moment ago. */
+/** At most one every few seconds. */
 function sendStop({ agentProcess: { parts } }: ServedCvm, agent: AgentStream, run: HostedRun): void {
   const now = parts.clock.now();
   if (run.stopSentAt !== undefined && now - run.stopSentAt < parts.timings.stop) return;
   if (agent.send({ stopComputation: { computation_id: run.reference.computation_id } })) run.stopSentAt = now;
 }
 
-/** The agent has stopped. Its event may be on its way. @returns whether that is reported */
+/** The agent has stopped. Its event may be on its way. @returns whether the stop is reported */
 function inferStop({ agentProcess, streams }: ServedCvm, run: HostedRun): boolean {
   const { timings, clock } = agentProcess.parts;
   run.idleSince ??= clock.now();
@@ -144,7 +143,7 @@ function inferStop({ agentProcess, streams }: ServedCvm, run: HostedRun): boolea
   return true;
 }
 
-/** Compares the state of an agent with what is known of its run, and reports what differs. */
+/** Reports what the agent's state shows and its events do not. */
 export function followRun(cvm: ServedCvm, agent: AgentStream, state: AgentState): void {
   const { agentProcess, streams } = cvm;
   const { run, record, parts } = agentProcess;

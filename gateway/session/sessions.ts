@@ -6,17 +6,16 @@ import { CvmSession } from './cvm-session.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { LeaseKeeper, OtherGateways, type Peers } from './other-gateways.ts';
 
-/** Each may be a write of 256 KiB. A process that starts again and again is taken up less often, and its last token is. */
+/** Each may be a write of 256 KiB. Of more, the last token is taken up later. */
 const mostAttestationsPerMinute = 10;
 
-/** The sessions of all CVMs that are connected to this gateway. */
+/** The sessions of all CVMs at this gateway. */
 export class Sessions {
   private readonly sessions = new Map<string, CvmSession>();
   private readonly parts: GatewayParts;
   private readonly peers: Peers;
   private readonly isAttestedTooOften: (cvm: CvmIdentity) => boolean;
 
-  /** @param name of the gateway, if it has one */
   constructor(parts: GatewayParts, name: string | undefined) {
     this.parts = parts;
     this.isAttestedTooOften = limitPerMinute(parts.clock, {
@@ -44,7 +43,6 @@ export class Sessions {
     return session;
   }
 
-  /** Gives every CVM the commands that are pending for it. */
   setPending(commands: PendingCommand[]): void {
     const byCvm = Map.groupBy(commands, ({ domain, cvm_id }) => nameOf({ domain, cvmId: cvm_id }));
     for (const [name, session] of this.sessions) session.setPending(byCvm.get(name) ?? []);
@@ -62,12 +60,14 @@ export class Sessions {
     }
   }
 
-  /** Other gateways may have taken over CVMs while this one could not renew its lease. Not all CVMs are read at once. */
+  /**
+   * Other gateways may have taken over CVMs while this one could not renew its lease. Spread, so that not all CVMs are read at
+   * once.
+   */
   private checkAll(): void {
     for (const { streams } of this.sessions.values()) streams.checkSoon(this.parts.timings.answer * Math.random());
   }
 
-  /** Leaves the CVMs to other gateways. */
   async end(): Promise<void> {
     await this.peers.lease
       .end()

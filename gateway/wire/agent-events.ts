@@ -5,8 +5,8 @@ import type { AgentState } from './agent-states.ts';
 import type { AgentEvent, AgentLog } from './messages.ts';
 
 /**
- * The identifier of the report on an event that occurs once in a run. It is the same for the agent's event and for the event
- * that a gateway infers from the agent's state, on any gateway, so the service records one of them.
+ * The identifier of the report on an event that occurs once in a run. The agent's event and the one inferred from its state
+ * share it, on any gateway, so the service records one of them.
  */
 export function stateEventId(eventType: string, status: string): string {
   return `${stateEventIdPrefix}${eventType}/${status}`;
@@ -22,17 +22,16 @@ const occursOnce = new Set<string>([
   ...endingEvents,
 ]);
 
-/** Returns whether an event occurs once in a run. Of these, none is ever left out. */
+/** Such an event is never left out. */
 export function occursOnceInARun({ event_type, status }: Pick<AgentEvent, 'event_type' | 'status'>): boolean {
   return occursOnce.has(`${event_type}/${status}`);
 }
 
-/** Whether an event is the first one of a run. */
 export function beginsRun({ event_type, status }: Pick<AgentEvent, 'event_type' | 'status'>): boolean {
   return event_type === 'ReceivingAlgorithm' && status === 'InProgress';
 }
 
-/** The identifier of the report on an agent's event. An event that the agent sends twice has the same both times. */
+/** An event that the agent sends twice has the same identifier. */
 export function eventId(event: AgentEvent): string {
   const { event_type, status, originator, timestamp } = event;
   if (occursOnceInARun(event)) return stateEventId(event_type, status);
@@ -53,12 +52,12 @@ const events: Record<AgentState, EventOfState | undefined> = {
   Failed: { event_type: 'Failed', status: 'Failed' },
 };
 
-/** Returns the event that an agent sends when it enters a state. Undefined where it sends none. */
+/** The event that an agent sends when it enters a state. */
 export function eventOfState(state: AgentState): EventOfState | undefined {
   return events[state];
 }
 
-/** The details of an event that the agent did not send, or whose message was lost. They say so, and what it was inferred from. */
+/** The details of an event that was inferred, and what it was inferred from. */
 export function inferredDetails(from: Record<string, string>): string {
   return Buffer.from(JSON.stringify({ inferred: true, ...from })).toString('base64');
 }
@@ -67,13 +66,12 @@ const cause = /^failed to run computation: /;
 const otherCause = /^(failed|error|unable|cannot|could not)\b/i;
 
 /**
- * Finds why an agent failed. The events do not say it; a log line just before them does. Lines arrive in pieces of up to 500
- * bytes with the same time.
+ * Finds why an agent failed: a line of its log just before the event says it. Lines arrive in pieces of up to 500 bytes with
+ * the same time.
  */
 export class FailureReason {
   private line: { at: string; text: string; isCause: boolean } | undefined;
 
-  /** Reads a line of the log. */
   read({ message, level, timestamp }: AgentLog): void {
     if (level !== 'WARN' && level !== 'ERROR') return;
     const at = timestamp ? `${timestamp.seconds}.${timestamp.nanos}` : '';
@@ -87,7 +85,7 @@ export class FailureReason {
     }
   }
 
-  /** The reason, up to 1,000 characters; undefined if no line told it. */
+  /** Up to 1,000 characters. */
   get text(): string | undefined {
     const text = this.line?.text.trim();
     return text ? Array.from(text).slice(0, longestReason).join('') : undefined;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type AgentState, isAgentState } from './agent-states.ts';
 import type { RunResponse, ServerMessage } from './messages.ts';
 
-/** The part of a gRPC call that an open stream needs. */
+/** The part of a gRPC call that is used. */
 export interface Call {
   write: (message: ServerMessage) => boolean;
   end: () => void;
@@ -16,16 +16,16 @@ interface AgentStreamOptions {
   now: number;
 }
 
-/** Messages for an agent that does not read. The stream takes no more until it does. */
+/** Messages that an agent has not read. Then the stream takes no more. */
 const mostUnread = 16;
 
-/** The stream of an agent: takes commands and answers for its state. */
+/** The stream of an agent: takes commands and asks for its state. */
 export class AgentStream {
   readonly id = randomUUID();
-  /** The SHA-256 of the certificate that it shows. */
+  /** SHA-256 of its certificate. */
   readonly fingerprint: string;
   readonly openedAt: number;
-  /** The attestation tokens that the agent process has sent on this stream. */
+  /** The attestation tokens that came on this stream. */
   attestations = 0;
   private readonly call: Call;
   private readonly answerInMilliseconds: number;
@@ -46,7 +46,7 @@ export class AgentStream {
     return !this.closed;
   }
 
-  /** Whether the agent is there, and reads what is sent. */
+  /** Whether the agent is there and reads. */
   get takesMessages(): boolean {
     return !this.closed && this.call.writableLength < mostUnread;
   }
@@ -58,7 +58,7 @@ export class AgentStream {
     return true;
   }
 
-  /** Asks the agent for its state. @returns undefined if it does not answer in time, or with an unknown state */
+  /** Undefined if the agent does not answer in time, or with an unknown state. */
   state(): Promise<AgentState | undefined> {
     this.asking ??= this.ask().finally(() => (this.asking = undefined));
     return this.asking;
@@ -78,14 +78,14 @@ export class AgentStream {
     }
   }
 
-  /** Passes on the agent's answer. Answers to nothing are ignored. */
+  /** Answers to nothing are ignored. */
   answer({ id, state }: { id: string; state: string }): void {
     this.waiting.get(id)?.(isAgentState(state) ? state : undefined);
   }
 
   /**
-   * Sends a run and waits for the agent's answer.
-   * @returns undefined if none comes in time, which says nothing: an agent does not answer to a run that it has already
+   * Sends a run.
+   * @returns the answer; undefined if none comes in time, which says nothing: an agent does not answer to a run that it has
    */
   async run(chunks: { data: Uint8Array; id: string }): Promise<RunResponse | undefined> {
     const { promise, resolve } = Promise.withResolvers<RunResponse | undefined>();
@@ -100,7 +100,7 @@ export class AgentStream {
     }
   }
 
-  /** Passes on the agent's answer to a run. @returns false if nothing waits for it */
+  /** @returns false if nothing waits for the answer */
   answerRun(response: RunResponse): boolean {
     if (!this.onRunResponse) return false;
     this.onRunResponse(response);

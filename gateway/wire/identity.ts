@@ -9,17 +9,14 @@ export interface CvmIdentity {
   cvmId: string;
 }
 
-/** The name of a CVM in the subject alternative names of its certificate. A domain has no colon, so the first one divides. */
+/** The CVM's name in the subject alternative names of its certificate. A domain has no colon, so the first one divides. */
 export function identityUri({ domain, cvmId }: CvmIdentity): string {
   return `urn:cvm:${domain}:${cvmId}`;
 }
 
 const identityName = /^URI:urn:cvm:([^:]+):(.+)$/;
 
-/**
- * Reads the CVM from a certificate's subject alternative names, in the form that Node gives them. Returns undefined unless they
- * name exactly one CVM.
- */
+/** Undefined unless the alternative names, as Node gives them, name exactly one CVM. */
 export function identityIn(subjectAltNames: string | undefined): CvmIdentity | undefined {
   const found = (subjectAltNames ?? '').split(', ').flatMap((name) => {
     const [, domain, id] = identityName.exec(name) ?? [];
@@ -28,7 +25,7 @@ export function identityIn(subjectAltNames: string | undefined): CvmIdentity | u
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Returns the log fields of a CVM, as functions name them. */
+/** As functions name them. */
 export function logFieldsOf({ domain, cvmId }: CvmIdentity): { domain: string; cvm_id: string } {
   return { domain, cvm_id: cvmId };
 }
@@ -37,15 +34,15 @@ export function nameOf({ domain, cvmId }: CvmIdentity): string {
   return `${domain}/${cvmId}`;
 }
 
-/** What a new stream shows of itself: the certificate is verified by then, the metadata are the CVM's own words. */
+/** The certificate is verified, the metadata are the CVM's own words. */
 export interface StreamCredentials {
   identity: CvmIdentity;
-  /** The SHA-256 of the certificate, hex in lower case. */
+  /** SHA-256 of the certificate, hex in lower case. */
   fingerprint: string;
   kind: 'agent' | 'log-forwarder';
 }
 
-/** Reads who opens a stream. @returns the reason of a refusal as a string */
+/** @returns why the stream is refused, as a string */
 export function credentialsOf(certificate: PeerCertificate | undefined, metadata: Metadata): StreamCredentials | string {
   const identity = identityIn(certificate?.subjectaltname);
   if (!certificate || !identity) return 'The certificate does not name a CVM.';

@@ -10,11 +10,7 @@ interface Limit {
   reason: string;
 }
 
-/**
- * Counts what each CVM does.
- * @returns a function that counts once more, and returns whether the limit of this minute is exceeded. If a certificate is given, the
- * counts of each certificate are separate
- */
+/** @returns a function that counts once more, by CVM and certificate, and returns whether the limit of this minute is exceeded */
 export function limitPerMinute(
   clock: Clock,
   { most, message, reason }: Limit,
@@ -33,21 +29,20 @@ export function limitPerMinute(
   };
 }
 
-/** An agent and a log-forwarder that are refused come back every 5 seconds each, which are 24 streams a minute. */
+/** An agent and a log-forwarder that are refused come back every 5 seconds: 24 streams a minute. */
 const mostOpeningsPerMinute = 120;
 
 export const tooMany = 'The CVM opens too many streams.';
 
 /**
- * Counts the streams that each CVM opens, for each of its certificates: a stolen one takes nothing from the one that replaced it.
- * Those above the limit cost no call of the table, and one line of the log in a minute.
- * @returns a function that counts a stream, and returns whether it is one too many
+ * Limits the streams of each CVM and certificate: a stolen one takes nothing from the one that replaced it. Those above the
+ * limit cost no call of the table.
  */
 export function limitOpenings(clock: Clock): (cvm: CvmIdentity, certificate?: string) => boolean {
   return limitPerMinute(clock, { most: mostOpeningsPerMinute, message: 'A stream was refused.', reason: tooMany });
 }
 
-/** An agent with a chatty algorithm sends hundreds of messages a second. */
+/** An agent with a chatty algorithm sends hundreds a second. */
 const mostMessagesPerSecond = 2_000;
 const mostBytesPerSecond = 4 * 1024 * 1024;
 
@@ -57,8 +52,7 @@ interface Pausable {
 }
 
 /**
- * Reads a stream only so fast. A stream that sends more is not read for the rest of the second, so its sender has to wait, and no
- * other stream does.
+ * Does not read a stream for the rest of a second in which it has sent too much. No other stream waits.
  * @returns a function to call with each message
  */
 export function limitRate(stream: Pausable): (message: ClientMessage) => void {

@@ -1,6 +1,6 @@
-/** The messages of cvms.proto, as the protocol's loader gives them: with defaults for all fields and the name of the set one. */
+/** The messages of cvms.proto as the loader gives them: with defaults for all fields, and the name of the set one. */
 
-export interface WireTimestamp {
+interface WireTimestamp {
   /** A 64-bit number as a string. */
   seconds: string;
   nanos: number;
@@ -47,17 +47,17 @@ export interface ClientMessage {
   azureAttestationToken?: AttestationToken;
 }
 
-/** Exactly one field. An agent leaves its stream when it gets a message without any. */
+/** Exactly one field. An agent leaves its stream when it gets none. */
 export type ServerMessage =
   | { runReqChunks: { data: Uint8Array; id: string; is_last: boolean } }
   | { stopComputation: { computation_id: string } }
   | { agentStateReq: { id: string } }
   | { disconnectReq: { id: string } };
 
-/** The approximate overhead of an object, in bytes, in addition to its strings and byte arrays. */
+/** The overhead of an object, in bytes, roughly. */
 const frame = 50;
 
-/** Returns about how many bytes a message takes: all of its strings and byte arrays, at any depth. */
+/** About how many bytes a message takes. */
 export function sizeOf(message: object): number {
   let size = frame;
   for (const value of Object.values(message) as unknown[]) {
@@ -67,7 +67,7 @@ export function sizeOf(message: object): number {
   return size;
 }
 
-/** Converts the time of an agent to RFC 3339, UTC, milliseconds. Undefined if it is missing or no date. */
+/** In RFC 3339, UTC, milliseconds. Undefined if it is missing or no date. */
 export function timeOf(timestamp: WireTimestamp | null): string | undefined {
   if (!timestamp) return undefined;
   const date = new Date(Number(timestamp.seconds) * 1000 + Math.floor(timestamp.nanos / 1e6));

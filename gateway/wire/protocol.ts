@@ -7,31 +7,28 @@ import type { Command } from '../../shared/runs/commands.ts';
 
 let loaded: PackageDefinition | undefined;
 
-/** Reads cvms.proto, which is beside this file, and in a deployment beside the bundle. */
+/** cvms.proto is beside this file, and in a deployment beside the bundle. */
 function protocol(): PackageDefinition {
   const file = fileURLToPath(new URL('cvms.proto', import.meta.url));
   loaded ??= loadSync(file, { keepCase: true, longs: String, defaults: true, oneofs: true });
   return loaded;
 }
 
-/** The service that agents call. */
 export function cvmsService(): ServiceDefinition {
   return protocol()['cvms.Service'] as ServiceDefinition;
 }
 
-/** The encoding of a run request, which is sent as bytes. */
 export function runRequestEncoding() {
   const { RunRequest } = protocol()['cvms.Encoding'] as ServiceDefinition;
   if (!RunRequest) throw new TypeError('cvms.proto has no run request.');
   return { encode: RunRequest.requestSerialize, decode: RunRequest.requestDeserialize };
 }
 
-/** An agent's limit for one message is 4 MiB. The rest is for the message around the request. */
+/** An agent's limit for a message is 4 MiB, some of it for what is around the request. */
 const largestInBytes = 4 * 1024 * 1024 - 1024;
 
 /**
- * Encodes the manifest of a run command as the agent reads it. An agent process dies of a manifest that it cannot read, so this
- * checks what the agent does not.
+ * Encodes a manifest for the agent, whose process dies of one that it cannot read. Checks what the agent does not.
  * @throws Error with the reason, if the manifest must not be sent
  */
 export function encodeRunRequest({ manifest, agent_config }: Command): Uint8Array {

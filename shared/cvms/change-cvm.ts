@@ -30,8 +30,8 @@ interface Registered {
 }
 
 /**
- * Registers a CVM, or replaces its description and certificate. Without `certificate`, that stays the same. A request that changes
- * nothing writes nothing. Two round trips, or three for a new CVM.
+ * Registers a CVM, or replaces its description and, if given, its certificate. Writes nothing if nothing changes. Two round
+ * trips, or three for a new CVM.
  * @throws ServiceError `invalid_request`; `precondition_failed`, also if If-Match was sent and the CVM is not registered
  */
 export async function registerCvm(table: Table, request: RegisterRequest): Promise<Committed<Registered>> {
@@ -61,7 +61,7 @@ export async function registerCvm(table: Table, request: RegisterRequest): Promi
   });
 }
 
-/** Adds the change of a registered CVM, if anything changes. @returns the CVM after it */
+/** @returns the CVM after the change, if anything changes */
 function replaced(
   transaction: Transaction,
   domain: string,
@@ -83,7 +83,7 @@ interface DeleteRequest extends AnsweredRequest {
 }
 
 /**
- * Removes a registered CVM and forgets its presence. Two round trips.
+ * Removes a registered CVM and its presence. Two round trips.
  * @throws ServiceError `not_found`; `conflict` while a run holds it; `precondition_failed`
  */
 export async function deleteCvm(
@@ -103,7 +103,7 @@ export async function deleteCvm(
   });
 }
 
-/** Registers a CVM: its item and its place in the list. Fails with StaleReadError if it has been registered since it was read. */
+/** Throws StaleReadError if the CVM has been registered since it was read. */
 function addCvm(transaction: Transaction, domain: string, cvm: StoredCvm): void {
   const { id, listed_as } = cvm;
   const Item = { ...cvmKeys.cvm(domain, id), ...schemaAttribute, ...cvm };
@@ -113,10 +113,7 @@ function addCvm(transaction: Transaction, domain: string, cvm: StoredCvm): void 
   recordMember(transaction, domain, cvm, { now: 'all' });
 }
 
-/**
- * Changes a registered CVM, but not its presence. Fails with StaleReadError if it has changed since it was read.
- * @returns the CVM after the change
- */
+/** Throws StaleReadError if the CVM has changed since it was read. @returns the CVM after the change */
 export function changeCvm(
   transaction: Transaction,
   domain: string,
@@ -136,14 +133,14 @@ export function changeCvm(
   return { ...cvm, ...changes };
 }
 
-/** Removes a registered CVM with its presence. Fails with StaleReadError if it has changed since it was read. */
+/** Throws StaleReadError if the CVM has changed since it was read. */
 export function removeCvm(transaction: Transaction, domain: string, cvm: StoredCvm): void {
   transaction.add({ delete: { Key: cvmKeys.cvm(domain, cvm.id), ...unchanged(cvm) }, otherwise: new StaleReadError() });
   transaction.add({ delete: { Key: listKeys.row(lists.cvms(domain), cvm.listed_as) } });
   recordMember(transaction, domain, { ...cvm, version: cvm.version + 1 }, { before: 'all' });
 }
 
-/** Adds the change of a CVM in the list. @param cvm after the change */
+/** @param cvm after the change */
 function recordMember(
   transaction: Transaction,
   domain: string,
@@ -154,7 +151,6 @@ function recordMember(
   recordChange(transaction, list.index, { resource: listed_as, version, changes: [memberChange(list, listed_as, change)] });
 }
 
-/** The condition that it is the same registration, and has not changed since it was read. */
 function unchanged({ listed_as, version }: StoredCvm) {
   return {
     ConditionExpression: 'listed_as = :listed_as AND version = :version',
@@ -165,9 +161,8 @@ function unchanged({ listed_as, version }: StoredCvm) {
 const expected = 'Expected one X.509 certificate in PEM ("BEGIN CERTIFICATE").';
 
 /**
- * Returns the SHA-256 of a certificate's DER in hex, as `openssl x509 -noout -fingerprint -sha256` prints it with colons.
- * @param pem one certificate, without other text
- * @throws ServiceError `invalid_request` at `/certificate`, with a message of its own for a private key
+ * The SHA-256 of the DER in hex, as `openssl x509 -noout -fingerprint -sha256` prints it with colons.
+ * @throws ServiceError `invalid_request`, with a message of its own for a private key
  */
 export function certificateFingerprint(pem: string): string {
   if (holdsPrivateKey(pem)) {

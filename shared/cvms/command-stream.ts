@@ -6,7 +6,7 @@ import { getItem, type Table } from '../table/table.ts';
 import { storedCvm } from './cvm.ts';
 import type { CvmReference } from './read-cvms.ts';
 
-/** The stream of an agent that takes the commands of a CVM, and the gateway that has it. */
+/** The agent's stream that takes the commands of a CVM. */
 export interface CommandStream {
   gateway: string;
   stream: string;
@@ -14,7 +14,7 @@ export interface CommandStream {
 
 /** What a gateway must know of a registered CVM. */
 export interface Registration {
-  /** The fingerprint of its certificate. Undefined if it is registered without one. */
+  /** Its fingerprint, if it is registered with one. */
   certificate: string | undefined;
   commandStream: CommandStream | undefined;
   /** The gateway that has a stream of its log-forwarder. It may be gone. */
@@ -27,10 +27,7 @@ const holding = v.object({
   forwarded_by: v.optional(v.string()),
 });
 
-/**
- * Reads what a gateway must know of a CVM. Undefined if it is not registered. Costs one read unit.
- * @param get reads its item. Default: alone
- */
+/** Undefined if the CVM is not registered. One read unit. @param get reads its item. Default: alone */
 export async function readRegistration(
   table: Table,
   { domain, cvmId }: CvmReference,
@@ -55,9 +52,8 @@ interface CommandStreamChange {
 }
 
 /**
- * Records that a stream takes the commands of a CVM from now on, so that the CVM is connected while the gateway renews its lease.
- * Safe to repeat.
- * @returns false if the stream has changed since `instead` was read, or if the CVM is not registered
+ * Records that a stream takes the commands of a CVM. The CVM is connected while the gateway renews its lease. Safe to repeat.
+ * @returns false if `instead` does not take them any more, or the CVM is not registered
  */
 export function setCommandStream(
   table: Table,
@@ -78,8 +74,8 @@ export function setCommandStream(
 }
 
 /**
- * Records that a stream no longer takes the commands of a CVM, unless another one has replaced it.
- * @param lastSeenAt when the CVM was last heard: RFC 3339, UTC, milliseconds
+ * Records that a stream no longer takes the commands, unless another one has replaced it.
+ * @param lastSeenAt RFC 3339, UTC, milliseconds
  */
 export async function clearCommandStream(
   table: Table,
@@ -95,7 +91,7 @@ export async function clearCommandStream(
   );
 }
 
-/** Records whether a gateway has a stream of the CVM's log-forwarder. */
+/** Records whether a gateway has a stream of the log-forwarder. */
 export async function recordForwarder(
   table: Table,
   { domain, cvmId }: CvmReference,

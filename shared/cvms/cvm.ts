@@ -14,7 +14,6 @@ import { presenceSchema } from '../runs/presence.ts';
 
 const limitOfCertificate = 16 * 1024;
 
-/** The body of a registration. */
 export const cvmInput = v.pipe(
   strictObject({
     description,
@@ -48,7 +47,6 @@ const entries = {
   updated_at: updatedAt,
 };
 
-/** A registered CVM, as its endpoints return it. */
 export const cvmSchema = v.pipe(
   v.object({ ...entries, presence: presenceSchema }),
   v.title('Cvm'),
@@ -58,17 +56,14 @@ export type Cvm = v.InferOutput<typeof cvmSchema>;
 
 export const storedCvm = v.object({
   ...entries,
-  /** Its number in the list of the domain's CVMs. */
+  /** Its number in the domain's list. */
   listed_as: v.number(),
   /** Incremented by every change but those of its presence. */
   version: v.number(),
 });
 export type StoredCvm = v.InferOutput<typeof storedCvm>;
 
-/**
- * Returns the entity tag of a registered CVM. Its presence is in a part of its own, which If-Match does not compare, because it
- * changes by itself.
- */
+/** Its presence is a part of its own, which If-Match does not compare, because it changes by itself. */
 export function cvmEtag({ id, description, certificate_fingerprint, created_at, updated_at, presence }: Cvm): string {
   const { state, last_seen_at, agent_state, fit } = presence;
   return etagOf([id, description, certificate_fingerprint, created_at, updated_at], [state, last_seen_at, agent_state, fit]);

@@ -20,23 +20,20 @@ const answer = v.object({ type: v.literal('answer'), id: v.string(), answers: v.
 /** Asks a gateway whether the agent still answers on one of its streams. */
 export type Question = v.InferOutput<typeof question>;
 
-/** A message between two gateways. They cannot connect to each other, so they exchange messages through the table. */
+/** Gateways cannot connect to each other, so they exchange messages through the table. */
 const message = v.variant('type', [question, answer]);
 export type MessageToGateway = v.InferOutput<typeof message>;
 
-/** A message to a gateway that is gone expires after an hour. */
+/** For a gateway that is gone. */
 const lifetimeInSeconds = 60 * 60;
 
-/** Sends a message to a gateway. Costs one write unit. @param now RFC 3339, UTC, milliseconds */
+/** One write unit. */
 export async function sendToGateway(table: Table, to: string, message: MessageToGateway, now: string): Promise<void> {
   const ttl = Math.floor(Date.parse(now) / 1000) + lifetimeInSeconds;
   await putItem(table, { ...gatewayKeys.message(to, message.id), ...message, ttl });
 }
 
-/**
- * Reads the messages to a gateway. Costs one read unit, and more only if there are many. Removes a message that it cannot parse, such
- * as one of another version: it must not block the others, and the gateway that asked does not wait for long.
- */
+/** One read unit, more only if there are many. Removes a message that it cannot parse, so that it does not block the others. */
 export async function readMessagesToGateway(table: Table, gateway: string): Promise<MessageToGateway[]> {
   const items = await queryPrefix(table, gatewayKeys.partition(gateway), gatewayKeys.prefixes.message);
   const messages: MessageToGateway[] = [];
@@ -51,7 +48,6 @@ export async function readMessagesToGateway(table: Table, gateway: string): Prom
   return messages;
 }
 
-/** Removes a message, if it is there. */
 export async function removeMessageToGateway(table: Table, gateway: string, id: string): Promise<void> {
   await deleteItemIf(table, gatewayKeys.message(gateway, id), { ConditionExpression: 'attribute_exists(pk)' });
 }

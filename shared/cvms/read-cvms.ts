@@ -14,20 +14,19 @@ export interface CvmReference {
   cvmId: string;
 }
 
-/** A CVM that was read, and the claim of the run that holds it. */
-export interface ReadCvm {
+interface ReadCvm {
   /** Undefined if it is not registered. */
   cvm: StoredCvm | undefined;
   presence: StoredPresence;
   claim: Claim | undefined;
 }
 
-/** Returns the keys of the items that parseCvm parses, in this order. */
+/** For parseCvm. */
 export function keysOfCvm({ domain, cvmId }: CvmReference): [Key, RowKey] {
   return [cvmKeys.cvm(domain, cvmId), cvmKeys.claim(domain, cvmId)];
 }
 
-/** Parses the items read at keysOfCvm. The presence does not consider the leases of gateways. */
+/** The presence does not consider the leases of gateways. */
 function parseCvm([item, claimItem]: (Item | undefined)[]): ReadCvm {
   return {
     cvm: item && parseStored(storedCvm, item, 'registered CVM'),
@@ -36,19 +35,18 @@ function parseCvm([item, claimItem]: (Item | undefined)[]): ReadCvm {
   };
 }
 
-/** Returns a CVM as its endpoints return it. */
 export function describeCvm(cvm: StoredCvm, { presence, claim }: Pick<ReadCvm, 'presence' | 'claim'>, now: string): Cvm {
   return { ...cvm, presence: presenceOf(presence, { isHeld: claim !== undefined, now }) };
 }
 
-/** Reads a CVM, whether it is registered or not, in one round trip, or two if a gateway holds it. */
+/** Whether the CVM is registered or not. One round trip, or two if a gateway holds it. */
 export async function readCvmAndClaim(table: Table, reference: CvmReference): Promise<ReadCvm> {
   const read = parseCvm(await getItems(table, keysOfCvm(reference)));
   const [presence = {}] = await withGatewayLeases(table, [read.presence]);
   return { ...read, presence };
 }
 
-/** Reads a registered CVM in one round trip, or two if a gateway holds it. @throws ServiceError `not_found` */
+/** One round trip, or two if a gateway holds it. @throws ServiceError `not_found` */
 export async function readCvm(table: Table, reference: CvmReference, now: string): Promise<Cvm> {
   const { cvm, ...rest } = await readCvmAndClaim(table, reference);
   if (!cvm) throw notFound('registered CVM');
@@ -56,9 +54,8 @@ export async function readCvm(table: Table, reference: CvmReference, now: string
 }
 
 /**
- * Reads a page of the domain's registered CVMs, newest first, and the exact total. A round trip more than readPage, or two if a
- * gateway holds one of them, and two read units for each CVM: the list changes when a CVM is registered or removed, and its
- * presence more often.
+ * Reads a page of the domain's CVMs, newest first, and the exact total. A round trip more than readPage, or two if a gateway
+ * holds one of them, and two read units a CVM.
  */
 export async function listCvms(
   table: Table,

@@ -66,15 +66,10 @@ const maxAttempts = 8;
  * @param read gets the number of the attempt, from 1
  */
 export async function withoutGaps<Result>(table: Table, read: (attempt: number) => Promise<Result>): Promise<Result> {
-  const deadline = deadlineOf(table);
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await read(attempt);
-    } catch (error) {
-      if (!(error instanceof JournalGapError)) throw error;
-      if (attempt === maxAttempts) throw new Error(error.message, { cause: error });
-      await deadline.pause(attempt, error);
-    }
+  try {
+    return await deadlineOf(table).retry(read, (error, attempt) => error instanceof JournalGapError && attempt < maxAttempts);
+  } catch (error) {
+    throw error instanceof JournalGapError ? new Error(error.message, { cause: error }) : error;
   }
 }
 

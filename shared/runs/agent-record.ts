@@ -6,20 +6,17 @@ import { ConditionFailedError, transact } from '../table/transaction.ts';
 import { putItem, putItemIf } from '../table/writes.ts';
 
 /**
- * What the agent process of a CVM has been given. An agent process serves one run in its life, so the run of this record is the
- * run that its events belong to, also after the run's end.
+ * What the agent process of a CVM was given. A process serves one run in its life, so its events belong to this run, also after
+ * the run's end.
  */
 const agentRecord = v.object({
-  /** The run whose manifest was sent to this process. Undefined: none, so the process can take a run. */
+  /** Undefined: the process can take a run. */
   run_id: v.optional(v.string()),
   computation_id: v.optional(v.string()),
-  /** The run that was sent last to any process of this CVM, and how often. */
+  /** The run that was last sent to any process of this CVM, and how often. */
   attempted_run_id: v.optional(v.string()),
   attempts: v.optional(v.number()),
-  /**
-   * The SHA-256, hex, of the attestation token that this process sent before it was given a run. If it sent none before, of the
-   * first one after that.
-   */
+  /** SHA-256, hex, of the first attestation token after the process began, if one came before the run. */
   attestation_hash: v.optional(v.string()),
 });
 export type AgentRecord = v.InferOutput<typeof agentRecord>;
@@ -29,10 +26,7 @@ interface Cvm {
   cvmId: string;
 }
 
-/**
- * Reads the record, strongly consistent. It is empty for a CVM that has never been given a run.
- * @param get reads its item. Default: alone
- */
+/** Strongly consistent. Empty for a CVM that was never given a run. @param get reads its item. Default: alone */
 export async function readAgentRecord(
   table: Table,
   { domain, cvmId }: Cvm,
@@ -42,20 +36,17 @@ export async function readAgentRecord(
   return item ? parseStored(agentRecord, item, 'agent record') : {};
 }
 
-/** The run that an agent process is about to be given. */
 export interface Binding extends AgentRecord {
   run_id: string;
   computation_id: string;
-  /** On which the manifest is sent. */
   stream: string;
-  /** The fingerprint of the certificate that the stream shows. */
+  /** Fingerprint of the stream's certificate. */
   certificate: string;
 }
 
 /**
  * Records that the agent process gets the manifest of a run. Safe to repeat.
- * @returns false if the process has another run by now, if the stream does not take the commands of the CVM any more, or if the CVM is
- * not registered with the stream's certificate any more
+ * @returns false if the process has another run, or the stream or its certificate is not the CVM's any more
  */
 export async function bindAgent(
   table: Table,
@@ -81,17 +72,13 @@ export async function bindAgent(
   }
 }
 
-/** A run, and the hash of the attestation under which it was given to the agent. */
 export interface AttestedRun {
   run_id: string;
   computation_id: string;
   attestation_hash?: string | undefined;
 }
 
-/**
- * Keeps the attestation token of the agent with the run that it was given, if it is the token with the run's hash. Does nothing
- * if the agent sent none, or has sent another one since.
- */
+/** Keeps the agent's attestation token with the run, if the token has the run's hash. */
 export async function keepAttestationOfRun(
   table: Table,
   { domain, cvmId }: Cvm,
@@ -103,22 +90,22 @@ export async function keepAttestationOfRun(
   await putItem(table, { ...item, ...runKeys.attestation(computation_id, run_id) });
 }
 
-/** The longest attestation token that is kept; of longer ones, the hash alone is. */
+/** Of longer tokens, only the hash is kept. */
 const longestTokenInBytes = 256 * 1024;
 
 export interface AttestedProcess {
   /** The record that was read last. */
   before: AgentRecord;
-  /** Whether the process is another one than that of the record, so that it has no run. */
+  /** Whether this is another process than that of the record. */
   isNew: boolean;
   attestation: Uint8Array;
   attestation_hash: string;
 }
 
 /**
- * Records that an agent process has sent its attestation, and keeps the token with the CVM. Safe to repeat. A process that has a
- * run keeps the hash under which it was given the run.
- * @returns the new record; undefined if a process of the CVM was given a run since `before` was read
+ * Records an attestation, and keeps its token with the CVM. Safe to repeat. A process that has a run keeps the hash under which
+ * it got it.
+ * @returns undefined if a process of the CVM was given a run since `before` was read
  */
 export async function recordAgentProcess(
   table: Table,

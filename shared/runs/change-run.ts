@@ -12,7 +12,7 @@ import { setAttributes } from '../table/writes.ts';
 import type { Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
 
-/** Adds a run and its list entry. Its computation takes over the run's status in the same transaction. */
+/** Adds a run and its list entry. Its computation takes over the status. */
 export async function addRun(
   table: Table,
   transaction: Transaction,
@@ -27,10 +27,7 @@ export async function addRun(
   await enterStatus(table, transaction, computation, { run, runChange }, entry);
 }
 
-/**
- * Changes a run from `before` to `after`. Its computation takes over the run's status in the same transaction. The transaction
- * fails with StaleReadError if the run's status has changed since it was read.
- */
+/** Changes a run and the status of its computation. Throws StaleReadError if the run's status has changed since it was read. */
 export async function changeRun(
   table: Table,
   transaction: Transaction,
@@ -54,7 +51,7 @@ export async function changeRun(
   await enterStatus(table, transaction, computation, { run: after, runChange }, entry);
 }
 
-/** Adds the hash of the CVM's attestation to the run's row, as attribute `attestation_hash`. The first one stays. */
+/** Keeps the hash of the CVM's attestation with the run. The first one stays. */
 export function addAttestationHash(transaction: Transaction, domain: string, runId: string, hash: string): void {
   transaction.add({
     update: {
@@ -67,15 +64,14 @@ export function addAttestationHash(transaction: Transaction, domain: string, run
   });
 }
 
-/** Returns the change of a run in the list of runs. */
 function memberOf(domain: string, run: Run, change: { before?: Run['status']; now?: Run['status'] }): MemberChange {
   const group = groupOfComputation(computationNumber(run.computation_id));
   return memberChange(indexedLists.runs(domain), placeOf(domain, run.id).number, { ...change, group });
 }
 
 /**
- * Removes the run of a deleted computation and its list entry. Fails with ConditionFailedError if the run was removed before.
- * @param deletedAs the version of the computation when it was deleted, while that is in the log; undefined also if it is unknown
+ * Removes the run of a deleted computation and its list entry. Throws ConditionFailedError if it is gone.
+ * @param deletedAs the version of the computation when it was deleted, while that is in the log
  */
 export function removeRun(transaction: Transaction, domain: string, run: Run, deletedAs: number | undefined): void {
   const { number, key } = placeOf(domain, run.id);

@@ -16,48 +16,40 @@ const storedClaim = v.object({
   /** Whether a private key is stored in addition to the run's snapshot. */
   has_server_key: v.boolean(),
   accepted_at: v.optional(v.string()),
-  /** Task tokens of waiting steps. That of the offer is removed when the step that waits for the outcome leaves its own. */
+  /** Task tokens of waiting steps. `run_token` replaces that of the offer. */
   offer_token: v.optional(v.string()),
   run_token: v.optional(v.string()),
   stop_token: v.optional(v.string()),
-  /** How often the run was resumed by an execution of another name, because the name before was taken. */
+  /** How often the run was resumed under another execution name. */
   resumed: v.optional(v.number()),
-  /** The first outcome that was reported. The run ends with it; later outcomes are ignored. */
+  /** The first outcome. The run ends with it. */
   outcome: v.optional(ending),
 });
 
-/**
- * Reserves a CVM for one active run. The claim is created with the run and deleted when the run ends. It contains what only an
- * active run needs.
- */
+/** Reserves a CVM for one active run, from the run's start to its end. */
 export type Claim = v.InferOutput<typeof storedClaim>;
 
-/** The CVM that a claim is of. */
 export type CvmOfClaim = Pick<RunReference, 'domain' | 'cvm_id'>;
 
 export function claimKey({ domain, cvm_id }: CvmOfClaim): RowKey {
   return cvmKeys.claim(domain, cvm_id);
 }
 
-/** Parses the claim of a CVM, of any run. Returns undefined if there is none. */
 export function parseClaim(item: Item | undefined): Claim | undefined {
   return item && parseStored(storedClaim, item, 'claim');
 }
 
-/** Parses the claim of this run. Returns undefined if the run is over. @param item the claim of its CVM, of any run */
+/** @returns undefined if the run is over @param item the claim of its CVM, of any run */
 export function parseClaimOf({ run_id }: Pick<RunReference, 'run_id'>, item: Item | undefined): Claim | undefined {
   return item?.['run_id'] === run_id ? parseClaim(item) : undefined;
 }
 
-/** Reads the claim of this run in one round trip. Returns undefined if the run is over. */
+/** Undefined if the run is over. */
 export async function readClaim(table: Table, run: RunReference): Promise<Claim | undefined> {
   return parseClaimOf(run, await getItem(table, claimKey(run)));
 }
 
-/**
- * Reads all claims of the stage, one for each active run.
- * @param leaveOut called with an error for each claim that cannot be read, such as one of another version. Default: throws it
- */
+/** Reads all claims of the stage. @param leaveOut called for each claim that cannot be read. Default: throws */
 export async function readClaims(table: Table, leaveOut: (error: unknown) => void = rethrow): Promise<Claim[]> {
   const shards = await Promise.all(cvmKeys.claimShards.map((shard) => queryPartition(table, shard)));
   return shards.flat().flatMap((item) => {
@@ -74,13 +66,12 @@ function rethrow(error: unknown): never {
   throw error;
 }
 
-/** Reads all claims of a domain, one for each of its active runs. */
 export async function readClaimsOfDomain(table: Table, domain: string): Promise<Claim[]> {
   const shards = await Promise.all(cvmKeys.claimShards.map((shard) => queryPrefix(table, shard, cvmKeys.claimPrefix(domain))));
   return shards.flat().flatMap((item) => parseClaim(item) ?? []);
 }
 
-/** Claims a CVM. Fails with StaleReadError if another run has claimed it since it was read. */
+/** Throws StaleReadError if another run has claimed the CVM since it was read. */
 export function addClaim(transaction: Transaction, claim: Claim): void {
   const Item = { ...keyToWrite(claimKey(claim)), ...schemaAttribute, ...claim };
   transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() });
@@ -89,14 +80,13 @@ export function addClaim(transaction: Transaction, claim: Claim): void {
 type Token = 'offer_token' | 'run_token' | 'stop_token';
 
 export interface ClaimChange {
-  /** One attribute or more. */
   set: Partial<Pick<Claim, 'accepted_at' | Token | 'outcome' | 'resumed'>>;
   remove?: Token[];
   /** The change fails if the claim has one of these. */
   unless?: ('accepted_at' | 'outcome' | Token)[];
 }
 
-/** Changes a claim. Fails with StaleReadError if it belongs to another run by then, or has an attribute of `unless`. */
+/** Throws StaleReadError if another run has the CVM, or the claim has an attribute of `unless`. */
 export function changeClaim(transaction: Transaction, claim: Claim, { set, remove = [], unless = [] }: ClaimChange): void {
   const condition = stillClaimed(claim, unless);
   const changes = setAttributes(set);
@@ -112,17 +102,17 @@ export function changeClaim(transaction: Transaction, claim: Claim, { set, remov
   });
 }
 
-/** Frees the CVM. Fails with StaleReadError if the claim has received an outcome since it was read. */
+/** Frees the CVM. Throws StaleReadError if the claim has received an outcome since it was read. */
 export function removeClaim(transaction: Transaction, claim: Claim): void {
   transaction.add({ delete: stillClaimed(claim, claim.outcome ? [] : ['outcome']), otherwise: new StaleReadError() });
 }
 
-/** Makes the transaction fail with StaleReadError if the run is over. */
+/** Throws StaleReadError if the run is over. */
 export function assertClaimed(transaction: Transaction, claim: Claim): void {
   transaction.add({ check: stillClaimed(claim), otherwise: new StaleReadError() });
 }
 
-/** Makes the transaction fail with StaleReadError if a run holds the CVM. */
+/** Throws StaleReadError if a run holds the CVM. */
 export function assertUnclaimed(transaction: Transaction, cvm: CvmOfClaim): void {
   const check = { Key: keyToWrite(claimKey(cvm)), ConditionExpression: 'attribute_not_exists(pk)' };
   transaction.add({ check, otherwise: new StaleReadError() });
@@ -134,7 +124,6 @@ interface ClaimCondition {
   ExpressionAttributeValues: Record<string, unknown>;
 }
 
-/** The condition that the claim still belongs to its run and has none of the attributes in `unless`. */
 function stillClaimed(claim: Claim, unless: string[] = []): ClaimCondition {
   return {
     Key: keyToWrite(claimKey(claim)),

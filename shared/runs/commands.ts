@@ -30,12 +30,12 @@ export const commandSchema = v.pipe(
 );
 export type Command = v.InferOutput<typeof commandSchema>;
 
-/** A command whose private key is not opened yet. */
+/** A command whose private key is still sealed. */
 export type KeptCommand = Omit<Command, 'agent_config'> & { agent_config?: StoredAgentConfig };
 
 type CommandType = Command['type'];
 
-/** Adds a command for the run's CVM, and the notice of it for gateways. It expires `lifetimeInSeconds` after `now`. */
+/** Adds a command for the run's CVM, and the notice of it for gateways. */
 export function addCommand(
   transaction: Transaction,
   run: RunReference,
@@ -54,7 +54,6 @@ export function addCommand(
   transaction.add({ put: { Item: { ...cvmKeys.pending(run, type), domain, cvm_id, ...command } } });
 }
 
-/** Removes a command that was withdrawn or answered. Does nothing if it does not exist. */
 export function removeCommand(transaction: Transaction, run: RunReference, type: CommandType): void {
   transaction.add({ delete: { Key: cvmKeys.command(run, type) } });
   transaction.add({ delete: { Key: cvmKeys.pending(run, type) } });
@@ -71,9 +70,8 @@ const pendingCommand = v.object({
 export type PendingCommand = v.InferOutput<typeof pendingCommand>;
 
 /**
- * Lists the commands of all domains that no CVM has answered and that have not expired. One round trip. Costs 4 read units, and
- * more only while hundreds of commands are pending, so the number of CVMs does not matter. Leaves out a command that it cannot read,
- * such as one of a newer version: it must not keep the others back.
+ * Lists the commands of all CVMs that are unanswered and have not expired. One round trip, 4 read units, more only while
+ * hundreds are pending. A command that cannot be read is left out, so that it does not keep the others back.
  */
 export async function listPendingCommands(table: Table, now: string): Promise<PendingCommand[]> {
   const shards = await Promise.all(cvmKeys.pendingShards.map((shard) => queryPartition(table, shard)));

@@ -6,7 +6,7 @@ import type { ReportedState } from './presence.ts';
 import type { InvalidReport, Report } from './report.ts';
 import { type Ending, endingEvents, endingOf, waysToEnd, type WayToEnd } from './ways-to-end.ts';
 
-/** Returns the change that the reports make to the claim. Any event of the agent counts as acceptance of the run. */
+/** Any event of the agent counts as acceptance of the run. */
 export function claimChangeOf(reports: Report[], claim: Claim, now: string): ClaimChange | undefined {
   const isTaken = reports.some(
     (report) => report.type === 'event' || (report.type === 'accepted' && report.command_id === claim.run_command_id),
@@ -22,12 +22,12 @@ export function claimChangeOf(reports: Report[], claim: Claim, now: string): Cla
   };
 }
 
-/** Returns whether the report answers a command that the run does not have. */
+/** Whether the report answers a command that the run does not have. */
 export function isOfOtherCommand(report: Report, { run_command_id, stop_command_id }: Claim): boolean {
   return 'command_id' in report && report.command_id !== run_command_id && report.command_id !== stop_command_id;
 }
 
-/** Returns the commands that the reports answer. They are not delivered again. */
+/** Answered commands are not delivered again. */
 export function answeredCommands(reports: Report[], claim: Claim): Command['type'][] {
   const answeredIds = new Set(reports.map((report) => ('command_id' in report ? report.command_id : '')));
   const answered: Command['type'][] = [];
@@ -36,10 +36,7 @@ export function answeredCommands(reports: Report[], claim: Claim): Command['type
   return answered;
 }
 
-/**
- * Returns the events in the reports.
- * @param isActive whether the run is active. Events after its end are recorded, but do not become the computation's status.
- */
+/** @param isActive false: the events are recorded, but do not become the computation's status */
 export function eventsOf(reports: Report[], run: Run, isActive: boolean): NewEvent[] {
   return reports.flatMap((report) => {
     if (report.type !== 'event') return [];
@@ -49,12 +46,11 @@ export function eventsOf(reports: Report[], run: Run, isActive: boolean): NewEve
   });
 }
 
-/** The details of an event that came without any. */
 function detailsOf({ occurred_at, reason }: Report & { type: 'event' }): Record<string, string> {
   return { ...(occurred_at ? { occurred_at } : {}), ...(reason ? { reason } : {}) };
 }
 
-/** Returns the hash of the CVM's attestation in the report that accepts the run. */
+/** The hash in the report that accepts the run. */
 export function attestationOf(reports: Report[], claim: Claim): string | undefined {
   for (const report of reports) {
     if (report.type === 'accepted' && report.command_id === claim.run_command_id && report.attestation_hash) {
@@ -64,7 +60,7 @@ export function attestationOf(reports: Report[], claim: Claim): string | undefin
   return undefined;
 }
 
-/** Returns what the CVM says about itself in its heartbeats. The last report of each property counts. */
+/** The last heartbeat with each property counts. */
 export function reportedStateOf(reports: (Report | InvalidReport)[]): ReportedState {
   const state: ReportedState = {};
   for (const report of reports) {
@@ -76,8 +72,8 @@ export function reportedStateOf(reports: (Report | InvalidReport)[]): ReportedSt
 }
 
 /**
- * Returns the outcome that a report contains (docs/contract.md, section 6). Other reports, such as the `Running/Failed` of an agent
- * after a stop, return undefined.
+ * Returns the outcome in a report (docs/contract.md, section 6). Others, such as the `Running/Failed` of an agent after a stop,
+ * return undefined.
  */
 function outcomeOfReport(report: Report, claim: Claim): Ending | undefined {
   const way = wayOfReport(report, claim);

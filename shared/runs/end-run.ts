@@ -20,11 +20,9 @@ import { endingOf, waysToEnd, type WayToEnd } from './ways-to-end.ts';
 
 /**
  * Ends a run; every run ends here. One transaction changes the status, the lists and the statistics, records the last event and
- * frees the CVM. The run ends with the first outcome in its claim, or in this way if there is none. Safe to repeat: a run that has
- * ended does not change.
+ * frees the CVM. The first outcome in the claim counts before `way`. Safe to repeat.
  * @param detail see WayToEnd
- * @param now RFC 3339, UTC, milliseconds
- * @returns whether this call ended the run; false if it had ended before, or was deleted with its computation
+ * @returns whether this call ended the run
  */
 export async function endRun(
   table: Table,
@@ -59,7 +57,7 @@ export async function endRun(
   });
 }
 
-/** Ends a run with the outcome in its claim, or as failed by `endedBy`. Then completes the task of a stop that still waits. */
+/** Ends a run with the outcome in its claim, or as failed by `endedBy`. Completes the task of a stop that still waits. */
 export async function recordOutcome(
   table: Table,
   executions: Executions,
@@ -71,10 +69,7 @@ export async function recordOutcome(
   if (claim?.stop_token !== undefined) await completeTask(executions, claim.stop_token);
 }
 
-/**
- * Completes a stop, whether the CVM confirmed it or not. Completes the waiting tasks of the run's execution. If no task waits,
- * ends the run itself.
- */
+/** Completes a stop, whether the CVM confirmed it or not. If no task of the run waits, ends the run itself. */
 export async function completeStop(table: Table, executions: Executions, run: RunReference, now: string): Promise<void> {
   const way = waysToEnd.completeStop.unconfirmed;
   await withFreshReads(table, async (table) => {
@@ -90,15 +85,15 @@ export async function completeStop(table: Table, executions: Executions, run: Ru
 
 const input = v.object({ ...runReference.entries, action: v.picklist(['run', 'stop']) });
 
-/** The fields of EventBridge's `Step Functions Execution Status Change` that are read here. */
+/** The fields that are read of EventBridge's `Step Functions Execution Status Change`. */
 export const executionStatusChange = v.object({
   detail: v.object({ name: v.string(), status: v.string(), input: v.pipe(v.string(), v.parseJson(), input) }),
 });
-export type ExecutionStatusChange = v.InferOutput<typeof executionStatusChange>;
+type ExecutionStatusChange = v.InferOutput<typeof executionStatusChange>;
 
 /**
- * Handles an execution that ended without recording an outcome: it was aborted, timed out or failed. The end of an execution that
- * the run had before it was resumed changes nothing.
+ * Handles an execution that was aborted, timed out or failed. The end of one that the run had before it was resumed changes
+ * nothing.
  */
 export async function executionEnded(
   table: Table,

@@ -23,34 +23,32 @@ import { getItem, type Table } from '../table/table.ts';
 import { type Claim, readClaim } from './claim.ts';
 import { runOverErrorName } from './state-machine.ts';
 
-/** Access to the state machine's executions and their waiting tasks. */
+/** The state machine's executions and their waiting tasks. */
 export interface Executions {
   client: SFNClient;
   stateMachineArn: string;
-  /** Default: a new deadline of 5 seconds for each call. */
+  /** Default: 5 seconds for each call. */
   deadline?: DeadlineSource;
 }
 
 const createClient = () => new SFNClient({ requestHandler: clientLimits });
 
-/** Opens the stage's state machine. The client is created at the first call. */
 export function openExecutions(deadline: DeadlineSource): Executions {
   return { client: sharedClient(createClient), stateMachineArn: environment().STATE_MACHINE_ARN, deadline };
 }
 
-/** Ends a call to Step Functions that is still open at the deadline. */
 function untilDeadline({ deadline }: Executions): { abortSignal: AbortSignal } {
   return { abortSignal: (deadline?.() ?? new Deadline()).signal() };
 }
 
 export type ExecutionAction = 'run' | 'stop';
 
-/** @param resumed how often the run was resumed under another name: see resumeRun */
+/** @param resumed how often the run was resumed: see resumeRun */
 export function executionName(action: ExecutionAction, runId: string, resumed = 0): string {
   return resumed === 0 ? `${action}-${runId}` : `${action}-${runId}-${resumed}`;
 }
 
-/** Starts the execution of a run or of its stop. Its name contains the run's identifier, so this is safe to repeat. */
+/** Safe to repeat: the name contains the run's identifier. */
 export async function startExecution(
   executions: Executions,
   action: ExecutionAction,
@@ -71,7 +69,7 @@ export async function startExecution(
   }
 }
 
-/** Returns the status of the execution of a run or of its stop; undefined if it was never started. Eventually consistent. */
+/** Eventually consistent. Undefined if it was never started. */
 export async function executionStatus(
   executions: Executions,
   action: ExecutionAction,
@@ -89,23 +87,20 @@ export async function executionStatus(
   }
 }
 
-/** Completes a waiting task. @returns false if it no longer waits */
+/** @returns false if the task no longer waits */
 export function completeTask(executions: Executions, taskToken: string): Promise<boolean> {
   const command = new SendTaskSuccessCommand({ taskToken, output: '{}' });
   return sendIfWaiting(() => executions.client.send(command, untilDeadline(executions)));
 }
 
-/** Fails a waiting task because its run is over. The state machine catches this and continues; nothing counts as an error. */
+/** Fails a task because its run is over. The state machine catches this, so nothing counts as an error. */
 export async function failTaskAsOver(executions: Executions, taskToken: string): Promise<void> {
   log('INFO', 'The run is over.');
   const command = new SendTaskFailureCommand({ taskToken, error: runOverErrorName });
   await sendIfWaiting(() => executions.client.send(command, untilDeadline(executions)));
 }
 
-/**
- * Sends the heartbeat of a waiting task. One that Step Functions throttles is left out: the next one comes long before the task counts
- * as silent, and what the CVM reported is recorded.
- */
+/** Leaves out a heartbeat that Step Functions throttles: the next one comes in time, and what the CVM reported is recorded. */
 export async function sendHeartbeat(executions: Executions, taskToken: string): Promise<void> {
   const command = new SendTaskHeartbeatCommand({ taskToken });
   try {
@@ -127,7 +122,7 @@ async function sendIfWaiting(send: () => Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * Completes all tasks that wait for the outcome of a run. Safe to repeat.
+ * Completes all tasks that wait for the run's outcome. Safe to repeat.
  * @returns whether the run's execution was waiting, so that it will record the outcome
  */
 export async function completeWaitingTasks(executions: Executions, claim: Claim): Promise<boolean> {
@@ -145,15 +140,12 @@ interface RunOfComputation {
   runId: string;
 }
 
-/**
- * Starts the execution that an earlier request to start a run left out, if the run is still running: the process may have died
- * after its transaction. Safe to repeat.
- */
+/** Starts the execution that an earlier request left out because its process died after the transaction. Safe to repeat. */
 export async function ensureRunExecution(table: Table, executions: Executions, run: RunOfComputation): Promise<void> {
   await ensureExecution(table, executions, run, 'run');
 }
 
-/** As ensureRunExecution, for the execution that delivers a stop, if the run is still stopping. */
+/** As ensureRunExecution, for the execution that delivers a stop. */
 export async function ensureStopExecution(table: Table, executions: Executions, run: RunOfComputation): Promise<void> {
   await ensureExecution(table, executions, run, 'stop');
 }
@@ -171,10 +163,7 @@ async function ensureExecution(
   await startExecutionByName(table, executions, kind, referenceTo(domain, row.run));
 }
 
-/**
- * Starts the execution of an active run or of its stop by the name that the sweep looks for, which a resumed run has in its claim.
- * Starts none if the run is over. Safe to repeat.
- */
+/** Starts the execution by the name that the sweep looks for, unless the run is over. Safe to repeat. */
 export async function startExecutionByName(
   table: Table,
   executions: Executions,

@@ -5,10 +5,7 @@ import { setAttributes, putItem, updateExisting } from '../table/writes.ts';
 import { getItem, getItems, type Item, type Table } from '../table/table.ts';
 import type { StoredPresence } from './presence.ts';
 
-/**
- * A gateway shows by one item that it lives. All CVMs whose presence names the gateway were last seen when it was renewed, so that
- * none of them needs a write of its own.
- */
+/** A gateway shows by one item that it lives. Its CVMs were last seen when it was renewed, so they need no write each. */
 const lease = v.object({
   renewed_at: v.string(),
   /** Whether the gateway is known to be gone. */
@@ -18,10 +15,10 @@ const lease = v.object({
 /** A gateway that has not renewed its lease for this long is gone. It renews three times as often. */
 export const leaseInMilliseconds = 30_000;
 
-/** How long a lease is stored after its gateway is gone. Until then, the gateway's CVMs show when they were last seen. */
+/** Until then, the CVMs of a gateway that is gone show when they were last seen. */
 const lifetimeInSeconds = 90 * 24 * 60 * 60;
 
-/** Renews the lease of a gateway, or ends it. Costs one write unit. @param now RFC 3339, UTC, milliseconds */
+/** Renews or ends the lease of a gateway. One write unit. */
 export async function renewLease(table: Table, gateway: string, now: string, { isOver = false } = {}): Promise<void> {
   await putItem(table, {
     ...gatewayKeys.lease(gateway),
@@ -31,14 +28,13 @@ export async function renewLease(table: Table, gateway: string, now: string, { i
   });
 }
 
-/** When DynamoDB may delete an item of a gateway that has shown itself now, in seconds since the Unix epoch. */
 function endOf(now: string): number {
   return Math.floor(Date.parse(now) / 1000) + lifetimeInSeconds;
 }
 
 const named = v.object({ gateway: v.string() });
 
-/** Gives a gateway its name. The gateway that had it before is gone, so its lease ends. @param now RFC 3339, UTC, milliseconds */
+/** Names a gateway. The one that had the name before is gone, so its lease ends. */
 export async function takeName(table: Table, gateway: string, name: string, now: string): Promise<void> {
   const key = gatewayKeys.name(name);
   const item = await getItem(table, key);
@@ -49,11 +45,7 @@ export async function takeName(table: Table, gateway: string, name: string, now:
   await putItem(table, { ...key, gateway, ttl: endOf(now) });
 }
 
-/**
- * Returns whether a gateway may still have its streams.
- * @param now RFC 3339, UTC, milliseconds
- * @param get reads the item of its lease. Default: alone
- */
+/** Whether a gateway may still have its streams. @param get reads its lease. Default: alone */
 export async function isAlive(
   table: Table,
   gateway: string,
@@ -64,10 +56,7 @@ export async function isAlive(
   return found !== undefined && !found.is_over && Date.parse(now) - Date.parse(found.renewed_at) <= leaseInMilliseconds;
 }
 
-/**
- * Returns the presences, seen last when their gateway renewed its lease. Takes a round trip if a gateway holds any of them, and a
- * read unit for each gateway.
- */
+/** Returns the presences, seen last when their gateway renewed its lease. A read unit a gateway. */
 export async function withGatewayLeases(table: Table, presences: StoredPresence[]): Promise<StoredPresence[]> {
   const gateways = [...new Set(presences.flatMap(({ held_by }) => held_by ?? []))];
   if (gateways.length === 0) return presences;

@@ -16,7 +16,7 @@ import { claimKey, parseClaim, parseClaimOf, type Claim } from './claim.ts';
 import { commandSchema, type Command, type KeptCommand } from './commands.ts';
 import { recordPresence } from './record-presence.ts';
 
-/** The run that holds a CVM, as endpoint 25 returns it. */
+/** As endpoint 25 returns it. */
 export const heldRunSchema = v.pipe(
   v.object({
     id: idOfRun,
@@ -34,33 +34,29 @@ export const heldRunSchema = v.pipe(
 );
 type HeldRun = v.InferOutput<typeof heldRunSchema>;
 
-/** What a CVM has to do. */
 export interface Work<C = KeptCommand> {
-  /** The commands that have not expired, oldest first. */
+  /** Those that have not expired, oldest first. */
   commands: C[];
-  /** The run that holds the CVM. */
   run: HeldRun | null;
 }
 
 const nothingToDo: Work = { commands: [], run: null };
 
-/** What was read, and what the claim showed at that moment. */
 interface Reading {
   work: Work;
   /** As in ClaimState. */
   issued: string[];
 }
 
-/** Reads the commands for a CVM and the run that holds it, as readCommands does. @param now RFC 3339, UTC, milliseconds */
+/** As readCommands. */
 export async function listCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Work> {
   const { work } = await readCommands(table, domain, cvmId, now);
   return work;
 }
 
 /**
- * Reads the commands for a CVM and the run that holds it, all as of one moment. Records that the CVM was heard. One round trip, or two
- * if a run holds the CVM or its presence has to be written.
- * @param now RFC 3339, UTC, milliseconds
+ * Reads the commands for a CVM and the run that holds it, as of one moment. Records that the CVM was heard. One round trip, or
+ * two if a run holds it or its presence must be written.
  */
 async function readCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Reading> {
   const cvm = { domain, cvm_id: cvmId };
@@ -75,7 +71,7 @@ async function readCommands(table: Table, domain: string, cvmId: string, now: st
   });
 }
 
-/** Opens the private keys of commands for their CVM. A call of KMS for a command that has one. */
+/** A call of KMS for a command that has a private key. */
 export async function openWork(kms: Kms, { commands, run }: Work): Promise<Work<Command>> {
   const open = async ({ agent_config, ...command }: KeptCommand): Promise<Command> =>
     agent_config
@@ -87,18 +83,13 @@ export async function openWork(kms: Kms, { commands, run }: Work): Promise<Work<
   return { commands: await Promise.all(commands.map(open)), run };
 }
 
-/** What one read of a CVM's claim shows. */
 interface ClaimState {
-  /** Whether a run holds the CVM. */
   isHeld: boolean;
-  /**
-   * The commands that the claim shows: of each its run and its type. The CVM may have answered them, or they may have expired: the
-   * claim does not say so.
-   */
+  /** The run and type of each command that the claim shows. It may be answered or expired by now. */
   issued: string[];
 }
 
-/** Reads the claim of a CVM, which shows whether there may be a command. Half a read unit; it may be late by a moment. */
+/** Shows whether there may be a command. Half a read unit; it may be late by a moment. */
 async function readClaimEventually(table: Table, domain: string, cvmId: string): Promise<ClaimState> {
   const claim = parseClaim(await getItemEventually(table, cvmKeys.claim(domain, cvmId)));
   return { isHeld: claim !== undefined, issued: issuedOf(claim) };
@@ -134,7 +125,7 @@ async function readWork(table: Table, claim: Claim, now: string): Promise<Work> 
   return { commands, run: heldRun(current, run.status) };
 }
 
-/** The commands that may exist. */
+/** Those that may exist. */
 function commandTypesOf({ offer_token, accepted_at, stop_token }: Claim): Command['type'][] {
   const types: Command['type'][] = [];
   if (offer_token !== undefined && accepted_at === undefined) types.push('run');
@@ -156,10 +147,7 @@ function heldRun(
   };
 }
 
-/**
- * Reads what a CVM has to do, and waits until there is a command. While it waits, it looks once a second at one item.
- * @param now of the request: RFC 3339, UTC, milliseconds
- */
+/** Reads what a CVM has to do, and waits until there is a command. Looks once a second at one item. */
 export async function watchCommands(
   table: Table,
   kms: Kms,

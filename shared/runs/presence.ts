@@ -4,11 +4,10 @@ import * as v from 'valibot';
 import { parseStored } from '../table/parse-stored.ts';
 import type { Item } from '../table/table.ts';
 
-/** Whether the agent of a CVM can take a run. A spent one must be restarted first. */
+/** Whether the agent of a CVM can take a run. */
 export const fits = ['ready', 'busy', 'spent', 'unknown'] as const;
 type Fit = (typeof fits)[number];
 
-/** The presence of a registered CVM, as its endpoints return it. */
 export const presenceSchema = v.pipe(
   v.object({
     state: v.pipe(
@@ -35,26 +34,26 @@ export const presenceSchema = v.pipe(
 );
 export type Presence = v.InferOutput<typeof presenceSchema>;
 
-/** What is stored of a CVM's presence, in the item of the registered CVM. */
+/** Stored in the item of the registered CVM. */
 const storedPresence = v.object({
   last_seen_at: v.optional(v.string()),
   agent_state: v.optional(v.string()),
   fit: v.optional(v.picklist(fits)),
   /** When `fit` was reported. */
   fit_at: v.optional(v.string()),
-  /** The gateway that has the stream of the CVM's agent. While its lease is renewed, the CVM is heard (gateway-lease.ts). */
+  /** The gateway that has the agent's stream. While it renews its lease, the CVM is heard. */
   held_by: v.optional(v.string()),
 });
 export type StoredPresence = v.InferOutput<typeof storedPresence>;
 
-/** Parses the presence in the item at `cvmKeys.cvm`. */
+/** @param item at `cvmKeys.cvm` */
 export function parsePresence(item: Item): StoredPresence {
   return parseStored(storedPresence, item, 'registered CVM');
 }
 
 const connectedForInMilliseconds = 60_000;
 
-/** A CVM that is heard every 30 seconds or more often is written at least every 60 seconds, so it never looks disconnected. */
+/** A CVM that is heard every 30 seconds is written at least every 60, so it never looks disconnected. */
 const writtenAfterInMilliseconds = 30_000;
 
 /** @param isHeld whether a run holds the CVM */
@@ -73,7 +72,7 @@ function millisecondsBetween(before: string, after: string): number {
   return Date.parse(after) - Date.parse(before);
 }
 
-/** Returns why no run can start on a registered CVM that no run holds. Undefined if one can. */
+/** Why no run can start on a registered CVM that no run holds. Undefined if one can. */
 export function whyNotReady(cvmId: string, stored: StoredPresence, now: string): string | undefined {
   const { state, last_seen_at, fit } = presenceOf(stored, { isHeld: false, now });
   if (state === 'disconnected') {
@@ -83,16 +82,15 @@ export function whyNotReady(cvmId: string, stored: StoredPresence, now: string):
   return fit === 'spent' ? `The CVM ${cvmId} is spent: restart its agent before the next run.` : undefined;
 }
 
-/** What a CVM says about itself. */
 export interface ReportedState {
   agent_state?: string | undefined;
   fit?: Fit | undefined;
 }
 
 /**
- * Returns what to store when a registered CVM sends something. Undefined if nothing has changed and the last write was less than
- * 30 seconds ago: at most two writes a minute. While the gateway `by` has the CVM's stream, undefined if nothing has changed.
- * A gateway's `busy` does not replace `spent`: it was on its way when the run ended. A restarted agent is `ready` first.
+ * Returns what to store when a registered CVM sends something. Undefined if nothing is new and the last write was less than 30
+ * seconds ago, or the gateway `by` has the CVM's stream. A gateway's `busy` does not replace `spent`: it was on its way when
+ * the run ended. A restarted agent is `ready` first.
  */
 export function presenceToStore(
   stored: StoredPresence,
@@ -114,9 +112,8 @@ export function presenceToStore(
 }
 
 /**
- * Returns whether the end of an accepted run leaves the agent spent. An agent takes one run, and must then be restarted. An agent
- * that reported `ready` after it took the run has been restarted since. False if the CVM has not reported `fit`, or reported
- * `unknown`.
+ * Whether the end of an accepted run leaves the agent spent. One that reported `ready` after it took the run has been restarted
+ * since. False if the CVM does not report `fit`.
  */
 export function isSpentBy({ fit, fit_at = '' }: StoredPresence, acceptedAt: string): boolean {
   return fit === 'busy' || (fit === 'ready' && fit_at <= acceptedAt);

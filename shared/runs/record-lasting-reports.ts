@@ -25,15 +25,15 @@ interface ReportsOfRun {
 interface Recorded {
   /** In the order of the reports. */
   outcomes: Omit<Outcome, 'run_status'>[];
-  /** The status of the run after the reports. null if it was deleted. */
+  /** After the reports. null if the run was deleted. */
   status: Run['status'] | null;
-  /** The current claim. Undefined if the run is over. */
+  /** Undefined if the run is over. */
   claim: Claim | undefined;
 }
 
 /**
- * Records reports of one run in one transaction. Those with a marker, which were recorded before, are duplicates. While the run is
- * active, answers to commands of other runs are invalid.
+ * Records reports of one run in one transaction. Those that have a marker are duplicates. While the run is active, answers to
+ * commands of other runs are invalid.
  * @throws StaleReadError if what they depend on has changed since it was read
  */
 export async function recordLastingReports(table: Table, { reference, reports, now }: ReportsOfRun): Promise<Recorded> {
@@ -68,7 +68,6 @@ export async function recordLastingReports(table: Table, { reference, reports, n
   return { outcomes, status: after.run?.status ?? null, claim: after.claim };
 }
 
-/** The run and its claim, which say how far it is. */
 function progressKeys(reference: RunReference): RowKey[] {
   const rowKey = runKey(reference.domain, reference.run_id);
   if (!rowKey) throw new Error('This service cannot have issued the identifier of a run that it has read.');
@@ -82,7 +81,7 @@ function parseProgress(
   return { run: findRun(runItem, reference.run_id), claim: parseClaimOf(reference, claimItem) };
 }
 
-/** Adds what the reports change of an active run. @returns the change of its claim, if there is one */
+/** Adds what the reports change of an active run. @returns the change of its claim */
 function takeIntoClaim(
   transaction: Transaction,
   reference: RunReference,
@@ -98,15 +97,12 @@ function takeIntoClaim(
 }
 
 const dayInSeconds = 24 * 3_600;
-/** Longer than a CVM or its gateway keeps a report to send it again. DynamoDB deletes the marker at some time after it. */
+/** Longer than a CVM or its gateway repeats a report. */
 const markerLifetimeInSeconds = 30 * dayInSeconds;
-/**
- * Longer than a run can last: Step Functions ends an execution after a year. A CVM may stay in a state for months, and a gateway that
- * starts then reports its event again.
- */
+/** Longer than a run can last. A CVM may stay in a state for months, and a gateway that starts then reports its event again. */
 const stateMarkerLifetimeInSeconds = 400 * dayInSeconds;
 
-/** Marks a report as recorded. Fails with StaleReadError if a report with this identifier was recorded since the last read. */
+/** Throws StaleReadError if a report with this identifier was recorded since the last read. */
 function marker(report: LastingReport, { computation_id, run_id }: RunReference, seen_at: string): Action {
   const lifetime = report.id.startsWith(stateEventIdPrefix) ? stateMarkerLifetimeInSeconds : markerLifetimeInSeconds;
   const ttl = Math.ceil(Date.parse(seen_at) / 1_000) + lifetime;
@@ -114,7 +110,7 @@ function marker(report: LastingReport, { computation_id, run_id }: RunReference,
   return { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() };
 }
 
-/** Emits the time until the CVM accepted, and the age of the oldest event by the reporter's clock. */
+/** The time until the CVM accepted, and the age of the oldest event by the reporter's clock. */
 function emitMetrics(reports: LastingReport[], claim: Claim | undefined, change: ClaimChange | undefined, now: string): void {
   if (claim && change?.set.accepted_at) emitMetric('TimeToAccept', Date.parse(now) - Date.parse(claim.claimed_at));
   const lags = reports.flatMap((report) =>
@@ -125,7 +121,7 @@ function emitMetrics(reports: LastingReport[], claim: Claim | undefined, change:
 
 const invalid = { outcome: 'invalid', detail: '/command_id: Expected the identifier of a command of this run.' } as const;
 
-/** Returns what becomes of each report. If several have the same identifier, only the first is recorded. */
+/** Of several with the same identifier, only the first is recorded. */
 function outcomesOf(
   reports: LastingReport[],
   { computation_id, run_id }: RunReference,

@@ -11,14 +11,13 @@ interface Heard {
   cvmId: string;
   /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** The gateway that heard it. Default: it called itself. */
+  /** The gateway that heard it. Default: the CVM called itself. */
   by?: string | undefined;
 }
 
 /**
- * Records that a CVM was heard. Writes nothing for a CVM that is not registered, and at most twice a minute for one that says
- * nothing new, or never if the gateway that heard it holds it.
- * @param item what was read at `cvmKeys.cvm`
+ * Records that a registered CVM was heard: at most twice a minute if it says nothing new, never if its gateway holds it.
+ * @param item at `cvmKeys.cvm`
  */
 export async function recordPresence(
   table: Table,
@@ -36,9 +35,9 @@ export async function recordPresence(
 }
 
 /**
- * Records that the agent of a registered CVM has taken a run, if it was last `ready` before it accepted the run. If it restarts and is
- * `ready` again, even at once, that is then new, and stored. So the end of the run does not leave it spent.
- * @param item what was read at `cvmKeys.cvm`
+ * Records that an agent that was `ready` has taken a run. If it restarts and is `ready` again, that is then new, so the end of
+ * the run does not leave it spent.
+ * @param item at `cvmKeys.cvm`
  */
 export async function recordTaken(
   table: Table,
@@ -51,16 +50,16 @@ export async function recordTaken(
   await updateIf(table, cvmKeys.cvm(domain, cvmId), setAttributes({ fit: 'busy', fit_at: now }), unchangedFit(stored));
 }
 
-/** Holds unless the end of a run, or another report, has changed the fitness since it was read. */
+/** Holds unless another report, or the end of a run, has changed the fitness since it was read. */
 function unchangedFit({ fit_at }: StoredPresence): WriteCondition {
   if (fit_at === undefined) return { ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(fit_at)' };
   return { ConditionExpression: 'fit_at = :read_fit_at', ExpressionAttributeValues: { ':read_fit_at': fit_at } };
 }
 
 /**
- * Records, in the transaction that ends a run, that the CVM's agent is spent, if so (see isSpentBy). Fails with StaleReadError
- * if the CVM has reported its fitness since it was read.
- * @param item what was read at `cvmKeys.cvm`
+ * Records, in the transaction that ends a run, whether the agent is spent (see isSpentBy). Throws StaleReadError if the CVM has
+ * reported its fitness since it was read.
+ * @param item at `cvmKeys.cvm`
  */
 export function recordSpent(
   transaction: Transaction,

@@ -5,8 +5,8 @@ import { recordLastingReports } from './record-lasting-reports.ts';
 import type { Report } from './report.ts';
 
 /**
- * Records in the journal of the CVM's active run that a stream was refused, once an hour. It does not count as a report of the CVM:
- * it keeps neither the CVM connected nor the run alive. Does nothing unless the CVM has accepted an active run.
+ * Records in the journal of the CVM's active run that a stream was refused. It keeps neither the CVM connected nor the run
+ * alive. Does nothing unless the CVM has accepted a run.
  */
 export async function recordRefusal(
   table: Table,
@@ -24,9 +24,9 @@ export async function recordRefusal(
 
 export interface Refusal {
   reason: string;
-  /** Whether the CVM's own agent is connected, so that a second one showed its certificate. Default false. */
+  /** Whether the CVM's own agent is connected, so this was a second one. Default false. */
   isConflict?: boolean;
-  /** The address that the stream came from. */
+  /** The address of the stream. */
   peer: string;
   /** RFC 3339, UTC, milliseconds. */
   now: string;
@@ -35,8 +35,7 @@ export interface Refusal {
 type Fields = 'type' | 'id' | 'event_type' | 'status' | 'details';
 
 /**
- * Returns the report that a stream of a CVM was refused. All refusals within an hour have the same identifier, so one of them is recorded: a machine
- * that is refused tries again every few seconds, for as long as it exists.
+ * All refusals within an hour have one identifier, so one is recorded: a machine that is refused tries again every few seconds.
  */
 function refusalEvent({ reason, isConflict = false, peer, now }: Refusal): Pick<Extract<Report, { type: 'event' }>, Fields> {
   return {

@@ -10,7 +10,7 @@ import { recordLastingReports } from './record-lasting-reports.ts';
 import { recordPresence, recordTaken } from './record-presence.ts';
 import { type InvalidReport, type LastingReport, type Report, summaryOf, type Outcome, type ReportSummary } from './report.ts';
 
-/** Each report takes up to two actions, a marker and an event. Their sum stays below the 100 actions of a transaction. */
+/** Each report takes up to two of the 100 actions of a transaction. */
 const reportsPerTransaction = 40;
 
 interface Batch {
@@ -24,10 +24,9 @@ interface Batch {
 }
 
 /**
- * Records a batch of reports of a CVM. Events go into the journal, acceptance and outcome into the claim, in one transaction for
- * up to 40 reports of a run. Then notifies the waiting execution. A repeated report changes nothing, but notifies the execution
- * again. Events that arrive after the end of a run are still recorded. Invalid reports, and those on a run that is not on this
- * CVM, have no effect on the others. Heartbeats are not stored.
+ * Records a batch of reports: events in the journal, acceptance and outcome in the claim, up to 40 reports of a run in a
+ * transaction. Then notifies the execution. A repeated report changes nothing but notifies again. Events after the end of a run
+ * are recorded too. Invalid reports and those on other CVMs' runs do not affect the others.
  */
 export async function recordReports(table: Table, executions: Executions, batch: Batch): Promise<ReportSummary> {
   const { domain, cvmId, reports, now, by } = batch;
@@ -47,7 +46,7 @@ function isHeartbeatOfRun(report: Report | InvalidReport): boolean {
 }
 
 interface BatchItems {
-  /** The runs that the batch names, also in invalid reports, and that are on this CVM. In the order of the reports. */
+  /** The runs on this CVM that the batch names, also in invalid reports, in the order of the reports. */
   runs: Run[];
   /** Only if the batch has heartbeats of runs. */
   claimItem: Item | undefined;
@@ -70,9 +69,9 @@ async function readItemsOfBatch(table: Table, { domain, cvmId, reports }: Batch)
 }
 
 interface Recorded {
-  /** The outcomes of the reports that name runs, by their places in the batch. */
+  /** By the reports' places in the batch. */
   outcomes: Map<number, Outcome>;
-  /** When the CVM accepted the active run that reports other than heartbeats name. */
+  /** When the CVM accepted the active run of these reports. */
   acceptedAt: string | undefined;
 }
 
@@ -110,7 +109,7 @@ async function recordForRuns(
   return { outcomes, acceptedAt };
 }
 
-/** Returns the reports of a run that are recorded, and the places of its heartbeats and of the invalid reports that name it. */
+/** Divides the reports of a run. `place` is that in the batch. */
 function reportsOf(run: Run, reports: (Report | InvalidReport)[]) {
   const lasting: { place: number; report: LastingReport }[] = [];
   const heartbeats: number[] = [];

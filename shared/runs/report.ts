@@ -8,7 +8,6 @@ import { fits } from './presence.ts';
 
 export const reportsPerBatch = 50;
 
-/** The longest identifier of a report, in characters. */
 const longestId = 128;
 const id = text(1, longestId);
 const runId = comparedId();
@@ -22,7 +21,6 @@ const base = {
   run_id: v.pipe(runId, v.description('The run that the report is about.')),
 };
 const commandId = v.pipe(comparedId(), v.description('The command that this report answers.'));
-/** The longest reason, in characters. */
 export const longestReason = 1_000;
 const sentence = text(0, longestReason);
 const reason = v.optional(v.pipe(sentence, v.description('The reason. Up to 1,000 characters.')), '');
@@ -33,10 +31,7 @@ const agentsEvent = v.pipe(
   v.check((type) => !isOwnEvent(type), "Expected an event of the agent. This name is reserved for the service's own events."),
 );
 
-/**
- * The prefix of the identifiers of reports on events that occur once in a run, such as a state of the agent. The service remembers
- * these identifiers for longer than a run can last.
- */
+/** Prefix of the identifiers of events that occur once in a run. They are remembered for longer than a run can last. */
 export const stateEventIdPrefix = 'state:';
 
 /*#__NO_SIDE_EFFECTS__*/
@@ -49,7 +44,6 @@ function kind<const Type extends string, const Entries extends v.ObjectEntries>(
   return v.pipe(v.strictObject({ ...named, ...entries }), v.description(description));
 }
 
-/** A report of a CVM, or of the gateway that reports for it. */
 export const reportSchema = v.pipe(
   v.variant(
     'type',
@@ -126,21 +120,19 @@ export const reportSchema = v.pipe(
 );
 export type Report = v.InferOutput<typeof reportSchema>;
 
-/** A report that is recorded once. Heartbeats are not. */
+/** Recorded once, unlike heartbeats. */
 export type LastingReport = Exclude<Report, { type: 'heartbeat' }>;
 
-/** An invalid report of a batch. The other reports of the batch are still processed. */
+/** The other reports of the batch are still processed. */
 export interface InvalidReport {
   type: 'invalid';
   /** Cut to 128 characters. */
   id: string | null;
-  /** As given. Absent if the report has none, or one that is no text. */
+  /** Absent if the report has none, or one that is no text. */
   run_id?: string;
-  /** What was expected where. */
   detail: string;
 }
 
-/** @param given an entry of a batch that does not fit the schema */
 export function invalidReport(given: unknown, detail: string): InvalidReport {
   const { id, run_id } = (typeof given === 'object' && given !== null ? given : {}) as { id?: unknown; run_id?: unknown };
   return {
@@ -180,7 +172,6 @@ const reportResult = v.pipe(
 );
 type ReportResult = v.InferOutput<typeof reportResult>;
 
-/** The answer of endpoint 26. */
 export const reportSummarySchema = v.pipe(
   v.object({
     accepted: v.pipe(
@@ -206,7 +197,7 @@ export const reportSummarySchema = v.pipe(
 );
 export type ReportSummary = v.InferOutput<typeof reportSummarySchema>;
 
-/** The result of a report on a run of the CVM. Of a report that does not fit the schema, only the status of the run counts. */
+/** Of an invalid report, only the status of the run counts. */
 export type Outcome = Omit<ReportResult, 'id'>;
 
 /** @param outcomes those of reports on runs of the CVM, by their places in the batch */

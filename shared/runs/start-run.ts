@@ -40,17 +40,15 @@ interface RunRequest extends AnsweredRequest {
   by: string;
   /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** Called with the computation before anything about it is revealed. Throws to refuse the request. */
+  /** Called before anything about the computation is revealed. Throws to refuse the request. */
   permit: (computation: StoredComputation) => Permitted;
 }
 
 /**
- * Starts a run. One transaction writes the run, the claim of the CVM, the snapshot, the status and the `started` event. Then the
- * execution starts. If the process dies in between, the sweep ends the run, because its claim has no execution, unless a repeat
- * of the request completes the start before.
- * @throws ServiceError `not_found`; `conflict` if the computation or the CVM has an active run, or if a registered CVM is
- * disconnected or spent; `incomplete` with what is missing, approvals included; `unavailable`, also while an asset is about to be
- * deleted
+ * Starts a run. One transaction writes the run, the claim of the CVM, the snapshot, the status and the `started` event. Then
+ * the execution starts. If the process dies in between, a repeat of the request starts it, or the sweep ends the run.
+ * @throws ServiceError `not_found`; `conflict` if the computation or the CVM has an active run, or the CVM is disconnected or
+ * spent; `incomplete` with what is missing; `unavailable`, also while an asset is about to be deleted
  */
 export async function startRun(table: Table, executions: Executions, request: RunRequest): Promise<Committed<Started>> {
   const started = await withFreshReads(table, (table) => claimCvm(table, request));
@@ -66,7 +64,7 @@ export async function startRun(table: Table, executions: Executions, request: Ru
   return started;
 }
 
-/** Ends a run whose execution was not started. A failure is only logged: the caller gets the error of the start. */
+/** A failure is only logged: the caller gets the error of the start. */
 async function endUnstarted(table: Table, reference: RunReference, now: string): Promise<void> {
   const deadline = deadlineOf(table).next();
   try {
@@ -133,8 +131,8 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Committed<St
 }
 
 /**
- * Refuses to start while an asset of the computation is about to be deleted. Starting without the asset would be wrong too, because
- * the deletion may still be refused. The first step of the run finds what is deleted later (offerRun).
+ * Refuses to start while an asset is about to be deleted, because that may still be refused. offerRun finds what is deleted
+ * later.
  * @throws StaleReadError
  */
 function refuseIfMarkedForDeletion(inputs: Inputs, now: string): void {
@@ -142,8 +140,8 @@ function refuseIfMarkedForDeletion(inputs: Inputs, now: string): void {
 }
 
 /**
- * Reads who holds a CVM, and its presence if it is registered. Settled, because the end of a run frees the CVM and marks it as spent in
- * one transaction. One round trip, or two if a gateway holds it.
+ * Settled, because the end of a run frees the CVM and marks it as spent in one transaction. One round trip, or two if a gateway
+ * holds it.
  */
 async function readPresenceAndClaim(
   table: Table,
@@ -154,7 +152,7 @@ async function readPresenceAndClaim(
   return { presence, claim: parseClaim(claimItem) };
 }
 
-/** Returns the time by which approvals must not have expired: the present, or that of the `started` event if that is later. */
+/** The time by which approvals must not have expired: now, or that of the `started` event if later. */
 function timeOfStart(table: Table, now: string, { head }: ComputationToChange): string {
   const present = new Date(Date.parse(now) + deadlineOf(table).elapsed).toISOString();
   return present > head.last_at ? present : head.last_at;

@@ -1,25 +1,22 @@
 import * as v from 'valibot';
 import { runReference } from '../computations/run.ts';
 
-/** The error with which a step fails its task if its run is over. The state machine catches it by this name. */
+/** A step fails its task with this error if its run is over. The state machine catches it. */
 export const runOverErrorName = 'RunIsOver';
 
 /** The functions in functions/lifecycle/ that the state machine calls. */
 export const lifecycleSteps = ['offer-run', 'await-cvm', 'deliver-stop', 'complete-stop', 'record-outcome'] as const;
 export type LifecycleStep = (typeof lifecycleSteps)[number];
 
-/** What ended a wait if the CVM did not. */
 const endings = ['not_accepted', 'silence', 'run_timeout', 'failure'] as const;
 export type EndedBy = (typeof endings)[number];
 
-/** Input of the step that records the outcome. */
 export const endingRun = v.object({ ...runReference.entries, ended_by: v.optional(v.picklist(endings)) });
 
-/** Input of a step that waits for the CVM. */
 export const waitingStep = v.object({ run: runReference, task_token: v.string() });
 export type WaitingStep = v.InferOutput<typeof waitingStep>;
 
-/** Time limits of a run, configured for each stage. */
+/** Configured for each stage. */
 export interface RunTimes {
   /** Until the CVM accepts the run. */
   acceptInSeconds: number;
@@ -31,7 +28,7 @@ export interface RunTimes {
   stopInSeconds: number;
 }
 
-/** Retries all errors, such as a busy table or a function that timed out. The end of a wait is no failure and not retried. */
+/** Retries all failures. The end of a wait is none. */
 const retry = [
   { ErrorEquals: [runOverErrorName, 'States.HeartbeatTimeout', 'States.Timeout'], MaxAttempts: 0 },
   {
@@ -44,7 +41,7 @@ const retry = [
   },
 ];
 
-/** Retries for about 20 minutes, because the outcome must be recorded. After that the sweep ends the run. */
+/** About 20 minutes, because the outcome must be recorded. Then the sweep ends the run. */
 const retryForLong = [{ ErrorEquals: ['States.ALL'], IntervalSeconds: 1, BackoffRate: 2, MaxAttempts: 25, MaxDelaySeconds: 60 }];
 
 function waitForCvm(functionName: string) {
@@ -76,9 +73,8 @@ function caught(errors: string[], next: string) {
 }
 
 /**
- * The state machine of a run and of its stop, in JSONPath, for Step Functions and for the interpreter of the one-machine stack.
- * It waits only by task token, so a long run adds no history.
- * Input: `{action: 'run' | 'stop', domain, computation_id, run_id, cvm_id}`.
+ * The state machine of a run and of its stop, in JSONPath, for Step Functions and for the interpreter of one machine. It waits
+ * by task token, so a long run adds no history. Input: a run reference and `action`.
  */
 export function stateMachineDefinition(functionName: (step: LifecycleStep) => string, times: RunTimes) {
   return {

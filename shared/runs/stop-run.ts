@@ -21,14 +21,13 @@ interface StopRequest extends AnsweredRequest {
   by: string;
   /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** Called with the computation's parties before anything about it is revealed. Throws to refuse the request. */
+  /** Called before anything about the computation is revealed. Throws to refuse the request. */
   permit: (parties: Relations) => Permitted;
 }
 
 /**
- * Stops the active run of a computation. One transaction writes the status and the `stop_requested` event. Then the execution
- * starts that delivers the stop. A repeated call while the run stops returns the same result, and starts the execution if a
- * crash prevented that.
+ * Stops the active run: writes the status and the `stop_requested` event in one transaction, then starts the execution that
+ * delivers the stop. A repeated call starts it if a crash prevented that.
  * @throws ServiceError `not_found`; `conflict` if no run is active
  */
 export async function stopRun(table: Table, executions: Executions, request: StopRequest): Promise<Committed<Stopping>> {
@@ -55,8 +54,8 @@ async function requestStop(
 }
 
 /**
- * Permits those who may stop any run of the computation, else the creators of the assets that the latest run uses, who are read
- * only then. An asset may have been unlinked or changed since the run started.
+ * Permits those who may stop any run of the computation, else the creators of the assets that the run was started with. They
+ * are read only then.
  */
 async function permitStop(table: Table, { owner, run }: StoredComputation, permit: StopRequest['permit']): Promise<Permitted> {
   try {

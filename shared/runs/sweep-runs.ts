@@ -13,13 +13,13 @@ import { completeStop, endRun } from './end-run.ts';
 import { completeWaitingTasks, executionStatus, startExecution, type Executions } from './executions.ts';
 import { waysToEnd } from './ways-to-end.ts';
 
-/** AWS allows 250 calls of DescribeExecution at once, and refills 10 a second in most regions: 600 a minute. */
+/** AWS allows 250 calls of DescribeExecution at once, and refills 10 a second in most regions. */
 const callsPerSweep = 200;
 
-/** A claim takes one, or two if its run is being stopped. */
+/** Two if its run is being stopped. */
 const mostCallsPerClaim = 2;
 
-/** The share of the calls for suspects. The rest is for the other claims, so that neither group delays the other. */
+/** The rest is for the other claims, so that neither group delays the other. */
 const shareForSuspects = 0.75;
 
 const claimsPerRead = 100;
@@ -27,18 +27,17 @@ const claimsPerRead = 100;
 interface SweepLimits {
   /** Skips younger claims, whose execution may be starting. */
   graceInSeconds: number;
-  /** The calls of DescribeExecution. Default 200. */
+  /** Of DescribeExecution. Default 200. */
   mostCalls?: number | undefined;
-  /** Whether to resume runs without an execution, instead of ending them. Default false. */
+  /** Whether to resume runs without an execution, as after a restart or restore. Default: ends them. */
   resumes?: boolean | undefined;
 }
 
 /**
- * Ends runs without an execution: a crash prevented its start, somebody aborted it, or it was lost with the machine. Starts the
- * execution of a stop if it was never started, and passes an outcome on if the execution still waits for it. Looks first at suspects:
- * claims without a task token, whose execution may never have started, and claims with an outcome, whose run should have ended. Then
- * looks at the others in turn, and at further suspects with the calls that are left. The next sweep continues where this one stopped.
- * After a restart or a restore, runs are resumed instead.
+ * Ends runs without an execution: a crash prevented its start, somebody aborted it, or it was lost. Starts a stop that was
+ * never started, and passes on an outcome for which the execution still waits. Looks first at suspects: claims without a task
+ * token, and claims with an outcome. Then at the others in turn, and at further suspects with the calls that are left. The next
+ * sweep continues there.
  * @returns the number of runs that were ended
  * @throws AggregateError with all failures, after every claim was processed
  */
@@ -99,7 +98,7 @@ function isSuspect({ offer_token, run_token, outcome }: Claim): boolean {
   return (offer_token === undefined && run_token === undefined) || outcome !== undefined;
 }
 
-/** Reads the rows of the claims' runs, in the same order. */
+/** In the order of the claims. */
 async function readRuns(table: Table, claims: Claim[]): Promise<(Item | undefined)[]> {
   const keys = claims.map(({ domain, run_id }) => runKey(domain, run_id));
   const items = await getItems(
@@ -118,7 +117,7 @@ interface Looked {
   statusOf: StatusOf;
 }
 
-/** Returns whether this call ended the run. */
+/** @returns whether this call ended the run */
 async function endIfOrphaned(
   table: Table,
   executions: Executions,
@@ -146,10 +145,9 @@ async function endIfOrphaned(
 }
 
 /**
- * Lets an active run go on whose execution is gone, because the machine was restarted or the table was restored: starts an
- * execution from the claim. Its first step offers the run again, or passes on at once if the CVM has accepted it. The time limits
- * of the run start again. Safe to repeat.
- * @param status how the execution before ended; undefined if there was none. The name of an ended one stays taken.
+ * Continues an active run whose execution is gone. The first step of the new one offers the run again, or passes on if the CVM
+ * has accepted it. The time limits start again. Safe to repeat.
+ * @param status of the execution before; undefined if there was none. The name of an ended one stays taken.
  * @returns how often the run was resumed under another name
  */
 export async function resumeRun(
@@ -164,7 +162,7 @@ export async function resumeRun(
   return resumed;
 }
 
-/** Counts in the claim, so that the sweep finds the execution. A claim that was counted or freed since stays as it is. */
+/** Counts in the claim, so that the sweep finds the execution. */
 async function takeNextName(table: Table, { resumed: before = 0, ...run }: Claim): Promise<number> {
   return await withFreshReads(table, async (table) => {
     const claim = await readClaim(table, run);
@@ -179,8 +177,8 @@ async function takeNextName(table: Table, { resumed: before = 0, ...run }: Claim
 const cvm = v.optional(v.object({ domain: v.string(), cvm_id: v.string() }));
 const storedState = v.object({ suspect: cvm, other: cvm });
 
-/** The claims of each kind that the sweep before looked at last. */
-export interface SweepState {
+/** The claims of each kind that the last sweep looked at last. */
+interface SweepState {
   suspect?: CvmOfClaim | undefined;
   other?: CvmOfClaim | undefined;
 }
@@ -202,7 +200,7 @@ function cvmOf({ domain, cvm_id }: CvmOfClaim): CvmOfClaim {
   return { domain, cvm_id };
 }
 
-/** Orders claims by their CVM, beginning after the one that was looked at last. */
+/** Orders claims by their CVM, beginning after the last one. */
 export function inTurn<T extends CvmOfClaim>(claims: T[], last: CvmOfClaim | undefined): T[] {
   const sorted = claims.toSorted(compareCvms);
   if (!last) return sorted;

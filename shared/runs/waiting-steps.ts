@@ -12,10 +12,8 @@ import type { WaitingStep } from './state-machine.ts';
 import { type Ending, endingOf, waysToEnd } from './ways-to-end.ts';
 
 /**
- * Offers the run to its CVM and stores the task token in the claim, so that the report with the acceptance can complete the
- * task. If the CVM accepted an earlier attempt of this step, completes the task at once. If there is nothing to offer, because
- * the claim has an outcome, the run was stopped first or an asset was deleted while the run started, fails the task with RunIsOver.
- * @param acceptInSeconds the time that the CVM has to accept
+ * Offers the run to its CVM and keeps the task token for the report that accepts it. Completes the task if the CVM accepted an
+ * earlier attempt. Fails it with RunIsOver if the claim has an outcome, the run was stopped or an asset was deleted.
  */
 export async function offerRun(
   table: Table,
@@ -54,8 +52,8 @@ export async function offerRun(
 }
 
 /**
- * Handles a run that was stopped before this offer. If it was never offered, the run is over. If an earlier attempt of this step
- * offered it and its response was lost, the CVM may already have it, so the task waits for the stop.
+ * Handles a run that was stopped before this offer. If an earlier attempt offered it and its response was lost, the CVM may
+ * have it, so the task waits for the stop. Otherwise the run is over.
  */
 async function withdrawOffer(table: Table, executions: Executions, claim: Claim, task_token: string): Promise<void> {
   if (claim.offer_token !== undefined) {
@@ -68,7 +66,6 @@ async function withdrawOffer(table: Table, executions: Executions, claim: Claim,
   await endBeforeOffer(table, executions, claim, { task_token, outcome });
 }
 
-/** Ends a run that its CVM was never offered. */
 async function endBeforeOffer(
   table: Table,
   executions: Executions,
@@ -81,17 +78,14 @@ async function endBeforeOffer(
   await failTaskAsOver(executions, task_token);
 }
 
-/** Waits for the CVM: the task token stays with the claim, so that the report with the outcome can complete the task. */
+/** The report with the outcome completes the task. */
 export async function awaitCvm(table: Table, executions: Executions, step: WaitingStep): Promise<void> {
   await storeTaskToken(table, executions, step, (transaction, claim) => {
     changeClaim(transaction, claim, { set: { run_token: step.task_token }, remove: ['offer_token'], unless: ['outcome'] });
   });
 }
 
-/**
- * Adds the stop command for the CVM, withdraws an offer that the CVM has not accepted yet, and waits for the CVM's answer.
- * @param stopInSeconds the time that the CVM has to confirm the stop
- */
+/** Adds the stop command and withdraws an offer that the CVM has not accepted. The CVM's answer completes the task. */
 export async function deliverStop(
   table: Table,
   executions: Executions,
@@ -107,8 +101,8 @@ export async function deliverStop(
 }
 
 /**
- * Stores the task token of a waiting step in the claim, in the transaction to which `add` adds the change. If the claim already
- * has an outcome, completes the task at once. If the run is over, fails the task with RunIsOver.
+ * Stores a task token in the claim with the change of `add`. Completes the task if the claim has an outcome, and fails it with
+ * RunIsOver if the run is over.
  * @param add must change the claim only while it has no outcome
  */
 async function storeTaskToken(

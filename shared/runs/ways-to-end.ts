@@ -3,7 +3,6 @@ import * as v from 'valibot';
 import type { Run } from '../computations/run.ts';
 import type { EndedBy } from './state-machine.ts';
 
-/** How a run ended, with a reason that users read. */
 export const ending = v.object({
   status: v.picklist(finalStatuses),
   reason: v.string(),
@@ -12,7 +11,6 @@ export const ending = v.object({
 });
 export type Ending = v.InferOutput<typeof ending>;
 
-/** A way in which a run may end. */
 export interface WayToEnd {
   /** The status before, and the one after. Without `running`: only a requested stop leads here. */
   statuses: { running?: Ending['status']; stopping: Ending['status'] };
@@ -31,14 +29,14 @@ const failedUnlessStopping = { running: 'failed', stopping: 'cancelled' } as con
 const orOwn = (reason: string) => (own: string) => own || reason;
 const withOwn = (reason: string) => (own: string) => (own ? `${reason}: ${own}` : `${reason}.`);
 
-/** The execution was aborted, timed out or failed. The detail is its status. */
+/** The detail is the status of the execution. */
 const executionEnded = {
   statuses: failedUnlessStopping,
   reason: (status) => `The execution of the run ended as ${status}.`,
 } satisfies WayToEnd;
 
 /**
- * Every way in which a run may end: the function that finds it, what happened, and the status of the run before and after.
+ * Every way in which a run may end: the function that finds it, the event, and the status of the run before and after.
  * Functions that end a run, or keep its outcome in the claim, take the way from here.
  */
 export const waysToEnd = {
@@ -88,7 +86,7 @@ export const waysToEnd = {
 /** The events of an agent, as `type/status`, that end its run. */
 export const endingEvents = ['ConsumingResults/Ready', 'Complete/Completed', 'Failed/Failed', 'Stopped/Stopped'] as const;
 
-/** Returns how a run of this status ends. A run that a user stopped ends as cancelled also if it fails. Its reason names the failure. */
+/** Returns how a run of this status ends. A stopped run ends as cancelled also if it fails. Its reason names the failure. */
 export function endingOf({ statuses, reason, is_confirmed }: WayToEnd, status: Run['status'], detail = ''): Ending {
   const after = status === 'running' ? (statuses.running ?? statuses.stopping) : statuses.stopping;
   const text = reason(detail);

@@ -1,4 +1,5 @@
 import { ConfiguredRetryStrategy } from '@smithy/core/retry';
+import { growingPause } from './deadline.ts';
 
 const clients = new Map<() => unknown, unknown>();
 
@@ -29,7 +30,7 @@ export const clientLimits = {
 const maxAttempts = 6;
 
 /** Milliseconds before attempt 2, 3, ... of a call. The SDK's default of seconds would use up the deadline. */
-const pauseBefore = (attempt: number) => Math.random() * Math.min(1_000, 25 * 2 ** attempt);
+const pauseBefore = (attempt: number) => Math.random() * growingPause(attempt, { first: 50, longest: 1_000 });
 
 /** Returns the options of the clients of the table and of storage. The caller's deadline ends their attempts. */
 export function clientOptions() {

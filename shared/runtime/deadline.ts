@@ -11,8 +11,12 @@ export const maxTimeInMilliseconds = 5_000;
  */
 export const maxRetryTimeInMilliseconds = 3_000;
 
-const firstPauseInMilliseconds = 15;
-const maxPauseInMilliseconds = 1_000;
+const pauses = { first: 30, longest: 1_000 };
+
+/** Returns the longest pause after so many failures in a row, from 1: it doubles with each, up to `longest`. In milliseconds. */
+export function growingPause(failures: number, { first, longest }: { first: number; longest: number }): number {
+  return Math.min(longest, first * 2 ** (failures - 1));
+}
 
 /** The time when retries stop. All retries of a request share one deadline. */
 export class Deadline {
@@ -53,8 +57,7 @@ export class Deadline {
    * @returns false, without waiting, if the time left is too short for another attempt
    */
   async tryToPause(attempt: number): Promise<boolean> {
-    const bound = Math.min(maxPauseInMilliseconds, firstPauseInMilliseconds * 2 ** attempt);
-    const pause = Math.random() * bound;
+    const pause = Math.random() * growingPause(attempt, pauses);
     if (pause >= this.retriesEndAt - steadyTimeOf(this.clock)) return false;
     await this.clock.wait(pause);
     return true;
@@ -68,6 +71,21 @@ export class Deadline {
   async pause(attempt: number, cause: unknown): Promise<void> {
     if (await this.tryToPause(attempt)) return;
     throw new ServiceError('unavailable', 'The service is busy. Try again in a moment.', {}, cause);
+  }
+
+  /**
+   * Repeats `attempt`, with pauses as of `pause`, while it throws errors that `mayPass`. Both get the number of the attempt, from 1.
+   * @throws ServiceError `unavailable` if the time left is too short for another attempt; errors that may not pass
+   */
+  async retry<T>(attempt: (count: number) => Promise<T>, mayPass: (error: unknown, count: number) => boolean): Promise<T> {
+    for (let count = 1; ; count++) {
+      try {
+        return await attempt(count);
+      } catch (error) {
+        if (!mayPass(error, count)) throw error;
+        await this.pause(count, error);
+      }
+    }
   }
 
   /**

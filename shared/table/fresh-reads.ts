@@ -16,14 +16,10 @@ export class StaleReadError extends Error {
 export async function withFreshReads<T>(table: Table, decide: (table: Table) => Promise<T>): Promise<T> {
   const deadline = deadlineOf(table);
   const shared = { ...table, deadline: () => deadline };
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await decide(shared);
-    } catch (error) {
-      if (!(error instanceof StaleReadError)) throw error;
-      await deadline.pause(attempt, error);
-    }
-  }
+  return await deadline.retry(
+    () => decide(shared),
+    (error) => error instanceof StaleReadError,
+  );
 }
 
 const transientReasons = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
@@ -53,14 +49,9 @@ export function isCancelledForNow(error: unknown): boolean {
 export async function readSettled(table: Table, keys: AnyKey[]): Promise<(Item | undefined)[]> {
   const deadline = deadlineOf(table);
   const TransactItems = keys.map(({ pk, sk }) => ({ Get: { TableName: table.name, Key: { pk, sk } } }));
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const command = new TransactGetCommand({ TransactItems });
-      const { Responses = [] } = await table.document.send(command, { abortSignal: deadline.signal() });
-      return keys.map((_key, index) => Responses[index]?.Item);
-    } catch (error) {
-      if (!isCancelledForNow(error)) throw error;
-      await deadline.pause(attempt, error);
-    }
-  }
+  return await deadline.retry(async () => {
+    const command = new TransactGetCommand({ TransactItems });
+    const { Responses = [] } = await table.document.send(command, { abortSignal: deadline.signal() });
+    return keys.map((_key, index) => Responses[index]?.Item);
+  }, isCancelledForNow);
 }

@@ -68,20 +68,33 @@ export async function getItems(table: Table, keys: AnyKey[]): Promise<(Item | un
   const distinct = [...new Map(keys.map((key) => [`${key.pk}\n${key.sk}`, key])).values()];
   for (let start = 0; start < distinct.length; start += keysPerBatch) batches.push(distinct.slice(start, start + keysPerBatch));
   await Promise.all(
-    batches.map(async (batch) => {
-      let unprocessed = batch;
-      for (let attempt = 0; unprocessed.length > 0; attempt++) {
-        if (attempt > 0) await deadline.pause(attempt, new Error('DynamoDB left items of a batch unprocessed.'));
+    batches.map((batch) =>
+      processAll(deadline, batch, async (unprocessed) => {
         const { Responses, UnprocessedKeys } = await table.document.send(
           new BatchGetCommand({ RequestItems: { [table.name]: { Keys: unprocessed, ConsistentRead: true } } }),
           until(deadline),
         );
         for (const item of Responses?.[table.name] ?? []) found.set(`${item['pk']}\n${item['sk']}`, item);
-        unprocessed = (UnprocessedKeys?.[table.name]?.Keys ?? []) as AnyKey[];
-      }
-    }),
+        return (UnprocessedKeys?.[table.name]?.Keys ?? []) as AnyKey[];
+      }),
+    ),
   );
   return keys.map((key) => found.get(`${key.pk}\n${key.sk}`));
+}
+
+class UnprocessedError extends Error {}
+
+/**
+ * Sends a batch, and again what DynamoDB leaves unprocessed, until the deadline.
+ * @param send returns what is left
+ */
+export async function processAll<T>(deadline: Deadline, batch: T[], send: (unprocessed: T[]) => Promise<T[]>): Promise<void> {
+  let unprocessed = batch;
+  const sendRest = async () => {
+    unprocessed = await send(unprocessed);
+    if (unprocessed.length > 0) throw new UnprocessedError('DynamoDB left items of a batch unprocessed.');
+  };
+  await deadline.retry(sendRest, (error) => error instanceof UnprocessedError);
 }
 
 export interface QueryOptions {

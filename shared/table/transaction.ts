@@ -64,18 +64,21 @@ export class Transaction {
     const TransactItems = this.actions.map((action) => withTableName(table.name, action));
     const deadline = deadlineOf(table);
     let token = randomUUID();
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const command = new TransactWriteCommand({ TransactItems, ClientRequestToken: token });
-        await table.document.send(command, { abortSignal: deadline.signal() });
-        break;
-      } catch (error) {
-        if (!isTransient(error)) throw failedCondition(error, this.actions) ?? error;
-        // A transaction in progress keeps its token, so that it is not written twice. A cancelled one was not written.
-        if (error instanceof TransactionCanceledException) token = randomUUID();
-        table.onConflictRetry?.();
-        await deadline.pause(attempt, error);
-      }
+    const write = () => {
+      const command = new TransactWriteCommand({ TransactItems, ClientRequestToken: token });
+      return table.document.send(command, { abortSignal: deadline.signal() });
+    };
+    const mayPass = (error: unknown) => {
+      if (!isTransient(error)) return false;
+      // A transaction in progress keeps its token, so that it is not written twice. A cancelled one was not written.
+      if (error instanceof TransactionCanceledException) token = randomUUID();
+      table.onConflictRetry?.();
+      return true;
+    };
+    try {
+      await deadline.retry(write, mayPass);
+    } catch (error) {
+      throw failedCondition(error, this.actions) ?? error;
     }
     for (const work of this.whenDone) await work(table);
   }

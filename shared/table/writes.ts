@@ -8,7 +8,7 @@ import {
   type UpdateCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
 import { type AnyKey, type Key, type List, listKeys } from './keys.ts';
-import { deadlineOf, type Item, type Table, until } from './table.ts';
+import { deadlineOf, type Item, processAll, type Table, until } from './table.ts';
 
 /** Writes an item and replaces an existing one. */
 export async function putItem(table: Table, item: Item & Key): Promise<void> {
@@ -46,13 +46,11 @@ type BatchWrite = { PutRequest: { Item: Item } } | { DeleteRequest: { Key: AnyKe
 async function writeBatches(table: Table, writes: BatchWrite[]): Promise<void> {
   for (let start = 0; start < writes.length; start += writesPerBatch) {
     const deadline = deadlineOf(table);
-    let unprocessed = writes.slice(start, start + writesPerBatch);
-    for (let attempt = 0; unprocessed.length > 0; attempt++) {
-      if (attempt > 0) await deadline.pause(attempt, new Error('DynamoDB left items of a batch unprocessed.'));
+    await processAll(deadline, writes.slice(start, start + writesPerBatch), async (unprocessed) => {
       const command = new BatchWriteCommand({ RequestItems: { [table.name]: unprocessed } });
       const { UnprocessedItems } = await table.document.send(command, until(deadline));
-      unprocessed = (UnprocessedItems?.[table.name] ?? []) as typeof unprocessed;
-    }
+      return (UnprocessedItems?.[table.name] ?? []) as typeof unprocessed;
+    });
   }
 }
 
@@ -137,14 +135,15 @@ async function attempt<Output>(
   send: (until: { abortSignal: AbortSignal }) => Promise<Output>,
 ): Promise<Attempt<Output>> {
   const deadline = deadlineOf(table);
-  for (let count = 1; ; count++) {
-    try {
-      return { isDone: true, output: await send(until(deadline)) };
-    } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) return { isDone: false, failure: error };
-      if (!(error instanceof TransactionConflictException)) throw error;
-      await deadline.pause(count, error);
-    }
+  try {
+    const output = await deadline.retry(
+      () => send(until(deadline)),
+      (error) => error instanceof TransactionConflictException,
+    );
+    return { isDone: true, output };
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return { isDone: false, failure: error };
+    throw error;
   }
 }
 

@@ -8,7 +8,7 @@ import { startGateway } from '../../gateway/start-gateway.ts';
 import { AgentStream } from '../../gateway/wire/agent-stream.ts';
 import { limitOpenings } from '../../gateway/wire/limits.ts';
 import { createAuthority, issueCvmCertificate } from '../../gateway/certificates/authority.ts';
-import { shortly, startGatewayStack, type EnrolledCvm, type GatewayStack } from '../support/gateway-stack.ts';
+import { startGatewayStack, type EnrolledCvm, type GatewayStack } from '../support/gateway-stack.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { AgentOptions, SimulatedAgent } from '../support/simulated-agent.ts';
 
@@ -31,19 +31,11 @@ async function refusalOf(cvm: EnrolledCvm, options: Partial<AgentOptions> = {}):
   return agent.errors[0] ?? {};
 }
 
-async function journal(computationId: string): Promise<string[]> {
-  return (await world.events(computationId)).map(shortly);
-}
-
-async function waitingForUploads(cvmId: string, options: Partial<AgentOptions> = {}) {
-  const cvm = await world.enrol(cvmId);
-  const agent = world.connect(cvm, options);
-  await world.untilReady(cvmId);
-  const run = await world.startRun(cvmId);
-  await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+async function waitingForUploads(cvmId: string) {
+  const started = await world.startRunOn(cvmId);
   // The service knows that the agent has the run. Before that, it records no refusal.
-  await expect.poll(() => journal(run.computationId)).toContain('ReceivingAlgorithm/InProgress');
-  return { cvm, agent, ...run };
+  await expect.poll(() => world.journal(started.computationId)).toContain('ReceivingAlgorithm/InProgress');
+  return started;
 }
 
 /** Takes a run to its end. */
@@ -97,7 +89,7 @@ describe('a stream', () => {
     const { cvm, agent, computationId } = await waitingForUploads('twice-1');
     const { streamsRefused, identityConflicts } = { ...world.gateway.gateway?.counts };
     expect(await refusalOf(cvm)).toMatchObject({ code: permissionDenied, details: expect.stringContaining('Another agent') });
-    await expect.poll(() => journal(computationId)).toContain('IdentityConflict/Warning');
+    await expect.poll(() => world.journal(computationId)).toContain('IdentityConflict/Warning');
     expect(world.gateway.gateway?.counts).toMatchObject({ streamsRefused });
     expect(world.gateway.gateway?.counts.identityConflicts).toBeGreaterThan(identityConflicts ?? 0);
     expect(agent.errors).toEqual([]);
@@ -108,7 +100,7 @@ describe('a stream', () => {
     const { cvm, agent, computationId } = await waitingForUploads('stolen-1');
     const { certificate } = await world.enrol('stolen-1');
     expect(await refusalOf(cvm)).toMatchObject({ code: permissionDenied });
-    await expect.poll(() => journal(computationId)).toContain('StreamRefused/Warning');
+    await expect.poll(() => world.journal(computationId)).toContain('StreamRefused/Warning');
     expect(certificate).not.toBe(cvm.certificate);
     agent.end();
   });
@@ -118,7 +110,7 @@ describe('a stream', () => {
     agent.hang();
     const again = world.connect(cvm);
     await world.untilRun(computationId, 'failed'); // the agent that answers has no run: it was restarted
-    await expect.poll(() => journal(computationId)).toContain('Failed/Failed (inferred)');
+    await expect.poll(() => world.journal(computationId)).toContain('Failed/Failed (inferred)');
     expect(again.errors).toEqual([]);
     agent.end();
   });
@@ -193,7 +185,7 @@ describe('what a CVM says', () => {
     stranger.event('Running', 'InProgress', computationId);
     await expect.poll(() => world.gateway.gateway?.counts.eventsRefused).toBeGreaterThanOrEqual(2);
     await complete(agent, computationId);
-    expect(await journal(computationId)).not.toContain('Failed/Failed');
+    expect(await world.journal(computationId)).not.toContain('Failed/Failed');
     stranger.end();
   });
 
@@ -206,7 +198,7 @@ describe('what a CVM says', () => {
     await expect.poll(() => world.gateway.gateway?.counts.eventsRefused).toBeGreaterThan(before);
     await complete(agent, computationId);
     expect([namesake.requests, agent.errors]).toEqual([[], []]);
-    expect(await journal(computationId)).not.toContain('Failed/Failed');
+    expect(await world.journal(computationId)).not.toContain('Failed/Failed');
     namesake.end();
   });
 

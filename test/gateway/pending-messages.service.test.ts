@@ -6,13 +6,14 @@ import { openService } from '../../gateway/session/service.ts';
 import { AgentProcess } from '../../gateway/session/agent-process.ts';
 import { Sessions } from '../../gateway/session/sessions.ts';
 import { PendingMessages } from '../../gateway/session/pending-messages.ts';
-import type { AgentEvent, AgentLog } from '../../gateway/wire/messages.ts';
+import type { AgentEvent } from '../../gateway/wire/messages.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { AgentRecord } from '../../shared/runs/agent-record.ts';
+import type { Report } from '../../shared/runs/report.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
 import { failReadsOf } from '../support/fail-calls.ts';
 import { testTimings } from '../support/gateway-in-process.ts';
-import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
+import { startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 
 let world: GatewayStack;
 beforeAll(async () => {
@@ -34,6 +35,19 @@ function gatewayParts(): GatewayParts {
   };
 }
 
+const agentProcessOf = (parts: GatewayParts) => new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined);
+
+/** Parts, and the reports that their service takes. */
+function reportingParts() {
+  const parts = gatewayParts();
+  const reported: Report[] = [];
+  parts.service.report = (_, reports) => {
+    reported.push(...reports);
+    return Promise.resolve([]);
+  };
+  return { parts, reported };
+}
+
 function eventOf(computation_id: string): AgentEvent {
   const event = { event_type: 'Running', status: 'InProgress', originator: 'agent', timestamp: null, details: Buffer.alloc(0) };
   return { ...event, computation_id };
@@ -46,7 +60,7 @@ describe('a record that is read while the process is given a run', () => {
     const given = { run_id: 'r', computation_id: 'c' };
     const answers = [before, Promise.resolve(given)];
     parts.service.agentRecord = () => answers.shift() ?? Promise.reject(new Error('Nothing more is read.'));
-    const agentProcess = new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined);
+    const agentProcess = agentProcessOf(parts);
     const read = agentProcess.readRecord();
     agentProcess.setRecord(given);
     resolve({});
@@ -57,31 +71,21 @@ describe('a record that is read while the process is given a run', () => {
 
 describe('the event with which runs begin', () => {
   it('belongs to the run of the record as it is then, also if a former run of the computation lacks that event', async () => {
-    const parts = gatewayParts();
-    const reported: unknown[] = [];
-    parts.service.report = (_, reports) => {
-      reported.push(...reports.map(({ run_id }) => run_id));
-      return Promise.resolve([]);
-    };
+    const { parts, reported } = reportingParts();
     parts.service.agentRecord = () => Promise.resolve({ run_id: 'second', computation_id: 'c' });
-    const agentProcess = new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined);
+    const agentProcess = agentProcessOf(parts);
     agentProcess.setRecord({ run_id: 'first', computation_id: 'c' });
     const pending = new PendingMessages(agentProcess, parts);
     pending.take({ event: { ...eventOf('c'), event_type: 'ReceivingAlgorithm' } });
     pending.take({ event: eventOf('c') });
-    await expect.poll(() => reported).toEqual(['second', 'second']);
+    await expect.poll(() => reported.map(({ run_id }) => run_id)).toEqual(['second', 'second']);
   });
 });
 
-/** Parts whose record is read at most twice a second, and the reports that the service gets. */
+/** The same, but a record is read at most twice a second. */
 function slowlyReadParts() {
-  const parts = gatewayParts();
+  const { parts, reported } = reportingParts();
   parts.timings.record = 500;
-  const reported: unknown[] = [];
-  parts.service.report = (_, reports) => {
-    reported.push(...reports);
-    return Promise.resolve([]);
-  };
   return { parts, reported };
 }
 
@@ -93,7 +97,7 @@ describe('an event that a CVM repeats without end', () => {
       readings++;
       return Promise.resolve({ run_id: 'r', computation_id: 'c' });
     };
-    const pending = new PendingMessages(new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined), parts);
+    const pending = new PendingMessages(agentProcessOf(parts), parts);
     for (let sent = 0; sent < 1_000; sent++) {
       pending.take({ event: eventOf('c') });
       await nextTurn();
@@ -108,7 +112,7 @@ describe('an event that a CVM repeats without end', () => {
   it('leaves room for one that decides the run, however many come at once', async () => {
     const { parts, reported } = slowlyReadParts();
     parts.service.agentRecord = () => Promise.resolve({ run_id: 'r', computation_id: 'c' });
-    const pending = new PendingMessages(new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined), parts);
+    const pending = new PendingMessages(agentProcessOf(parts), parts);
     for (let sent = 0; sent < 1_500; sent++) pending.take({ event: eventOf('c') });
     pending.take({ event: { ...eventOf('c'), event_type: 'Failed', status: 'Failed' } });
     await expect.poll(() => reported).toHaveLength(2);
@@ -124,7 +128,7 @@ describe('messages of a CVM whose record cannot be read', () => {
       readings.push(performance.now());
       return Promise.reject(new Error('The table is broken.'));
     };
-    const pending = new PendingMessages(new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined), parts);
+    const pending = new PendingMessages(agentProcessOf(parts), parts);
     for (let sent = 0; sent < 10; sent++) pending.take({ event: eventOf('c') });
     expect(readings).toHaveLength(1);
     await expect.poll(() => readings.length).toBeGreaterThan(1);
@@ -140,22 +144,12 @@ describe('messages of a CVM whose record cannot be read', () => {
   it.each(['DEBUG', 'WARN'])(
     'are left out where they are too many lines of %s, but never the end of the run and its cause',
     async (level) => {
-      const parts = gatewayParts();
-      const reported: Record<string, unknown>[] = [];
-      parts.service.report = (_, reports) => {
-        reported.push(...reports);
-        return Promise.resolve([]);
-      };
+      const { parts, reported } = reportingParts();
       let isBroken = true;
       parts.service.agentRecord = () =>
         isBroken ? Promise.reject(new Error('The table is broken.')) : Promise.resolve({ run_id: 'r', computation_id: 'c' });
-      const pending = new PendingMessages(new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined), parts);
-      const lineOf = (text: AgentLog['level'], message: string) => ({
-        level: text,
-        message,
-        computation_id: 'c',
-        timestamp: null,
-      });
+      const pending = new PendingMessages(agentProcessOf(parts), parts);
+      const lineOf = (text: string, message: string) => ({ level: text, message, computation_id: 'c', timestamp: null });
       pending.take({ event: eventOf('c') });
       for (let sent = 0; sent < 2_000; sent++) pending.take({ line: lineOf(level, 'working') });
       pending.take({ line: lineOf('WARN', 'failed to run computation: exit status 3') });
@@ -171,11 +165,7 @@ describe('messages of a CVM whose record cannot be read', () => {
   );
 
   it('keep the CVM in memory after its streams have ended, until they have found their run', async () => {
-    const agent = world.connect(await world.enrol('gone-1'), { hasForwarder: false });
-    await world.untilReady('gone-1');
-    const { computationId } = await world.startRun('gone-1');
-    await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
-
+    const { agent, computationId } = await world.startRunOn('gone-1', { hasForwarder: false });
     const reads = failReadsOf(cvmKeys.agent('d1', 'gone-1'));
     const sessions = new Sessions(gatewayParts(), undefined);
     sessions.of({ domain: 'd1', cvmId: 'gone-1' }).takeEvent(eventOf(computationId));
@@ -183,8 +173,7 @@ describe('messages of a CVM whose record cannot be read', () => {
     sessions.tick();
     expect(sessions.all).toHaveLength(1);
     reads.isBroken = false;
-    const events = async () => (await world.events(computationId)).map(shortly);
-    await expect.poll(events).toContain('Running/InProgress');
+    await expect.poll(() => world.journal(computationId)).toContain('Running/InProgress');
     const left = () => {
       sessions.tick();
       return sessions.all.length;

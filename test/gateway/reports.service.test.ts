@@ -21,18 +21,21 @@ const event = (id: string, details = ''): LastingReport => ({
   details,
 });
 
-/** An outbox of a run whose service takes reports after these failures. */
-function failingOutbox(failures: Error[]) {
+/** An outbox, what its service has taken, and how many reports were dropped. @param refuse throws if the service takes no report now */
+function anOutbox({
+  refuse = () => Promise.resolve(),
+  onTaken = () => undefined,
+}: { refuse?: (ids: string[]) => Promise<void>; onTaken?: () => void } = {}) {
   const sent: string[] = [];
   let dropped = 0;
   const outbox = new Outbox({
-    send: (reports) => {
-      const failure = failures.pop();
-      if (failure) return Promise.reject(failure);
-      sent.push(...reports.map(({ id }) => id));
-      return Promise.resolve([]);
+    send: async (reports) => {
+      const ids = reports.map(({ id }) => id);
+      await refuse(ids);
+      sent.push(...ids);
+      return [];
     },
-    onTaken: () => undefined,
+    onTaken,
     onDropped: () => dropped++,
     logFields: { run_id: 'run' },
     now: () => Date.now(),
@@ -41,33 +44,30 @@ function failingOutbox(failures: Error[]) {
   return { outbox, sent, dropped: () => dropped };
 }
 
-/** An outbox whose service takes nothing until it is told to. */
+/** One whose service takes reports after these failures. */
+const failingOutbox = (failures: Error[]) =>
+  anOutbox({
+    refuse: async () => {
+      const failure = failures.pop();
+      if (failure) throw failure;
+    },
+  });
+
+/** One whose service takes nothing until it is told to. */
 function heldOutbox() {
-  const sent: string[] = [];
   const opened = Promise.withResolvers<undefined>();
-  let dropped = 0;
   let failures = 0;
-  const outbox = new Outbox({
-    send: async (reports) => {
+  const held = anOutbox({
+    refuse: async () => {
       await opened.promise;
       if (failures-- > 0) throw new Error('The service is busy.');
-      sent.push(...reports.map(({ id }) => id));
-      return [];
     },
-    onTaken: () => undefined,
-    onDropped: () => dropped++,
-    now: () => Date.now(),
-    timings: { firstRetry: 1, longestRetry: 2 },
   });
-  return {
-    outbox,
-    sent,
-    dropped: () => dropped,
-    open: (failing = 0) => {
-      failures = failing;
-      opened.resolve(undefined);
-    },
+  const open = (failing = 0) => {
+    failures = failing;
+    opened.resolve(undefined);
   };
+  return { ...held, open };
 }
 
 afterEach(() => {
@@ -112,43 +112,26 @@ describe('the outbox', () => {
   });
 
   it('sends a report that comes in the moment in which it has become empty', async () => {
-    const sent: string[] = [];
-    const outbox: Outbox = new Outbox({
-      send: (reports) => {
-        sent.push(...reports.map(({ id }) => id));
-        return Promise.resolve([]);
-      },
+    const { outbox, sent }: ReturnType<typeof anOutbox> = anOutbox({
       onTaken: () => {
         if (sent.length === 1) queueMicrotask(() => outbox.add(event('second')));
       },
-      onDropped: () => undefined,
-      now: () => Date.now(),
-      timings: { firstRetry: 1, longestRetry: 2 },
     });
     outbox.add(event('first'));
     await vi.waitFor(() => expect(sent).toEqual(['first', 'second']), untilTestEnds);
   });
 
   it('leaves out the one report that the service can never take, after five attempts, and sends those behind it', async () => {
-    const sent: string[] = [];
     let attempts = 0;
-    let dropped = 0;
-    const outbox = new Outbox({
-      send: (reports) => {
-        const ids = reports.map(({ id }) => id);
-        if (ids.length === 1 && ids[0] === 'broken') attempts++;
-        if (ids.includes('broken')) return Promise.reject(Object.assign(new Error('Too long.'), { name: 'ValidationException' }));
-        sent.push(...ids);
-        return Promise.resolve([]);
+    const { outbox, sent, dropped } = anOutbox({
+      refuse: async (ids) => {
+        if (ids.join() === 'broken') attempts++;
+        if (ids.includes('broken')) throw Object.assign(new Error('Too long.'), { name: 'ValidationException' });
       },
-      onTaken: () => undefined,
-      onDropped: () => dropped++,
-      now: () => Date.now(),
-      timings: { firstRetry: 1, longestRetry: 2 },
     });
     for (const id of ['first', 'broken', 'second', 'third']) outbox.add(event(id));
     await vi.waitFor(() => expect(sent).toEqual(['first', 'second', 'third']), untilTestEnds);
-    expect([attempts, dropped]).toEqual([5, 1]);
+    expect([attempts, dropped()]).toEqual([5, 1]);
   });
 
   it('keeps every report while its credentials are refused or the service is busy', async () => {

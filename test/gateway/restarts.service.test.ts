@@ -5,7 +5,7 @@ import { seededRandom } from '../support/seeded-random.ts';
 import { amount, sampleSeed } from '../support/amounts.ts';
 import { failReadsOf } from '../support/fail-calls.ts';
 import { gatewayInProcess } from '../support/gateway-in-process.ts';
-import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
+import { startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 import type { SimulatedAgent } from '../support/simulated-agent.ts';
 
 let world: GatewayStack;
@@ -59,7 +59,7 @@ async function die({ number, random, forwarderAddress, kill }: Death): Promise<v
   }
   await killed;
   await world.untilRun(computationId, outcome);
-  const events = (await world.events(computationId)).map(shortly);
+  const events = await world.journal(computationId);
   expect(agent.requests.length, what).toBeLessThanOrEqual(2);
   const names = events.map((event) => event.replace(' (inferred)', ''));
   expect(names, what).toEqual([...new Set(names)]);
@@ -106,14 +106,9 @@ describe('a gateway that is killed at a random moment of a run', () => {
 
 describe('a gateway that takes over a run while the claim of its CVM cannot be read', () => {
   it('learns later that the agent accepted the run, also if the run has got a line of the log before', async () => {
-    const cvm = await world.enrol('taken-over-1');
-    const agent = world.connect(cvm, { hasForwarder: false });
-    await world.untilReady('taken-over-1');
-    const { computationId } = await world.startRun('taken-over-1');
-    await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+    const { cvm, agent, computationId } = await world.startRunOn('taken-over-1', { hasForwarder: false });
     // The service knows that the agent accepted the run. Else the next gateway would send it again.
-    const events = async () => (await world.events(computationId)).map(shortly).join();
-    await expect.poll(events).toContain('ReceivingAlgorithm/');
+    await expect.poll(async () => (await world.journal(computationId)).join()).toContain('ReceivingAlgorithm/');
 
     const reads = failReadsOf(cvmKeys.claim('d1', 'taken-over-1'));
     let lines = 0;

@@ -6,7 +6,7 @@ import { withRunLogs } from '../../local/cvms/run-logs.ts';
 import { failWritesOf } from '../support/fail-calls.ts';
 import { readyComputation } from '../support/ready-computation.ts';
 import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
-import { eventsWithoutDatasets, type SimulatedAgent } from '../support/simulated-agent.ts';
+import { eventsWithoutDatasets, type AgentOptions, type SimulatedAgent } from '../support/simulated-agent.ts';
 
 let world: GatewayStack;
 beforeAll(async () => {
@@ -34,13 +34,18 @@ const untilState = (agent: SimulatedAgent, state: string) => expect.poll(() => a
 
 /** Starts a run on a new CVM, up to the state in which the algorithm works. */
 async function atWork(cvmId: string) {
-  const cvm = await world.enrol(cvmId);
-  const agent = world.connect(cvm);
+  const started = await world.startRunOn(cvmId);
+  started.agent.upload();
+  return started;
+}
+
+/** Starts a run on an agent that answers that it has no server. */
+async function expectRejected(cvmId: string, options: Partial<AgentOptions>): Promise<void> {
+  world.connect(await world.enrol(cvmId), options);
   await world.untilReady(cvmId);
-  const run = await world.startRun(cvmId);
-  await untilState(agent, 'ReceivingAlgorithm');
-  agent.upload();
-  return { agent, cvm, ...run };
+  const { computationId } = await world.startRun(cvmId);
+  const { reason } = await world.untilRun(computationId, 'failed');
+  expect(reason).toBe('The CVM rejected the run: The agent cannot start the run: no server');
 }
 
 describe('a run of an agent at the gateway', () => {
@@ -61,35 +66,18 @@ describe('a run of an agent at the gateway', () => {
     expect(reason).toContain('failed to run computation: algorithm execution error: exit status 3');
   });
 
-  it.each([0, 3_000])('fails when the agent answers after %d ms that it cannot start', async (afterMilliseconds) => {
-    const id = `unable-${afterMilliseconds}`;
-    const error = 'asn1: structure error';
-    world.connect(await world.enrol(id), { cannotStart: { error, afterMilliseconds } });
-    await world.untilReady(id);
-    const { computationId } = await world.startRun(id);
-    const { reason } = await world.untilRun(computationId, 'failed');
-    expect(reason).toBe(`The CVM rejected the run: The agent cannot start the run: ${error}`);
-  });
-
-  it('fails when the agent answers late that it cannot start, and does not answer for its state', async () => {
-    const error = 'no server';
-    const cannotStart = { error, afterMilliseconds: 5_000 };
-    world.connect(await world.enrol('unable-mute'), { cannotStart, onState: (agent) => agent.hang() });
-    await world.untilReady('unable-mute');
-    const { computationId } = await world.startRun('unable-mute');
-    const { reason } = await world.untilRun(computationId, 'failed');
-    expect(reason).toBe(`The CVM rejected the run: The agent cannot start the run: ${error}`);
+  it.each<[number, string, Partial<AgentOptions>]>([
+    [0, '', {}],
+    [3_000, '', {}],
+    [5_000, ', and does not answer for its state', { onState: (agent) => agent.hang() }],
+  ])('fails when the agent answers after %d ms that it cannot start%s', async (afterMilliseconds, _silence, options) => {
+    await expectRejected(`unable-${afterMilliseconds}`, { cannotStart: { error: 'no server', afterMilliseconds }, ...options });
   });
 
   it('fails when the agent answers that it cannot start while its attestation cannot be kept', async () => {
     const writes = failWritesOf('"attestation#');
-    const error = 'no server';
-    world.connect(await world.enrol('unable-broken'), { cannotStart: { error, afterMilliseconds: 300 } });
-    await world.untilReady('unable-broken');
-    const { computationId } = await world.startRun('unable-broken');
-    const { reason } = await world.untilRun(computationId, 'failed');
+    await expectRejected('unable-broken', { cannotStart: { error: 'no server', afterMilliseconds: 300 } });
     expect(writes.failures).toBeGreaterThan(0);
-    expect(reason).toBe(`The CVM rejected the run: The agent cannot start the run: ${error}`);
   });
 
   it('is cancelled by a stop, and the failure that the agent reports after it is ignored', async () => {
@@ -105,11 +93,7 @@ describe('a run of an agent at the gateway', () => {
   });
 
   it('is cancelled by a stop while the agent waits for uploads', async () => {
-    const cvm = await world.enrol('stop-2');
-    const agent = world.connect(cvm);
-    await world.untilReady('stop-2');
-    const { computationId } = await world.startRun('stop-2');
-    await untilState(agent, 'ReceivingAlgorithm');
+    const { agent, computationId } = await world.startRunOn('stop-2');
     await world.stopRun(computationId);
     await world.untilRun(computationId, 'cancelled');
     expect(agent.stops).toBe(1);
@@ -164,20 +148,15 @@ describe('a run of an agent at the gateway', () => {
   });
 
   it('goes on when the agent attests itself only after it has the run and lost its connection', async () => {
-    const cvm = await world.enrol('late-1');
-    const agent = world.connect(cvm, { attestsAtOnce: false });
-    await world.untilReady('late-1');
-    const { computationId } = await world.startRun('late-1');
-    await untilState(agent, 'ReceivingAlgorithm');
+    const { agent, computationId } = await world.startRunOn('late-1', { attestsAtOnce: false });
     agent.upload();
     await expect.poll(() => eventsOfAgent(computationId)).toContain('Running/InProgress');
     agent.abandonStream();
     agent.sendAttestation();
-    const names = async () => (await world.events(computationId)).map(shortly);
-    await expect.poll(names).toContain('Attestation/Received');
+    await expect.poll(() => world.journal(computationId)).toContain('Attestation/Received');
     agent.finish();
     await world.untilRun(computationId, 'completed');
-    expect(await names()).not.toContain('Failed/Failed (inferred)');
+    expect(await world.journal(computationId)).not.toContain('Failed/Failed (inferred)');
   });
 
   it('is sent again when the agent dropped it, also if the agent attests itself only then', async () => {
@@ -188,8 +167,7 @@ describe('a run of an agent at the gateway', () => {
     agent.sendAttestation();
     await untilState(agent, 'ReceivingAlgorithm');
     expect(agent.requests).toHaveLength(2);
-    const names = async () => (await world.events(computationId)).map(shortly);
-    await expect.poll(names).toContain('Attestation/Received');
+    await expect.poll(() => world.journal(computationId)).toContain('Attestation/Received');
   });
 
   it('is refused on a spent CVM until its agent was restarted', async () => {
@@ -208,17 +186,13 @@ describe('a run of an agent at the gateway', () => {
   });
 
   it('is refused on a spent CVM also when its agent attests itself only then, on another stream', async () => {
-    const agent = world.connect(await world.enrol('spent-late-1'), { attestsAtOnce: false });
-    await world.untilReady('spent-late-1');
-    const { computationId } = await world.startRun('spent-late-1');
-    await untilState(agent, 'ReceivingAlgorithm');
+    const { agent, computationId } = await world.startRunOn('spent-late-1', { attestsAtOnce: false });
     agent.upload();
     agent.finish();
     await world.untilRun(computationId, 'completed');
     agent.abandonStream();
     agent.sendAttestation();
-    const names = async () => (await world.events(computationId)).map(shortly);
-    await expect.poll(names).toContain('Attestation/Received');
+    await expect.poll(() => world.journal(computationId)).toContain('Attestation/Received');
     const refused = await world.call('POST', `/d1/computations/${computationId}/run?cvm=spent-late-1`);
     expect(refused).toMatchObject({ status: 409, body: { reason: 'cvm_not_ready' } });
   });

@@ -4,7 +4,7 @@ import type { Gateway } from '../../gateway/start-gateway.ts';
 import { failWritesOf } from '../support/fail-calls.ts';
 import { gatewayInProcess } from '../support/gateway-in-process.ts';
 import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
-import { eventsWithoutDatasets, type SimulatedAgent } from '../support/simulated-agent.ts';
+import { eventsWithoutDatasets, type AgentOptions, type SimulatedAgent } from '../support/simulated-agent.ts';
 
 let world: GatewayStack;
 let other: Awaited<ReturnType<GatewayStack['another']>>;
@@ -16,20 +16,12 @@ afterAll(() => world.stop());
 
 const permissionDenied = 7;
 
-async function journal(computationId: string): Promise<string[]> {
-  return (await world.events(computationId)).map(shortly);
-}
-
-/** Starts a run on a new CVM whose agent is connected to the first gateway, up to the state in which its algorithm works. */
-async function atWork(cvmId: string) {
-  const cvm = await world.enrol(cvmId);
-  const agent = world.connect(cvm);
-  await world.untilReady(cvmId);
-  const run = await world.startRun(cvmId);
-  await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
-  agent.upload();
-  await expect.poll(() => journal(run.computationId)).toContain('Running/InProgress');
-  return { cvm, agent, ...run };
+/** Starts a run on a new CVM, by default at the first gateway, up to the state in which its algorithm works. */
+async function atWork(cvmId: string, options: Partial<AgentOptions> = {}) {
+  const started = await world.startRunOn(cvmId, options);
+  started.agent.upload();
+  await expect.poll(() => world.journal(started.computationId)).toContain('Running/InProgress');
+  return started;
 }
 
 const localAddress = ({ port }: Gateway) => `localhost:${port}`;
@@ -42,7 +34,7 @@ describe('a second agent of a CVM that connects to another gateway', () => {
     const second = world.connect({ ...cvm, address: other.address }, { hasForwarder: false, reconnectInMilliseconds: 60_000 });
     await expect.poll(() => codes(second)).toEqual([permissionDenied]);
     expect(second.errors[0]?.details).toContain('Another agent');
-    await expect.poll(() => journal(computationId)).toContain('IdentityConflict/Warning');
+    await expect.poll(() => world.journal(computationId)).toContain('IdentityConflict/Warning');
     agent.finish();
     await world.untilRun(computationId, 'completed');
     expect(agent.errors).toEqual([]);
@@ -51,13 +43,7 @@ describe('a second agent of a CVM that connects to another gateway', () => {
 
   it('is recorded in the journal of the active run, even by a gateway that knows only an earlier run', async () => {
     const near = await gatewayInProcess(world.authority);
-    const cvm = { ...(await world.enrol('moved-on-1')), address: localAddress(near) };
-    const agent = world.connect(cvm);
-    await world.untilReady('moved-on-1');
-    const former = await world.startRun('moved-on-1');
-    await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
-    agent.upload();
-    await expect.poll(() => journal(former.computationId)).toContain('Running/InProgress');
+    const { cvm, agent, ...former } = await atWork('moved-on-1', { address: localAddress(near) });
     agent.address = other.address;
     agent.loseConnection();
     await expect.poll(() => near.gauges().cvms).toBe(0);
@@ -69,13 +55,14 @@ describe('a second agent of a CVM that connects to another gateway', () => {
     await world.untilReady('moved-on-1');
     const { computationId, runId } = await world.startRun('moved-on-1');
     await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
-    await expect.poll(async () => (await journal(computationId)).join()).toContain('ReceivingAlgorithm/');
-    const stranger = world.connect(cvm, { hasForwarder: false, reconnectInMilliseconds: 60_000 });
+    await expect.poll(async () => (await world.journal(computationId)).join()).toContain('ReceivingAlgorithm/');
+    const address = localAddress(near);
+    const stranger = world.connect({ ...cvm, address }, { hasForwarder: false, reconnectInMilliseconds: 60_000 });
     await expect.poll(() => codes(stranger)).toEqual([permissionDenied]);
-    await expect.poll(() => journal(computationId)).toContain('IdentityConflict/Warning');
+    await expect.poll(() => world.journal(computationId)).toContain('IdentityConflict/Warning');
     const conflicts = (await world.events(computationId)).filter(({ event_type }) => event_type === 'IdentityConflict');
     expect(conflicts).toMatchObject([{ run_id: runId }]);
-    expect(await journal(former.computationId)).not.toContain('IdentityConflict/Warning');
+    expect(await world.journal(former.computationId)).not.toContain('IdentityConflict/Warning');
     agent.end();
     stranger.end();
     await near.stop();
@@ -86,7 +73,7 @@ describe('a second agent of a CVM that connects to another gateway', () => {
     agent.hang();
     const again = world.connect({ ...cvm, address: other.address });
     await world.untilRun(computationId, 'failed'); // the agent that answers has no run: it was restarted
-    await expect.poll(() => journal(computationId)).toContain('Failed/Failed (inferred)');
+    await expect.poll(() => world.journal(computationId)).toContain('Failed/Failed (inferred)');
     await expect.poll(() => codes(agent)).toContain(permissionDenied);
     expect(again.errors).toEqual([]);
     agent.end();
@@ -121,18 +108,14 @@ describe('a run on an agent whose gateway is killed', () => {
     agent.finish();
     await world.untilRun(computationId, 'completed');
     expect(agent.requests).toHaveLength(1);
-    expect(await journal(computationId)).toContain('ConsumingResults/Ready (inferred)');
+    expect(await world.journal(computationId)).toContain('ConsumingResults/Ready (inferred)');
   });
 });
 
 describe('a gateway that stops while a report cannot be written', () => {
   it('still answers another gateway that its agent is there', async () => {
     const near = await gatewayInProcess(world.authority);
-    const cvm = await world.enrol('drained-1');
-    const agent = world.connect({ ...cvm, address: localAddress(near) });
-    await world.untilReady('drained-1');
-    const { computationId } = await world.startRun('drained-1');
-    await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+    const { cvm, agent, computationId } = await world.startRunOn('drained-1', { address: localAddress(near) });
     const writes = failWritesOf('Running', computationId);
     agent.upload();
     await expect.poll(() => writes.failures).toBeGreaterThan(0);
@@ -141,7 +124,7 @@ describe('a gateway that stops while a report cannot be written', () => {
     await expect.poll(() => codes(second)).toEqual([permissionDenied]);
     writes.isBroken = false;
     await stopped;
-    expect(await journal(computationId)).toContain('Running/InProgress');
+    expect(await world.journal(computationId)).toContain('Running/InProgress');
     agent.end();
     second.end();
   });
@@ -151,11 +134,9 @@ describe('a gateway that stops', () => {
   it('waits for a report that is made meanwhile, after it has handed over the others', async () => {
     const near = await gatewayInProcess(world.authority);
     const waiting = async (cvmId: string) => {
-      const agent = world.connect({ ...(await world.enrol(cvmId)), address: localAddress(near) });
-      await world.untilReady(cvmId);
-      const { computationId } = await world.startRun(cvmId);
-      await expect.poll(() => journal(computationId)).toContain('ReceivingAlgorithm/InProgress');
-      return { agent, computationId };
+      const started = await world.startRunOn(cvmId, { address: localAddress(near) });
+      await expect.poll(() => world.journal(started.computationId)).toContain('ReceivingAlgorithm/InProgress');
+      return started;
     };
     const [early, late] = await Promise.all([waiting('early-1'), waiting('late-1')]);
     const writesOf = ({ computationId }: typeof early) => failWritesOf('Running', computationId);
@@ -168,10 +149,10 @@ describe('a gateway that stops', () => {
     late.agent.upload();
     await expect.poll(() => lateWrites.failures).toBeGreaterThan(0);
     earlyWrites.isBroken = false;
-    await expect.poll(() => journal(early.computationId)).toContain('Running/InProgress');
+    await expect.poll(() => world.journal(early.computationId)).toContain('Running/InProgress');
     lateWrites.isBroken = false;
     await stopped;
-    expect(await journal(late.computationId)).toContain('Running/InProgress');
+    expect(await world.journal(late.computationId)).toContain('Running/InProgress');
     early.agent.end();
     late.agent.end();
   });
@@ -182,11 +163,7 @@ describe('a CVM that has gone for good', () => {
     const ended: string[] = [];
     const logs = { ...lineRunLogs(), end: (runId: string) => ended.push(runId) };
     const near = await gatewayInProcess(world.authority, { logs });
-    const cvm = await world.enrol('gone-1');
-    const agent = world.connect({ ...cvm, address: localAddress(near) });
-    await world.untilReady('gone-1');
-    const { computationId, runId } = await world.startRun('gone-1');
-    await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+    const { agent, computationId, runId } = await world.startRunOn('gone-1', { address: localAddress(near) });
     agent.upload();
     agent.finish();
     await world.untilRun(computationId, 'completed');
@@ -200,10 +177,7 @@ describe('a CVM that has gone for good', () => {
 describe('a CVM whose agent holds results', () => {
   it('is counted as spent only when a user has fetched them', async () => {
     const near = await gatewayInProcess(world.authority);
-    const agent = world.connect({ ...(await world.enrol('fetched-1')), address: localAddress(near) });
-    await world.untilReady('fetched-1');
-    await world.startRun('fetched-1');
-    await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+    const { agent } = await world.startRunOn('fetched-1', { address: localAddress(near) });
     agent.upload();
     agent.finish();
     const presence = async () => (await world.call('GET', '/d1/cvms/fetched-1')).body['presence'];
@@ -235,16 +209,12 @@ describe('a spent CVM whose gateway is killed', () => {
 
 describe('a CVM whose log-forwarder is connected to another gateway than its agent', () => {
   it('has each event of its run once', async () => {
-    const cvm = await world.enrol('apart-1');
-    const agent = world.connect(cvm, { forwarderAddress: other.address });
-    await world.untilReady('apart-1');
-    const { computationId } = await world.startRun('apart-1');
-    await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+    const { agent, computationId } = await world.startRunOn('apart-1', { forwarderAddress: other.address });
     agent.upload();
     agent.finish();
     await world.untilRun(computationId, 'completed');
     agent.fetch();
-    const events = async () => (await journal(computationId)).map((event) => event.replace(' (inferred)', '')).filter(isOfAgent);
+    const events = async () => (await world.journal(computationId)).map((event) => event.replace(' (inferred)', '')).filter(isOfAgent);
     await expect.poll(events).toContain('Complete/Completed');
     expect(await events()).toEqual(eventsWithoutDatasets);
   });
@@ -257,15 +227,12 @@ describe('a CVM whose log-forwarder is connected to another gateway than its age
       agent.finish();
       agent.fetch();
     };
-    const cvm = await world.enrol('apart-again-1');
-    const agent = world.connect(cvm, { forwarderAddress: other.address, onState: allAtOnce });
-    await world.untilReady('apart-again-1');
-    const { computationId, runId } = await world.startRun('apart-again-1');
+    const options = { forwarderAddress: other.address, onState: allAtOnce };
+    const { agent, computationId, runId } = await world.startRunOn('apart-again-1', options);
     const eventsOf = async (id: string) => {
       const events = (await world.events(computationId)).filter(({ run_id }) => run_id === id);
       return events.map((event) => shortly(event).replace(' (inferred)', '')).filter(isOfAgent);
     };
-    await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
     agent.upload();
     await expect.poll(() => eventsOf(runId)).toContain('Running/InProgress');
     agent.fail();

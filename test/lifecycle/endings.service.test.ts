@@ -104,16 +104,15 @@ describe('a time limit of a run', () => {
 });
 
 describe.concurrent('a run', () => {
-  it('completes when its CVM reports the results', async () => {
+  it.each([
+    ['completes when its CVM reports the results', 'Running/InProgress ConsumingResults/Ready', 'completed', 'finished'],
+    ['fails when its CVM reports a failure', 'Failed/Failed', 'failed', 'The CVM failed'],
+    ['is cancelled when its CVM stops without a request', 'Stopped/Stopped Running/Failed', 'cancelled', 'without a request'],
+  ] as const)('%s', async (_title, events, status, reason) => {
     const { scenario, computation, run } = await accepted();
-    await scenario.report([agentEvent(run, 'Running', 'InProgress'), agentEvent(run, 'ConsumingResults', 'Ready')]);
-    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed', reason: 'finished' });
-  });
-
-  it('fails when its CVM reports a failure', async () => {
-    const { scenario, computation, run } = await accepted();
-    await scenario.report([agentEvent(run, 'Failed', 'Failed')]);
-    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'failed', reason: 'The CVM failed' });
+    const reports = events.split(' ').map((event) => agentEvent(run, ...(event.split('/') as [string, string])));
+    await scenario.report(reports);
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status, reason });
   });
 
   it('fails with the reason of its CVM when the CVM rejects it', async () => {
@@ -213,12 +212,6 @@ describe.concurrent('a stop', () => {
     await scenario.report([agentEvent(run, 'Stopped', 'Stopped')]);
     await scenario.report([agentEvent(run, 'Running', 'Failed')]);
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'cancelled', reason: 'the CVM confirmed' });
-  });
-
-  it('cancels a run that its CVM stopped without a request', async () => {
-    const { scenario, computation, run } = await accepted();
-    await scenario.report([agentEvent(run, 'Stopped', 'Stopped'), agentEvent(run, 'Running', 'Failed')]);
-    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'cancelled', reason: 'without a request' });
   });
 
   it('cancels the run when the CVM rejects it', async () => {

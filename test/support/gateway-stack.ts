@@ -64,11 +64,22 @@ export interface GatewayStack {
   untilReady: (cvmId: string) => Promise<void>;
   /** Runs a new computation on the CVM. */
   startRun: (cvmId: string) => Promise<{ computationId: string; runId: string }>;
+  /** Connects an agent as a new CVM and starts a run on it, up to the state in which the agent waits for uploads. */
+  startRunOn: (cvmId: string, options?: Partial<AgentOptions>) => Promise<StartedRun>;
   stopRun: (computationId: string) => Promise<void>;
   untilRun: (computationId: string, status: string) => Promise<Record<string, unknown>>;
   /** The events of a computation, oldest first. */
   events: (computationId: string) => Promise<JournalEvent[]>;
+  /** The same, each in short: see shortly. */
+  journal: (computationId: string) => Promise<string[]>;
   stop: () => Promise<void>;
+}
+
+interface StartedRun {
+  cvm: EnrolledCvm;
+  agent: SimulatedAgent;
+  computationId: string;
+  runId: string;
 }
 
 /** @param ofItsOwn whether the gateway is a process of its own */
@@ -80,7 +91,7 @@ export async function startGatewayStack(options: Partial<StackOptions> = {}, { o
   const others: TestedGateway[] = [];
   const call = callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator', 'd2:administrator']));
   const agents: SimulatedAgent[] = [];
-  return {
+  const world: GatewayStack = {
     stack,
     gateway,
     authority,
@@ -119,6 +130,14 @@ export async function startGatewayStack(options: Partial<StackOptions> = {}, { o
       expect(status).toBe(200);
       return { computationId, runId: body as unknown as string };
     },
+    startRunOn: async (cvmId, more) => {
+      const cvm = await world.enrol(cvmId);
+      const agent = world.connect(cvm, more);
+      await world.untilReady(cvmId);
+      const run = await world.startRun(cvmId);
+      await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+      return { cvm, agent, ...run };
+    },
     stopRun: async (computationId) => {
       expect((await call('POST', `/d1/computations/${computationId}/stop`)).status).toBe(200);
     },
@@ -133,6 +152,7 @@ export async function startGatewayStack(options: Partial<StackOptions> = {}, { o
       const { body } = await call('GET', `/d1/computations/${computationId}/events?limit=100`);
       return (body['events'] as JournalEvent[]).reverse();
     },
+    journal: async (computationId) => (await world.events(computationId)).map(shortly),
     stop: async () => {
       for (const agent of agents) agent.end();
       if (ofItsOwn) await gateway.kill();
@@ -140,6 +160,7 @@ export async function startGatewayStack(options: Partial<StackOptions> = {}, { o
       await stack.stop();
     },
   };
+  return world;
 }
 
 /** An event of an agent in short, such as `Running/InProgress`, with a mark if it was inferred. */
