@@ -64,6 +64,8 @@ describe('agentConfigInput', () => {
 
 describe('parseAgentConfig', () => {
   it('reads stored values, and the default for missing ones', () => {
+    const { server_key: _, ...agent_config } = full;
+    expect(agentConfigAttributes(full)).toEqual({ agent_config, sealed_key: 'sealed', key_digest: 'digest' });
     expect(parseAgentConfig(agentConfigAttributes(full))).toEqual(full);
     expect(parseAgentConfig(agentConfigAttributes({ ...full, server_key: '' }))).toEqual({ ...full, server_key: '' });
     expect(parseAgentConfig(undefined)).toEqual(defaultAgentConfig);

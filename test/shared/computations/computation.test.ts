@@ -26,55 +26,35 @@ const assets = [
   { id, file_name: 'a.py', asset_type: 'algorithm' },
   { id, file_name: 'a.csv', asset_type: 'dataset' },
 ];
+const defaults = { description: '', agent_config: defaultAgentConfig, consumers: [] };
 
-const isTaken = (fields: Record<string, unknown>) => v.safeParse(computationInput, { name: 'Iris', ...fields }).success;
+describe.each([
+  ['computationInput', computationInput],
+  ['computationReplacement', computationReplacement],
+])('%s', (_name, schema) => {
+  const users = (count: number) => Array.from({ length: count }, (_, index) => `user-${index}`);
 
-describe('computationSchema', () => {
-  it('limits the consumers of an answer to as many as a request may name', () => {
-    const { maxItems } = v.getMetadata(computationSchema.entries.consumers);
-    const consumers = (count: number) => Array.from({ length: count }, (_, index) => `user-${index}`);
-    expect([isTaken({ consumers: consumers(maxItems) }), isTaken({ consumers: consumers(maxItems + 1) })]).toEqual([true, false]);
+  it.each<[string, unknown[], unknown[]]>([
+    ['name', ['x', 'x'.repeat(200)], ['', 'x'.repeat(201)]],
+    ['description', ['x'.repeat(4000)], ['x'.repeat(4001)]],
+    ['owner', ['x', 'x'.repeat(255)], ['', 'x'.repeat(256)]],
+    ['approval', ['all', 'all_signed'], ['some', null]],
+    ['consumers', [users(40)], [users(41), [''], 'bob']],
+  ])('limits %s', (field, taken, refused) => {
+    const isTaken = (value: unknown) => v.safeParse(schema, { name: 'Iris', [field]: value }).success;
+    expect(taken.map(isTaken)).toEqual(taken.map(() => true));
+    expect(refused.map(isTaken)).toEqual(refused.map(() => false));
+  });
+
+  it('names each consumer once, in the given order', () => {
+    expect(v.parse(schema, { name: 'Iris', consumers: ['dave', 'bob', 'dave'] }).consumers).toEqual(['dave', 'bob']);
   });
 });
 
 describe('computationInput', () => {
-  it('fills in the fields that may be left out, but no owner', () => {
-    expect(v.parse(computationInput, { name: 'Iris' })).toEqual({
-      name: 'Iris',
-      description: '',
-      agent_config: defaultAgentConfig,
-      approval: 'none',
-      consumers: [],
-    });
-  });
-
-  it.each([
-    { name: 'x' },
-    { name: 'x'.repeat(200) },
-    { description: 'x'.repeat(4000) },
-    { owner: 'x' },
-    { owner: 'x'.repeat(255) },
-    { approval: 'all' },
-    { approval: 'all_signed' },
-    { consumers: Array.from({ length: 40 }, (_, index) => `user-${index}`) },
-  ])('takes %j', (fields) => {
-    expect(isTaken(fields)).toBe(true);
-  });
-
-  it.each([
-    { name: '' },
-    { name: 'x'.repeat(201) },
-    { description: 'x'.repeat(4001) },
-    { owner: '' },
-    { owner: 'x'.repeat(256) },
-    { approval: 'some' },
-    { approval: null },
-    { consumers: Array.from({ length: 41 }, (_, index) => `user-${index}`) },
-    { consumers: [''] },
-    { consumers: 'bob' },
-    { id },
-  ])('refuses %j', (fields) => {
-    expect(isTaken(fields)).toBe(false);
+  it('fills in the fields that may be left out, but no owner, and takes no fields of an answer', () => {
+    expect(v.parse(computationInput, { name: 'Iris' })).toEqual({ name: 'Iris', ...defaults, approval: 'none' });
+    expect(v.safeParse(computationInput, { name: 'Iris', id }).success).toBe(false);
   });
 });
 
@@ -85,23 +65,7 @@ describe('computationReplacement', () => {
   });
 
   it('leaves out what stays the same if it is left out', () => {
-    expect(v.parse(computationReplacement, { name: 'Iris' })).toEqual({
-      name: 'Iris',
-      description: '',
-      agent_config: defaultAgentConfig,
-      consumers: [],
-    });
-  });
-
-  it('names each consumer once, in the given order', () => {
-    const { consumers } = v.parse(computationReplacement, { name: 'Iris', consumers: ['dave', 'bob', 'dave'] });
-    expect(consumers).toEqual(['dave', 'bob']);
-  });
-
-  it('takes owners of 1 to 255 characters', () => {
-    const owners = ['', 'x', 'x'.repeat(255), 'x'.repeat(256)];
-    const taken = owners.map((owner) => v.safeParse(computationReplacement, { name: 'Iris', owner }).success);
-    expect(taken).toEqual([false, true, true, false]);
+    expect(v.parse(computationReplacement, { name: 'Iris' })).toEqual({ name: 'Iris', ...defaults });
   });
 });
 
@@ -109,6 +73,10 @@ describe('computationSchema', () => {
   it('returns every field of a computation, its assets and its run, and no other', () => {
     const computation = { ...row, agent_config: defaultAgentConfig, approval: 'all', consumers: ['bob'], assets, run };
     expect(v.parse(computationSchema, { ...computation, version: 1 })).toEqual(computation);
+  });
+
+  it('limits the consumers of an answer to as many as a request may name', () => {
+    expect(v.getMetadata(computationSchema.entries.consumers)).toMatchObject({ maxItems: 40 });
   });
 });
 

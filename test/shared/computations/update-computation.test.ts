@@ -3,9 +3,7 @@ import {
   type AgentConfig,
   defaultAgentConfig,
   digestOfKey,
-  sealedKeyAttributes,
   type SealKey,
-  storedKeyOf,
 } from '../../../shared/computations/agent-config.ts';
 import { createComputation } from '../../../shared/computations/create-computation.ts';
 import { readComputation, readDefinition } from '../../../shared/computations/read-computation.ts';
@@ -90,14 +88,5 @@ describe('updateComputation', () => {
       consumers: ['carol'],
       agent_config: { log_level: 'error' },
     });
-  });
-});
-
-describe('the attributes of a key', () => {
-  it('are those of its seal', () => {
-    const sealed = { digest: digestOfKey('PRIVATE'), sealed: 'seal' };
-    expect(sealedKeyAttributes(sealed)).toEqual({ sealed_key: 'seal', key_digest: sealed.digest });
-    expect(storedKeyOf(sealedKeyAttributes(sealed))).toEqual(sealed);
-    expect([storedKeyOf(undefined), storedKeyOf({})]).toEqual(['', '']);
   });
 });

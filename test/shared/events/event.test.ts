@@ -1,24 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { isOwnEvent } from '../../../shared/events/event.ts';
 
-describe('isOwnEvent', () => {
-  it.each([
-    'created',
-    'started',
-    'stop_requested',
-    'completed',
-    'failed',
-    'cancelled',
-    'updated',
-    'owner_changed',
-    'asset_linked',
-    'asset_unlinked',
-    'key_uploaded',
-  ])('says that only the service records %s', (type) => {
-    expect(isOwnEvent(type)).toBe(true);
-  });
-
-  it.each(['Running', 'Completed', 'Failed', ''])('says that agents may report %j', (type) => {
-    expect(isOwnEvent(type)).toBe(false);
-  });
+it.each([
+  [true, ['created', 'started', 'stop_requested', 'completed', 'failed', 'cancelled', 'updated', 'owner_changed']],
+  [true, ['asset_linked', 'asset_unlinked', 'key_uploaded', 'approved', 'approval_withdrawn']],
+  [false, ['Running', 'Completed', 'Failed', '']],
+])('isOwnEvent returns %s for %j', (isOwn, types) => {
+  expect(types.map(isOwnEvent)).toEqual(types.map(() => isOwn));
 });

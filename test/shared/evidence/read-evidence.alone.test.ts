@@ -137,22 +137,17 @@ describe('readEvidence', () => {
     expect(await queryPartition(stores.table, runKeys.partition(computationId))).toEqual([]);
   });
 
-  it('has the hash of the attestation token that is kept with the run', async () => {
+  it('has the hash of the attestation token, the assets and the approvals that are kept with the run', async () => {
     const key = runKey(domain, runId);
     if (!key) throw new TypeError('The run has no key.');
     await alter(key, 'SET attestation_hash = :hash', { ':hash': 'ab'.repeat(32) });
-    await end();
-    expect((await read()).statement).toMatchObject({ attestation_hash: 'ab'.repeat(32) });
-  });
-
-  it('has the assets and approvals that are kept with the run', async () => {
     await end();
     const assets = [{ id: 'a-1', creator: 'bob', use: 'approval', checksum: 'cd'.repeat(32) }];
     const words = { digest: 'ef'.repeat(32), cvm_ids: null, expires_at: null, signature: null, key: null };
     const approvals = [{ user: 'bob', ...words, approved_at: clockOfTests }];
     const snapshot = runKeys.snapshot(computationId, runId);
     await alter(snapshot, 'SET assets = :assets, approvals = :approvals', { ':assets': assets, ':approvals': approvals });
-    expect((await read()).statement).toMatchObject({ assets, approvals });
+    expect((await read()).statement).toMatchObject({ attestation_hash: 'ab'.repeat(32), assets, approvals });
   });
 
   it('never contains the private key of the agent', async () => {

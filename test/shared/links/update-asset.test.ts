@@ -20,8 +20,8 @@ const rows = btoa('a,b');
 const checksumOf = (base64: string) => createHash('sha3-256').update(atob(base64)).digest('hex');
 const newAsset = () => anAsset(stores, domain, { ...fields, asset: rows });
 const storedAsset = (id: string) => readAsset(stores.table, domain, id);
-const update = (id: string, given: Partial<AssetReplacement>) =>
-  updateAsset(stores.table, stores.content, { domain, id, given: { ...fields, ...given }, ...byAlice });
+const update = (id: string, given: Partial<AssetReplacement>, now = byAlice.now) =>
+  updateAsset(stores.table, stores.content, { domain, id, given: { ...fields, ...given }, ...byAlice, now });
 
 describe('updateAsset', () => {
   it('keeps the stored content if the same content is given again, with or without its checksum', async () => {
@@ -32,25 +32,16 @@ describe('updateAsset', () => {
     expect(await storedAsset(id)).toMatchObject({ content_key, checksum: checksumOf(rows) });
   });
 
-  it('moves `updated_at` when something has changed', async () => {
+  it('moves `updated_at` when something has changed, and never back, also if a request began before another that is done', async () => {
     const id = await newAsset();
     const { updated_at } = await storedAsset(id);
     const later = '2025-07-18T08:00:00.000Z';
-    const change = (description: string) =>
-      updateAsset(stores.table, stores.content, { domain, id, given: { ...fields, description }, ...byAlice, now: later });
-    await change(fields.description);
+    await update(id, {}, later);
     expect((await storedAsset(id)).updated_at).toBe(updated_at);
-    await change('Rows');
+    await update(id, { description: 'Rows' }, later);
     expect((await storedAsset(id)).updated_at).toBe(later);
-  });
-
-  it('never sets `updated_at` back, also if the request began before another one that is done', async () => {
-    const id = await newAsset();
-    const change = (description: string, now: string) =>
-      updateAsset(stores.table, stores.content, { domain, id, given: { ...fields, description }, ...byAlice, now });
-    await change('Later', '2025-07-18T08:00:00.000Z');
-    await change('Slow', '2025-07-18T07:59:00.000Z');
-    expect(await storedAsset(id)).toMatchObject({ description: 'Slow', updated_at: '2025-07-18T08:00:00.000Z' });
+    await update(id, { description: 'Slow' }, '2025-07-18T07:59:00.000Z');
+    expect(await storedAsset(id)).toMatchObject({ description: 'Slow', updated_at: later });
   });
 
   it('refuses the same content with the checksum of other content', async () => {
@@ -80,84 +71,58 @@ describe('updateAsset', () => {
   });
 
   describe('of an asset that is linked', () => {
-    /** Returns how often the update changes the inputs of the linked computation, which still has one dataset. */
-    async function changesOfInputs(given: Partial<AssetReplacement>): Promise<number> {
+    /** A linked dataset, and how often a request changes the inputs of its computation. */
+    async function aLinkedDataset() {
       const id = await newAsset();
       const computationId = await aComputation(stores.table, domain);
       await linkAsset(stores.table, { domain, assetId: id, computationId, ...byAlice });
-      const before = await readComputation(stores.table, domain, computationId);
-      await updateAsset(stores.table, stores.content, { domain, id, given: { ...fields, ...given }, ...byAlice });
-      const after = await readComputation(stores.table, domain, computationId);
-      expect([before.dataset_count, after.dataset_count]).toEqual([1, 1]);
-      return after.version - before.version;
+      const row = () => readComputation(stores.table, domain, computationId);
+      const changesBy = async (given: Partial<AssetReplacement>, now = byAlice.now) => {
+        const before = await row();
+        await update(id, given, now);
+        const after = await row();
+        expect([before.dataset_count, after.dataset_count]).toEqual([1, 1]);
+        return after.version - before.version;
+      };
+      return { id, changesBy };
     }
 
-    it.each([
-      ['checksum', { checksum: 'ab'.repeat(32) }],
-      ['key', { user_key: publicKey }],
-      ['use', { use: 'approval' }],
-    ] as const)('changes the inputs of the computation with another %s', async (_what, given) => {
-      expect(await changesOfInputs(given)).toBe(1);
+    it.each<[string, number, Partial<AssetReplacement>]>([
+      ['another checksum', 1, { checksum: 'ab'.repeat(32) }],
+      ['another key', 1, { user_key: publicKey }],
+      ['another use', 1, { use: 'approval' }],
+      ['the same key, use and checksum', 0, { user_key: '', use: 'open', checksum: checksumOf(rows) }],
+      ['another description and access', 0, { description: 'Rows', content_access: 'domain' }],
+    ])('with %s, changes the inputs of the computation %i times', async (_what, changes, given) => {
+      expect(await (await aLinkedDataset()).changesBy(given)).toBe(changes);
     });
 
-    it.each([
-      ['the same key, use and checksum', { user_key: '', use: 'open', checksum: checksumOf(rows) }],
-      ['another description and access', { description: 'Rows', content_access: 'domain' }],
-    ] as const)('leaves the inputs of the computation as they are with %s', async (_what, given) => {
-      expect(await changesOfInputs(given)).toBe(0);
+    it.each<[string, Partial<AssetReplacement>, number, number]>([
+      ['a new checksum', { checksum: 'ab'.repeat(32) }, 0, 1],
+      ['new content', { asset: btoa('c,d') }, 0, 1],
+      ['a new description', { description: 'Rows' }, 0, 0],
+      ['a new checksum, while a start may use the earlier asset', { checksum: 'ab'.repeat(32) }, 14_999, 1],
+      ['a new checksum, after any such start', { checksum: 'ab'.repeat(32) }, 15_000, 0],
+    ])('completes the change of very many computations if repeated with %s', async (_what, given, later, changes) => {
+      const { id, changesBy } = await aLinkedDataset();
+      await addHalfLinks(stores.table, id);
+      await changesBy(given);
+      expect(await changesBy(given, new Date(Date.parse(byAlice.now) + later).toISOString())).toBe(changes);
     });
   });
 
-  describe('of an asset that is linked to more computations than its transaction can change', () => {
-    it.each([
-      ['checksum', { checksum: 'ab'.repeat(32) }, 1],
-      ['content', { asset: btoa('c,d') }, 1],
-      ['description', { description: 'Rows' }, 0],
-    ] as const)('completes the change of the inputs when a request with a new %s is repeated', async (_what, given, changes) => {
-      const id = await newAsset();
-      const computationId = await aComputation(stores.table, domain);
-      await linkAsset(stores.table, { domain, assetId: id, computationId, ...byAlice });
-      await addHalfLinks(stores.table, id);
-      await update(id, given);
-      const before = await readComputation(stores.table, domain, computationId);
-      await update(id, given);
-      const after = await readComputation(stores.table, domain, computationId);
-      expect(after.version - before.version).toBe(changes);
+  it('changes inputs for ten seconds at most', async () => {
+    let now = 0;
+    let calls = 0;
+    const clock = { now: () => now, wait: () => Promise.resolve() };
+    const slow = tableThrough(stores.table, (send) => {
+      calls += 1;
+      now += 4_000;
+      return send();
     });
-
-    it.each([
-      ['completes the change of the inputs', 14_999, 1],
-      ['leaves the inputs as they are', 15_000, 0],
-    ] as const)(
-      '%s if the request is repeated %i ms later, because a start may use the earlier asset for 15 s',
-      async (_what, later, changes) => {
-        const id = await newAsset();
-        const computationId = await aComputation(stores.table, domain);
-        await linkAsset(stores.table, { domain, assetId: id, computationId, ...byAlice });
-        await addHalfLinks(stores.table, id);
-        const given = { ...fields, checksum: 'ab'.repeat(32) };
-        await update(id, given);
-        const before = await readComputation(stores.table, domain, computationId);
-        const now = new Date(Date.parse(byAlice.now) + later).toISOString();
-        await updateAsset(stores.table, stores.content, { domain, id, given, ...byAlice, now });
-        const after = await readComputation(stores.table, domain, computationId);
-        expect(after.version - before.version).toBe(changes);
-      },
-    );
-
-    it('changes inputs for ten seconds at most', async () => {
-      let now = 0;
-      let calls = 0;
-      const clock = { now: () => now, wait: () => Promise.resolve() };
-      const slow = tableThrough(stores.table, (send) => {
-        calls += 1;
-        now += 4_000;
-        return send();
-      });
-      const table = { ...slow, deadline: () => new Deadline(5_000, clock) };
-      const ids = Array.from({ length: 10 * 80 }, (_, index) => numberedId(1_000_000 + index));
-      await changeInputsLater(table, domain, ids);
-      expect(calls).toBe(3); // after 0, 4 and 8 seconds
-    });
+    const table = { ...slow, deadline: () => new Deadline(5_000, clock) };
+    const ids = Array.from({ length: 10 * 80 }, (_, index) => numberedId(1_000_000 + index));
+    await changeInputsLater(table, domain, ids);
+    expect(calls).toBe(3); // after 0, 4 and 8 seconds
   });
 });

@@ -1,13 +1,16 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
+import { buildManifest, manifestSchema, missingItemsSchema } from '../../../shared/manifest/manifest.ts';
 import { jsonSchemaOf } from '../../../shared/openapi/json-schema.ts';
-import { manifestSchema, missingItemsSchema } from '../../../shared/manifest/manifest.ts';
+import { aKeyOf, anAssetRow, id, inputs, key } from '../../support/builders-store.ts';
+import { sealedAs } from '../../support/sealed-as.ts';
 
 const user_key = btoa('key');
 const hash = Array.from({ length: 32 }, (_, index) => index * 8);
 const dataset = { hash, user_key, filename: 'iris.csv' };
 const manifest = {
-  id: '00000000-0001-8000-8000-000000000000',
+  id,
   name: 'Iris',
   description: '',
   datasets: [dataset],
@@ -57,5 +60,79 @@ describe('the documented limits', () => {
   it('of missing items are those of users, file names and sentences', () => {
     const { keys, hashes, info } = missingItemsSchema.pipe[0].entries;
     expect([lengthsOf(keys), lengthsOf(hashes), lengthsOf(info)]).toEqual([[255], [255], [1_000]]);
+  });
+});
+
+describe('buildManifest', () => {
+  it('returns hashes as 32 integers, and the keys that providers uploaded to the computation', () => {
+    const hash = Array.from({ length: 32 }, () => 7);
+    expect(buildManifest(inputs()).manifest).toEqual({
+      id,
+      name: 'Iris',
+      description: '',
+      algorithm: { hash, user_key: key('bob') },
+      datasets: [{ hash, user_key: key('bob'), filename: 'iris.csv' }],
+      result_consumers: [{ user_key: key('alice') }],
+    });
+  });
+
+  it("uses an asset's own key before its creator's", () => {
+    const { manifest } = buildManifest(inputs({ datasets: [anAssetRow({ user_key: key('asset') })] }));
+    expect(manifest?.datasets[0]?.user_key).toBe(key('asset'));
+  });
+
+  it('lists the owner first among the consumers, then others with the role by the time of their key and by their names', () => {
+    const keys = [
+      aKeyOf('abel', { is_consumer: true, uploaded_at: '2025-07-18T08:00:00.000Z' }),
+      aKeyOf('dora', { is_consumer: true }),
+      aKeyOf('carl', { is_consumer: true }),
+      aKeyOf('bob'),
+      aKeyOf('alice'),
+    ];
+    const consumersOf = (consumers: string[]) =>
+      buildManifest(inputs({ keys, consumers })).manifest?.result_consumers.map(({ user_key }) => user_key);
+    expect(consumersOf([])).toEqual(['alice', 'carl', 'dora', 'abel'].map(key));
+    // or only those whom the computation names
+    expect(consumersOf(['dora', 'bob', 'erin'])).toEqual(['alice', 'bob', 'dora'].map(key));
+    expect(consumersOf(['alice'])).toEqual(['alice'].map(key));
+  });
+  it('returns each missing key, file and fact once', () => {
+    const pending = anAssetRow({ state: 'pending', checksum: null, content_key: null });
+    const sample = anAssetRow({ file_name: 'sample.csv', state: 'pending' });
+    const agent_config = { ...defaultAgentConfig, server_key: sealedAs('key.pem') };
+    const { missing, manifest } = buildManifest(
+      inputs({ algorithm: undefined, datasets: [pending, sample], keys: [], agent_config }),
+    );
+    expect([manifest, missing]).toEqual([
+      undefined,
+      {
+        keys: ['bob', 'alice'],
+        hashes: ['iris.csv', 'sample.csv'],
+        info: ['Missing algorithm', 'agent_config.server_key is set without agent_config.cert_file'],
+      },
+    ]);
+  });
+
+  it('returns what an algorithm lacks: its content, and the key of its creator', () => {
+    const algorithm = anAssetRow({ file_name: 'algorithm.py', asset_type: 'algorithm', created_by: 'carl', state: 'pending' });
+    const { missing } = buildManifest(inputs({ algorithm }));
+    expect(missing).toEqual({ keys: ['carl'], hashes: ['algorithm.py'], info: [] });
+  });
+
+  it('returns a certificate without its key as missing info, and accepts both together', () => {
+    const given = { ...defaultAgentConfig, cert_file: 'cert.pem' };
+    const alone = buildManifest(inputs({ agent_config: given }));
+    expect(alone.missing?.info).toEqual(['agent_config.cert_file is set without agent_config.server_key']);
+    expect(buildManifest(inputs({ agent_config: { ...given, server_key: sealedAs('key.pem') } })).missing).toBeUndefined();
+  });
+
+  it('makes a manifest of up to 256 KiB, and names the limit for one more byte', () => {
+    const withDescription = (length: number) => {
+      const { computation } = inputs();
+      return buildManifest(inputs({ computation: { ...computation, description: 'x'.repeat(length) } }));
+    };
+    const room = 256 * 1024 - JSON.stringify(withDescription(0).manifest).length;
+    expect(withDescription(room).manifest?.description).toHaveLength(room);
+    expect(withDescription(room + 1).missing?.info).toEqual([expect.stringContaining('the limit is 262144')]);
   });
 });
