@@ -9,7 +9,7 @@ import type { AgentCvm } from './agent-cvm.ts';
 import { type RehearsedService, until } from './rehearsed-service.ts';
 
 /** Reads the files of a ZIP archive, as an agent packs its results: stored or deflated, less than 4 GiB. */
-export function unzip(archive: Buffer): Map<string, Buffer> {
+function unzip(archive: Buffer): Map<string, Buffer> {
   const files = new Map<string, Buffer>();
   const end = archive.lastIndexOf('PK\u0005\u0006', undefined, 'latin1');
   if (end < 0) throw new Error('The result is no ZIP archive.');

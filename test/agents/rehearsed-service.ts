@@ -5,7 +5,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { type Authority, createAuthority, issueCvmCertificate, issueServerCertificate } from '../../gateway/certificates/authority.ts';
+import {
+  type Authority,
+  createAuthority,
+  issueCvmCertificate,
+  issueServerCertificate,
+} from '../../gateway/certificates/authority.ts';
 import { freePort } from '../../local/machine/listen.ts';
 import { type Stack, startStack } from '../../local/stack.ts';
 import { ensure } from '../../tools/demo/ensure.ts';

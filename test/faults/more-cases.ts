@@ -14,8 +14,27 @@ import { stopRun } from '../../shared/runs/stop-run.ts';
 import { purgeKeys } from '../../shared/table/keys.ts';
 import { Transaction } from '../../shared/table/transaction.ts';
 import type { TaskName } from '../../shared/tasks/tasks.ts';
-import { aCvm, aDataset, anAcceptedRun, aRegisteredCvm, aStartedRun, aStoppingRun, type BenchRun, type BenchWorld } from '../../tools/bench/bench-world.ts';
-import { aComputation, addHalfLinks, anApproval, anAsset, aReadyComputation, aSharedComputation, byAlice, publicKey, type Stores } from '../support/builders-store.ts';
+import {
+  aCvm,
+  aDataset,
+  anAcceptedRun,
+  aRegisteredCvm,
+  aStartedRun,
+  aStoppingRun,
+  type BenchRun,
+  type BenchWorld,
+} from '../../tools/bench/bench-world.ts';
+import {
+  aComputation,
+  addHalfLinks,
+  anApproval,
+  anAsset,
+  aReadyComputation,
+  aSharedComputation,
+  byAlice,
+  publicKey,
+  type Stores,
+} from '../support/builders-store.ts';
 import type { EndpointRequest } from '../support/http-event.ts';
 import type { KeyedName } from '../support/keyed-requests.ts';
 

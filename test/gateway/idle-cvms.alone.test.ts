@@ -17,7 +17,11 @@ beforeAll(async () => {
   openTable(() => new Deadline()).document.middlewareStack.add(
     (next, { commandName = '' }) =>
       (args) => {
-        const { Key, Item, RequestItems = {} } = args.input as {
+        const {
+          Key,
+          Item,
+          RequestItems = {},
+        } = args.input as {
           Key?: Key;
           Item?: Key;
           RequestItems?: Record<string, { Keys?: Key[] }>;

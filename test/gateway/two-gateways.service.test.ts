@@ -214,7 +214,8 @@ describe('a CVM whose log-forwarder is connected to another gateway than its age
     agent.finish();
     await world.untilRun(computationId, 'completed');
     agent.fetch();
-    const events = async () => (await world.journal(computationId)).map((event) => event.replace(' (inferred)', '')).filter(isOfAgent);
+    const events = async () =>
+      (await world.journal(computationId)).map((event) => event.replace(' (inferred)', '')).filter(isOfAgent);
     await expect.poll(events).toContain('Complete/Completed');
     expect(await events()).toEqual(eventsWithoutDatasets);
   });

@@ -64,7 +64,7 @@ export function emulatorFetch(emulator: EmulatorAddress): (request: Request) => 
 }
 
 /** Calls an AWS service by its JSON protocol, as root of the emulator's account. The emulator does not check this signature. */
-export async function askService(
+async function askService(
   emulator: EmulatorAddress,
   { service, target, input }: { service: string; target: string; input: unknown },
 ): Promise<unknown> {

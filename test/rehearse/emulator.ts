@@ -49,7 +49,7 @@ export function tailOf(logFile: string): string {
  * Even when MiniStack runs with TLS, its JWT authorizer requests the signing keys from its own Cognito over plain HTTP, and gets
  * none. This server is the HTTP proxy of MiniStack's process, and forwards that request over TLS.
  */
-export async function startKeyRelay(emulator: EmulatorAddress): Promise<Listening> {
+async function startKeyRelay(emulator: EmulatorAddress): Promise<Listening> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', emulator.endpoint);
     askEmulator(emulator, { path: pathname }).then(

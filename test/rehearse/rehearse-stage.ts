@@ -14,7 +14,7 @@ export interface SuiteRun {
 }
 
 /** Runs the end-to-end suite as against any deployed stage. */
-export async function runSuite({ emulator, url, tokens, folder }: SuiteRun): Promise<Verdict> {
+async function runSuite({ emulator, url, tokens, folder }: SuiteRun): Promise<Verdict> {
   const results = join(folder, 'suite.json');
   const logFile = join(folder, 'suite.log');
   const given = Object.entries(tokens).flatMap(([person, token]) => ['--token', `${person}=${token}`]);

@@ -26,7 +26,7 @@ export interface Filled {
  * @param section the number of the section
  * @param block which of its blocks of commands, from 0
  */
-export function commandsOf(section: number, block: number, { time, ...names }: Filled): string {
+function commandsOf(section: number, block: number, { time, ...names }: Filled): string {
   const [text = ''] = readFileSync(document, 'utf8')
     .split(/^## /m)
     .filter((part) => part.startsWith(`${section}. `));

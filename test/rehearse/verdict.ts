@@ -6,7 +6,7 @@ export interface Impossibility {
   reason: string;
 }
 
-export const impossible: Impossibility[] = [
+const impossible: Impossibility[] = [
   {
     title: / answers 401 without a token$/,
     reason: 'The 401 of its JWT authorizer lacks the header `www-authenticate: Bearer` that API Gateway sends.',
@@ -42,7 +42,7 @@ export interface Verdict {
 }
 
 /** Interprets the suite's report (JSON of vitest), given the cases that the emulator is known to be unable to pass. */
-export function judge(results: unknown, known: Impossibility[] = impossible): Verdict {
+function judge(results: unknown, known: Impossibility[] = impossible): Verdict {
   const { testResults } = v.parse(resultsSchema, results);
   const verdict: Verdict = { passed: 0, failed: [], impossible: new Map(), notRun: new Map(), outdated: [] };
   for (const { name, message, assertionResults } of testResults) {
@@ -67,7 +67,7 @@ function sumOf(counts: Map<string, number>): number {
   return [...counts.values()].reduce((sum, count) => sum + count, 0);
 }
 
-export function describeVerdict({ passed, failed, impossible: unable, notRun, outdated }: Verdict): string {
+function describeVerdict({ passed, failed, impossible: unable, notRun, outdated }: Verdict): string {
   return [
     `\n${passed} passed, ${failed.length} failed, ${sumOf(unable)} impossible on the emulator, ${sumOf(notRun)} not run\n`,
     ...failed.map(({ title, message }) => `FAILED: ${title}\n    ${message}`),

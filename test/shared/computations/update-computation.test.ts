@@ -1,10 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import {
-  type AgentConfig,
-  defaultAgentConfig,
-  digestOfKey,
-  type SealKey,
-} from '../../../shared/computations/agent-config.ts';
+import { type AgentConfig, defaultAgentConfig, digestOfKey, type SealKey } from '../../../shared/computations/agent-config.ts';
 import { createComputation } from '../../../shared/computations/create-computation.ts';
 import { readComputation, readDefinition } from '../../../shared/computations/read-computation.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';

@@ -17,7 +17,17 @@ import { indexKeys, runKeys } from '../../../shared/table/keys.ts';
 import { queryPrefix } from '../../../shared/table/table.ts';
 import { putItems } from '../../../shared/table/writes.ts';
 import { contentKeys, cutOffAfter, dieAtEveryCall, itemsNaming, purgeUntilOver } from '../../support/builders-purge.ts';
-import { aComputation, aKey, allowed, anAsset, aReadyComputation, aRun, byAlice, endRunWith, startStores } from '../../support/builders-store.ts';
+import {
+  aComputation,
+  aKey,
+  allowed,
+  anAsset,
+  aReadyComputation,
+  aRun,
+  byAlice,
+  endRunWith,
+  startStores,
+} from '../../support/builders-store.ts';
 import { inconsistencies, scan } from '../../support/inconsistencies.ts';
 import { beforePutOf } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';

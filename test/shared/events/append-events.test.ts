@@ -4,7 +4,14 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { type Event, eventSchema } from '../../../shared/events/event.ts';
 import { appendEvents } from '../../../shared/events/append-events.ts';
-import { type JournalHead, markSegment, noMarks, parseEvent, parseHead, readHead } from '../../../shared/events/stored-journal.ts';
+import {
+  type JournalHead,
+  markSegment,
+  noMarks,
+  parseEvent,
+  parseHead,
+  readHead,
+} from '../../../shared/events/stored-journal.ts';
 import { parseSegment } from '../../../shared/events/segment.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
 import { getItem, queryPrefix } from '../../../shared/table/table.ts';
