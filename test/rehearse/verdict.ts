@@ -42,7 +42,7 @@ export interface Verdict {
 }
 
 /** Interprets the suite's report (JSON of vitest), given the cases that the emulator is known to be unable to pass. */
-function judge(results: unknown, known: Impossibility[] = impossible): Verdict {
+export function judge(results: unknown, known: Impossibility[] = impossible): Verdict {
   const { testResults } = v.parse(resultsSchema, results);
   const verdict: Verdict = { passed: 0, failed: [], impossible: new Map(), notRun: new Map(), outdated: [] };
   for (const { name, message, assertionResults } of testResults) {
@@ -67,7 +67,7 @@ function sumOf(counts: Map<string, number>): number {
   return [...counts.values()].reduce((sum, count) => sum + count, 0);
 }
 
-function describeVerdict({ passed, failed, impossible: unable, notRun, outdated }: Verdict): string {
+export function describeVerdict({ passed, failed, impossible: unable, notRun, outdated }: Verdict): string {
   return [
     `\n${passed} passed, ${failed.length} failed, ${sumOf(unable)} impossible on the emulator, ${sumOf(notRun)} not run\n`,
     ...failed.map(({ title, message }) => `FAILED: ${title}\n    ${message}`),
