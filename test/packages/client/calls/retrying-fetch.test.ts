@@ -15,7 +15,7 @@ const unavailable = (headers: Record<string, string> = {}) =>
 function clientAnswered(answers: (Response | Error | 'never')[], retry: RetryOptions = {}, token: Token = 'secret') {
   const requests: Request[] = [];
   const client = createClient({
-    baseUrl: 'http://service.test/',
+    baseUrl: 'https://service.test/',
     domain: 'd1',
     token,
     retry: { ...fast, ...retry },
@@ -64,8 +64,8 @@ describe('the requests of a client', () => {
     await client.startRun({ id: 'c/1', cvm: 'sim 1' });
     await client.createComputation({ body: { name: 'Iris' }, domainID: 'd2' });
     expect(requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
-      'POST http://service.test/d1/computations/c%2F1/run?cvm=sim%201',
-      'POST http://service.test/d2/computations',
+      'POST https://service.test/d1/computations/c%2F1/run?cvm=sim%201',
+      'POST https://service.test/d2/computations',
     ]);
     expect(requests[0]?.headers.get('authorization')).toBe('Bearer secret');
     expect(await requests[1]?.json()).toEqual({ name: 'Iris' });
@@ -74,7 +74,7 @@ describe('the requests of a client', () => {
   it('leave out parameters that are undefined', async () => {
     const { client, requests } = clientAnswered([json({ runs: [], limit: 10, offset: 0, total: 0 })]);
     await client.listRuns({ status: undefined, limit: 5 });
-    expect(requests[0]?.url).toBe('http://service.test/d1/computations/runs?limit=5');
+    expect(requests[0]?.url).toBe('https://service.test/d1/computations/runs?limit=5');
   });
 
   it.each(['', '.', '..'])('are not sent for the identifier "%s", which would change the path', async (id) => {
@@ -140,7 +140,7 @@ describe('the retries of a client', () => {
     expect(await problemOf(client.listRuns())).toMatchObject({
       status: 0,
       code: 'unreachable',
-      detail: 'No answer from http://service.test: connect ECONNREFUSED 127.0.0.1:1',
+      detail: 'No answer from https://service.test: connect ECONNREFUSED 127.0.0.1:1',
       request: 'GET /d1/computations/runs',
       cause: refused,
     });
@@ -163,7 +163,7 @@ describe('the retries of a client', () => {
   it('follow an answer that takes too long, but leave a large one its time', async () => {
     let attempts = 0;
     const client = createClient({
-      baseUrl: 'http://service.test',
+      baseUrl: 'https://service.test',
       domain: 'd1',
       retry: { ...fast, timeoutInMilliseconds: 300 },
       fetch: async (request) =>

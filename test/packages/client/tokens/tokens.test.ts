@@ -242,7 +242,7 @@ describe('an issuer that does not answer', () => {
     });
     const problems: string[] = [];
     const client = createClient({
-      baseUrl: 'http://service.test',
+      baseUrl: 'https://service.test',
       domain: 'd1',
       token,
       fetch: async () => Response.json({ id: 'c1' }),
