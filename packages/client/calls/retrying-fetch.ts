@@ -84,7 +84,8 @@ async function send(request: Request, token: string | undefined, options: Retryi
   const name = `${request.method} ${new URL(request.url).pathname}`;
   const headers = new Headers(request.headers);
   if (token !== undefined) {
-    if (!bearerToken.test(token)) return { problem: new ServiceProblem({ ...notAToken, request: name }), askedPauseInMilliseconds: 0 };
+    if (!bearerToken.test(token))
+      return { problem: new ServiceProblem({ ...notAToken, request: name }), askedPauseInMilliseconds: 0 };
     headers.set('authorization', `Bearer ${token}`);
   }
   const limit = timeLimit(timeoutInMilliseconds);

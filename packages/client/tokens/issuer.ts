@@ -101,7 +101,8 @@ async function problemOf(error: unknown, request: string): Promise<unknown> {
     const detail = `The issuer's answer is not as expected: ${error.message}`;
     return new ServiceProblem({ status, code: passingCode(status) ?? 'unexpected', detail, request }, error);
   }
-  if (error instanceof AddressError) return new ServiceProblem({ status: 200, code: 'unexpected', detail: unsafe, request }, error);
+  if (error instanceof AddressError)
+    return new ServiceProblem({ status: 200, code: 'unexpected', detail: unsafe, request }, error);
   const isTimeout = error instanceof DOMException && error.name === 'TimeoutError';
   if (!(error instanceof TypeError) && !isTimeout) return error;
   const detail = `No answer from the issuer: ${causeOf(error)}`;

@@ -4,6 +4,7 @@ import { pause } from '../../../../packages/client/calls/retry.ts';
 import type { RetryOptions, Token } from '../../../../packages/client/calls/retrying-fetch.ts';
 import { ServiceProblem } from '../../../../packages/client/calls/service-problem.ts';
 import { watchEvents } from '../../../../packages/client/calls/watch.ts';
+import { startAnsweringServer } from '../../../support/answering-server.ts';
 
 const fast: RetryOptions = { firstPauseInMilliseconds: 1, longestPauseInMilliseconds: 2 };
 const json = (body: unknown, status = 200, headers: Record<string, string> = {}) =>
@@ -177,6 +178,48 @@ describe('the retries of a client', () => {
     expect(await problemOf(client.deleteAsset({ id: 'a1' }))).toMatchObject({ status });
     expect(requests).toHaveLength(1);
   });
+});
+
+describe('a token', () => {
+  it.each([301, 302, 303, 307, 308])('goes nowhere after a redirect with %i, and neither does the body', async (status) => {
+    const [service, other] = [await startAnsweringServer(), await startAnsweringServer()];
+    service.answerWith((_, response) => void response.writeHead(status, { location: other.endpoint }).end());
+    const client = createClient({ baseUrl: service.endpoint, domain: 'd1', token: 'secret' });
+    const body = { name: 'Incomes', description: 'private' };
+    expect(await problemOf(client.createComputation({ body }))).toMatchObject({
+      status,
+      code: 'unexpected',
+      detail: 'The server redirects to another address. Neither the token nor the request goes there.',
+    });
+    expect(other.received).toEqual([]);
+    await Promise.all([service.stop(), other.stop()]);
+  });
+
+  it.each(['a\u200b', 'a b', 'a\nb', '', 'é'])('that no header takes is refused with a sentence: %j', async (token) => {
+    const { client, requests } = clientAnswered([], {}, async () => token);
+    expect(await problemOf(client.listRuns())).toMatchObject({
+      code: 'unauthenticated',
+      detail: 'The token has characters that no token has.',
+    });
+    expect(requests).toEqual([]);
+  });
+
+  it('with too many memberships for a header is explained', async () => {
+    const { client } = clientAnswered([new Response(null, { status: 431 })]);
+    expect(await problemOf(client.listRuns())).toMatchObject({
+      code: 'too_large',
+      detail: expect.stringContaining('the token has too many memberships'),
+    });
+  });
+
+  it.each(['http://api.example.com', 'http://user:secret@localhost', 'https://user@api.example.com', 'ftp://localhost', 'api'])(
+    'never goes to %s, which the error does not repeat',
+    (baseUrl) => {
+      expect(() => createClient({ baseUrl })).toThrow(
+        expect.objectContaining({ name: 'AddressError', message: expect.not.stringContaining('secret') }),
+      );
+    },
+  );
 });
 
 describe('a token that is a function', () => {
