@@ -81,19 +81,17 @@ const chunkInBytes = 256 * 1024;
 async function* unchanged(file: string, seen: Seen, { signal, onBytes }: ReadOptions): AsyncGenerator<Buffer, void, undefined> {
   const handle = await open(file);
   try {
-    const options = { highWaterMark: chunkInBytes, autoClose: false, ...(signal ? { signal } : {}) };
-    let done = 0;
-    const expect = async (isSame: boolean) => {
+    for (let done = 0; ;) {
+      signal?.throwIfAborted();
+      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(chunkInBytes), 0, chunkInBytes, done);
+      const isEnd = bytesRead === 0;
       const { size, mtimeMs } = await handle.stat();
-      if (!isSame || size !== seen.size || mtimeMs !== seen.mtimeMs) throw new FileChangedError(file);
-    };
-    for await (const chunk of handle.createReadStream(options) as AsyncIterable<Buffer>) {
-      await expect(done + chunk.length <= seen.size);
-      yield chunk;
-      done += chunk.length;
+      if (size !== seen.size || mtimeMs !== seen.mtimeMs || (isEnd && done !== size)) throw new FileChangedError(file);
+      if (isEnd) return;
+      yield buffer.subarray(0, bytesRead);
+      done += bytesRead;
       onBytes?.(done);
     }
-    await expect(done === seen.size);
   } finally {
     await handle.close();
   }
