@@ -4,7 +4,7 @@ import { computationKeys, type Key, userKeys } from '../table/keys.ts';
 import { type Item, queryPrefix, type Table } from '../table/table.ts';
 
 /** A todo list examines no more. */
-export const mostComputations = 300;
+const mostComputations = 300;
 export const mostAssets = 1_000;
 
 /** How a user takes part in a computation. */
