@@ -12,22 +12,23 @@ import { problemResponse } from '../shared/http/problem.ts';
 import { readClaims, type Claim } from '../shared/runs/claim.ts';
 import { openExecutions } from '../shared/runs/executions.ts';
 import { type RunTimes, stateMachineDefinition } from '../shared/runs/state-machine.ts';
-import { openTable } from '../shared/table/open-table.ts';
+import { createTableClient, openTable } from '../shared/table/open-table.ts';
 import { assertSchemaOfTable } from '../shared/table/schema-version.ts';
 import { schedules } from '../shared/tasks/schedules.ts';
 import { systemTimerClock, type TimerClock } from '../shared/runtime/clock.ts';
 import type { CvmGateway, CvmGatewayOptions } from './cvms/cvm-gateway.ts';
 import { runLogDirectory, withRunLogs } from './cvms/run-logs.ts';
 import { createTable, startDynamoDb, type LocalDynamoDb } from './dynamodb/dynamodb.ts';
+import { engineClient } from './dynamodb/engine-client.ts';
 import { continueInterrupted, startBackground } from './functions/background.ts';
 import { type InvokeFunction, type LoadHandler, localFunctions } from './functions/local-functions.ts';
 import { ClosedDomains } from './http-api/closed-domains.ts';
 import { allowedOrigins } from './http-api/cors.ts';
 import { type HttpApiOptions, startHttpApi } from './http-api/http-api.ts';
 import { lockDirectory } from './machine/data-directory.ts';
-import { sendOnlyWhile, sendUnsigned } from './machine/engine-clients.ts';
 import { type Endpoints, local, setEnvironment } from './machine/environment.ts';
 import { localKms } from './machine/kms.ts';
+import { sendUnsigned } from './machine/send-unsigned.ts';
 import type { ConsoleFiles } from './pages/console-build.ts';
 import { consolePages } from './pages/console-pages.ts';
 import { localDomains } from './pages/local-domains.ts';
@@ -159,16 +160,12 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   onStop(background.stop);
   await createTable(dynamoDb.endpoint, local.tableName);
 
-  const endpoints = {
-    dynamoDb: dynamoDb.endpoint,
-    s3: s3.endpoint,
-    stepFunctions: stepFunctions.endpoint,
-  };
-  setEnvironment((await options.intercept?.(endpoints)) ?? endpoints, keys, times, options.logLevel ?? 'SILENT');
+  const ofParts = { dynamoDb: dynamoDb.endpoint, s3: s3.endpoint, stepFunctions: stepFunctions.endpoint };
+  const endpoints = (await options.intercept?.(ofParts)) ?? ofParts;
+  setEnvironment(endpoints, keys, times, options.logLevel ?? 'SILENT');
   replaceClient(purgeByLambda, async () => background.invoke('maintenance/purge', {}));
+  replaceClient(createTableClient, engineClient(endpoints.dynamoDb, dynamoDb.isListening));
   const table = openTable(() => new Deadline());
-  sendUnsigned(table.document, 'dynamodb');
-  sendOnlyWhile(dynamoDb.isListening, table.document);
   sendUnsigned(openExecutions(() => new Deadline()).client, 'states');
   if (dataDirectory !== undefined) {
     await assertSchemaOfTable(table);
@@ -229,7 +226,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   onStop(async () => draining.abort()); // the first to be stopped: requests that are held get their answer
   return {
     baseUrl: `http://localhost:${api.port}`,
-    endpoints,
+    endpoints: ofParts,
     tableName: local.tableName,
     stateMachineArn: local.stateMachineArn,
     cvmGateway,

@@ -38,7 +38,6 @@ export async function createComputation(table: Table, given: NewComputation): Pr
     id,
     ...fields,
     status: 'created' as const,
-    created_by: by,
     created_at: now,
     updated_at: now,
     run: null,

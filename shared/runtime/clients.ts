@@ -9,7 +9,7 @@ export function sharedClient<Client>(create: () => Client): Client {
   return clients.get(create) as Client;
 }
 
-/** Uses this client in place of the one that `create` creates. Only a service on one machine calls it, which has no KMS. */
+/** Uses this client in place of the one that `create` creates. Only a service on one machine calls it, which has engines of its own. */
 export function replaceClient<Client>(create: () => Client, client: Client): void {
   clients.set(create, client);
 }
@@ -27,10 +27,10 @@ export const clientLimits = {
 } as const;
 
 /** With the SDK's default of 3, about one caller in a hundred would get a 503 if every fifth call failed. */
-const maxAttempts = 6;
+export const maxAttempts = 6;
 
 /** Milliseconds before attempt 2, 3, ... of a call. The SDK's default of seconds would use up the deadline. */
-const pauseBefore = (attempt: number) => Math.random() * growingPause(attempt, { first: 50, longest: 1_000 });
+export const pauseBefore = (attempt: number) => Math.random() * growingPause(attempt, { first: 50, longest: 1_000 });
 
 /** Returns the options of the clients of the table and of storage. The caller's deadline ends their attempts. */
 export function clientOptions() {

@@ -4,15 +4,16 @@ import { clientOptions, sharedClient } from '../runtime/clients.ts';
 import type { DeadlineSource } from '../runtime/deadline.ts';
 import { environment } from '../runtime/environment.ts';
 import { emitMetric } from '../runtime/metrics.ts';
-import type { Table } from './table.ts';
+import type { Table, TableClient } from './table.ts';
 
-const createClient = (): DynamoDBDocumentClient => documentClient(new DynamoDBClient(clientOptions()));
+/** The client of all requests of a process. */
+export const createTableClient = (): TableClient => documentClient(new DynamoDBClient(clientOptions()));
 
 /** Opens the stage's table. The client is created at the first use. */
 export function openTable(deadline: DeadlineSource): Table {
   return {
     name: environment().TABLE_NAME,
-    document: sharedClient(createClient),
+    document: sharedClient(createTableClient),
     deadline,
     onConflictRetry: () => emitMetric('ConflictsRetried', 1),
   };

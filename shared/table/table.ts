@@ -9,10 +9,13 @@ import { systemClock, type Clock } from '../runtime/clock.ts';
 import { Deadline, type DeadlineSource } from '../runtime/deadline.ts';
 import type { AnyKey } from './keys.ts';
 
+/** What sends the calls to the table: the SDK's document client, or the one of an engine on one machine. */
+export type TableClient = Pick<DynamoDBDocumentClient, 'send' | 'middlewareStack' | 'destroy'>;
+
 /** Access to the service's table. */
 export interface Table {
   name: string;
-  document: DynamoDBDocumentClient;
+  document: TableClient;
   /** Default: a new deadline of 5 seconds for each operation. */
   deadline?: DeadlineSource;
   /** Default: the system's clock. */

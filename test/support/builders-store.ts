@@ -186,7 +186,6 @@ export function aComputationRow(id: string, changes: Partial<StoredComputation> 
     run: null,
     version: 1,
     dataset_count: 0,
-    created_by: 'alice',
     ...changes,
   };
 }

@@ -1,7 +1,7 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { createTable, startDynamoDb } from '../../local/dynamodb/dynamodb.ts';
-import { sendUnsigned } from '../../local/machine/engine-clients.ts';
+import { sendUnsigned } from '../../local/machine/send-unsigned.ts';
 import { local, localCredentials } from '../../local/machine/environment.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { documentClient } from '../../shared/table/open-table.ts';

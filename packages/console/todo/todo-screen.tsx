@@ -26,15 +26,15 @@ export function TodoScreen() {
     >
       <LoadedView loaded={loaded} what="what waits for you">
         {(todo) =>
-          todo.approvals.length + todo.keys.length + todo.content.length === 0 && !todo.truncated ? (
+          todo.approvals.length + todo.keys.length + todo.content.length === 0 ? (
             <Alert type="success" header="Nothing waits for you">
               You will find here what needs your approval, your public key or your content.
             </Alert>
           ) : (
             <>
-              <ApprovalsToGive {...todo} />
-              <KeysToUpload {...todo} reload={loaded.reload} />
-              <ContentToUpload {...todo} />
+              <ApprovalsToGive approvals={todo.approvals} />
+              <KeysToUpload keys={todo.keys} reload={loaded.reload} />
+              <ContentToUpload content={todo.content} />
             </>
           )
         }
@@ -46,18 +46,16 @@ export function TodoScreen() {
 interface TaskTableProps<T> extends Pick<TableProps<T>, 'columnDefinitions'> {
   title: string;
   items: T[];
-  /** null if there may be more than were examined. */
-  total: number | null;
   trackBy: keyof T & string;
   /** Shown if there are no items. */
   nothing: string;
 }
 
-function TaskTable<T>({ title, items, total, trackBy, nothing, columnDefinitions }: TaskTableProps<T>) {
+function TaskTable<T>({ title, items, trackBy, nothing, columnDefinitions }: TaskTableProps<T>) {
   return (
     <Table
       header={
-        <Header variant="h2" counter={`(${total ?? `${items.length}+`})`}>
+        <Header variant="h2" counter={`(${items.length})`}>
           {title}
         </Header>
       }
@@ -71,13 +69,12 @@ function TaskTable<T>({ title, items, total, trackBy, nothing, columnDefinitions
   );
 }
 
-function ApprovalsToGive({ approvals, totals }: Schemas['Todo']) {
+function ApprovalsToGive({ approvals }: { approvals: Schemas['Todo']['approvals'] }) {
   const { domain } = useDomain();
   return (
     <TaskTable
       title="Approvals to give"
       items={approvals}
-      total={totals.approvals}
       trackBy="computation_id"
       columnDefinitions={[
         {
@@ -106,7 +103,7 @@ function ApprovalsToGive({ approvals, totals }: Schemas['Todo']) {
   );
 }
 
-function KeysToUpload({ keys, totals, reload }: Schemas['Todo'] & { reload: () => void }) {
+function KeysToUpload({ keys, reload }: { keys: Schemas['Todo']['keys']; reload: () => void }) {
   const { domain } = useDomain();
   const [chosen, setChosen] = useState<string>();
   return (
@@ -114,7 +111,6 @@ function KeysToUpload({ keys, totals, reload }: Schemas['Todo'] & { reload: () =
       <TaskTable
         title="Keys to upload"
         items={keys}
-        total={totals.keys}
         trackBy="computation_id"
         columnDefinitions={[
           {
@@ -149,13 +145,12 @@ function KeysToUpload({ keys, totals, reload }: Schemas['Todo'] & { reload: () =
   );
 }
 
-function ContentToUpload({ content, totals }: Schemas['Todo']) {
+function ContentToUpload({ content }: { content: Schemas['Todo']['content'] }) {
   const { domain } = useDomain();
   return (
     <TaskTable
       title="Content to upload"
       items={content}
-      total={totals.content}
       trackBy="asset_id"
       columnDefinitions={[
         {

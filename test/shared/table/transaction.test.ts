@@ -1,3 +1,4 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { ConfiguredRetryStrategy } from '@smithy/core/retry';
 import { describe, expect, it } from 'vitest';
 import { writableKey } from '../../../shared/table/keys.ts';
@@ -108,7 +109,7 @@ describe('a retry of transact', () => {
       },
       { step: 'initialize' },
     );
-    proxied.table.document.config.retryStrategy = () => Promise.resolve(retriesAtOnce);
+    (proxied.table.document as DynamoDBDocumentClient).config.retryStrategy = () => Promise.resolve(retriesAtOnce);
     proxied.proxy.inject({ kind, share: 1, times });
     await transact(proxied.table, [put]);
     await proxied.stop();

@@ -1,5 +1,4 @@
 import { localCredentials } from './environment.ts';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
 interface SentRequest {
   headers: Record<string, string>;
@@ -17,21 +16,4 @@ export function sendUnsigned({ config }: { config: { signer: unknown } }, servic
     return Promise.resolve(request);
   };
   config.signer = () => Promise.resolve({ sign });
-}
-
-/**
- * Makes a client send its calls only while its engine listens. While it does not, another engine may listen at its address, and would
- * answer from another table. So each call fails as if nobody listened there, and the client repeats it.
- */
-export function sendOnlyWhile(
-  isListening: () => boolean,
-  { middlewareStack }: Pick<DynamoDBDocumentClient, 'middlewareStack'>,
-): void {
-  middlewareStack.add(
-    (next) => async (call) => {
-      if (!isListening()) throw Object.assign(new Error('The DynamoDB engine does not listen.'), { code: 'ECONNREFUSED' });
-      return await next(call);
-    },
-    { name: 'sendOnlyWhile', override: true, step: 'finalizeRequest', priority: 'low' }, // inside the repeats
-  );
 }

@@ -1,0 +1,231 @@
+import { Agent, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  ConditionalCheckFailedException,
+  DynamoDBServiceException,
+  TransactionCanceledException,
+  TransactionConflictException,
+} from '@aws-sdk/client-dynamodb';
+import { constructStack } from '@smithy/core/client';
+import { isServerError, isThrottlingError, isTransientError } from '@smithy/core/retry';
+import { clientLimits, maxAttempts, pauseBefore } from '../../shared/runtime/clients.ts';
+import type { TableClient } from '../../shared/table/table.ts';
+import { localCredentials } from '../machine/environment.ts';
+
+type Input = Record<string, unknown>;
+interface Command {
+  constructor: { name: string };
+  input: Input;
+}
+interface Options {
+  abortSignal?: AbortSignal;
+}
+
+/**
+ * Returns a client that sends the calls of the table to the engine of this machine. It gives the SDK's answers and throws its errors.
+ * It leaves out what only AWS needs, such as signatures, endpoint rules and schemas. In the SDK, they take two thirds of the
+ * processor time of a call.
+ * @param isListening whether the engine listens at its address. While it does not, another program may, which would answer from
+ * another table. So each call then fails as if nobody listened there, and the client repeats it.
+ */
+export function engineClient(endpoint: string, isListening: () => boolean): TableClient {
+  const agent = new Agent({ keepAlive: true });
+  const middlewareStack = constructStack<Input, object>();
+  const call = async (action: string, input: Input, signal: AbortSignal | undefined): Promise<object> => {
+    const body = JSON.stringify(withAttributes(input, attributesOf));
+    for (let attempt = 1; ; attempt++) {
+      try {
+        if (!isListening()) throw Object.assign(new Error('The DynamoDB engine does not listen.'), { code: 'ECONNREFUSED' });
+        const answer = await post(agent, endpoint, { action, body, signal });
+        if (answer.status !== 200) throw exceptionOf(answer);
+        return withAttributes(JSON.parse(answer.body) as Input, valuesOf);
+      } catch (error) {
+        if (attempt === maxAttempts || !mayPass(error)) throw error;
+        await delay(pauseBefore(attempt), undefined, signal ? { signal } : {});
+      }
+    }
+  };
+  const send = async ({ constructor: { name }, input }: Command, { abortSignal }: Options = {}): Promise<object> => {
+    const callEngine = async ({ input }: { input: Input }) => {
+      const output = await call(actions[name] ?? name.replace(/Command$/, ''), input, abortSignal);
+      return { output, response: undefined };
+    };
+    return (await middlewareStack.resolve(callEngine, { commandName: name })({ input })).output;
+  };
+  return { send, middlewareStack, destroy: () => agent.destroy() } as unknown as TableClient;
+}
+
+/** The actions of the commands of the document client, unless they have the same name. */
+const actions: Record<string, string> = {
+  GetCommand: 'GetItem',
+  PutCommand: 'PutItem',
+  UpdateCommand: 'UpdateItem',
+  DeleteCommand: 'DeleteItem',
+  BatchGetCommand: 'BatchGetItem',
+  BatchWriteCommand: 'BatchWriteItem',
+  TransactGetCommand: 'TransactGetItems',
+  TransactWriteCommand: 'TransactWriteItems',
+};
+
+interface Answer {
+  status: number;
+  body: string;
+}
+
+/** The engine checks no signature, but asks for its headers, and DynamoDB Local for the credentials in them. */
+const credential = `${localCredentials.accessKeyId}/20260101/local/dynamodb/aws4_request`;
+const headers = {
+  'content-type': 'application/x-amz-json-1.0',
+  'x-amz-date': '20260101T000000Z',
+  authorization: `AWS4-HMAC-SHA256 Credential=${credential}, SignedHeaders=host, Signature=none`,
+};
+
+function post(
+  agent: Agent,
+  endpoint: string,
+  { action, body, signal }: { action: string; body: string; signal: AbortSignal | undefined },
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      endpoint,
+      {
+        agent,
+        method: 'POST',
+        headers: { ...headers, 'x-amz-target': `DynamoDB_20120810.${action}`, 'content-length': Buffer.byteLength(body) },
+        timeout: clientLimits.requestTimeout,
+        ...(signal ? { signal } : {}),
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.once('error', reject);
+        response.once('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
+      },
+    );
+    sent.once('timeout', () =>
+      sent.destroy(Object.assign(new Error('The DynamoDB engine is silent.'), { name: 'TimeoutError' })),
+    );
+    sent.once('error', reject);
+    sent.end(body);
+  });
+}
+
+/** The exceptions that the service tells from others by their class. */
+const exceptions: Record<string, new (options: ExceptionOptions) => Error> = {
+  ConditionalCheckFailedException,
+  TransactionCanceledException,
+  TransactionConflictException,
+};
+
+interface ExceptionOptions {
+  message: string;
+  $metadata: { httpStatusCode: number };
+}
+
+/** Builds the SDK's exception from an answer, such as TransactionCanceledException with its reasons. */
+function exceptionOf({ status: httpStatusCode, body }: Answer): Error {
+  const { __type = '', message, Message, ...members } = parsed(body);
+  const name = __type.replace(/^.*#/, '');
+  const options = {
+    ...members,
+    message: message ?? Message ?? `The DynamoDB engine answered ${httpStatusCode}.`,
+    $metadata: { httpStatusCode },
+  };
+  const Known = exceptions[name];
+  return Known ? new Known(options) : new DynamoDBServiceException({ ...options, name, $fault: 'client' });
+}
+
+interface Refusal {
+  __type?: string;
+  message?: string;
+  Message?: string;
+}
+
+function parsed(body: string): Refusal {
+  try {
+    return JSON.parse(body) as Refusal;
+  } catch {
+    return {};
+  }
+}
+
+function mayPass(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const given = error as Parameters<typeof isTransientError>[0];
+  return isThrottlingError(given) || isTransientError(given) || isServerError(given);
+}
+
+type Convert = (item: Input) => Input;
+
+/** The members of inputs and outputs that are items, or parts of them. */
+const items = new Set(['Attributes', 'ExclusiveStartKey', 'ExpressionAttributeValues', 'Item', 'Key', 'LastEvaluatedKey']);
+
+/** Converts the items in an input or output, at any depth. The lists by table of batches have no names of their own. */
+function withAttributes(given: Input, convert: Convert): Input {
+  const converted: Input = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    converted[name] = items.has(name) ? convert(value as Input) : membersOf(name, value, convert);
+  }
+  return converted;
+}
+
+function membersOf(name: string, value: unknown, convert: Convert): unknown {
+  if (Array.isArray(value)) {
+    const members = value as unknown[];
+    if (name === 'Items' || name === 'Keys') return members.map((item) => convert(item as Input));
+    return members.map((member) => (isObject(member) ? withAttributes(member, convert) : member));
+  }
+  if (!isObject(value)) return value;
+  if (name !== 'Responses') return withAttributes(value, convert);
+  const ofTables = Object.entries(value).map(([table, found]) => [table, (found as Input[]).map(convert)]);
+  return Object.fromEntries(ofTables);
+}
+
+const isObject = (value: unknown): value is Input => typeof value === 'object' && value !== null;
+
+type Attribute = Record<string, unknown>;
+
+/** Converts an item to DynamoDB's JSON. Attributes that are undefined are left out. */
+function attributesOf(item: Input): Input {
+  const attributes: Input = {};
+  for (const [name, value] of Object.entries(item)) if (value !== undefined) attributes[name] = attributeOf(value);
+  return attributes;
+}
+
+function attributeOf(value: unknown): Attribute {
+  if (typeof value === 'string') return { S: value };
+  if (typeof value === 'number') return { N: String(value) };
+  if (typeof value === 'boolean') return { BOOL: value };
+  if (value === null) return { NULL: true };
+  if (value instanceof Uint8Array) return { B: Buffer.from(value).toString('base64') };
+  if (value instanceof Set) return { SS: [...(value as Set<string>)] };
+  if (Array.isArray(value)) return { L: value.filter((member) => member !== undefined).map(attributeOf) };
+  return { M: attributesOf(value as Input) };
+}
+
+function valuesOf(attributes: Input): Input {
+  const item: Input = {};
+  for (const [name, attribute] of Object.entries(attributes)) item[name] = valueOf(attribute as Attribute);
+  return item;
+}
+
+function valueOf(attribute: Attribute): unknown {
+  const [[type, value] = ['', undefined]] = Object.entries(attribute);
+  switch (type) {
+    case 'N':
+      return Number(value);
+    case 'NULL':
+      return null;
+    case 'B':
+      return new Uint8Array(Buffer.from(value as string, 'base64'));
+    case 'SS':
+      return new Set(value as string[]);
+    case 'L':
+      return (value as Attribute[]).map(valueOf);
+    case 'M':
+      return valuesOf(value as Input);
+    default:
+      return value; // S and BOOL
+  }
+}

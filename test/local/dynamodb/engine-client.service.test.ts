@@ -1,0 +1,150 @@
+import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { GetCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { engineClient } from '../../../local/dynamodb/engine-client.ts';
+import { withHealthOfEngine } from '../../../local/stack.ts';
+import { getItem, getItems, queryPartition, type Table } from '../../../shared/table/table.ts';
+import { deleteItems, putItem, putItems } from '../../../shared/table/writes.ts';
+import { readSettled } from '../../../shared/table/fresh-reads.ts';
+import { writableKey } from '../../../shared/table/keys.ts';
+import { startAnsweringServer, status, type AnsweringServer } from '../../support/answering-server.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
+
+const embedded = sharedByTests(startEmbeddedTable);
+
+/** The table as the SDK sees it, and as the engine's own client does. */
+function tables(): { bySdk: Table; byEngineClient: Table } {
+  const bySdk = embedded.table;
+  const document = engineClient(embedded.endpoint, () => true);
+  onTestFinished(() => document.destroy());
+  return { bySdk, byEngineClient: { ...bySdk, document } };
+}
+
+/** What a call threw, as far as the service looks at it. */
+async function thrownBy(call: Promise<unknown>) {
+  const error = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  const { name, message, Item, CancellationReasons } = error as ConditionalCheckFailedException & TransactionCanceledException;
+  const { constructor } = error as Error;
+  return { constructor, name, message, Item, CancellationReasons };
+}
+
+const item = (sk: string) => ({
+  ...writableKey('each kind', sk),
+  text: 'Ünïcode \u{1F600}',
+  empty: '',
+  number: -1.5,
+  yes: true,
+  nothing: null,
+  bytes: Uint8Array.of(0, 127, 255),
+  names: new Set(['a', 'b']),
+  list: [1, 'two', { three: [3] }],
+  map: { Key: { Item: 'a name of the protocol' }, Items: ['x'], left: undefined },
+});
+
+describe('the client of the engine', () => {
+  it('writes and reads every kind of value as the SDK does, in single calls, batches and transactions', async () => {
+    const { bySdk, byEngineClient } = tables();
+    await putItem(bySdk, item('sdk'));
+    await putItems(byEngineClient, [item('engine'), item('other')]);
+    const { map, ...rest } = item('engine');
+    const stored = { ...rest, map: { Key: map.Key, Items: map.Items } };
+    const [sdk, engine] = [writableKey('each kind', 'sdk'), writableKey('each kind', 'engine')];
+    for (const table of [bySdk, byEngineClient]) {
+      expect(await getItem(table, engine)).toEqual(stored);
+      expect(await getItems(table, [sdk, engine])).toEqual([{ ...stored, ...sdk }, stored]);
+      expect(await readSettled(table, [engine])).toEqual([stored]);
+      expect(await queryPartition(table, 'each kind')).toHaveLength(3);
+    }
+    await deleteItems(byEngineClient, [sdk, engine]);
+    expect(await queryPartition(bySdk, 'each kind')).toHaveLength(1);
+  });
+
+  it('throws the errors of the SDK, with the items and reasons that they carry', async () => {
+    const { bySdk, byEngineClient } = tables();
+    const key = writableKey('refused', 'a');
+    await putItem(bySdk, { ...key, count: 1 });
+    const condition = {
+      TableName: bySdk.name,
+      Key: key,
+      ConditionExpression: 'attribute_not_exists(pk)',
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+    };
+    const update = () =>
+      new UpdateCommand({ ...condition, UpdateExpression: 'SET a = :a', ExpressionAttributeValues: { ':a': 1 } });
+    const transaction = () => new TransactWriteCommand({ TransactItems: [{ Delete: condition }] });
+    const malformed = () => new QueryCommand({ TableName: bySdk.name, KeyConditionExpression: '(' });
+    for (const command of [update, transaction, malformed]) {
+      const seen = await thrownBy(byEngineClient.document.send(command() as unknown as GetCommand));
+      expect(seen).toEqual(await thrownBy(bySdk.document.send(command() as unknown as GetCommand)));
+    }
+    expect(await thrownBy(byEngineClient.document.send(update()))).toMatchObject({
+      constructor: ConditionalCheckFailedException,
+      Item: { count: { N: '1' } },
+    });
+    expect((await thrownBy(byEngineClient.document.send(transaction()))).constructor).toBe(TransactionCanceledException);
+  });
+
+  it('repeats what may pass, and ends at the signal of its caller', async () => {
+    const { client, server } = await clientOfEngine(() => true);
+    const isThrottled = '{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException"}';
+    server.answerWith(
+      status(500),
+      status(400, isThrottled),
+      (request) => request.destroy(),
+      status(200, '{"Item":{"pk":{"S":"b"}}}'),
+    );
+    expect((await client.send(get)).Item).toEqual({ pk: 'b' });
+    expect(server.received).toHaveLength(4);
+    server.answerWith(() => undefined);
+    await expect(client.send(get, { abortSignal: AbortSignal.timeout(100) })).rejects.toMatchObject({ name: 'AbortError' });
+    expect(server.received).toHaveLength(1);
+  });
+});
+
+let other: AnsweringServer | undefined;
+afterEach(() => other?.stop());
+
+/** A client of an engine at whose address a server answers. */
+async function clientOfEngine(isListening: () => boolean) {
+  other = await startAnsweringServer();
+  other.answerWith(status(200, '{"Item": {"pk": {"S": "of another table"}}}'));
+  const client = engineClient(other.endpoint, isListening);
+  onTestFinished(() => client.destroy());
+  return { client, server: other };
+}
+
+const get = new GetCommand({ TableName: 'table', Key: { pk: 'a', sk: 'b' } });
+
+describe('the client of an engine that does not listen', () => {
+  it('sends nothing to the server that has the address of the engine meanwhile', async () => {
+    const { client, server } = await clientOfEngine(() => false);
+    await expect(client.send(get)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    expect(server.received).toEqual([]);
+  });
+
+  it('repeats a call when the engine listens again', async () => {
+    const isListening = vi.fn(() => true).mockReturnValueOnce(false);
+    const { client, server } = await clientOfEngine(isListening);
+    expect((await client.send(get)).Item).toEqual({ pk: 'of another table' });
+    expect(server.received).toEqual(['POST']);
+  });
+});
+
+describe('/health', () => {
+  it('does not take another server at the address of the engine for the engine', async () => {
+    other = await startAnsweringServer();
+    other.answerWith(status(200));
+    const { endpoint } = other;
+    const ofEngine = (isListening: boolean) => {
+      const engine = { endpoint, isListening: () => isListening, stop: () => Promise.resolve() };
+      return withHealthOfEngine(() => Promise.resolve({ statusCode: 200 }), engine);
+    };
+    const event = { requestContext: { requestId: 'request-1' } };
+    expect(await ofEngine(false)('service/health', event)).toMatchObject({ statusCode: 503 });
+    expect(await ofEngine(true)('service/health', event)).toMatchObject({ statusCode: 200 });
+  });
+});
