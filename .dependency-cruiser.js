@@ -11,7 +11,7 @@ const packages = Object.fromEntries(
 /** What each folder may import besides itself and npm packages. Of packages/, only the entries that their package.json exports. */
 const mayImport = {
   shared: ['packages/formats'],
-  'shared/command-line': ['packages/client', 'shared'],
+  'shared/command-line': ['packages/client', 'packages/formats', 'shared'],
   functions: ['shared', 'packages/formats'],
   'functions/operations': ['functions/operations', 'shared', 'packages/client', 'packages/simulated-cvm'],
   gateway: ['shared', 'packages/formats'],

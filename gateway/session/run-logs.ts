@@ -1,6 +1,7 @@
 import { createWriteStream, mkdirSync, statSync, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
+import { printable } from 'computation-management-formats/printable';
 import type { RunReference } from '../../shared/computations/run.ts';
 import { writeLine, log } from '../../shared/runtime/log.ts';
 import { type AgentLog, timeOf } from '../wire/messages.ts';
@@ -35,8 +36,9 @@ const longestLine = 2_500;
 /** In characters. Agents use 5. */
 const longestLevel = 20;
 
+/** The level is one word and the text has no line breaks or escapes, so that nothing in it passes for a line of its own. */
 function keptOf({ message, level }: AgentLog): { text: string; level: string } {
-  return { text: message.slice(0, longestLine).trimEnd(), level: level.slice(0, longestLevel) };
+  return { text: printable(message.slice(0, longestLine)).trimEnd(), level: level.slice(0, longestLevel).replace(/\W/g, '_') };
 }
 
 /** The most runs whose logs are measured. */

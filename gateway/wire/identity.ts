@@ -16,9 +16,13 @@ export function identityUri({ domain, cvmId }: CvmIdentity): string {
 
 const identityName = /^URI:urn:cvm:([^:]+):(.+)$/;
 
-/** Undefined unless the alternative names, as Node gives them, name exactly one CVM. */
-export function identityIn(subjectAltNames: string | undefined): CvmIdentity | undefined {
-  const found = (subjectAltNames ?? '').split(', ').flatMap((name) => {
+/**
+ * Undefined unless the alternative names, as Node gives them, name exactly one CVM. Node quotes a name that could be read as several.
+ * No certificate of a CVM has one.
+ */
+export function identityIn(subjectAltNames = ''): CvmIdentity | undefined {
+  if (subjectAltNames.includes('"')) return undefined;
+  const found = subjectAltNames.split(', ').flatMap((name) => {
     const [, domain, id] = identityName.exec(name) ?? [];
     return v.is(domainId, domain) && v.is(cvmId, id) ? [{ domain, cvmId: id }] : [];
   });

@@ -78,9 +78,15 @@ export function strictObject<const Entries extends v.ObjectEntries>(entries: Ent
 /** A field that the service sets. A PUT accepts and ignores it, so that clients can send back what they read. */
 export const returnedField = v.optional(v.pipe(v.unknown(), v.description('Ignored. The service sets this field.')));
 
+/** Neither white space, nor controls, nor marks that need a letter before them, nor what is drawn as nothing. */
+const visible = /[^\p{Z}\p{Cc}\p{Cf}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
+const hasVisible = v.check((name: string) => visible.test(name), 'Expected at least one visible character.');
+
 export const computationName = v.pipe(
   text(1, 200),
-  v.description('The name. 1 to 200 characters.'),
+  v.regex(/^[^\u0000-\u001f\u007f-\u009f]+$/, 'Expected a name without control characters.'),
+  hasVisible,
+  v.description('The name. 1 to 200 characters, at least one of them visible, no control characters.'),
   v.examples(['Average income by region']),
 );
 
@@ -89,6 +95,9 @@ export const userId = v.pipe(
   v.check((user) => !isReservedName(user), 'Expected a user. This name is reserved for the events of the service and of agents.'),
 );
 
+/** No file system takes a longer name. */
+const longestFileNameInBytes = 255;
+
 /** A plain name, because the agent uses it in a path. */
 export const fileName = v.pipe(
   text(1, 255),
@@ -96,7 +105,11 @@ export const fileName = v.pipe(
     /^(?!\.{1,2}$)[^/\\\u0000-\u001f\u007f-\u009f]+$/,
     'Expected a file name without slashes or control characters. The names . and .. are not allowed.',
   ),
-  v.description('The name of the file, without a path. The datasets of a computation have different names.'),
+  hasVisible,
+  v.check((name) => new TextEncoder().encode(name).length <= longestFileNameInBytes, 'Expected at most 255 bytes in UTF-8.'),
+  v.description(
+    'The name of the file, without a path. At most 255 bytes in UTF-8, at least one visible character. The datasets of a computation have different names.',
+  ),
   v.examples(['titanic.csv']),
 );
 

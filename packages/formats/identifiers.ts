@@ -40,16 +40,16 @@ export const idOfComputation = v.pipe(identifier, v.description('The identifier 
 export const idOfAsset = v.pipe(identifier, v.description('The identifier of the asset.'));
 export const idOfRun = v.pipe(identifier, v.description('The identifier of the run.'));
 
-/** The identifier of the resource that a caller asks for. It need not be a UUID: any other text leads to 404. */
+/** The identifier of the resource that a caller asks for, in any case. It need not be a UUID: any other text leads to 404. */
 /*#__NO_SIDE_EFFECTS__*/
 export function uncheckedId() {
-  return v.pipe(v.string(), v.metadata({ format: 'uuid', maxLength: lengthOfId }));
+  return v.pipe(v.string(), v.toLowerCase(), v.metadata({ format: 'uuid', maxLength: lengthOfId }));
 }
 
-/** An identifier that a caller compares others with. It need not be a UUID: any other text of its length matches nothing. */
+/** An identifier that a caller compares others with, in any case. It need not be a UUID: any other text of its length matches nothing. */
 /*#__NO_SIDE_EFFECTS__*/
 export function comparedId() {
-  return text(0, lengthOfId);
+  return v.pipe(text(0, lengthOfId), v.toLowerCase());
 }
 
 /** A domain's identifier. Domains are created outside this service. */

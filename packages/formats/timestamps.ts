@@ -36,6 +36,19 @@ export function timeOf(text: string): number {
   return isDay(day) ? start + Number(second + fraction) * 1000 : NaN;
 }
 
+const secondsPer = new Map([
+  ['s', 1],
+  ['m', 60],
+  ['h', 3_600],
+  ['d', 86_400],
+]);
+
+/** Parses `90s`, `30m`, `12h` or `7d`. @returns seconds; NaN for anything else */
+export function durationOf(text: string): number {
+  const [, amount, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  return Number(amount) * (secondsPer.get(unit) ?? NaN);
+}
+
 /** Date.parse takes February 30 for March 2. */
 function isDay(day: string): boolean {
   const time = Date.parse(`${day}T00:00:00.000Z`);

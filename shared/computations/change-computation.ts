@@ -68,10 +68,14 @@ export async function addComputation(
   const Item = { ...keyToWrite(computationKey(domain, row.id)), ...schemaAttribute, ...row };
   transaction.add(
     { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },
-    { put: { Item: { ...userKeys.owner(domain, row.owner, computationNumber(row.id)) } } },
+    { put: { Item: { ...placeOfOwner(domain, row) } } },
   );
   const change = listChange({ domain, row }, { now: row.status });
   await recordEntry(table, transaction, { domain, row, head: parseHead(undefined) }, [change], entry);
+}
+
+function placeOfOwner(domain: string, { id, owner, created_by }: StoredComputation): Key {
+  return userKeys.owner(domain, owner, computationNumber(id), owner === created_by);
 }
 
 /** Sets the latest run and takes over its status. @param runChange the run's own change in the list of runs */
@@ -114,11 +118,7 @@ export async function replaceFields(
   const { domain, row: before } = computation;
   const row = changeRow(transaction, computation, { ...fields, updated_at: laterOf(before.updated_at, now) });
   if (row.owner !== before.owner) {
-    const number = computationNumber(row.id);
-    transaction.add(
-      { delete: { Key: userKeys.owner(domain, before.owner, number) } },
-      { put: { Item: { ...userKeys.owner(domain, row.owner, number) } } },
-    );
+    transaction.add({ delete: { Key: placeOfOwner(domain, before) } }, { put: { Item: { ...placeOfOwner(domain, row) } } });
     const moved = { before: row.status, now: row.status, groupBefore: groupOfOwner(before.owner) };
     recordInList(transaction, { domain, row }, { changes: [listChange({ domain, row }, moved)] });
   }

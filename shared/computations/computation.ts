@@ -121,6 +121,7 @@ export const storedComputation = v.object({
   /** Incremented by every change of the row, of links and of keys, so that a run starts with the inputs that were checked. */
   version: v.number(),
   dataset_count: v.number(),
+  created_by: v.string(),
   approval: v.picklist(approvalLevels),
 });
 export type StoredComputation = v.InferOutput<typeof storedComputation>;

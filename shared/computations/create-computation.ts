@@ -38,6 +38,7 @@ export async function createComputation(table: Table, given: NewComputation): Pr
     id,
     ...fields,
     status: 'created' as const,
+    created_by: by,
     created_at: now,
     updated_at: now,
     run: null,

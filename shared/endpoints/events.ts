@@ -30,6 +30,7 @@ export const listEvents = {
       v.pipe(
         v.string(),
         v.regex(eventId, 'Expected the identifier of an event, or an empty value.'),
+        v.toLowerCase(),
         v.description(
           'Return only events recorded after the event with this identifier, oldest first. Empty: begin at the first event. Cannot be combined with `offset`.',
         ),

@@ -15,7 +15,7 @@ export const getTodo = {
   status: 200,
   response: todoSchema,
   description:
-    'Each list has up to 100 entries, newest first. `approvals` and `keys` cover the newest computations in which you take part: ' +
-    'as the owner, with an asset or a key, or as a consumer that the computation names. They cover up to 300 computations, or ' +
-    'fewer if the computations have many assets.',
+    'Each list has up to 100 entries. `approvals` and `keys` cover computations in which you take part: as the owner, with an asset or a ' +
+    'key, or as a consumer that the computation names. Those that you created and own, uploaded a key to or linked an asset to come ' +
+    'first. `totals` are exact, or null if you take part in more than 300 computations or if they have more than 1,000 assets.',
 } as const satisfies Route;

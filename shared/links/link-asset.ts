@@ -18,7 +18,7 @@ import { indexedLists, memberChange } from '../lists/indexed-list.ts';
 import { recordChange } from '../lists/fold-due.ts';
 import { type AnsweredRequest, commitChange, type Committed, Transaction } from '../table/transaction.ts';
 import { assetKeys, computationKeys, type Key, listKeys, lists, runKeys, userKeys } from '../table/keys.ts';
-import { getItem, getItems, type Table } from '../table/table.ts';
+import { getItem, getItems, type Item, type Table } from '../table/table.ts';
 import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
 
 /** One algorithm for each computation, and one dataset for each file name. */
@@ -81,10 +81,13 @@ export async function linkAsset(table: Table, request: LinkRequest): Promise<Com
     changeAsset(transaction, domain, asset, {});
     transaction.add(
       {
-        put: { Item: { ...key, ...details, linked_as, created_by }, ConditionExpression: 'attribute_not_exists(pk)' },
+        put: {
+          Item: { ...key, ...details, linked_as, linked_by: by, created_by },
+          ConditionExpression: 'attribute_not_exists(pk)',
+        },
         otherwise: new StaleReadError(),
       },
-      { put: { Item: { ...userKeys.asset(domain, created_by, computationNumber(computationId), assetNumber(assetId)) } } },
+      { put: { Item: { ...placeOfLink(domain, computationId, { asset_id: assetId, created_by, linked_by: by }) } } },
     );
     addToLinked(transaction, assetId, { id: computationId, version: computation.row.version + 1 });
     return await commitChange(table, transaction, permitted, answerKeeper);
@@ -168,11 +171,15 @@ async function removeLink(
   });
   const removed = { computation: computationNumber(computationId), version: computation.row.version + 1 };
   removeFromLinked(transaction, asset_id, removed, new StaleReadError());
-  const creator = String(existing['created_by']);
-  const Key = userKeys.asset(computation.domain, creator, computationNumber(computationId), assetNumber(asset_id));
-  transaction.add({ delete: { Key } });
+  transaction.add({ delete: { Key: placeOfLink(computation.domain, computationId, existing) } });
   if (isActive(status) && run) keepForRun(transaction, asset_id, run);
   return true;
+}
+
+/** @param link the item of the link */
+export function placeOfLink(domain: string, computationId: string, { created_by, linked_by, asset_id }: Item): Key {
+  const number = assetNumber(String(asset_id));
+  return userKeys.asset(domain, String(created_by), computationNumber(computationId), number, created_by === linked_by);
 }
 
 /** Once for the asset, and once for the purge of the computation. */

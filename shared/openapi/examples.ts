@@ -132,6 +132,8 @@ const todo = {
   ],
   keys: [{ computation_id: computationId, name: 'Body mass by species' }],
   content: [{ asset_id: assetId, file_name: 'penguins.csv' }],
+  totals: { approvals: 1, keys: 1, content: 1 },
+  truncated: false,
 };
 
 const event = {

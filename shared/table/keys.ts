@@ -161,25 +161,21 @@ export const computationKeys = {
  */
 export const userKeys = {
   partition: (domain: string, userId: string) => `user#${domain}#${userId}`,
-  owner: (domain: string, userId: string, computation: number): Key => userKeys.in(domain, userId, computation, 'owner'),
-  consumer: (domain: string, userId: string, computation: number): Key => userKeys.in(domain, userId, computation, 'consumer'),
-  key: (domain: string, userId: string, computation: number): Key => userKeys.in(domain, userId, computation, 'key'),
-  asset: (domain: string, userId: string, computation: number, asset: number): Key =>
-    userKeys.in(domain, userId, computation, `asset#${padded(asset, 15)}`),
-  in: (domain: string, userId: string, computation: number, as: string): Key =>
-    writableKey(userKeys.partition(domain, userId), `in#${padded(computation, 15)}#${as}`),
-  /** The range of the keys above of all computations with a smaller number, or of all. */
-  inBefore: (domain: string, userId: string, computation: number | undefined): [first: AnyKey, last: AnyKey] => {
-    const pk = userKeys.partition(domain, userId);
-    const { in: prefix } = userKeys.prefixes;
-    return [
-      { pk, sk: prefix },
-      { pk, sk: computation === undefined ? `${prefix}~` : prefix + padded(computation, 15) },
-    ];
-  },
+  /** @param isOwn whether the user created the computation */
+  owner: (domain: string, userId: string, computation: number, isOwn: boolean): Key =>
+    userKeys.part(domain, userId, isOwn ? 'own' : 'in', computation, 'owner'),
+  consumer: (domain: string, userId: string, computation: number): Key =>
+    userKeys.part(domain, userId, 'in', computation, 'consumer'),
+  key: (domain: string, userId: string, computation: number): Key => userKeys.part(domain, userId, 'own', computation, 'key'),
+  /** @param isOwn whether the user linked it */
+  asset: (domain: string, userId: string, computation: number, asset: number, isOwn: boolean): Key =>
+    userKeys.part(domain, userId, isOwn ? 'own' : 'in', computation, `asset#${padded(asset, 15)}`),
+  /** What the user takes part in by their own doing is apart, so that nobody else can bury it. */
+  part: (domain: string, userId: string, kind: 'own' | 'in', computation: number, as: string): Key =>
+    writableKey(userKeys.partition(domain, userId), `${kind}#${padded(computation, 15)}#${as}`),
   pending: (domain: string, userId: string, asset: number): Key =>
     writableKey(userKeys.partition(domain, userId), `pending#${padded(asset, 15)}`),
-  prefixes: { in: 'in#', pending: 'pending#' },
+  prefixes: { own: 'own#', in: 'in#', pending: 'pending#' },
 };
 
 /** A computation's journal: its head, the latest lifecycle event, the events by number, the index segments. */

@@ -1,7 +1,11 @@
-import { assetNumber } from '../assets/read-asset.ts';
 import { computationNumber } from '../computations/read-computation.ts';
+import { placeOfLink } from '../links/link-asset.ts';
 import { computationKeys, type Key, userKeys } from '../table/keys.ts';
-import { type Item, queryBetween, type Table } from '../table/table.ts';
+import { type Item, queryPrefix, type Table } from '../table/table.ts';
+
+/** A todo list examines no more. */
+const mostComputations = 300;
+export const mostAssets = 1_000;
 
 /** How a user takes part in a computation. */
 export interface Participation {
@@ -12,42 +16,42 @@ export interface Participation {
   hasKey: boolean;
   /** The numbers of the user's assets that are linked to it. */
   assets: number[];
+  /** Whether there may be more than these. */
+  isPartial: boolean;
 }
 
-export interface Participations {
-  participations: Participation[];
-  /** Where the next part begins. Undefined if there are no more. */
-  next: number | undefined;
-}
-
-const mostItems = 1_000;
+/** More than 300 computations or 1,000 assets, because a user is in a computation at most twice, beside the assets. */
+const mostItems = 2 * mostComputations + mostAssets + 1;
 
 /**
- * Reads `most` computations, newest first, or fewer if more than 1,000 of the user's assets and keys are in them. One round trip.
- * @param before only computations with a smaller number
+ * Reads the computations that a user created and owns, uploaded a key to or linked an asset to, then those that others brought the user
+ * into: each newest first. One round trip.
+ * @returns `areAll` false if the user takes part in more than a todo list examines
  */
 export async function readParticipations(
   table: Table,
-  { domain, userId, before }: { domain: string; userId: string; before?: number | undefined },
-  most: number,
-): Promise<Participations> {
-  const [first, last] = userKeys.inBefore(domain, userId, before);
-  const items = await queryBetween(table, first, last, { limit: mostItems, newestFirst: true });
-  const byComputation = Map.groupBy(
-    items.map(({ sk }) => String(sk).slice(userKeys.prefixes.in.length).split('#')),
-    ([computation]) => Number(computation),
+  domain: string,
+  userId: string,
+): Promise<{ participations: Participation[]; areAll: boolean }> {
+  const { own: ownPrefix, in: prefix } = userKeys.prefixes;
+  const read = async (prefix: string) => {
+    const options = { limit: mostItems, newestFirst: true };
+    const items = await queryPrefix(table, userKeys.partition(domain, userId), prefix, options);
+    return items.map(({ sk }) => String(sk).slice(prefix.length).split('#'));
+  };
+  const [own, others] = await Promise.all([read(ownPrefix), read(prefix)]);
+  const oldest = others.length < mostItems ? 0 : Number(others.at(-1)?.[0]);
+  const participations = [...Map.groupBy([...own, ...others], ([computation]) => Number(computation))].map(
+    ([computation, entries]): Participation => ({
+      computation,
+      isNamed: entries.some(([, as]) => as === 'owner' || as === 'consumer'),
+      hasKey: entries.some(([, as]) => as === 'key'),
+      assets: entries.flatMap(([, as, asset]) => (as === 'asset' ? [Number(asset)] : [])),
+      isPartial: computation <= oldest,
+    }),
   );
-  const found = [...byComputation].map(([computation, entries]): Participation => ({
-    computation,
-    isNamed: entries.some(([, as]) => as === 'owner' || as === 'consumer'),
-    hasKey: entries.some(([, as]) => as === 'key'),
-    assets: entries.flatMap(([, as, asset]) => (as === 'asset' ? [Number(asset)] : [])),
-  }));
-  const isCut = items.length === mostItems;
-  if (isCut) found.pop(); // not all of its items were read
-  const participations = found.slice(0, most);
-  const areMore = isCut || found.length > most;
-  return { participations, next: areMore ? participations.at(-1)?.computation : undefined };
+  const areAll = own.length < mostItems && others.length < mostItems && participations.length <= mostComputations;
+  return { participations: participations.slice(0, mostComputations), areAll };
 }
 
 interface Participated {
@@ -59,10 +63,11 @@ interface Participated {
 /** Returns the keys of the items that readParticipations reads of a computation. @param items those at `computationKeys` */
 export function participationKeys({ domain, id, owner }: Participated, items: Item[]): Key[] {
   const number = computationNumber(id);
-  const mirrors = items.flatMap(({ sk, created_by, asset_id, consumers, user_id }): Key[] => {
-    if (typeof created_by === 'string') return [userKeys.asset(domain, created_by, number, assetNumber(String(asset_id)))];
+  const mirrors = items.flatMap((item): Key[] => {
+    const { sk, created_by, consumers, user_id } = item;
+    if (typeof created_by === 'string') return [placeOfLink(domain, id, item)];
     if (Array.isArray(consumers)) return consumers.map((user) => userKeys.consumer(domain, String(user), number));
     return String(sk).startsWith(computationKeys.prefixes.key) ? [userKeys.key(domain, String(user_id), number)] : [];
   });
-  return [...mirrors, userKeys.owner(domain, owner, number)];
+  return [...mirrors, ...[true, false].map((isOwn) => userKeys.owner(domain, owner, number, isOwn))];
 }

@@ -1,53 +1,57 @@
 import { becauseOf, digestedManifestOf, missingApprovals, neededApprovals } from '../approvals/readiness.ts';
 import { storedAsset, type StoredAsset } from '../assets/asset.ts';
-import { assetKey } from '../assets/read-asset.ts';
+import { assetKey, assetNumber } from '../assets/read-asset.ts';
 import { storedComputation, type StoredComputation } from '../computations/computation.ts';
 import { inputsOf, readParts } from '../manifest/read-manifest.ts';
-import { assetsOf, type Inputs } from '../manifest/manifest.ts';
+import type { Inputs } from '../manifest/manifest.ts';
 import { listKeys, lists, userKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItems, queryPrefix, type Table } from '../table/table.ts';
-import { readParticipations, type Participation, type Participations } from './participation.ts';
+import { mostAssets, readParticipations, type Participation } from './participation.ts';
 import { mostEntries, type Todo } from './todo.ts';
 
 const computationsAtOnce = 100;
-const mostComputations = 300;
-const mostAssets = 1_000;
 
 type Part = Pick<Todo, 'approvals' | 'keys'>;
 
 /**
- * Examines the user's computations in parts of 100, newest first, until both lists are full, but at most 300, and no further part
- * after 1,000 assets. Up to four round trips for each part. Costs about 1 read unit for each examined computation and each 4 KB of
- * the user's own assets, and 1 for each 4 KB of parts and each asset of those that may need an approval or a key: at most 600 for
- * 100 computations with 3 assets each, 5,000 in the worst case.
+ * Examines the user's computations in parts of 100, those by the user's own doing first, up to 300 and 1,000 assets. One round trip,
+ * and three for each part. Costs about 1 read unit for each computation and each 4 KB of the user's own assets, and 1 for each 4 KB of
+ * parts and each asset of those that may need an approval or a key: at most 600 for 100 computations with 3 assets each, 5,000 in the
+ * worst case.
  * @param at RFC 3339, UTC, milliseconds
  */
 export async function readTodo(table: Table, domain: string, userId: string, at: string): Promise<Todo> {
-  const [first, pending] = await Promise.all([
-    readParticipations(table, { domain, userId }, computationsAtOnce),
+  const [{ participations, areAll }, pending] = await Promise.all([
+    readParticipations(table, domain, userId),
     readPending(table, domain, userId),
   ]);
-  const readPart = ({ participations }: Participations, others: number[] = []) =>
-    examine(table, { domain, userId, at }, participations, others);
-  let part = await readPart(first, pending);
-  const content = contentOf(pending, part.ownAssets);
-  const { approvals, keys } = part;
-  let { assetCount } = part;
-  let { next: before } = first;
-  const isFull = () => approvals.length >= mostEntries && keys.length >= mostEntries;
-  for (let examined = first.participations.length; before !== undefined && !isFull();) {
-    if (examined >= mostComputations || assetCount >= mostAssets) break;
-    const most = Math.min(computationsAtOnce, mostComputations - examined);
-    const found = await readParticipations(table, { domain, userId, before }, most);
-    part = await readPart(found);
-    approvals.push(...part.approvals);
-    keys.push(...part.keys);
-    assetCount += part.assetCount;
-    examined += found.participations.length;
-    before = found.next;
-  }
-  return { approvals: approvals.slice(0, mostEntries), keys: keys.slice(0, mostEntries), content };
+  const examined = new Set<number>();
+  const examineAll = async () => {
+    const parts: Part[] = [];
+    for (let start = 0; start < participations.length && examined.size <= mostAssets; start += computationsAtOnce) {
+      const part = participations.slice(start, start + computationsAtOnce);
+      parts.push(await examine(table, { domain, userId, at }, part, examined));
+    }
+    return { approvals: parts.flatMap(({ approvals }) => approvals), keys: parts.flatMap(({ keys }) => keys) };
+  };
+  const newest = pending.slice(0, mostEntries);
+  const [{ approvals, keys }, assets] = await Promise.all([examineAll(), readAssets(table, domain, newest)]);
+  const content = contentOf(newest, assets);
+  const isComplete = areAll && examined.size <= mostAssets;
+  const arrivedMeanwhile = newest.length - content.length;
+  const totals = {
+    approvals: isComplete ? approvals.length : null,
+    keys: isComplete ? keys.length : null,
+    content: pending.length > mostAssets ? null : pending.length - arrivedMeanwhile,
+  };
+  return {
+    approvals: approvals.slice(0, mostEntries),
+    keys: keys.slice(0, mostEntries),
+    content,
+    totals,
+    truncated: Object.values(totals).includes(null),
+  };
 }
 
 interface Reader {
@@ -56,28 +60,36 @@ interface Reader {
   at: string;
 }
 
-/** @param others assets of the user to read as well */
+/** @param examined the numbers of the examined assets. Gets those of this part, and more than 1,000 if not all fit */
 async function examine(
   table: Table,
   { domain, userId, at }: Reader,
   participations: Participation[],
-  others: number[],
-): Promise<Part & { ownAssets: Map<number, StoredAsset>; assetCount: number }> {
-  const numbers = [...new Set([...others, ...participations.flatMap(({ assets }) => assets)])];
-  const [rows, ownAssets] = await Promise.all([readRows(table, domain, participations), readAssets(table, domain, numbers)]);
-  const candidates = participations.flatMap((participation, index) => {
+  examined: Set<number>,
+): Promise<Part> {
+  const fitting = withinLimit(participations, ({ assets }) => assets, examined);
+  const numbers = [...new Set(fitting.flatMap(({ assets }) => assets))];
+  const [rows, ownAssets] = await Promise.all([readRows(table, domain, fitting), readAssets(table, domain, numbers)]);
+  const candidates = fitting.flatMap((participation, index) => {
     const row = rows[index];
     return row && mayWait(participation, row, ownAssets) ? [row] : [];
   });
-  const found = await readAllInputs(table, domain, candidates);
+  const found = await readAllInputs(table, domain, candidates, examined);
   const waiting = found.map((inputs) => ({ inputs, ...waitsFor(inputs, userId, at) }));
   const nameOf = ({ computation: { id, name } }: Inputs) => ({ computation_id: id, name });
   return {
     approvals: waiting.flatMap(({ inputs, approval }) => (approval ? [{ ...nameOf(inputs), ...approval }] : [])),
     keys: waiting.flatMap(({ inputs, key }) => (key ? [nameOf(inputs)] : [])),
-    ownAssets,
-    assetCount: numbers.length + found.reduce((sum, inputs) => sum + assetsOf(inputs).length, 0),
   };
+}
+
+/** Takes entries while no more than 1,000 assets are examined with theirs. */
+function withinLimit<Entry>(entries: Entry[], assetsOf: (entry: Entry) => number[], examined: Set<number>): Entry[] {
+  const end = entries.findIndex((entry) => {
+    for (const number of assetsOf(entry)) examined.add(number);
+    return examined.size > mostAssets;
+  });
+  return end === -1 ? entries : entries.slice(0, end);
 }
 
 function contentOf(pending: number[], assets: Map<number, StoredAsset>): Todo['content'] {
@@ -87,10 +99,10 @@ function contentOf(pending: number[], assets: Map<number, StoredAsset>): Todo['c
   });
 }
 
-/** The numbers of the user's newest assets whose content has not arrived. */
+/** The numbers of the user's assets whose content has not arrived, newest first: 1,001 at most. */
 async function readPending(table: Table, domain: string, userId: string): Promise<number[]> {
   const { pending: prefix } = userKeys.prefixes;
-  const options = { limit: mostEntries, newestFirst: true };
+  const options = { limit: mostAssets + 1, newestFirst: true };
   const items = await queryPrefix(table, userKeys.partition(domain, userId), prefix, options);
   return items.map(({ sk }) => Number(String(sk).slice(prefix.length)));
 }
@@ -126,42 +138,37 @@ async function readAssets(table: Table, domain: string, numbers: number[]): Prom
 
 /** As far as the row and the user's own assets show. */
 function mayWait(
-  { isNamed, hasKey, assets }: Participation,
+  { isNamed, hasKey, assets, isPartial }: Participation,
   { approval }: StoredComputation,
   ownAssets: Map<number, StoredAsset>,
 ): boolean {
   const linked = assets.flatMap((number) => ownAssets.get(number) ?? []);
   const mayNeedKey = !hasKey && (isNamed || linked.some(({ user_key }) => user_key === ''));
-  return mayNeedKey || approval !== 'none' || linked.some(({ use }) => use === 'approval');
+  return isPartial || mayNeedKey || approval !== 'none' || linked.some(({ use }) => use === 'approval');
 }
 
-/** Leaves out the computations after the one with which it reads 1,000 assets. Two round trips. */
-async function readAllInputs(table: Table, domain: string, computations: StoredComputation[]): Promise<Inputs[]> {
-  const parts = await Promise.all(computations.map(({ id }) => readParts(table, id)));
-  const assetIds = new Set<string>();
-  const examined = computations.filter((_, index) => {
-    if (assetIds.size >= mostAssets) return false;
-    for (const id of parts[index]?.assetIds ?? []) assetIds.add(id);
-    return true;
-  });
-  const ids = [...assetIds];
+/** Two round trips. */
+async function readAllInputs(
+  table: Table,
+  domain: string,
+  computations: StoredComputation[],
+  examined: Set<number>,
+): Promise<Inputs[]> {
+  const read = computations.map(async (computation) => ({ computation, parts: await readParts(table, computation.id) }));
+  const found = withinLimit(await Promise.all(read), ({ parts }) => parts.assetIds.map(assetNumber), examined);
+  const ids = [...new Set(found.flatMap(({ parts }) => parts.assetIds))];
   const items = await getItems(
     table,
     ids.map((id) => assetKey(domain, id)),
   );
   const rows = new Map(ids.map((id, index) => [id, items[index]]));
-  return examined.flatMap((computation, index): Inputs[] => {
-    const part = parts[index];
-    return part
-      ? [
-          inputsOf(
-            computation,
-            part,
-            part.assetIds.map((id) => rows.get(id)),
-          ),
-        ]
-      : [];
-  });
+  return found.map(({ computation, parts }) =>
+    inputsOf(
+      computation,
+      parts,
+      parts.assetIds.map((id) => rows.get(id)),
+    ),
+  );
 }
 
 interface WaitsFor {

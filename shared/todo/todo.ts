@@ -9,6 +9,12 @@ export const mostEntries = 100;
 
 const ofComputation = { computation_id: idOfComputation, name: nameOfComputation };
 
+/*#__NO_SIDE_EFFECTS__*/
+function total(what: string) {
+  const description = `How many ${what}, also beyond the list. null if more computations or assets had to be examined than are.`;
+  return v.pipe(v.nullable(v.pipe(v.number(), v.integer())), v.description(description));
+}
+
 /** The open tasks of a user (docs/contract.md, section 9). */
 export const todoSchema = v.pipe(
   v.object({
@@ -54,8 +60,16 @@ export const todoSchema = v.pipe(
       v.metadata({ maxItems: mostEntries }),
       v.description('Your assets whose content has not arrived.'),
     ),
+    totals: v.pipe(
+      v.object({ approvals: total('approvals'), keys: total('keys'), content: total('assets') }),
+      v.title('TodoTotals'),
+      v.description('How long the lists would be without a limit.'),
+    ),
+    truncated: v.pipe(v.boolean(), v.description('Whether a total is null.')),
   }),
   v.title('Todo'),
-  v.description('Your open tasks, newest first.'),
+  v.description(
+    'Your open tasks. First those in computations that you created and own, uploaded a key to or linked an asset to; newest first within each.',
+  ),
 );
 export type Todo = v.InferOutput<typeof todoSchema>;

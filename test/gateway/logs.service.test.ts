@@ -71,11 +71,28 @@ describe('the log of a run in a file', () => {
   });
 });
 
+describe('a line of the log of a run', () => {
+  const hostile = line('INFO\n2026 \u001b[2J', 'a\r\nb\u001b[31mc\u009b1Ad\u2028e\u202ef\n');
+  const kept = { level: 'INFO_2026___2J', text: 'a  b [31mc 1Ad e f' };
+
+  it('stays one line without escapes in a file and on standard output, whatever the CVM sends', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'logs-'));
+    const logs = fileRunLogs(folder);
+    logs.write(run, hostile);
+    await logs.close();
+    expect(readFileSync(join(folder, 'd1', 'r.log'), 'utf8')).toBe(` ${kept.level} ${kept.text}\n`);
+    rmSync(folder, { recursive: true });
+    const output = written();
+    lineRunLogs().write(run, hostile);
+    expect(JSON.parse(output())).toMatchObject({ level: kept.level, message: kept.text });
+  });
+});
+
 describe('the log of a run on standard output', () => {
   it('ends at 8 MiB with a line that says so, however long the level is that its CVM names, and when the CVM has come back', () => {
     const output = written();
     const logs = lineRunLogs();
-    const long = line('x'.repeat(10_000), '\u0000'.repeat(2_000));
+    const long = line('x'.repeat(10_000), '"'.repeat(2_000));
     for (let count = 0; count < 2_500; count++) {
       logs.write(run, long);
       if (count % 100 === 0) logs.end(run.run_id);

@@ -316,6 +316,8 @@ describe('the identity in a certificate', () => {
     'URI:urn:cvm:d1:vm-1, URI:urn:cvm:d1:vm-2',
     'URI:urn:cvm:d1:vm 1',
     'URI:"urn:cvm:d1:x"',
+    'DNS:"a, URI:urn:cvm:d1:vm-1, b"',
+    'URI:urn:cvm:d1:vm-1, DNS:"a, b"',
   ])('is missing in %j', (names) => {
     expect(identityIn(names)).toBeUndefined();
   });

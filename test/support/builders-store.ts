@@ -186,6 +186,7 @@ export function aComputationRow(id: string, changes: Partial<StoredComputation> 
     run: null,
     version: 1,
     dataset_count: 0,
+    created_by: 'alice',
     ...changes,
   };
 }

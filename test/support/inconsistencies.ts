@@ -156,15 +156,17 @@ function amongMirrors(partitions: Partitions): string[] {
   const domains = new Map(rowsOf(partitions, 'computations').map(({ domain, row }) => [String(row['id']), domain]));
   const ofParts = [...domains].flatMap(([id, domain]) => {
     const number = numberOf(id) ?? 0;
-    return (partitions.get(`computation#${id}`) ?? []).flatMap(({ sk, created_by, asset_id, consumers, user_id }): Key[] => {
-      const asset = numberOf(String(asset_id)) ?? 0;
-      if (asset_id !== undefined) return [userKeys.asset(domain, String(created_by), number, asset)];
-      if (Array.isArray(consumers)) return consumers.map((user) => userKeys.consumer(domain, String(user), number));
-      return String(sk).startsWith('key#') ? [userKeys.key(domain, String(user_id), number)] : [];
-    });
+    return (partitions.get(`computation#${id}`) ?? []).flatMap(
+      ({ sk, created_by, linked_by, asset_id, consumers, user_id }): Key[] => {
+        const asset = numberOf(String(asset_id)) ?? 0;
+        if (asset_id !== undefined) return [userKeys.asset(domain, String(created_by), number, asset, created_by === linked_by)];
+        if (Array.isArray(consumers)) return consumers.map((user) => userKeys.consumer(domain, String(user), number));
+        return String(sk).startsWith('key#') ? [userKeys.key(domain, String(user_id), number)] : [];
+      },
+    );
   });
   const owners = rowsOf(partitions, 'computations').map(({ domain, row }) =>
-    userKeys.owner(domain, String(row['owner']), numberOfRow(row)),
+    userKeys.owner(domain, String(row['owner']), numberOfRow(row), row['owner'] === row['created_by']),
   );
   const pending = rowsOf(partitions, 'assets')
     .filter(({ row }) => row['state'] === 'pending')

@@ -2,9 +2,10 @@ import createOpenapiClient, { type Client as OpenapiClient } from 'openapi-fetch
 import type { operations, paths, Schemas } from '../generated/api-types.ts';
 import { operationRoutes } from '../generated/operation-routes.ts';
 import { retryingFetch, type RetryOptions, type Token } from './retrying-fetch.ts';
+import { serverAddress } from './web-address.ts';
 
 export interface ClientOptions {
-  /** Where the service is, such as `https://api.example.com`. In a web page also a path, such as `/`. */
+  /** Where the service is, such as `https://api.example.com`; with http only on this machine. In a web page also a path, such as `/`. */
   baseUrl: string;
   /** Without it, only operations that need no token succeed. */
   token?: Token | undefined;
@@ -48,10 +49,11 @@ export interface Client extends Operations {
   readonly http: OpenapiClient<paths>;
 }
 
-/** Creates a client of the service, for browsers and Node 20.12 or newer. Calls throw ServiceProblem, or their signal's reason. */
+/** Creates a client of the service, for browsers and Node 20.12 or newer. Calls throw ServiceProblem, or their signal's reason. @throws AddressError */
 export function createClient(options: ClientOptions): Client {
   const { domain, token, retry, signal: ending } = options;
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
+  if (!baseUrl.startsWith('/') && baseUrl !== '') serverAddress(baseUrl);
   const plainFetch = options.fetch ?? ((request) => fetch(request));
   const send = retryingFetch({ ...retry, token, fetch: plainFetch });
   const sendUntilEnded = (request: Request) =>

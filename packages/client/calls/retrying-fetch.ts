@@ -83,11 +83,18 @@ async function send(request: Request, token: string | undefined, options: Retryi
   const { timeoutInMilliseconds = 60_000, fetch } = options;
   const name = `${request.method} ${new URL(request.url).pathname}`;
   const headers = new Headers(request.headers);
-  if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
+  if (token !== undefined) {
+    if (!bearerToken.test(token))
+      return { problem: new ServiceProblem({ ...notAToken, request: name }), askedPauseInMilliseconds: 0 };
+    headers.set('authorization', `Bearer ${token}`);
+  }
   const limit = timeLimit(timeoutInMilliseconds);
   const signal = AbortSignal.any([request.signal, limit.signal]);
   try {
-    const response = await fetch(new Request(request.clone(), { headers, signal }));
+    const response = await fetch(new Request(request.clone(), { headers, signal, redirect: 'manual' }));
+    if (response.type === 'opaqueredirect' || isRedirect(response.status)) {
+      return { problem: redirected(response, name), askedPauseInMilliseconds: 0 };
+    }
     limit.extendBy((Number(response.headers.get('content-length')) / slowestInBytesPerSecond) * 1_000);
     if (!response.ok && response.status !== 304) {
       const askedPauseInMilliseconds = pauseIn(response.headers.get('retry-after'));
@@ -100,6 +107,19 @@ async function send(request: Request, token: string | undefined, options: Retryi
     const problem = new ServiceProblem({ status: 0, code: 'unreachable', detail, request: name }, error);
     return { problem, askedPauseInMilliseconds: 0 };
   }
+}
+
+/** RFC 6750, section 2.1. */
+const bearerToken = /^[A-Za-z0-9._~+/-]+=*$/;
+
+const notAToken = { status: 401, code: 'unauthenticated', detail: 'The token has characters that no token has.' } as const;
+
+const isRedirect = (status: number) => status >= 300 && status < 400 && status !== 304;
+
+/** The token and the body of a request go to the server that the caller has named, and to no other. */
+function redirected({ status }: Response, request: string): ServiceProblem {
+  const detail = 'The server redirects to another address. Neither the token nor the request goes there.';
+  return new ServiceProblem({ status: status || 307, code: 'unexpected', detail, request }); // browsers hide the status
 }
 
 /** Reads the whole body: a connection may break in its middle. A body that is not JSON is not the service's. */

@@ -69,6 +69,7 @@ export async function problemOf(response: Response, request: string): Promise<Se
   const requestId =
     body.request_id ?? response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid') ?? undefined;
   const { status } = response;
+  if (status === 431) return new ServiceProblem({ status, code: 'too_large', detail: tokenTooLarge, requestId, request });
   if (body.code !== undefined) {
     return new ServiceProblem({ ...body, status, code: body.code, detail: body.detail ?? body.code, requestId, request });
   }
@@ -77,6 +78,9 @@ export async function problemOf(response: Response, request: string): Promise<Se
   const detail = body.message ?? `The answer has the status ${status} and is not the service's${content}`;
   return new ServiceProblem({ status, code, detail, requestId, request });
 }
+
+const tokenTooLarge =
+  'The headers of the request are too large: the token has too many memberships. Sign in as a user or with a scope that has fewer.';
 
 /** What the API gateway answers without calling the service. A 404 is none of these: the service has every path of the client. */
 const codesOfGateway: Record<number, ProblemCode> = {

@@ -434,7 +434,7 @@ export interface paths {
         };
         /**
          * List your open tasks: approvals, keys and content
-         * @description Each list has up to 100 entries, newest first. `approvals` and `keys` cover the newest computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. They cover up to 300 computations, or fewer if the computations have many assets. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Each list has up to 100 entries. `approvals` and `keys` cover computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. Those that you created and own, uploaded a key to or linked an asset to come first. `totals` are exact, or null if you take part in more than 300 computations or if they have more than 1,000 assets. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getTodo"];
         put?: never;
@@ -866,7 +866,7 @@ export interface components {
         /** @description The fields of a new asset, and its content. */
         AssetInputFields: {
             /**
-             * @description The name of the file, without a path. The datasets of a computation have different names.
+             * @description The name of the file, without a path. At most 255 bytes in UTF-8, at least one visible character. The datasets of a computation have different names.
              * @example titanic.csv
              */
             file_name: string;
@@ -968,7 +968,7 @@ export interface components {
         /** @description All fields of an asset. If `description` or `mime_type` is omitted, it becomes empty. Other optional fields then stay the same. */
         AssetReplacementFields: {
             /**
-             * @description The name of the file, without a path. The datasets of a computation have different names.
+             * @description The name of the file, without a path. At most 255 bytes in UTF-8, at least one visible character. The datasets of a computation have different names.
              * @example titanic.csv
              */
             file_name: string;
@@ -1197,7 +1197,7 @@ export interface components {
         /** @description The request to create a computation. */
         ComputationInput: {
             /**
-             * @description The name. 1 to 200 characters.
+             * @description The name. 1 to 200 characters, at least one of them visible, no control characters.
              * @example Average income by region
              */
             name: string;
@@ -1241,7 +1241,7 @@ export interface components {
         /** @description All fields of a computation. If `owner` or `approval` is omitted, it stays the same. Other omitted fields get their defaults. */
         ComputationReplacement: {
             /**
-             * @description The name. 1 to 200 characters.
+             * @description The name. 1 to 200 characters, at least one of them visible, no control characters.
              * @example Average income by region
              */
             name: string;
@@ -2026,7 +2026,7 @@ export interface components {
              */
             count: number;
         };
-        /** @description Your open tasks, newest first. */
+        /** @description Your open tasks. First those in computations that you created and own, uploaded a key to or linked an asset to; newest first within each. */
         Todo: {
             /** @description Computations with a manifest that need your approval and do not have it. */
             approvals: components["schemas"]["ApprovalToGive"][];
@@ -2034,6 +2034,18 @@ export interface components {
             keys: components["schemas"]["KeyToUpload"][];
             /** @description Your assets whose content has not arrived. */
             content: components["schemas"]["ContentToUpload"][];
+            totals: components["schemas"]["TodoTotals"];
+            /** @description Whether a total is null. */
+            truncated: boolean;
+        };
+        /** @description How long the lists would be without a limit. */
+        TodoTotals: {
+            /** @description How many approvals, also beyond the list. null if more computations or assets had to be examined than are. */
+            approvals: number | null;
+            /** @description How many keys, also beyond the list. null if more computations or assets had to be examined than are. */
+            keys: number | null;
+            /** @description How many assets, also beyond the list. null if more computations or assets had to be examined than are. */
+            content: number | null;
         };
         /** @description A link that no longer exists. */
         UnlinkedAsset: {

@@ -62,7 +62,7 @@ export const operationRoutes = {
   listApprovals: 'GET /{domainID}/computations/{id}/approvals',
   /** Withdraw your approval. Also succeeds if you have not approved. Does not stop active runs. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   withdrawApproval: 'DELETE /{domainID}/computations/{id}/approvals',
-  /** List your open tasks: approvals, keys and content. Each list has up to 100 entries, newest first. `approvals` and `keys` cover the newest computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. They cover up to 300 computations, or fewer if the computations have many assets. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
+  /** List your open tasks: approvals, keys and content. Each list has up to 100 entries. `approvals` and `keys` cover computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. Those that you created and own, uploaded a key to or linked an asset to come first. `totals` are exact, or null if you take part in more than 300 computations or if they have more than 1,000 assets. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   getTodo: 'GET /{domainID}/todo',
   /** List registered CVMs, newest first. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   listCvms: 'GET /{domainID}/cvms',

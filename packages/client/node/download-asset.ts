@@ -1,10 +1,11 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { chmod, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { sep } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import type { Schemas } from '../generated/api-types.ts';
 import type { Client } from '../calls/create-client.ts';
 import { ServiceProblem } from '../calls/service-problem.ts';
+import { serverAddress } from '../calls/web-address.ts';
 import { type Cut, CutOffError, repeatTransfer } from '../transfer/repeat-transfer.ts';
 import { silenceInMilliseconds, type TransferProgress } from './send-content.ts';
 
@@ -45,7 +46,7 @@ export async function downloadAsset(client: Client, options: DownloadOptions): P
     throw problem(403, 'forbidden', `Only ${asset.created_by} gets the content of ${asset.file_name}.`, asset);
   }
   if (asset.state === 'pending') throw problem(404, 'not_found', `The content of ${asset.file_name} has not arrived yet.`, asset);
-  const path = `${file}.${id.slice(-12)}.part`; // not the whole identifier: a name has at most 255 bytes
+  const path = join(dirname(file), partName(basename(file), id));
   if (asset.asset === undefined) await receiveAt(path, client, asset, options);
   else {
     const content = Buffer.from(asset.asset, 'base64');
@@ -56,6 +57,15 @@ export async function downloadAsset(client: Client, options: DownloadOptions): P
   if (mode !== undefined) await chmod(path, mode);
   await rename(path, file);
   return asset;
+}
+
+const longestNameInBytes = 255;
+
+/** Returns the name of a file until it is complete. A long name gives way to its hash. */
+function partName(name: string, id: string): string {
+  const part = `${name}.${id.slice(-12)}.part`;
+  if (Buffer.byteLength(part) <= longestNameInBytes) return part;
+  return `${createHash('sha256').update(name).digest('hex')}.${id.slice(-12)}.part`;
 }
 
 /** Returns the permissions of a file that exists. @throws Error `EISDIR` for what a file cannot replace */
@@ -93,7 +103,7 @@ async function receive(client: Client, asset: Asset, part: Part, options: Downlo
     if (link === undefined) throw problem(404, 'not_found', `${asset.file_name} has no content any more.`, asset);
     const url = link;
     await untilSilent(signal, async (signal, heard) => {
-      const response = await fetch(url, { headers: { range: `bytes=${part.size}-` }, signal });
+      const response = await fetch(serverAddress(url), { headers: { range: `bytes=${part.size}-` }, signal, redirect: 'error' });
       const hasExpired = response.status === 403 && !isNew;
       if (hasExpired || response.status === 429 || response.status >= 500) {
         if (hasExpired) link = undefined;

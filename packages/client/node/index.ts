@@ -1,6 +1,6 @@
 /** The entry `computation-management-client/node`: what needs files or a listener. */
 export { downloadAsset, type DownloadOptions } from './download-asset.ts';
-export { hashFile, measureFile, tooLarge, type TransferProgress } from './send-content.ts';
+export { FileChangedError, measureFile, type MeasuredFile, tooLarge, type TransferProgress } from './send-content.ts';
 export { loopbackSignIn, type LoopbackSignInOptions } from './loopback-sign-in.ts';
 export { neverProxyLoopback } from './never-proxy-loopback.ts';
 export { type Cut, CutOffError } from '../transfer/repeat-transfer.ts';

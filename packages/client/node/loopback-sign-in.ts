@@ -26,7 +26,7 @@ export async function loopbackSignIn(given: LoopbackSignInOptions): Promise<Toke
     });
     const redirectUri = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
     const pending = await beginSignIn({ ...given, redirectUri }, signal);
-    const answer = answerAt(redirectUri, server, signal);
+    const answer = answerAt(redirectUri, server, { state: pending.state, signal });
     // `open` may wait for the browser, and its failure ends the sign-in.
     const opened = Promise.resolve(open(pending.url)).then(() => answer);
     const { url, reply } = await Promise.race([answer, opened]);
@@ -50,16 +50,21 @@ interface BrowserAnswer {
   reply: (text: string) => Promise<void>;
 }
 
-function answerAt(redirectUri: string, server: ReturnType<typeof createServer>, signal?: AbortSignal): Promise<BrowserAnswer> {
+/** Waits for the request that has the state of this sign-in. Any program and web page of this machine may send others. */
+function answerAt(
+  redirectUri: string,
+  server: ReturnType<typeof createServer>,
+  { state, signal }: { state: string; signal: AbortSignal | undefined },
+): Promise<BrowserAnswer> {
   return new Promise((resolve, reject) => {
     const end = () => reject(signal?.reason as Error);
     if (signal?.aborted) end();
     signal?.addEventListener('abort', end, { once: true });
     server.on('request', (request, response) => {
-      const url = new URL(request.url ?? '/', redirectUri);
-      const isAnswer =
-        url.pathname === new URL(redirectUri).pathname && (url.searchParams.has('code') || url.searchParams.has('error'));
-      if (!isAnswer) {
+      const { url: path = '' } = request;
+      const url = URL.canParse(path, redirectUri) ? new URL(path, redirectUri) : undefined;
+      const isAnswer = url?.pathname === new URL(redirectUri).pathname && url.searchParams.get('state') === state;
+      if (!isAnswer || !(url.searchParams.has('code') || url.searchParams.has('error'))) {
         response.writeHead(404).end(); // such as the browser's favicon
         return;
       }

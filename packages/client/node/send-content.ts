@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { basename } from 'node:path';
@@ -8,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { Client } from '../calls/create-client.ts';
 import { ServiceProblem } from '../calls/service-problem.ts';
+import { serverAddress } from '../calls/web-address.ts';
 import type { Schemas } from '../generated/api-types.ts';
 import { renewUpload } from '../transfer/renew-upload.ts';
 import type { Cut } from '../transfer/repeat-transfer.ts';
@@ -35,16 +35,66 @@ export interface ContentOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Reads how large a file is, and hashes it. @returns its SHA3-256 in hex as `checksum` @throws ServiceProblem if it is too large */
-export async function measureFile({ file, onProgress, signal }: ContentOptions): Promise<{ size: number; checksum: string }> {
-  const { size } = await stat(file);
+/** A file as it was when it was hashed. */
+export interface MeasuredFile {
+  size: number;
+  mtimeMs: number;
+  /** Its SHA3-256 in hex, which agents verify. */
+  checksum: string;
+}
+
+/** Reads how large a file is, and hashes it. @throws ServiceProblem if it is too large; FileChangedError */
+export async function measureFile({ file, onProgress, signal }: ContentOptions): Promise<MeasuredFile> {
+  const before = await stat(file);
+  const { size, mtimeMs } = before;
   if (size > largestUploadInBytes) {
     const detail = tooLarge(file, size);
     throw new ServiceProblem({ status: 413, code: 'too_large', detail, request: `upload of ${basename(file)}` });
   }
+  const hash = createHash('sha3-256');
   const onBytes = (done: number) => onProgress?.({ phase: 'hashing', done, total: size });
   onBytes(0);
-  return { size, checksum: await hashFile(file, { onBytes, signal }) };
+  for await (const chunk of unchanged(file, before, { onBytes, signal })) hash.update(chunk);
+  return { size, mtimeMs, checksum: hash.digest('hex') };
+}
+
+/** Thrown as soon as a file is not any more what it was when its transfer began. */
+export class FileChangedError extends Error {
+  override readonly name = 'FileChangedError';
+
+  constructor(file: string) {
+    super(`${basename(file)} changed while it was read. Wait until nothing writes to it.`);
+  }
+}
+
+type Seen = Pick<MeasuredFile, 'size' | 'mtimeMs'>;
+
+interface ReadOptions {
+  signal?: AbortSignal | undefined;
+  /** Gets how many bytes were taken so far. */
+  onBytes?: ((done: number) => void) | undefined;
+}
+
+const chunkInBytes = 256 * 1024;
+
+/** Reads a file that stays as it was seen. @throws FileChangedError at the first chunk after a change */
+async function* unchanged(file: string, seen: Seen, { signal, onBytes }: ReadOptions): AsyncGenerator<Buffer, void, undefined> {
+  const handle = await open(file);
+  try {
+    for (let done = 0; ;) {
+      signal?.throwIfAborted();
+      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(chunkInBytes), 0, chunkInBytes, done);
+      const isEnd = bytesRead === 0;
+      const { size, mtimeMs } = await handle.stat();
+      if (size !== seen.size || mtimeMs !== seen.mtimeMs || (isEnd && done !== size)) throw new FileChangedError(file);
+      if (isEnd) return;
+      yield buffer.subarray(0, bytesRead);
+      done += bytesRead;
+      onBytes?.(done);
+    }
+  } finally {
+    await handle.close();
+  }
 }
 
 export function tooLarge(file: string, size: number): string {
@@ -53,10 +103,11 @@ export function tooLarge(file: string, size: number): string {
 
 /**
  * Sends the content of a pending asset, and returns the asset when the service has hashed it.
- * @param size of the file, at least 1
+ * @param seen the file as it was when it was hashed, at least one byte
  * @throws as uploadAsset
  */
-export async function sendContent(client: Client, asset: Asset, size: number, options: ContentOptions): Promise<Asset> {
+export async function sendContent(client: Client, asset: Asset, seen: Seen, options: ContentOptions): Promise<Asset> {
+  const { size } = seen;
   const { domainID, file, onProgress, onCut, signal } = options;
   const { id } = asset;
   let furthest = 0;
@@ -67,7 +118,7 @@ export async function sendContent(client: Client, asset: Asset, size: number, op
   await sendToStorage(asset.upload, {
     put: (link) => {
       onBytes(0);
-      return putFile(link, file, { size, signal, onBytes });
+      return putFile(link, file, { seen, signal, onBytes });
     },
     renew: () => renewUpload(client, { domainID, id, signal }),
     furthest: () => furthest,
@@ -93,31 +144,22 @@ interface PresignedPut {
   headers: Record<string, string>;
 }
 
-interface PutOptions {
-  /** How many bytes of the file to send, at least 1. */
-  size: number;
-  signal?: AbortSignal | undefined;
-  /** Gets how many bytes were sent so far. */
-  onBytes?: ((done: number) => void) | undefined;
-}
-
-const chunkInBytes = 256 * 1024;
 /** A connection that carries nothing for so long counts as broken: after a sleep or on another network, nothing says that it is. */
 export const silenceInMilliseconds = 60_000;
 
 /**
  * Sends a file with a presigned request. Not with `fetch`, which keeps chunks in memory that storage has not taken.
- * @throws Error if the connection breaks or is silent for a minute; the signal's reason
+ * @throws Error if the connection breaks or is silent for a minute; FileChangedError; the signal's reason
  */
 async function putFile(
   { method, url, headers }: PresignedPut,
   file: string,
-  { size, signal, onBytes }: PutOptions,
+  { seen, signal, onBytes }: ReadOptions & { seen: Seen },
 ): Promise<{ status: number; body: string }> {
-  const send = url.startsWith('https:') ? httpsRequest : httpRequest;
+  const send = serverAddress(url).protocol === 'https:' ? httpsRequest : httpRequest;
   const outgoing = send(url, {
     method,
-    headers: { ...headers, 'content-length': size },
+    headers: { ...headers, 'content-length': seen.size },
     timeout: silenceInMilliseconds,
     ...(signal ? { signal } : {}),
   });
@@ -127,37 +169,9 @@ async function putFile(
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.once('response', resolve).once('error', reject);
   });
-  let done = 0;
-  const counted = async function* (chunks: AsyncIterable<Buffer>) {
-    for await (const chunk of chunks) {
-      yield chunk;
-      done += chunk.length;
-      onBytes?.(done);
-    }
-  };
-  const content = createReadStream(file, { highWaterMark: chunkInBytes, end: size - 1 });
-  const sent = pipeline(content, counted, outgoing);
+  const sent = pipeline(unchanged(file, seen, { signal, onBytes }), outgoing);
   // Storage may refuse before it has read everything: then its answer counts, and not the broken pipe.
   const answer = await Promise.race([answered, sent.then(() => answered)]);
   sent.catch(() => undefined);
   return { status: answer.statusCode ?? 0, body: await text(answer) };
-}
-
-/**
- * Returns the SHA3-256 of a file in hex: the checksum that agents verify.
- * @param onBytes gets how many bytes were hashed so far
- */
-export async function hashFile(
-  file: string,
-  { onBytes, signal }: { onBytes?: ((done: number) => void) | undefined; signal?: AbortSignal | undefined } = {},
-): Promise<string> {
-  const hash = createHash('sha3-256');
-  let done = 0;
-  const chunks: AsyncIterable<Buffer> = createReadStream(file, { highWaterMark: 256 * 1024, ...(signal ? { signal } : {}) });
-  for await (const chunk of chunks) {
-    hash.update(chunk);
-    done += chunk.length;
-    onBytes?.(done);
-  }
-  return hash.digest('hex');
 }

@@ -5,7 +5,7 @@ import type { Client } from '../calls/create-client.ts';
 import { ServiceProblem } from '../calls/service-problem.ts';
 import type { Schemas } from '../generated/api-types.ts';
 import { changeForUpload } from '../transfer/renew-upload.ts';
-import { type ContentOptions, expectChecksum, measureFile, sendContent } from './send-content.ts';
+import { type ContentOptions, expectChecksum, FileChangedError, measureFile, sendContent } from './send-content.ts';
 
 type Asset = Schemas['Asset'];
 type Fields = Omit<Schemas['AssetInputFields'], 'asset' | 'checksum' | 'file_name'>;
@@ -23,13 +23,14 @@ const inlineLimitInBytes = 512 * 1024;
 /**
  * Creates an asset with the content of a file of up to 5 GiB, and returns it when the service has hashed the content.
  * @throws ServiceProblem if the service or storage refuses, or computes another hash; CutOffError after five minutes without progress;
- *   Error if the file cannot be read; the signal's reason
+ *   FileChangedError; Error if the file cannot be read; the signal's reason
  */
 export async function uploadAsset(client: Client, options: UploadOptions): Promise<Asset> {
   const { file, domainID, file_name = basename(file), idempotencyKey, onProgress: _, onCut: __, signal, ...fields } = options;
-  const { size, checksum } = await measureFile(options);
+  const measured = await measureFile(options);
+  const { size, checksum } = measured;
   const named = inOrder({ ...fields, file_name });
-  const inline = size <= inlineLimitInBytes ? { asset: (await readFile(file)).toString('base64') } : {};
+  const inline = size <= inlineLimitInBytes ? { asset: await inlineContent(file, checksum) } : {};
   const body = { asset: { ...named, ...inline } };
   let asset: Asset | undefined;
   for (let key = idempotencyKey ?? keyOf(Object.entries(named), checksum); !asset;) {
@@ -39,8 +40,15 @@ export async function uploadAsset(client: Client, options: UploadOptions): Promi
     asset = isReplayed ? await present(client, data, { checksum, options }) : data;
     key = keyOf(key, data.id); // a repeat gets this key too, and so the asset that takes the place of the first one
   }
-  if (asset.state !== 'ready') asset = await sendContent(client, asset, size, options);
+  if (asset.state !== 'ready') asset = await sendContent(client, asset, measured, options);
   return expectChecksum(asset, checksum);
+}
+
+/** Returns the content in base64. @throws FileChangedError if it is not what was hashed */
+async function inlineContent(file: string, checksum: string): Promise<string> {
+  const content = await readFile(file);
+  if (createHash('sha3-256').update(content).digest('hex') !== checksum) throw new FileChangedError(file);
+  return content.toString('base64');
 }
 
 /** Returns what the asset of an earlier upload is now. Undefined if it was deleted, or has other content since. */
@@ -83,7 +91,8 @@ export interface UploadContentOptions extends ContentOptions {
  */
 export async function uploadContent(client: Client, options: UploadContentOptions): Promise<Asset> {
   const { domainID, id, onOtherHash, signal } = options;
-  const { size, checksum } = await measureFile(options);
+  const measured = await measureFile(options);
+  const { size, checksum } = measured;
   const { data: found, response } = await client.call('getAsset', { domainID, id, signal });
   if (found === undefined) throw new TypeError('The service returned no asset.');
   if (found.state === 'ready') {
@@ -97,7 +106,7 @@ export async function uploadContent(client: Client, options: UploadContentOption
   // A checksum that was given before is that of the real file. The content may be a sample of it.
   const expected = found.checksum ?? checksum;
   if (expected !== checksum) onOtherHash?.({ named: expected, found: checksum });
-  return expectChecksum(asset.state === 'ready' ? asset : await sendContent(client, asset, size, options), expected);
+  return expectChecksum(asset.state === 'ready' ? asset : await sendContent(client, asset, measured, options), expected);
 }
 
 function hasContent({ file_name, checksum }: Asset, found: string): string {

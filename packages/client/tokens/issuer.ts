@@ -16,6 +16,7 @@ import {
   WWWAuthenticateChallengeError,
 } from 'oauth4webapi';
 import { causeOf, ServiceProblem } from '../calls/service-problem.ts';
+import { AddressError, isLoopback, serverAddress } from '../calls/web-address.ts';
 
 /** An OpenID Connect issuer, and the application that it knows. */
 export interface IssuerOptions {
@@ -46,14 +47,15 @@ export interface OpenIssuer {
 
 const timeoutInMilliseconds = 30_000;
 
-/** Reads the issuer's configuration. @throws ServiceProblem; the signal's reason */
+/** Reads the issuer's configuration. @throws ServiceProblem; AddressError; the signal's reason */
 export async function openIssuer(given: IssuerOptions, signal?: AbortSignal): Promise<OpenIssuer> {
   const { issuer, clientId, clientSecret } = given;
-  const url = new URL(issuer);
+  const url = serverAddress(issuer);
   const options = {
     // Only an issuer on the same machine may do without https.
-    [allowInsecureRequests]: ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname),
-    [customFetch]: (address: string, init: object) => (given.fetch ?? fetch)(address, init),
+    [allowInsecureRequests]: isLoopback(url),
+    [customFetch]: async (address: string, init: object) =>
+      await (given.fetch ?? fetch)(serverAddress(address).href, { ...init, redirect: 'manual' }),
     signal: () => AbortSignal.any([AbortSignal.timeout(timeoutInMilliseconds), ...(signal ? [signal] : [])]),
   };
   const server = await asProblem(`GET ${url.href}`, signal, async () =>
@@ -99,11 +101,15 @@ async function problemOf(error: unknown, request: string): Promise<unknown> {
     const detail = `The issuer's answer is not as expected: ${error.message}`;
     return new ServiceProblem({ status, code: passingCode(status) ?? 'unexpected', detail, request }, error);
   }
+  if (error instanceof AddressError)
+    return new ServiceProblem({ status: 200, code: 'unexpected', detail: unsafe, request }, error);
   const isTimeout = error instanceof DOMException && error.name === 'TimeoutError';
   if (!(error instanceof TypeError) && !isTimeout) return error;
   const detail = `No answer from the issuer: ${causeOf(error)}`;
   return new ServiceProblem({ status: 0, code: 'unreachable', detail, request }, error);
 }
+
+const unsafe = "The issuer's configuration names an address without https. Nothing was sent there.";
 
 function refusal(answered: number, reason: string, request: string, cause: Error): ServiceProblem {
   const code = passingCode(answered) ?? 'unauthenticated';

@@ -14,6 +14,7 @@ import {
 } from 'oauth4webapi';
 import { pause } from '../calls/retry.ts';
 import { ServiceProblem } from '../calls/service-problem.ts';
+import { serverAddress } from '../calls/web-address.ts';
 import { asProblem, type IssuerOptions, openIssuer, type OpenIssuer, type TokenSet, tokenSetOf } from './issuer.ts';
 
 export interface SignInOptions extends IssuerOptions {
@@ -40,7 +41,7 @@ export async function beginSignIn(given: SignInOptions, signal?: AbortSignal): P
     throw new TypeError(`The issuer ${given.issuer} has no authorization endpoint, so users cannot sign in there.`);
   const verifier = generateRandomCodeVerifier();
   const [state, nonce] = [generateRandomState(), generateRandomNonce()];
-  const url = new URL(authorization_endpoint);
+  const url = serverAddress(authorization_endpoint); // a browser opens it
   const parameters = {
     ...given.parameters,
     response_type: 'code',
@@ -166,7 +167,7 @@ export async function signOutPage(
 ): Promise<string | undefined> {
   const { end_session_endpoint } = (await openIssuer(given, signal)).server;
   if (end_session_endpoint === undefined) return undefined;
-  const url = new URL(end_session_endpoint);
+  const url = serverAddress(end_session_endpoint);
   url.searchParams.set('client_id', given.clientId);
   url.searchParams.set('post_logout_redirect_uri', given.returnTo);
   url.searchParams.set('logout_uri', given.returnTo); // Cognito's name for it

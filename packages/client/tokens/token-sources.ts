@@ -6,6 +6,7 @@ import {
 } from 'oauth4webapi';
 import type { TokenSource } from '../calls/retrying-fetch.ts';
 import { ServiceProblem } from '../calls/service-problem.ts';
+import { serverAddress } from '../calls/web-address.ts';
 import { asProblem, type IssuerOptions, openIssuer, type TokenSet, tokenSetOf } from './issuer.ts';
 
 interface Expiring {
@@ -96,8 +97,9 @@ export async function issueLocalToken(options: LocalTokenOptions): Promise<strin
   const request = 'POST /local/token';
   const headers = { 'content-type': 'application/json' };
   const ending = AbortSignal.any([AbortSignal.timeout(timeoutInMilliseconds), ...(signal ? [signal] : [])]);
-  const init = { method: 'POST', headers, body: JSON.stringify({ sub, groups, expires_in }), signal: ending };
-  const response = await fetch(`${baseUrl}/local/token`, init).catch((cause: unknown) => {
+  const body = JSON.stringify({ sub, groups, expires_in });
+  const init: RequestInit = { method: 'POST', headers, body, signal: ending, redirect: 'error' };
+  const response = await fetch(`${serverAddress(baseUrl).href.replace(/\/$/, '')}/local/token`, init).catch((cause: unknown) => {
     signal?.throwIfAborted();
     throw new ServiceProblem({ status: 0, code: 'unreachable', detail: `Nothing answers at ${baseUrl}.`, request }, cause);
   });

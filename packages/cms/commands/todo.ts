@@ -31,6 +31,7 @@ export function addTodoCommand(program: Command, wrapAction: WrapAction): void {
               entry(`Upload the content of ${file_name}`, command(uploadOf({ file_name, id }))),
             ),
           ];
+          if (todo.truncated) lines.push('There may be more: you take part in more than can be examined.\n');
           return lines.length === 0 ? 'Nothing waits for you.\n' : lines.join('');
         });
       }),

@@ -87,6 +87,6 @@ const colours: Record<string, Parameters<typeof styleText>[0]> = {
 
 /** Colours a status: green for good, red for bad, yellow for what waits. */
 export function statusColour(text: string): string {
-  const colour = colours[text];
+  const colour = Object.hasOwn(colours, text) ? colours[text] : undefined;
   return colour === undefined ? text : styleText(colour, text, { validateStream: false });
 }

@@ -101,7 +101,7 @@ export function identityOf(token: string, membershipClaim: string): Identity {
   if (claims === undefined) throw new Error('The issuer gave an access token that is not a JWT.');
   const user = claims['sub'];
   if (typeof user !== 'string') throw new Error('The access token names no user.');
-  const roles: Record<string, Role[]> = {};
+  const roles = Object.create(null) as Record<string, Role[]>; // a domain may be called `constructor`
   for (const text of textsOf(claims[membershipClaim])) {
     const membership = parseMembership(text);
     if (membership === undefined) continue;

@@ -26,15 +26,15 @@ export function TodoScreen() {
     >
       <LoadedView loaded={loaded} what="what waits for you">
         {(todo) =>
-          todo.approvals.length + todo.keys.length + todo.content.length === 0 ? (
+          todo.approvals.length + todo.keys.length + todo.content.length === 0 && !todo.truncated ? (
             <Alert type="success" header="Nothing waits for you">
               You will find here what needs your approval, your public key or your content.
             </Alert>
           ) : (
             <>
-              <ApprovalsToGive approvals={todo.approvals} />
-              <KeysToUpload keys={todo.keys} reload={loaded.reload} />
-              <ContentToUpload content={todo.content} />
+              <ApprovalsToGive {...todo} />
+              <KeysToUpload {...todo} reload={loaded.reload} />
+              <ContentToUpload {...todo} />
             </>
           )
         }
@@ -46,16 +46,18 @@ export function TodoScreen() {
 interface TaskTableProps<T> extends Pick<TableProps<T>, 'columnDefinitions'> {
   title: string;
   items: T[];
+  /** null if there may be more than were examined. */
+  total: number | null;
   trackBy: keyof T & string;
   /** Shown if there are no items. */
   nothing: string;
 }
 
-function TaskTable<T>({ title, items, trackBy, nothing, columnDefinitions }: TaskTableProps<T>) {
+function TaskTable<T>({ title, items, total, trackBy, nothing, columnDefinitions }: TaskTableProps<T>) {
   return (
     <Table
       header={
-        <Header variant="h2" counter={`(${items.length})`}>
+        <Header variant="h2" counter={`(${total ?? `${items.length}+`})`}>
           {title}
         </Header>
       }
@@ -69,12 +71,13 @@ function TaskTable<T>({ title, items, trackBy, nothing, columnDefinitions }: Tas
   );
 }
 
-function ApprovalsToGive({ approvals }: { approvals: Schemas['Todo']['approvals'] }) {
+function ApprovalsToGive({ approvals, totals }: Schemas['Todo']) {
   const { domain } = useDomain();
   return (
     <TaskTable
       title="Approvals to give"
       items={approvals}
+      total={totals.approvals}
       trackBy="computation_id"
       columnDefinitions={[
         {
@@ -103,7 +106,7 @@ function ApprovalsToGive({ approvals }: { approvals: Schemas['Todo']['approvals'
   );
 }
 
-function KeysToUpload({ keys, reload }: { keys: Schemas['Todo']['keys']; reload: () => void }) {
+function KeysToUpload({ keys, totals, reload }: Schemas['Todo'] & { reload: () => void }) {
   const { domain } = useDomain();
   const [chosen, setChosen] = useState<string>();
   return (
@@ -111,6 +114,7 @@ function KeysToUpload({ keys, reload }: { keys: Schemas['Todo']['keys']; reload:
       <TaskTable
         title="Keys to upload"
         items={keys}
+        total={totals.keys}
         trackBy="computation_id"
         columnDefinitions={[
           {
@@ -145,12 +149,13 @@ function KeysToUpload({ keys, reload }: { keys: Schemas['Todo']['keys']; reload:
   );
 }
 
-function ContentToUpload({ content }: { content: Schemas['Todo']['content'] }) {
+function ContentToUpload({ content, totals }: Schemas['Todo']) {
   const { domain } = useDomain();
   return (
     <TaskTable
       title="Content to upload"
       items={content}
+      total={totals.content}
       trackBy="asset_id"
       columnDefinitions={[
         {

@@ -108,7 +108,7 @@ describe('the line at the bottom of a watched run', () => {
 describe('a name among many computations', () => {
   it('is searched for with a note that its identifier is faster', async () => {
     const client = createClient({
-      baseUrl: 'http://service.test',
+      baseUrl: 'https://service.test',
       domain: 'd1',
       fetch: async () => Response.json({ computations: [{ id: 'c1', name: 'A b' }], limit: 100, offset: 0, total: 1_000 }),
     });

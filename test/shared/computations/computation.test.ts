@@ -82,7 +82,7 @@ describe('computationSchema', () => {
 
 describe('storedComputation', () => {
   it('keeps every field that is stored', () => {
-    const stored = { ...row, run, version: 1, dataset_count: 3, approval: 'all' };
+    const stored = { ...row, run, version: 1, dataset_count: 3, created_by: 'alice', approval: 'all' };
     expect(v.parse(storedComputation, stored)).toEqual(stored);
   });
 });

@@ -1,4 +1,3 @@
-import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { numberedId } from 'computation-management-formats/identifiers';
 import { describe, expect, it } from 'vitest';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
@@ -40,7 +39,8 @@ let domains = 0;
 const newDomain = () => `d${++domains}`;
 const todoOf = (domain: string, user: string) => readTodo(stores.table, domain, user, byAlice.now);
 const aPublicKey = 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=';
-const nothing = { approvals: [], keys: [], content: [] };
+const none = { approvals: 0, keys: 0, content: 0 };
+const nothing = { approvals: [], keys: [], content: [], totals: none, truncated: false };
 
 function update(
   domain: string,
@@ -209,32 +209,47 @@ describe('readTodo', () => {
         now: byAlice.now,
       });
     for (let index = 0; index < 103; index++) await create(index);
-    const { approvals, keys } = await todoOf(domain, 'bob');
+    const { approvals, keys, totals, truncated } = await todoOf(domain, 'bob');
     expect(keys.map(({ name }) => name)).toEqual(Array.from({ length: 100 }, (_, index) => `computation ${102 - index}`));
     expect(approvals).toMatchObject([{ computation_id: id }]);
+    expect([totals, truncated]).toEqual([{ approvals: 1, keys: 103, content: 0 }, false]);
   });
 
-  it('examines up to 300 computations of the user', async () => {
+  it('names first what the user did, however often others name the user elsewhere', async () => {
     const domain = newDomain();
-    const { id } = await aSharedComputation(stores, domain);
-    const newer = (count: number, from: number) =>
-      Array.from({ length: count }, (_, index) => userKeys.owner(domain, 'bob', 1_000 + from + index));
-    const takePartIn = async (keys: ReturnType<typeof newer>) => {
-      for (let from = 0; from < keys.length; from += 25) {
-        const puts = keys.slice(from, from + 25).map((Item) => ({ PutRequest: { Item } }));
-        await stores.table.document.send(new BatchWriteCommand({ RequestItems: { [stores.table.name]: puts } }));
-      }
+    const own = async () => {
+      const { id } = await aSharedComputation(stores, domain);
+      await aKey(stores.table, domain, id, 'bob');
+      return id;
     };
-    await takePartIn(newer(299, 0)); // of deleted computations, which wait for nothing
-    expect((await todoOf(domain, 'bob')).approvals).toMatchObject([{ computation_id: id }]);
-    await takePartIn(newer(1, 299));
+    const [first, second] = [await own(), await own()];
+    const named = await aComputation(stores.table, domain);
+    await update(domain, named, { consumers: ['bob'] });
+    const { approvals, keys, truncated } = await todoOf(domain, 'bob');
+    expect(approvals.map(({ computation_id }) => computation_id)).toEqual([second, first]);
+    expect([keys.map(({ computation_id }) => computation_id), truncated]).toEqual([[named], false]);
+
+    const bury = async (from: number, until: number) => {
+      const keys = Array.from({ length: until - from }, (_, index) => userKeys.consumer(domain, 'bob', 1_000 + from + index));
+      await putItems(
+        stores.table,
+        keys.map((key) => ({ ...key })),
+      ); // in deleted computations, which wait for nothing
+    };
+    await bury(0, 297); // with these, bob is in 300
+    const exact = { totals: { approvals: 2, keys: 1, content: 0 }, truncated: false };
+    expect(await todoOf(domain, 'bob')).toMatchObject({ approvals, keys, ...exact });
+    await bury(297, 310);
+    const open = { totals: { approvals: null, keys: null, content: 0 }, truncated: true };
+    expect(await todoOf(domain, 'bob')).toMatchObject({ approvals, keys: [], ...open });
+    await bury(310, 2_000);
     stores.proxy.reset();
-    expect(await readTodo(stores.mortal, domain, 'bob', byAlice.now)).toEqual(nothing);
-    // The assets without content, and three parts of 100 computations.
-    expect(stores.proxy.calls.filter(({ operation }) => operation === 'Query')).toHaveLength(4);
+    expect(await readTodo(stores.mortal, domain, 'bob', byAlice.now)).toMatchObject({ approvals, ...open });
+    // What bob did, where others named bob, the assets without content, and the parts of two computations.
+    expect(stores.proxy.calls.filter(({ operation }) => operation === 'Query')).toHaveLength(5);
   });
 
-  it('examines no older computations once it has read 1,000 assets of newer ones', async () => {
+  it('examines no older computations once it would read more than 1,000 assets', async () => {
     const domain = newDomain();
     const { id } = await aSharedComputation(stores, domain);
     let assets = 1_000_000;
@@ -253,10 +268,13 @@ describe('readTodo', () => {
       await putItems(stores.table, linksOf); // of deleted assets
     };
     for (let count = 0; count < 9; count++) await createLinked(100);
-    await createLinked(99);
-    expect((await todoOf(domain, 'bob')).approvals).toMatchObject([{ computation_id: id }]);
+    await createLinked(98); // and two that are linked to the oldest
+    expect(await todoOf(domain, 'bob')).toMatchObject({
+      approvals: [{ computation_id: id }],
+      totals: { approvals: 1, keys: 10 },
+    });
     await createLinked(1);
-    const { approvals, keys } = await todoOf(domain, 'bob');
-    expect([approvals, keys.length]).toEqual([[], 11]);
+    const open = { totals: { approvals: null, keys: null, content: 0 }, truncated: true };
+    expect(await todoOf(domain, 'bob')).toMatchObject({ approvals: [{ computation_id: id }], keys: { length: 10 }, ...open });
   });
 });

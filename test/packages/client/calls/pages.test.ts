@@ -6,7 +6,7 @@ import { findRows, items, pages } from '../../../../packages/client/calls/pages.
 /** A client of a list that the function changes after each page. */
 function clientOf(list: string[], change: () => void = () => undefined) {
   return createClient({
-    baseUrl: 'http://service.test',
+    baseUrl: 'https://service.test',
     domain: 'd1',
     fetch: async ({ url }) => {
       const { searchParams } = new URL(url);

@@ -4,6 +4,7 @@ import { pause } from '../../../../packages/client/calls/retry.ts';
 import type { RetryOptions, Token } from '../../../../packages/client/calls/retrying-fetch.ts';
 import { ServiceProblem } from '../../../../packages/client/calls/service-problem.ts';
 import { watchEvents } from '../../../../packages/client/calls/watch.ts';
+import { startAnsweringServer } from '../../../support/answering-server.ts';
 
 const fast: RetryOptions = { firstPauseInMilliseconds: 1, longestPauseInMilliseconds: 2 };
 const json = (body: unknown, status = 200, headers: Record<string, string> = {}) =>
@@ -15,7 +16,7 @@ const unavailable = (headers: Record<string, string> = {}) =>
 function clientAnswered(answers: (Response | Error | 'never')[], retry: RetryOptions = {}, token: Token = 'secret') {
   const requests: Request[] = [];
   const client = createClient({
-    baseUrl: 'http://service.test/',
+    baseUrl: 'https://service.test/',
     domain: 'd1',
     token,
     retry: { ...fast, ...retry },
@@ -64,8 +65,8 @@ describe('the requests of a client', () => {
     await client.startRun({ id: 'c/1', cvm: 'sim 1' });
     await client.createComputation({ body: { name: 'Iris' }, domainID: 'd2' });
     expect(requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
-      'POST http://service.test/d1/computations/c%2F1/run?cvm=sim%201',
-      'POST http://service.test/d2/computations',
+      'POST https://service.test/d1/computations/c%2F1/run?cvm=sim%201',
+      'POST https://service.test/d2/computations',
     ]);
     expect(requests[0]?.headers.get('authorization')).toBe('Bearer secret');
     expect(await requests[1]?.json()).toEqual({ name: 'Iris' });
@@ -74,7 +75,7 @@ describe('the requests of a client', () => {
   it('leave out parameters that are undefined', async () => {
     const { client, requests } = clientAnswered([json({ runs: [], limit: 10, offset: 0, total: 0 })]);
     await client.listRuns({ status: undefined, limit: 5 });
-    expect(requests[0]?.url).toBe('http://service.test/d1/computations/runs?limit=5');
+    expect(requests[0]?.url).toBe('https://service.test/d1/computations/runs?limit=5');
   });
 
   it.each(['', '.', '..'])('are not sent for the identifier "%s", which would change the path', async (id) => {
@@ -140,7 +141,7 @@ describe('the retries of a client', () => {
     expect(await problemOf(client.listRuns())).toMatchObject({
       status: 0,
       code: 'unreachable',
-      detail: 'No answer from http://service.test: connect ECONNREFUSED 127.0.0.1:1',
+      detail: 'No answer from https://service.test: connect ECONNREFUSED 127.0.0.1:1',
       request: 'GET /d1/computations/runs',
       cause: refused,
     });
@@ -163,7 +164,7 @@ describe('the retries of a client', () => {
   it('follow an answer that takes too long, but leave a large one its time', async () => {
     let attempts = 0;
     const client = createClient({
-      baseUrl: 'http://service.test',
+      baseUrl: 'https://service.test',
       domain: 'd1',
       retry: { ...fast, timeoutInMilliseconds: 300 },
       fetch: async (request) =>
@@ -177,6 +178,48 @@ describe('the retries of a client', () => {
     expect(await problemOf(client.deleteAsset({ id: 'a1' }))).toMatchObject({ status });
     expect(requests).toHaveLength(1);
   });
+});
+
+describe('a token', () => {
+  it.each([301, 302, 303, 307, 308])('goes nowhere after a redirect with %i, and neither does the body', async (status) => {
+    const [service, other] = [await startAnsweringServer(), await startAnsweringServer()];
+    service.answerWith((_, response) => void response.writeHead(status, { location: other.endpoint }).end());
+    const client = createClient({ baseUrl: service.endpoint, domain: 'd1', token: 'secret' });
+    const body = { name: 'Incomes', description: 'private' };
+    expect(await problemOf(client.createComputation({ body }))).toMatchObject({
+      status,
+      code: 'unexpected',
+      detail: 'The server redirects to another address. Neither the token nor the request goes there.',
+    });
+    expect(other.received).toEqual([]);
+    await Promise.all([service.stop(), other.stop()]);
+  });
+
+  it.each(['a\u200b', 'a b', 'a\nb', '', 'é'])('that no header takes is refused with a sentence: %j', async (token) => {
+    const { client, requests } = clientAnswered([], {}, async () => token);
+    expect(await problemOf(client.listRuns())).toMatchObject({
+      code: 'unauthenticated',
+      detail: 'The token has characters that no token has.',
+    });
+    expect(requests).toEqual([]);
+  });
+
+  it('with too many memberships for a header is explained', async () => {
+    const { client } = clientAnswered([new Response(null, { status: 431 })]);
+    expect(await problemOf(client.listRuns())).toMatchObject({
+      code: 'too_large',
+      detail: expect.stringContaining('the token has too many memberships'),
+    });
+  });
+
+  it.each(['http://api.example.com', 'http://user:secret@localhost', 'https://user@api.example.com', 'ftp://localhost', 'api'])(
+    'never goes to %s, which the error does not repeat',
+    (baseUrl) => {
+      expect(() => createClient({ baseUrl })).toThrow(
+        expect.objectContaining({ name: 'AddressError', message: expect.not.stringContaining('secret') }),
+      );
+    },
+  );
 });
 
 describe('a token that is a function', () => {

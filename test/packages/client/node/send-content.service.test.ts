@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ async function sendTo(given: typeof answers, lostChanges = 0) {
   const changes: { description: string; ifMatch: string | null }[] = [];
   let reads = 0;
   const client = createClient({
-    baseUrl: 'http://service.test',
+    baseUrl: 'https://service.test',
     domain: 'd1',
     fetch: async (request) => {
       if (request.method === 'GET') {
@@ -57,7 +57,7 @@ async function sendTo(given: typeof answers, lostChanges = 0) {
       return Response.json({ ...asset, upload: link('second') });
     },
   });
-  const sent = sendContent(client, { ...created, upload: link('first') }, 2, { file });
+  const sent = sendContent(client, { ...created, upload: link('first') }, statSync(file), { file });
   const outcome = await sent.catch((error: unknown) => error);
   return { outcome, changes };
 }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { linkSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, linkSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -64,6 +64,29 @@ describe('uploadAsset and downloadAsset', () => {
     const copy = join(folder, 'copy.csv');
     await downloadAsset(client, { id: asset.id, file: copy });
     expect(readFileSync(copy, 'utf8')).toBe('a,b\n1,2\n');
+  });
+
+  it.each<[string, (file: string) => void]>([
+    ['cut short', (file) => truncateSync(file, 6 * 1024 * 1024)],
+    ['written to', (file) => appendFileSync(file, 'more')],
+    ['replaced', (file) => writeFileSync(file, 'less')],
+  ])('end at once when the file is %s while it is sent', async (_, change) => {
+    const file = fileOf('changing.bin', randomBytes(12 * 1024 * 1024));
+    const cuts: unknown[] = [];
+    const onProgress = ({ phase, done }: TransferProgress) => {
+      if (phase === 'sending' && done > 0 && done < 1024 * 1024) change(file);
+    };
+    await expect(
+      uploadAsset(client, { file, asset_type: 'dataset', onProgress, onCut: (cut) => cuts.push(cut) }),
+    ).rejects.toThrow('changing.bin changed while it was read.');
+    expect(cuts).toEqual([]);
+  });
+
+  it('save a name of 255 bytes', async () => {
+    const name = `${'ä'.repeat(125)}x.csv`;
+    const { id } = await uploadAsset(client, { file: fileOf('small.csv', 'a\n1\n'), file_name: name, asset_type: 'dataset' });
+    await downloadAsset(client, { id, file: join(folder, name) });
+    expect(readFileSync(join(folder, name), 'utf8')).toBe('a\n1\n');
   });
 
   it('transfer a large file, although both ways are cut off in the middle', async () => {

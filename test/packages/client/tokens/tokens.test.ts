@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { connect } from 'node:net';
 import { OAuth2Server } from 'oauth2-mock-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen } from '../../../../local/machine/listen.ts';
@@ -115,8 +117,19 @@ describe('the sign-in of a user', () => {
     await expect(completeSignIn(options, mine, answer)).rejects.toMatchObject({ code: 'unexpected' });
   });
 
-  it('on a machine with a browser brings the tokens through a loopback listener', async () => {
-    const tokens = await loopbackSignIn({ ...application(), open: openPage });
+  it('on a machine with a browser brings the tokens through a loopback listener, whatever else asks there', async () => {
+    const strayed = async (url: string) => {
+      const back = new URL(url).searchParams.get('redirect_uri') ?? '';
+      const strays = ['?code=1', '?error=access_denied', '?error=x&state=other', '?code=1&state=', '/..?code=1'];
+      for (const stray of strays) expect((await fetch(`${back}${stray}`)).status).toBe(404);
+      const { port } = new URL(back);
+      await once(
+        connect(Number(port), '127.0.0.1').end('GET // HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n').resume(),
+        'end',
+      );
+      await openPage(url);
+    };
+    const tokens = await loopbackSignIn({ ...application(), open: strayed });
     expect(claimsOf(tokens.access_token)).toMatchObject({ iss: issuer });
     expect(tokens.refresh_token).toEqual(expect.any(String));
   });
@@ -242,7 +255,7 @@ describe('an issuer that does not answer', () => {
     });
     const problems: string[] = [];
     const client = createClient({
-      baseUrl: 'http://service.test',
+      baseUrl: 'https://service.test',
       domain: 'd1',
       token,
       fetch: async () => Response.json({ id: 'c1' }),

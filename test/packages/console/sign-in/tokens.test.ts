@@ -1,6 +1,6 @@
 import { ServiceProblem } from 'computation-management-client';
 import { describe, expect, it } from 'vitest';
-import { tokenSource } from '../../../../packages/console/sign-in/tokens.ts';
+import { identityOf, tokenSource } from '../../../../packages/console/sign-in/tokens.ts';
 
 const unauthenticated = new ServiceProblem({ status: 401, code: 'unauthenticated', detail: 'Expired.', request: 'token' });
 
@@ -33,6 +33,19 @@ function signIn({ tokens = [] as string[], hasWork = false } = {}) {
   const { signal } = new AbortController();
   return { done, left, state, token: (refused?: string) => token({ signal, ...(refused !== undefined && { refused }) }) };
 }
+
+describe('the user of a token', () => {
+  it('has roles in domains with any name, and in no others', () => {
+    const groups = ['constructor', '__proto__', 'toString', 'd1'].map((domain) => `${domain}:viewer`);
+    const claims = Buffer.from(JSON.stringify({ sub: 'alice', groups })).toString('base64url');
+    const { user, roles } = identityOf(`x.${claims}.x`, 'groups');
+    expect([user, Object.entries(roles)]).toEqual([
+      'alice',
+      ['constructor', '__proto__', 'toString', 'd1'].map((domain) => [domain, ['viewer']]),
+    ]);
+    expect(roles['hasOwnProperty']).toBeUndefined();
+  });
+});
 
 describe('the tokens of the console', () => {
   it('are renewed', async () => {

@@ -1,0 +1,24 @@
+const loopback = ['localhost', '127.0.0.1', '[::1]'];
+
+export function isLoopback({ hostname }: URL): boolean {
+  return loopback.includes(hostname);
+}
+
+/**
+ * Reads the address of a server to which tokens or content go: with https, or with http on this machine.
+ * @throws AddressError, which never repeats the address: it may contain a password
+ */
+export function serverAddress(text: string): URL {
+  if (!URL.canParse(text)) throw new AddressError('Expected the address of a server, such as https://example.com.');
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') {
+    throw new AddressError('Expected an address without a user name or password in it.');
+  }
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url))) return url;
+  throw new AddressError('Expected an address with https, such as https://example.com. Only this machine may do without.');
+}
+
+/** Thrown for an address to which no token and no content goes. */
+export class AddressError extends TypeError {
+  override readonly name = 'AddressError';
+}
