@@ -18,6 +18,8 @@ const expected =
   `RSA (${minRsaBits} to ${maxRsaBits} bits), ECDSA (P-256, P-384, P-521) or Ed25519.`;
 const privateKeySent = 'This is a private key. Never share it. Send its public key. ';
 const certificateSent = 'This is a certificate. Send the public key in it. ';
+const opensshCertificateSent =
+  'This is an OpenSSH certificate. Send the public key that it certifies, such as id_ed25519.pub and not id_ed25519-cert.pub.';
 
 /** A line of OpenSSH. Every type of key has a hyphen in its name, which base64 never has. */
 const opensshLine = /^(?=[^ \t-]*-)([a-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t][^\r\n]*)?$/;
@@ -153,6 +155,7 @@ const uncompressedPoint = 0x04;
  * @throws InvalidKeyError for other types, such as certificates and keys of hardware tokens, and for broken blobs
  */
 export function jwkOfSshWireKey(blob: Buffer): JsonWebKey {
+  if (/^[a-z0-9-]+-cert-/.test(blob.toString('latin1', 4, 64))) throw new InvalidKeyError(opensshCertificateSent);
   const [typeName, first, second] = readStrings(blob);
   const type = typeName?.toString('latin1');
   if (type === 'ssh-ed25519' && first) return { kty: 'OKP', crv: 'Ed25519', x: first.toString('base64url') };

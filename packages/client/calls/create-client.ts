@@ -167,11 +167,19 @@ export interface WholeAnswer<Body> {
   etag: string | undefined;
   /** The digest of the manifest that the answer is about. */
   digest: string | undefined;
+  /** The clock of the service, in milliseconds since 1970. That of this machine if the answer has none. */
+  now: number;
 }
 
 /** Reads an answer that must have a body. Only an answer to `ifNoneMatch` may lack it. @throws TypeError if it does */
 export function wholeAnswer<Body>({ data, response }: { data: Body | undefined; response: Response }): WholeAnswer<Body> {
   if (data === undefined) throw new TypeError(`The answer of status ${response.status} has no body.`);
   const { headers } = response;
-  return { data, etag: headers.get('etag') ?? undefined, digest: headers.get('manifest-digest') ?? undefined };
+  const now = Date.parse(headers.get('date') ?? '');
+  return {
+    data,
+    etag: headers.get('etag') ?? undefined,
+    digest: headers.get('manifest-digest') ?? undefined,
+    now: Number.isNaN(now) ? Date.now() : now,
+  };
 }

@@ -11,12 +11,12 @@ import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { table } from '../terminal/table.ts';
 import { relativeTime } from '../terminal/text.ts';
-import { collect, laterMoment } from './options.ts';
+import { collect, laterTime, type LaterTime } from './options.ts';
 
 interface Options {
   sign?: string;
   cvm?: string[];
-  expires?: string;
+  expires?: LaterTime;
   digest?: string;
   etag?: string;
   yes?: boolean;
@@ -29,7 +29,7 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
     .argument('[COMPUTATION]', 'its identifier or name')
     .option('--sign <FILE>', 'sign with this private key; you must have uploaded its public key')
     .option('--cvm <CVM>', 'only for runs on this CVM (repeatable)', collect)
-    .option('--expires <WHEN>', 'only for runs that start before this time, such as 7d or 2026-12-31T12:00:00Z', laterMoment)
+    .option('--expires <WHEN>', 'only for runs that start before this time, such as 7d or 2026-12-31T12:00:00Z', laterTime)
     .option('--digest <DIGEST>', 'approve only a manifest with this digest, without asking')
     .option('--etag <ETAG>', 'approve only while the computation has this ETag, as the console shows it')
     .option('--yes', 'do not ask')
@@ -48,7 +48,8 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
           );
         }
         // Read before the manifest, so that the answer is 412 or 409 if anything of what is shown changes.
-        const { data: computation, etag } = wholeAnswer(await client.call('getComputation', { id }));
+        const { data: computation, etag, now } = wholeAnswer(await client.call('getComputation', { id }));
+        const limits = limitsOf({ cvm_ids: options.cvm, expires_at: options.expires?.(now) });
         const manifest = await client.getManifest({ id });
         const digest = digestOf(manifest);
         if (options.digest !== undefined && options.digest.toLowerCase() !== digest) {
@@ -63,7 +64,6 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
             exitCode: exitCodes.conflict,
           });
         }
-        const limits = limitsOf({ cvm_ids: options.cvm, expires_at: options.expires });
         const key = options.sign === undefined ? undefined : await readPrivateKey(options.sign, context.terminal);
         if (options.digest === undefined) context.note(`${formatManifest(manifest, computation.agent_config)}\n`);
         if (options.digest === undefined && options.yes !== true) {

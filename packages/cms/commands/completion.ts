@@ -110,7 +110,8 @@ ${casesOf(entries, assign)}
   COMPREPLY=($(compgen -W "$offered" -- "$current"))
   if [[ $files == 1 && $current != -* ]]; then
     compopt -o filenames 2>/dev/null
-    COMPREPLY+=($(compgen -f -- "$current"))
+    current=\${current#[\\"\\']}
+    while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "\${current//\\\\/}")
   fi
 }
 complete -F _cms cms

@@ -3,10 +3,11 @@ import type { Context, WrapAction } from '../context/context.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { details } from '../terminal/table.ts';
 import { relativeTime } from '../terminal/text.ts';
-import { claimsOf, membershipsOf, withToken } from '../profile/token.ts';
+import { claimsOf, membershipsOf, trimmedToken, withToken } from '../profile/token.ts';
 import { logInLocally, logInProgram, logInWithIssuer } from '../profile/log-in.ts';
 import type { Credentials, Profile } from '../profile/profile.ts';
-import { webAddress, wholeNumber } from './options.ts';
+import { addressOf } from '../context/target.ts';
+import { wholeNumber } from './options.ts';
 
 const roleNames = [
   'administrator',
@@ -38,7 +39,7 @@ export function addLoginCommands(program: Command, wrapAction: WrapAction): void
     .option('--local', 'log in to the service that npm start runs, without a password')
     .option('--user <USER>', 'with --local: the user (default: your user name on this machine)')
     .addOption(new Option('--role <ROLE...>', 'with --local: the roles (default: administrator)').choices(roleNames))
-    .option('--issuer <URL>', 'the OpenID Connect issuer of the stage', webAddress)
+    .option('--issuer <URL>', 'the OpenID Connect issuer of the stage')
     .option('--client-id <ID>', 'the client identifier of cms at the issuer')
     .option('--scope <SCOPE>', 'the scopes to request from the issuer')
     .option('--device', 'show a code to type on another device, without a browser here')
@@ -61,7 +62,7 @@ export function addLoginCommands(program: Command, wrapAction: WrapAction): void
         const used = isSamePlace && before.computation !== undefined ? { computation: before.computation } : {};
         const base = { server, domain, user: '', ...used, access_token: '', expires_at: 0 };
         const profile = await loggedIn(context, { ...base, credentials: { kind: 'token' } }, options, known);
-        await context.profiles.write(context.profileName, profile);
+        await context.profiles.change(context.profileName, () => profile);
         const roles = rolesIn(profile);
         context.print(
           { user: profile.user, server, domain, roles, profile: context.profileName },
@@ -86,7 +87,11 @@ export function addLoginCommands(program: Command, wrapAction: WrapAction): void
     .description('remove the login of the profile from this machine')
     .action(
       wrapAction(async (context) => {
-        const removed = await context.profiles.remove(context.profileName);
+        let removed = false;
+        await context.profiles.change(context.profileName, (before) => {
+          removed = before !== undefined;
+          return undefined;
+        });
         context.print({ removed }, () => (removed ? 'Logged out.\n' : 'You were not logged in.\n'));
       }),
     );
@@ -97,7 +102,7 @@ export function addLoginCommands(program: Command, wrapAction: WrapAction): void
     .action(
       wrapAction(async (context) => {
         const { server, domain, user, profile } = await context.connect();
-        const token = context.terminal.env['CMS_TOKEN'] || profile?.access_token || '';
+        const token = trimmedToken(context.terminal.env['CMS_TOKEN'] ?? '') || profile?.access_token || '';
         const claims = claimsOf(token);
         const roles = membershipsOf(claims);
         const expires = claims.exp === undefined ? undefined : new Date(claims.exp * 1_000).toISOString();
@@ -119,10 +124,16 @@ export function addLoginCommands(program: Command, wrapAction: WrapAction): void
 /** Logs in as the options say, or as the profile did before. @param known how it did before, at the same service */
 async function loggedIn(context: Context, target: Profile, options: Options, known: Credentials | undefined): Promise<Profile> {
   const { terminal } = context;
-  const { issuer, clientId, scope, token } = options;
+  const { clientId, scope, token } = options;
+  const issuer = options.issuer === undefined ? undefined : addressOf('--issuer')(options.issuer);
   if (token !== undefined) {
-    claimsOf(token, context.typed);
-    return { ...withToken(target, token), credentials: { kind: 'token' } };
+    const given = trimmedToken(token);
+    const { exp = Infinity } = claimsOf(given, context.typed);
+    if (exp * 1_000 <= terminal.now()) {
+      const message = `The token expired ${relativeTime(new Date(exp * 1_000).toISOString(), terminal.now())}.`;
+      throw new CmsError(message, { next: context.typed, exitCode: exitCodes.notLoggedIn });
+    }
+    return { ...withToken(target, given), credentials: { kind: 'token' } };
   }
   const isLocal = options.local === true || (known?.kind === 'local' && issuer === undefined);
   if (isLocal) {

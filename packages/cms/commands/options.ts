@@ -1,6 +1,7 @@
 import { type Argument, InvalidArgumentError, Option } from 'commander';
 import { approvalLevels, assetTypes, logLevels } from 'computation-management-formats/vocabulary';
-import { isWebAddress } from '../context/target.ts';
+import { durationOf, timeOf } from 'computation-management-formats/timestamps';
+import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 
 export const approvalOption = () => new Option('--approval <LEVEL>', 'whose approval a run needs').choices(approvalLevels);
 
@@ -18,12 +19,6 @@ export function wholeNumber(least: number): (text: string) => number {
     if (/^\d+$/.test(text) && number >= least && Number.isSafeInteger(number)) return number;
     throw new InvalidArgumentError(`Expected a whole number from ${least}.`);
   };
-}
-
-/** Parses the address of a server, with https or http. */
-export function webAddress(text: string): string {
-  if (isWebAddress(text)) return text;
-  throw new InvalidArgumentError('Expected an address such as https://example.com.');
 }
 
 /**
@@ -50,22 +45,21 @@ export function collect(text: string, before: string[] = []): string[] {
   return [...before, notEmpty(text)];
 }
 
-const secondsPer: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+/** A time that is still to come, by the clock of the service. It returns RFC 3339. @throws CmsError if it has passed */
+export type LaterTime = (now: number) => string;
 
-/** RFC 3339, or its date alone. `Date.parse` takes much more: `7` is a day in July 2001. */
-const timestamp = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/;
-
-/** Parses a moment that is still to come: RFC 3339, or a time from now such as 12h or 7d. Returns RFC 3339. */
-export function laterMoment(text: string): string {
-  const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const factor = secondsPer[unit ?? ''];
-  const given = timestamp.test(text) ? Date.parse(text) : NaN;
-  const at = factor === undefined ? given : Date.now() + Number(amount) * factor * 1_000;
-  if (!Number.isFinite(at)) {
+/** Parses a time as the service takes it, or one from now such as 12h or 7d. */
+export function laterTime(text: string): LaterTime {
+  const [given, seconds] = [timeOf(text), durationOf(text)];
+  if (Number.isNaN(given) && Number.isNaN(seconds)) {
     throw new InvalidArgumentError('Expected a moment such as 2026-12-31T12:00:00Z, or a time from now such as 12h or 7d.');
   }
-  if (at <= Date.now()) throw new InvalidArgumentError(`${new Date(at).toISOString()} has passed.`);
-  return new Date(at).toISOString();
+  return (now) => {
+    const at = Number.isNaN(seconds) ? given : now + seconds * 1_000;
+    if (at > now) return new Date(at).toISOString();
+    const message = `${text} has passed by the clock of the service, where it is ${new Date(now).toISOString()}.`;
+    throw new CmsError(message, { exitCode: exitCodes.usage });
+  };
 }
 
 export const useOption = () =>

@@ -73,9 +73,10 @@ export function named(context: Pick<Context, 'terminal'>, connection: ProfileTar
 export async function useComputation({ profiles, profileName }: Context, connection: Connection, id: string): Promise<boolean> {
   const profile = await profiles.read(profileName);
   if (!isOf(connection, profile)) return false;
-  const changed = { ...profile, computation: id };
-  if (profile.computation !== id) await profiles.write(profileName, changed);
-  connection.profile = changed;
+  if (profile.computation !== id) {
+    await profiles.change(profileName, (stored) => (isOf(connection, stored) ? { ...stored, computation: id } : stored));
+  }
+  connection.profile = { ...profile, computation: id };
   return true;
 }
 

@@ -1,9 +1,9 @@
-import { type Client, createClient, PathParameterError, ServiceProblem } from 'computation-management-client';
+import { type Client, createClient, isLoopback, PathParameterError, ServiceProblem } from 'computation-management-client';
 import { explainProblem } from './explain-problem.ts';
 import { namesApproval } from './missing-items.ts';
 import { openProfiles, type Profile, type Profiles } from '../profile/profile.ts';
-import { claimsOf, tokenOf } from '../profile/token.ts';
-import { isLoopback, localServerOf, notLoggedIn, type Target, targetOptions } from './target.ts';
+import { claimsOf, tokenOf, trimmedToken } from '../profile/token.ts';
+import { addressOf, localServerOf, notLoggedIn, proxyVariable, type Target, targetOptions } from './target.ts';
 import { CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { printableLines } from '../terminal/text.ts';
@@ -64,6 +64,7 @@ export function contextOf(
   };
   const outages = watchOutages(note);
   const localServer = localServerOf(env);
+  const givenToken = trimmedToken(env['CMS_TOKEN'] ?? '');
   let latest: Target | undefined;
   const target = async (isLocalLogin = false): Promise<Target> => {
     const profile = await profiles.read(profileName);
@@ -71,13 +72,13 @@ export function contextOf(
     const server = (options.server ?? otherwise(isLocalLogin) ?? localServer).replace(/\/+$/, '');
     const loginServer = server === (otherwise(true) ?? localServer) ? undefined : server;
     const domain = options.domain ?? (env['CMS_DOMAIN'] || profile?.domain);
-    latest = { server, domain, profile, isLocal: isLoopback(server), loginServer };
+    const isLocal = isLoopback(new URL(addressOf('--server, CMS_SERVER or the profile')(server)));
+    latest = { server, domain, profile, isLocal, loginServer };
     return latest;
   };
   const command = (text: string) => `cms ${text}${targetOptions(options)}`;
   const connect = async (): Promise<Connection> => {
     const { server, domain, profile, isLocal } = await target();
-    const givenToken = env['CMS_TOKEN'];
     if (!givenToken && (!profile || profile.server !== server))
       throw notLoggedIn({ server, isLocal, isDefault: server === localServer, profile, profileName });
     if (domain === undefined)
@@ -123,7 +124,6 @@ export function contextOf(
       }
       if (!(error instanceof ServiceProblem)) return error;
       const { server, domain, profile, isLocal, loginServer } = latest ?? (await target());
-      const token = env['CMS_TOKEN'];
       const computation = computationIn(error.request);
       const isSigned =
         computation !== undefined &&
@@ -139,10 +139,11 @@ export function contextOf(
         command,
         profileName,
         domain: domain ?? '',
-        user: token ? claimsOf(token).sub : (profile?.user ?? 'you'),
-        login: token ? 'variable' : profile?.credentials.kind,
+        user: givenToken ? claimsOf(givenToken).sub : (profile?.user ?? 'you'),
+        login: givenToken ? 'variable' : profile?.credentials.kind,
         computation,
         isSigned,
+        proxy: proxyVariable(env),
       });
     },
   };

@@ -1,3 +1,4 @@
+import * as http from 'node:http';
 import { lacksTls, type ServiceProblem } from 'computation-management-client';
 import { formatMissing, missingItems } from './missing-items.ts';
 import type { Credentials } from '../profile/profile.ts';
@@ -28,6 +29,8 @@ interface Circumstances {
   computation?: string | undefined;
   /** Whether approvals of that computation must be signed. */
   isSigned?: boolean;
+  /** A variable that names a proxy. */
+  proxy?: string | undefined;
 }
 
 /** What happened, and the command to type next. */
@@ -52,6 +55,7 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
   const { code, detail } = problem;
   const id = where.computation ?? 'COMPUTATION';
   if (problem.request.includes('://')) return ofIssuer(problem, where);
+  if (problem.status === 431) return { message: detail, next: where.command('whoami') }; // too many memberships
   switch (code) {
     case 'unreachable':
       return unreachable(problem, where);
@@ -236,10 +240,10 @@ function exitCodeOf(problem: ServiceProblem, where: { help: string }): ExitCode 
 const whence = '--server, CMS_SERVER or that of the profile';
 
 /** Explains that no service answers, or not with https. */
-function unreachable({ cause }: ServiceProblem, { server, isLocal, typed }: Circumstances): Wording {
+function unreachable({ cause }: ServiceProblem, { server, isLocal, typed, proxy }: Circumstances): Wording {
   if (!lacksTls(cause)) {
     return {
-      message: `No service answers at ${server}.`,
+      message: `No service answers at ${server}.${isLocal || proxy === undefined ? '' : proxyText(proxy)}`,
       next: isLocal ? startAt(server) : askHealth(server),
     };
   }
@@ -247,6 +251,11 @@ function unreachable({ cause }: ServiceProblem, { server, isLocal, typed }: Circ
   if (!isLocal) return { message, next: askHealth(server) }; // a token does not go elsewhere without TLS
   const plain = server.replace('https:', 'http:');
   return { message, next: typed.includes(server) ? typed.replace(server, plain) : `${typed} --server ${shellWord(plain)}` };
+}
+
+function proxyText(variable: string): string {
+  if ('setGlobalProxyFromEnv' in http) return ` Check the proxy in ${variable}.`;
+  return ` ${variable} is set, but Node ${process.version} uses no proxies. Node 24.14 or newer does.`;
 }
 
 /** Explains that a server does not know a path which the service has. */

@@ -1,3 +1,4 @@
+import { AddressError, serverAddress } from 'computation-management-client';
 import type { Profile } from '../profile/profile.ts';
 import { profileOption } from '../profile/token.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
@@ -44,17 +45,21 @@ export function notLoggedIn({
   });
 }
 
-/** @throws CmsError if it is not an address with https or http */
-export function isLoopback(server: string): boolean {
-  if (!isWebAddress(server)) {
-    throw new CmsError(`${JSON.stringify(server)} is not the address of a server. Expected for example http://localhost:3000.`, {
-      exitCode: exitCodes.usage,
-    });
-  }
-  return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(server).hostname);
+/** Returns the variable that names a proxy, if there is one. */
+export function proxyVariable(env: Terminal['env']): string | undefined {
+  return ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'].find((name) => env[name]);
 }
 
-/** Whether a text is an address that `fetch` can call: with https or http. */
-export function isWebAddress(text: string): boolean {
-  return URL.canParse(text) && ['https:', 'http:'].includes(new URL(text).protocol);
+/** Returns a parser of addresses. @throws CmsError that never repeats the address, which may contain a password */
+export function addressOf(name: string): (text: string) => string {
+  return (text) => {
+    try {
+      const { search, hash } = serverAddress(text);
+      if (search === '' && hash === '') return text;
+      throw new AddressError('Expected an address without a query.');
+    } catch (cause) {
+      if (!(cause instanceof AddressError)) throw cause;
+      throw new CmsError(`${name}: ${cause.message}`, { exitCode: exitCodes.usage, cause });
+    }
+  };
 }

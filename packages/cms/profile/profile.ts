@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { pause } from 'computation-management-client';
 import * as v from 'valibot';
 import { CmsError } from '../terminal/cms-error.ts';
 import { shellWord } from '../terminal/shell-word.ts';
@@ -50,26 +51,66 @@ const configFile = v.object({ profiles: recordOf(v.string(), profileSchema, 'Exp
 export interface Profiles {
   file: string;
   read: (name: string) => Promise<Profile | undefined>;
-  write: (name: string, profile: Profile) => Promise<void>;
-  remove: (name: string) => Promise<boolean>;
+  /** Replaces a profile by what `next` makes of it, or removes it. Other commands at the same time change it before or after. */
+  change: (name: string, next: (before: Profile | undefined) => Profile | undefined) => Promise<void>;
 }
 
 export function openProfiles({ env, home }: Pick<Terminal, 'env' | 'home'>): Profiles {
-  const file = join(env['XDG_CONFIG_HOME'] || join(home, '.config'), 'cms', 'config.json');
+  const folder = [env['XDG_CONFIG_HOME'] ?? '', join(home, '.config')].find((path) => isAbsolute(path)) ?? '';
+  const file = join(folder, 'cms', 'config.json');
+  const readAll = async () => {
+    if (folder !== '') return new Map(Object.entries(await readFrom(file))); // also of a name such as `constructor`
+    const message = 'There is no place for logins: neither HOME nor XDG_CONFIG_HOME is an absolute path.';
+    throw new CmsError(message, { next: 'export HOME=DIRECTORY' });
+  };
   return {
     file,
-    read: async (name) => new Map(Object.entries(await readAll(file))).get(name), // also of a name such as `constructor`
-    write: async (name, profile) => writeAll(file, { ...(await readAll(file)), [name]: profile }),
-    remove: async (name) => {
-      const profiles = new Map(Object.entries(await readAll(file)));
-      const isRemoved = profiles.delete(name);
-      if (isRemoved) await writeAll(file, Object.fromEntries(profiles));
-      return isRemoved;
+    read: async (name) => (await readAll()).get(name),
+    change: async (name, next) => {
+      await readAll();
+      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+      await locked(`${file}.lock`, async () => {
+        const profiles = await readAll();
+        const before = profiles.get(name);
+        const after = next(before);
+        if (after === before) return;
+        if (after === undefined) profiles.delete(name);
+        else profiles.set(name, after);
+        await writeTo(file, Object.fromEntries(profiles));
+      });
     },
   };
 }
 
-async function readAll(file: string): Promise<Record<string, Profile>> {
+const pauseInMilliseconds = 20;
+/** A change takes a few milliseconds. A lock that is older is of a command that was killed. */
+const longestChangeInMilliseconds = 5_000;
+
+/** Does work that no other command does at the same time. */
+async function locked(lock: string, work: () => Promise<void>): Promise<void> {
+  while (!(await isMade(lock))) {
+    const { mtimeMs } = await stat(lock).catch(() => ({ mtimeMs: Infinity }));
+    if (Date.now() - mtimeMs > longestChangeInMilliseconds) await rm(lock, { recursive: true, force: true });
+    else await pause(pauseInMilliseconds);
+  }
+  try {
+    await work();
+  } finally {
+    await rm(lock, { recursive: true, force: true });
+  }
+}
+
+async function isMade(folder: string): Promise<boolean> {
+  try {
+    await mkdir(folder);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function readFrom(file: string): Promise<Record<string, Profile>> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');
@@ -82,13 +123,17 @@ async function readAll(file: string): Promise<Record<string, Profile>> {
   throw new CmsError(`The file ${file} is damaged: ${parsed.issues[0].message}`, { next: `rm ${shellWord(file)}` });
 }
 
-/** Replaces the file in one step, so that a command that is interrupted leaves it whole. */
-async function writeAll(file: string, profiles: Record<string, Profile>): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const temporary = `${file}.${randomUUID()}`;
+/** Replaces the file in one step, so that a command that is interrupted leaves it whole. A link stays one. */
+async function writeTo(link: string, profiles: Record<string, Profile>): Promise<void> {
+  const target = await readlink(link).catch(() => undefined);
+  if (target !== undefined) {
+    await writeTo(resolve(dirname(link), target), profiles);
+    return;
+  }
+  const temporary = `${link}.${randomUUID()}`;
   try {
     await writeFile(temporary, `${JSON.stringify({ profiles }, null, 2)}\n`, { mode: 0o600 });
-    await rename(temporary, file);
+    await rename(temporary, link);
   } finally {
     await rm(temporary, { force: true });
   }

@@ -30,7 +30,12 @@ export function tokenOf(
   async function renewAndStore(profile: Profile): Promise<Profile> {
     try {
       const renewed = await renew(profile, name, terminal);
-      await profiles.write(name, renewed);
+      const { user, access_token, expires_at, credentials } = renewed;
+      const change = { user, access_token, expires_at, credentials };
+      // Another command may have logged in or out, or chosen a computation.
+      await profiles.change(name, (stored) =>
+        stored?.access_token === profile.access_token ? { ...stored, ...change } : stored,
+      );
       return renewed;
     } catch (error) {
       const stored = await profiles.read(name);
@@ -118,13 +123,20 @@ function notLoggedIn(message: string, next: string): CmsError {
 const claimsSchema = v.looseObject({ sub: v.string(), exp: v.optional(v.number()), iat: v.optional(v.number()) });
 type Claims = v.InferOutput<typeof claimsSchema>;
 
+/** Returns a token as a header takes it: as it was copied, without what stood around it. */
+export function trimmedToken(text: string): string {
+  return text.trim().replace(/^Bearer\s+/i, '');
+}
+
+const jsonWebToken = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
 /**
  * Reads the claims of a token. Does not verify it: the service does.
  * @param next the command to type if it is no JSON Web Token
  * @throws CmsError if it is no JSON Web Token
  */
 export function claimsOf(token: string, next = 'cms login'): Claims {
-  const claims = v.safeParse(claimsSchema, readClaims(token));
+  const claims = v.safeParse(claimsSchema, jsonWebToken.test(token) ? readClaims(token) : undefined);
   if (claims.success) return claims.output;
   throw new CmsError('The token is not a JSON Web Token with a user (sub).', {
     next,

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { homedir, userInfo } from 'node:os';
+import { isAbsolute } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
+import { exitCodes } from './cms-error.ts';
 
 /** What a command uses of the process that runs it. */
 export interface Terminal {
@@ -33,16 +35,17 @@ export function processTerminal(): Terminal {
   const { stdin, stdout, stderr, env } = process;
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort());
-  for (const stream of [stdout, stderr]) stream.on('error', endIfUnread);
+  stdout.on('error', endUnwritten);
+  stderr.on('error', endIfUnread); // notes that are lost change no outcome
   return {
     env,
-    home: homedir(),
+    home: homeIn(),
     get userName() {
       return userNameIn(env);
     },
     out: (text) => void stdout.write(text),
     err: (text) => void stderr.write(text),
-    columns: stdout.isTTY ? stdout.columns : undefined,
+    columns: (stdout.isTTY && stdout.columns) || undefined, // 0 where the terminal does not know
     colours: stdout.isTTY && stdout.hasColors() && !env['NO_COLOR'],
     showsProgress: stderr.isTTY && env['TERM'] !== 'dumb',
     ask: stdin.isTTY && stderr.isTTY ? (question, options) => ask(question, interrupted, options) : undefined,
@@ -50,6 +53,17 @@ export function processTerminal(): Terminal {
     now: Date.now,
     signal: interrupted.signal,
   };
+}
+
+/** An empty HOME is no directory: then that of the user counts. */
+function homeIn(): string {
+  const home = homedir();
+  if (isAbsolute(home)) return home;
+  try {
+    return userInfo().homedir;
+  } catch {
+    return '';
+  }
 }
 
 /** A container may run as a user whom the machine does not know: then the variable says the name, if anything does. */
@@ -64,9 +78,16 @@ function userNameIn(env: Terminal['env']): string | undefined {
 /** The exit code of programs that write to a reader that has gone, such as `head`: 128 and the number of SIGPIPE. */
 const unreadExitCode = 141;
 
-function endIfUnread(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(unreadExitCode);
+function endIfUnread({ code }: NodeJS.ErrnoException): void {
+  if (code === 'EPIPE') process.exit(unreadExitCode);
+}
+
+function endUnwritten(error: NodeJS.ErrnoException): void {
+  endIfUnread(error);
+  const { code, message } = error;
+  const reason = code === 'ENOSPC' ? 'no space is left on the device' : message;
+  process.stderr.write(`The output could not be written: ${reason}.\n`);
+  process.exit(exitCodes.failure);
 }
 
 async function ask(question: string, interrupted: AbortController, { hidden = false } = {}): Promise<string> {

@@ -55,7 +55,10 @@ describe('cms completion', () => {
 
   it.skipIf(!isThere('bash'))('completes files where a command takes one', () => {
     writeFileSync(join(folder, 'penguins.csv'), '');
+    writeFileSync(join(folder, 'my data *.csv'), '');
     expect(offered('cms', 'asset', 'upload', 'peng')).toEqual(['penguins.csv']);
+    for (const begun of ['my', 'my\\ d', '"my d', "'my d"])
+      expect(offered('cms', 'asset', 'upload', begun)).toEqual(['my data *.csv']);
   });
 
   const places: [string[], string[]][] = [

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -122,6 +122,17 @@ describe('cms events', () => {
     child.stdout.destroy();
     const [exitCode, stderr] = await Promise.all([once(child, 'close'), text(child.stderr)]);
     expect({ exitCode, stderr }).toEqual({ exitCode: [141, null], stderr: '' });
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('ends with a sentence when its output is full, and as ever when its notes are', () => {
+    const program = join(import.meta.dirname, '../../../packages/cms/bin/cms.js');
+    const run = (line: string) =>
+      spawnSync('sh', ['-c', `"$0" "$1" ${line}`, process.execPath, program], { encoding: 'utf8', env: { HOME: folder } });
+    expect(run('--help >/dev/full')).toMatchObject({
+      status: 1,
+      stderr: 'The output could not be written: no space is left on the device.\n',
+    });
+    expect(run('whoami --profile nobody 2>/dev/full')).toMatchObject({ status: 3 });
   });
 
   it('says how many more there are, and how to list them', async () => {

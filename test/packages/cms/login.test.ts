@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OAuth2Server } from 'oauth2-mock-server';
@@ -63,7 +63,7 @@ describe('the token of a profile', () => {
     const written: Profile[] = [];
     const profiles = {
       read: async () => profile('old', 0),
-      write: async (_: string, next: Profile) => void written.push(next),
+      change: async (_: string, next: (before: Profile) => Profile) => void written.push(next(profile('old', 0))),
     } as unknown as Profiles;
     await tokenOf(profiles, 'default', { env: {}, signal: ending.signal })({});
     expect(ending.signal.aborted).toBe(true);
@@ -82,6 +82,19 @@ describe('the token of a profile', () => {
     const source = tokenOf(profiles, 'default', { env: { CMS_CLIENT_SECRET: 's' }, signal: ending.signal });
     await expect(source({})).rejects.toThrow('Ctrl-C');
     await silent.stop();
+  });
+
+  it('is stored beside what other commands have changed meanwhile, and not after a logout', async () => {
+    const expired = profile('old', 0);
+    const outcomes: (Profile | undefined)[] = [];
+    for (const stored of [{ ...expired, computation: 'c1' }, undefined, profile('of the other', 0)]) {
+      const profiles = {
+        read: async () => expired,
+        change: async (_: string, next: (before: Profile | undefined) => Profile | undefined) => void outcomes.push(next(stored)),
+      } as unknown as Profiles;
+      await tokenOf(profiles, 'default', terminal)({});
+    }
+    expect(outcomes).toMatchObject([{ computation: 'c1', user: 'alice' }, undefined, { access_token: 'of the other' }]);
   });
 
   it('expires by the clock of this machine, although that is an hour ahead', () => {
@@ -250,6 +263,79 @@ describe('cms login', () => {
     const cms = cmsIn(folder);
     expect(await cms('logout')).toMatchObject({ stdout: 'Logged out.\n' });
     expect(await cms('whoami')).toMatchObject({ exitCode: 3 });
+  });
+});
+
+const tokenOfAlice = (claims: object = {}) =>
+  `e30.${Buffer.from(JSON.stringify({ sub: 'alice', ...claims })).toString('base64url')}.c2ln`;
+
+describe('cms login --token', () => {
+  const login = async (token: string) => await cmsIn(join(folder, 'given'))('login', ...place, '--token', token);
+
+  it.each([tokenOfAlice(), ` ${tokenOfAlice()}\n`, `Bearer ${tokenOfAlice()}`, `bearer  ${tokenOfAlice()}\r\n`])(
+    'stores %j as a header takes it',
+    async (token) => {
+      expect(await login(token)).toMatchObject({ exitCode: 0 });
+      const { profiles } = JSON.parse(readFileSync(join(folder, 'given/.config/cms/config.json'), 'utf8')) as {
+        profiles: Record<string, Profile>;
+      };
+      expect(profiles['default']?.access_token).toBe(tokenOfAlice());
+    },
+  );
+
+  it.each([`${tokenOfAlice()}\u200b`, `${tokenOfAlice()}é`, tokenOfAlice().replace('.', '. '), 'x', 'a.b', 'Bearer '])(
+    'refuses %j',
+    async (token) => {
+      expect(await login(token)).toMatchObject({
+        exitCode: 3,
+        stderr: expect.stringContaining('The token is not a JSON Web Token'),
+      });
+    },
+  );
+
+  it('refuses a token that has expired', async () => {
+    const token = tokenOfAlice({ exp: Math.floor(Date.now() / 1_000) - 7_200 });
+    expect(await login(token)).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('The token expired 2 hours ago.\n'),
+    });
+  });
+});
+
+describe('the file of profiles', () => {
+  it('loses nothing when commands log in, choose and log out at the same time', async () => {
+    const home = join(folder, 'parallel');
+    const names = Array.from({ length: 12 }, (_, index) => `p${index}`);
+    const cms = cmsIn(home);
+    const login = (name: string) => cms('login', ...place, '--token', tokenOfAlice(), '--profile', name);
+    await Promise.all(names.slice(6).map(login));
+    const logout = names.slice(6, 9).map((name) => cms('logout', '--profile', name));
+    expect(await Promise.all([...names.slice(0, 6).map(login), ...logout])).toMatchObject(
+      names.slice(3).map(() => ({ exitCode: 0 })),
+    );
+    const { profiles } = JSON.parse(readFileSync(join(home, '.config/cms/config.json'), 'utf8')) as { profiles: object };
+    expect(Object.keys(profiles).sort()).toEqual(names.filter((_, index) => index < 6 || index > 8).sort());
+    expect(readdirSync(join(home, '.config/cms'))).toEqual(['config.json']);
+  });
+
+  it('is that to which a link leads, also if it is not there yet', async () => {
+    const home = join(folder, 'linked');
+    mkdirSync(join(home, '.config/cms'), { recursive: true });
+    symlinkSync('../../elsewhere.json', join(home, '.config/cms/config.json'));
+    for (const name of ['one', 'two']) await cmsIn(home)('login', ...place, '--token', tokenOfAlice(), '--profile', name);
+    expect(readFileSync(join(home, 'elsewhere.json'), 'utf8')).toMatch(/"one"[^]*"two"/);
+    expect(lstatSync(join(home, '.config/cms/config.json')).isSymbolicLink()).toBe(true);
+  });
+
+  it('is never in the folder where a command is typed', async () => {
+    const relative = cmsIn('', { env: { XDG_CONFIG_HOME: 'config' } });
+    expect(await relative('login', ...place, '--token', tokenOfAlice())).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('neither HOME nor XDG_CONFIG_HOME is an absolute path'),
+    });
+    const home = join(folder, 'absolute');
+    await cmsIn(home, { env: { XDG_CONFIG_HOME: 'config' } })('login', ...place, '--token', tokenOfAlice());
+    expect(existsSync(join(home, '.config/cms/config.json'))).toBe(true);
   });
 });
 

@@ -150,7 +150,7 @@ describe('a computation that cannot be stored as the default', () => {
       note: (text: string) => void notes.push(text),
       profiles: {
         read: async () => profile,
-        write: () => Promise.reject(new Error('EROFS: read-only file system')),
+        change: () => Promise.reject(new Error('EROFS: read-only file system')),
       },
     } as unknown as Context;
     const connection = { client: {} as Client, ...place, profile };
