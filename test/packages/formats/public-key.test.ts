@@ -124,6 +124,19 @@ describe('parsePublicKey with an invalid key', () => {
     expect(refusal(`${line}\n${line}`).message).toContain('Expected one public key');
   });
 
+  it.each(['ssh-ed25519', 'ssh-rsa', 'ecdsa-sha2-nistp256', 'sk-ssh-ed25519'])(
+    'says which file to send instead of a certificate of %s',
+    (type) => {
+      const name = Buffer.from(`${type}-cert-v01@openssh.com`);
+      const blob = Buffer.concat([Buffer.of(0, 0, 0, name.length), name, Buffer.alloc(60, 1)]).toString('base64');
+      for (const form of [`${name} ${blob} alice`, base64(`${name} ${blob}\n`), blob]) {
+        expect(refusal(form).message).toBe(
+          'This is an OpenSSH certificate. Send the public key that it certifies, such as id_ed25519.pub and not id_ed25519-cert.pub.',
+        );
+      }
+    },
+  );
+
   it('throws an error that calls it a certificate, for PEM and DER', () => {
     expect(refusal(base64(certificatePem)).message).toContain('certificate');
     expect(refusal(base64(new X509Certificate(certificatePem).raw)).message).toContain('certificate');
