@@ -127,8 +127,8 @@ describe('parsePublicKey with an invalid key', () => {
   it.each(['ssh-ed25519', 'ssh-rsa', 'ecdsa-sha2-nistp256', 'sk-ssh-ed25519'])(
     'says which file to send instead of a certificate of %s',
     (type) => {
-      const name = Buffer.from(`${type}-cert-v01@openssh.com`);
-      const blob = Buffer.concat([Buffer.of(0, 0, 0, name.length), name, Buffer.alloc(60, 1)]).toString('base64');
+      const name = `${type}-cert-v01@openssh.com`;
+      const blob = Buffer.concat([Buffer.of(0, 0, 0, name.length), Buffer.from(name), Buffer.alloc(60)]).toString('base64');
       for (const form of [`${name} ${blob} alice`, base64(`${name} ${blob}\n`), blob]) {
         expect(refusal(form).message).toBe(
           'This is an OpenSSH certificate. Send the public key that it certifies, such as id_ed25519.pub and not id_ed25519-cert.pub.',
