@@ -51,8 +51,19 @@ const importsOfWrites = [
   selector,
   message: `Only these files send writes to the table: ${tableWriters.join(', ')}. Their types keep one writer a row.`,
 }));
+const rowWriters = ['computations/change-computation', 'runs/change-run', 'runs/claim', 'assets/change-asset'].map(
+  (file) => `shared/${file}.ts`,
+);
+const importOfRowKeys = {
+  selector: 'ImportSpecifier[imported.name="keyToWrite"]',
+  message: `Only these files write their rows: ${rowWriters.join(', ')}.`,
+};
+const castToKey = {
+  selector: 'TSAsExpression > TSTypeReference[typeName.name="Key"]',
+  message: `The functions of ${keyFiles.join(', ')} make keys. A cast could name a row that has one writer.`,
+};
 /** What no production file may contain that is not part of shared/table/. */
-const outsideTheTable = [...importsOfWrites, ...keyLiterals, bundledSpreads];
+const outsideTheTable = [...importsOfWrites, ...keyLiterals, castToKey, importOfRowKeys, bundledSpreads];
 
 const production = '{functions,gateway,infra,local,packages,shared,tools}/**/*.{ts,tsx}';
 
@@ -97,6 +108,10 @@ export default defineConfig(
   {
     files: ['packages/client/**/*.ts'],
     rules: { 'no-restricted-syntax': ['error', dynamicImports, bundledSpreads] },
+  },
+  {
+    files: rowWriters,
+    rules: { 'no-restricted-syntax': ['error', dynamicImports, ...outsideTheTable.filter((rule) => rule !== importOfRowKeys)] },
   },
   { files: tableWriters, rules: { 'no-restricted-syntax': ['error', dynamicImports, bundledSpreads, ...keyLiterals] } },
   { files: keyFiles, rules: { 'no-restricted-syntax': ['error', dynamicImports, bundledSpreads, ...importsOfWrites] } },

@@ -70,7 +70,7 @@ export const storedAsset = v.object({
   /** Where an upload is expected. */
   upload_key: v.nullable(v.string()),
   /** Until when no run starts with the asset (mark-for-deletion.ts). */
-  closing_until: v.optional(v.nullable(v.string())),
+  closing_until: v.nullable(v.string()),
   /** Incremented by every change of the asset or its links. */
   version: v.number(),
 });

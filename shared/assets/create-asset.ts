@@ -44,6 +44,7 @@ export async function createAsset(table: Table, store: ContentStore, given: NewA
     created_by: createdBy,
     created_at: now,
     updated_at: now,
+    closing_until: null,
     version: 1,
     ...(written?.fields ?? pendingContent(key, given.checksum)),
   };

@@ -10,7 +10,7 @@ const secondsToDelete = 30;
 
 /** Whether the asset is about to be deleted. No run starts with it meanwhile. */
 export function isMarkedForDeletion({ closing_until }: StoredAsset, now: string): boolean {
-  return closing_until != null && closing_until > now;
+  return closing_until !== null && closing_until > now;
 }
 
 /**
@@ -45,7 +45,7 @@ export async function cancelDeletions(table: Table, domain: string, ids: readonl
   for (const [index, id] of ids.entries()) {
     const asset = findAsset(items[index], id);
     if (!asset) deleted.push(id);
-    else if (asset.closing_until != null) await setMark(table, domain, asset, null);
+    else if (asset.closing_until !== null) await setMark(table, domain, asset, null);
   }
   return deleted;
 }

@@ -64,10 +64,8 @@ export function changeEndpoint<const R extends Route, T extends object>(
     const table = openTable(request.deadline);
     const limits = await admitChange(table, request);
     const key = idempotencyKeyOf(request.received);
-    const answer =
-      key === undefined
-        ? await carryOut(work, { ...request, table, answerKeeper: undefined })
-        : await carryOutOnce({ route, work }, { ...request, table, answerKeeper: undefined }, key);
+    const change = { ...request, table, answerKeeper: undefined };
+    const answer = key === undefined ? await carryOut(work, change) : await carryOutOnce({ route, work }, change, key);
     return { ...answer, headers: { ...limits, ...answer.headers } };
   });
 }

@@ -98,7 +98,7 @@ export type Reply<R extends Route> = Content<R> &
   ([R] extends [{ statusIfNew: 201 }] ? { isNew: boolean } : { isNew?: never }) &
   ([R] extends [{ access: { or: readonly Relation[] } }] ? { permitted: Permitted } : { permitted?: never }) & {
     headers?: Record<string, string>;
-    /** The body is one that was kept, checked when it was made. Later fields of the contract may be missing in it. */
+    /** The body is one that was kept. It was checked when it was made. */
     isKept?: true;
   };
 
@@ -121,7 +121,7 @@ export interface Answer {
   /** Answered with the contract's `statusIfNew`. */
   isNew?: boolean;
   headers?: Record<string, string>;
-  /** The body was checked when it was kept. The contract may have changed since. */
+  /** The body was checked when it was kept. */
   isKept?: boolean;
 }
 

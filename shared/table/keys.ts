@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The keys of the table. Apart from this file, only index-keys.ts contains key literals.
+ * The keys of the table. No other file contains key literals.
  *
  * A list (the computations, assets or runs of a domain; the computations linked to an asset) has its rows in a partition, each at
- * `row#<number>`. A row must be small. Membership, order and counts are in the list's index (see index-keys.ts and
+ * `row#<number>`. A row must be small. Membership, order and counts are in the list's index (see indexKeys and
  * docs/adr/0001-lists.md).
  */
 

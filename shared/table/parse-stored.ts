@@ -26,10 +26,22 @@ export const schemaVersion = 1;
 /** The attribute of whole items whose shape may change. Updates of single attributes leave it as it is. */
 export const schemaAttribute = { schema: schemaVersion };
 
-/** @throws Error if the item has a schema of another version */
+/** The kinds of whole items whose shape may change. Each is written with `schemaAttribute`. */
+const versionedKinds = new Set([
+  'asset',
+  'claim',
+  'computation',
+  'evidence',
+  'journal head',
+  'kept answer',
+  'registered CVM',
+  'run',
+  'snapshot of a run',
+]);
+
+/** @throws Error if the item has a schema of another version, or none although its kind has one */
 export function assertSchema(stored: unknown, kind: string): void {
-  if (typeof stored !== 'object' || stored === null || !('schema' in stored) || stored.schema === schemaVersion) return;
-  throw new Error(
-    `A stored ${kind} has schema version ${String(stored.schema)}. This service knows only version ${schemaVersion}.`,
-  );
+  const schema = typeof stored === 'object' && stored !== null && 'schema' in stored ? stored.schema : undefined;
+  if (schema === schemaVersion || (schema === undefined && !versionedKinds.has(kind))) return;
+  throw new Error(`A stored ${kind} has schema version ${String(schema)}. This service knows only version ${schemaVersion}.`);
 }

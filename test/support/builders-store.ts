@@ -285,6 +285,7 @@ export function anAssetRow(fields: Partial<StoredAsset> = {}): StoredAsset {
     content_key: 'content',
     content_checksum: '07'.repeat(32),
     upload_key: null,
+    closing_until: null,
     version: 1,
     ...fields,
   };

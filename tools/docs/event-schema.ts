@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { busEventDocument } from '../../infra/bus/bus-event-document.ts';
+import { busEventDocument } from './bus-event-document.ts';
 
 /** The text of docs/schemas/computation-event.json. */
 export function eventSchemaFile(): string {

@@ -6,7 +6,7 @@ let ahead = 0;
 /** `Date` has whole seconds, and an answer takes its time. A smaller difference says nothing. */
 const leastInMilliseconds = 5_000;
 
-/** Learns the service's clock from an answer that has just come. Without a `Date`, as from an older stage, the browser's clock counts. */
+/** Learns the service's clock from an answer that has just come. Without a `Date`, the browser's clock counts. */
 export function learnServiceTime({ headers }: Pick<Response, 'headers'>): void {
   const found = Date.parse(headers.get('date') ?? '') - Date.now();
   if (Math.abs(found - ahead) >= leastInMilliseconds) ahead = found;

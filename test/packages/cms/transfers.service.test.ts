@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createClient } from 'computation-management-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Stack, startStack } from '../../../local/stack.ts';
-import { type CuttingProxy, startCuttingProxy } from '../client/cutting-proxy.ts';
+import { type CuttingProxy, startCuttingProxy } from '../../support/cutting-proxy.ts';
 import { cmsIn } from './fake-terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cms-'));

@@ -22,9 +22,10 @@ const asset: StoredAsset = {
   content_key: 'content/inline/1',
   content_checksum: 'a'.repeat(64),
   upload_key: null,
+  closing_until: null,
   version: 3,
 };
-const { user_key: _, content_key: __, content_checksum: ___, upload_key: ____, version: _____, ...row } = asset;
+const { user_key: _, content_key: __, content_checksum: ___, upload_key: ____, closing_until: _____, version: ______, ...row } = asset;
 const link = { url: 'https://storage.example.com/1?X-Amz-Signature=1', expires_at: now };
 
 describe('assetEtag', () => {

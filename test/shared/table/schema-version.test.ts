@@ -52,12 +52,12 @@ const kinds: Record<string, { key: (run: Started) => AnyKey; read: (run: Started
 };
 const byName = Object.entries(kinds);
 
-async function setSchema(key: AnyKey, schema: number): Promise<void> {
+async function setSchema(key: AnyKey, schema: number | undefined): Promise<void> {
   const update = {
     Key: keyToWrite(key as RowKey),
-    UpdateExpression: 'SET #schema = :schema',
+    UpdateExpression: schema === undefined ? 'REMOVE #schema' : 'SET #schema = :schema',
     ExpressionAttributeNames: { '#schema': 'schema' },
-    ExpressionAttributeValues: { ':schema': schema },
+    ...(schema === undefined ? {} : { ExpressionAttributeValues: { ':schema': schema } }),
   };
   await transact(stores.table, [{ update }]);
 }
@@ -69,10 +69,14 @@ describe('the schema version of a stored item', () => {
     expect(await read(run)).not.toHaveProperty('schema');
   });
 
-  it.each(byName)('makes readers refuse a %s of another version', async (name, { key, read }) => {
+  it.each(byName)('makes readers refuse a %s of another version, or without one', async (name, { key, read }) => {
     const run = await aStartedRun();
-    await setSchema(key(run), 2);
-    await expect(read(run)).rejects.toThrow(`A stored ${name} has schema version 2. This service knows only version 1.`);
+    for (const version of [2, undefined]) {
+      await setSchema(key(run), version);
+      await expect(read(run)).rejects.toThrow(
+        `A stored ${name} has schema version ${version}. This service knows only version 1.`,
+      );
+    }
   });
 
   it('makes lists refuse too, since a row left out would be a wrong page', async () => {

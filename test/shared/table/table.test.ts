@@ -1,3 +1,4 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { writableKey } from '../../../shared/table/keys.ts';
@@ -8,6 +9,12 @@ import { startBusyTable, startEmbeddedTable, startProxiedTable } from '../../sup
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
+
+describe('the client of the table', () => {
+  it('has the middleware of the SDK that documentClient removes', () => {
+    expect(new DynamoDBClient({ region: 'local' }).middlewareStack.remove('loggerMiddleware')).toBe(true);
+  });
+});
 
 describe('every read', () => {
   it('is strongly consistent', async () => {

@@ -9,7 +9,7 @@ import { downloadAsset } from '../../../../packages/client/node/download-asset.t
 import type { TransferProgress } from '../../../../packages/client/node/send-content.ts';
 import { uploadAsset, uploadContent, type UploadContentOptions } from '../../../../packages/client/node/upload-asset.ts';
 import { startAnsweringServer, status } from '../../../support/answering-server.ts';
-import { type CuttingProxy, startCuttingProxy } from '../cutting-proxy.ts';
+import { type CuttingProxy, startCuttingProxy } from '../../../support/cutting-proxy.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'transfers-'));
 const large = randomBytes(12 * 1024 * 1024);
