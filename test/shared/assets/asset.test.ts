@@ -25,7 +25,15 @@ const asset: StoredAsset = {
   closing_until: null,
   version: 3,
 };
-const { user_key: _, content_key: __, content_checksum: ___, upload_key: ____, closing_until: _____, version: ______, ...row } = asset;
+const {
+  user_key: _,
+  content_key: __,
+  content_checksum: ___,
+  upload_key: ____,
+  closing_until: _____,
+  version: ______,
+  ...row
+} = asset;
 const link = { url: 'https://storage.example.com/1?X-Amz-Signature=1', expires_at: now };
 
 describe('assetEtag', () => {
