@@ -9,7 +9,6 @@ import { testClock } from './test-clock.ts';
 const seconds = 1_000;
 /** The latest time at which the hot domain makes all its requests. Only what is sent after it counts as the steady load. */
 const steadyFrom = 10 * seconds;
-const end = 20 * seconds;
 /** The request to storage that the creation of an asset with its content makes, as docs/cost.md assumes. */
 const storage = 30;
 
@@ -18,6 +17,8 @@ export interface HotLoad extends SimulatedEndpoint {
   hot: number;
   /** How long it takes to reach them. At most 10 seconds. */
   rampInMilliseconds: number;
+  /** How long it goes on after the first 10 seconds. Default 10. */
+  steadyInSeconds?: number;
 }
 
 /** The endpoints of the stage `prod` that change a domain. */
@@ -46,14 +47,14 @@ export interface Beside {
   mostBusySteady: number;
 }
 
-/** Simulates 20 seconds in virtual time. API Gateway, the functions, conflicts of 15 ms and cold starts are those of simulatedFunctions. */
-export async function simulateHotDomain({ hot, rampInMilliseconds, ...endpoint }: HotLoad): Promise<Beside> {
+/** Simulates the load in virtual time. API Gateway, the functions, conflicts of 15 ms and cold starts are those of simulatedFunctions. */
+export async function simulateHotDomain({ hot, rampInMilliseconds, steadyInSeconds = 10, ...endpoint }: HotLoad): Promise<Beside> {
   const clock = testClock({ start: 0, speed: 0 });
   const functions = simulatedFunctions(clock, endpoint);
   const calls: Promise<void>[] = [];
   let owed = 0;
   let mostBusySteady = 0;
-  for (let now = 0; now < end; now++) {
+  for (let now = 0; now < steadyFrom + steadyInSeconds * seconds; now++) {
     owed += (hot / seconds) * (rampInMilliseconds === 0 ? 1 : Math.min(1, now / rampInMilliseconds));
     for (; owed >= 1; owed--) calls.push(functions.call('hot'));
     if (now % 100 === 0) calls.push(functions.call('quiet'));

@@ -62,7 +62,11 @@ export function testClock({ start = Date.now(), speed = 1, skipsWaits = false }:
       notify();
     };
   };
-  const next = () => [...timers].sort((a, b) => a.at - b.at)[0];
+  const next = () => {
+    let first: Timer | undefined;
+    for (const timer of timers) if (!first || timer.at < first.at) first = timer;
+    return first;
+  };
   const fireNext = async (timer: Timer) => {
     moveTo(timer.at);
     fire(timer);
