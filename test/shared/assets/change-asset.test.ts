@@ -1,13 +1,21 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { assetEtag, inlineLimitInBytes, type StoredAsset } from '../../../shared/assets/asset.ts';
 import { addAsset, changeAsset, removeAsset } from '../../../shared/assets/change-asset.ts';
-import type { StoredAsset } from '../../../shared/assets/asset.ts';
+import { deleteContent } from '../../../shared/assets/content-store.ts';
+import { createAsset } from '../../../shared/assets/create-asset.ts';
+import { describeAsset } from '../../../shared/assets/describe-asset.ts';
 import { listAssets } from '../../../shared/assets/list-assets.ts';
+import { readAsset } from '../../../shared/assets/read-asset.ts';
+import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
+import { etagOfState } from '../../../shared/http/etags.ts';
 import { foldChanges } from '../../../shared/lists/fold.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
-import { startEmbeddedTable } from '../../support/embedded-table.ts';
-import { anAssetRow } from '../../support/builders-store.ts';
+import { type AnsweringServer, startAnsweringServer, status } from '../../support/answering-server.ts';
+import { anAsset, anAssetRow, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { patientDeadline, startEmbeddedTable } from '../../support/embedded-table.ts';
+import { s3At } from '../../support/s3-at.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 /** The number of actions that a change takes. */
@@ -77,5 +85,158 @@ describe('removeAsset', () => {
     expect(await total()).toBe(1);
     await commit((transaction) => removeAsset(transaction, domain, ready));
     expect(await total()).toBe(0);
+  });
+});
+
+let stores: Stores;
+let storage: AnsweringServer;
+beforeAll(async () => {
+  stores = await startStores();
+  storage = await startAnsweringServer();
+});
+afterAll(async () => {
+  await storage.stop();
+  await stores.stop();
+});
+
+const domain = 'd1';
+
+async function aPendingAsset(): Promise<string> {
+  const fields = { ...domainOpen, description: '', mime_type: '', user_key: '', createdBy: 'alice', now: byAlice.now };
+  return (await createAsset(stores.table, stores.content, { domain, ...fields })).id;
+}
+
+const domainOpen = {
+  file_name: 'iris.csv',
+  asset_type: 'dataset' as const,
+  content_access: 'domain' as const,
+  use: 'open' as const,
+};
+type Request = Parameters<typeof describeAsset>[2];
+const describeFor = (id: string, by: string, isKnown?: Request['isKnown'], table = stores.table) =>
+  describeAsset(table, stores.content, { domain, id, by, now: byAlice.now, isKnown });
+async function read(id: string, by: string, table = stores.table) {
+  const { asset } = await describeFor(id, by, undefined, table);
+  if (!asset) throw new Error('The asset is not in the answer.');
+  return asset;
+}
+
+/** Makes the asset's content so large on record that it is answered with a download. */
+async function makeLarge(id: string): Promise<void> {
+  const asset = await readAsset(stores.table, domain, id);
+  const transaction = new Transaction();
+  changeAsset(transaction, domain, asset, { size: inlineLimitInBytes + 1 });
+  await transaction.commit(stores.table);
+}
+
+describe('describeAsset', () => {
+  it('returns the content to the creator, and to others that it is withheld', async () => {
+    const id = await anAsset(stores, domain);
+    const { asset, content_reads, ...rest } = await read(id, 'alice');
+    expect({ asset, content_reads }).toEqual({ asset: btoa('print(1)'), content_reads: [] });
+    expect(await read(id, 'bob')).toEqual({ ...rest, content_withheld: true });
+    expect((await read(id, 'alice')).content_reads).toEqual([]);
+  });
+
+  it('returns the content to others if it is open to the domain, and their reads to the creator alone', async () => {
+    const id = await anAsset(stores, domain, domainOpen);
+    const { asset, ...rest } = await read(id, 'bob');
+    expect(asset).toBe(btoa('print(1)'));
+    expect(rest).not.toHaveProperty('content_reads');
+    expect(rest).not.toHaveProperty('content_withheld');
+    expect((await read(id, 'alice')).content_reads).toEqual([{ user: 'bob', read_at: byAlice.now }]);
+  });
+
+  it('reads no content and records no read for an answer without a body, which has the same ETag', async () => {
+    const id = await anAsset(stores, domain, domainOpen);
+    const { content_key } = await readAsset(stores.table, domain, id);
+    const { etag } = await describeFor(id, 'alice');
+    await deleteContent(stores.content, String(content_key));
+    for (const by of ['alice', 'bob']) {
+      const request = { domain, id, by, now: byAlice.now, withoutContent: true };
+      const { asset, ...rest } = await describeAsset(stores.table, stores.content, request);
+      expect([rest, asset?.asset]).toEqual([{ etag }, undefined]);
+    }
+    const { content_reads } =
+      (await describeAsset(stores.table, stores.content, { domain, id, ...byAlice, withoutContent: true })).asset ?? {};
+    expect(content_reads).toEqual([]);
+  });
+
+  it('records a read that is answered with a download', async () => {
+    const id = await anAsset(stores, domain, domainOpen);
+    await makeLarge(id);
+    expect((await read(id, 'bob')).download?.url).toMatch(/^http/);
+    expect((await read(id, 'alice')).content_reads).toHaveLength(1);
+  });
+
+  it('records no read of an asset that has no content yet', async () => {
+    const id = await aPendingAsset();
+    expect(await read(id, 'bob')).toMatchObject({ state: 'pending' });
+    expect((await read(id, 'alice')).content_reads).toEqual([]);
+  });
+
+  it('returns no content to others if the read cannot be recorded', async () => {
+    const id = await anAsset(stores, domain, domainOpen);
+    stores.proxy.inject({ kind: 'dropped', share: 1, after: 1 });
+    await expect(read(id, 'bob', stores.mortal)).rejects.toThrow();
+    stores.proxy.inject(undefined);
+  });
+
+  it('gives the creator another ETag after each read by others, and others the same one', async () => {
+    const id = await anAsset(stores, domain, domainOpen);
+    const etagFor = async (by: string) => (await describeFor(id, by)).etag;
+    const unread = await etagFor('alice');
+    expect(unread).toBe(assetEtag(await readAsset(stores.table, domain, id)));
+    expect(await etagFor('bob')).toBe(unread);
+    const readOnce = await etagFor('alice');
+    expect(await etagFor('alice')).toBe(readOnce);
+    expect(await etagFor('bob')).toBe(unread);
+    const readTwice = await etagFor('alice');
+    expect(new Set([unread, readOnce, readTwice]).size).toBe(3);
+    expect([readOnce, readTwice].map(etagOfState)).toEqual([unread, unread]);
+  });
+
+  it('returns and records nothing if the user has the answer', async () => {
+    const id = await anAsset(stores, domain, domainOpen);
+    const { content_key } = await readAsset(stores.table, domain, id);
+    const { etag } = await describeFor(id, 'alice');
+    await deleteContent(stores.content, String(content_key));
+    const knows = (known: string) => known === etag;
+    expect(await describeFor(id, 'bob', knows)).toEqual({ etag });
+    expect(await describeFor(id, 'alice', knows)).toEqual({ etag });
+  });
+
+  it('returns a download although the user has the answer, and records that', async () => {
+    const id = await anAsset(stores, domain, domainOpen);
+    await makeLarge(id);
+    const { asset } = await describeFor(id, 'bob', () => true);
+    expect(asset).toHaveProperty('download');
+    expect((await describeFor(id, 'alice', () => true)).asset).toMatchObject({ content_reads: [{ user: 'bob' }] });
+  });
+
+  it('returns nothing for large content that is withheld if the user has the answer', async () => {
+    const id = await anAsset(stores, domain);
+    await makeLarge(id);
+    expect(await describeFor(id, 'bob', () => true)).not.toHaveProperty('asset');
+  });
+
+  it('throws not_found when the asset is deleted after its row was read', async () => {
+    const id = await anAsset(stores, domain);
+    storage.answerWith((request, response) => {
+      void deleteAsset(stores.table, { domain, id, ...byAlice }).then(() =>
+        status(404, '<Error><Code>NoSuchKey</Code></Error>')(request, response),
+      );
+    });
+    const content = { bucket: 'content', client: s3At(storage.endpoint), deadline: patientDeadline };
+    await expect(describeAsset(stores.table, content, { domain, id, ...byAlice })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('throws an internal error when the content of an asset is not there', async () => {
+    const id = await anAsset(stores, domain);
+    const { content_key } = await readAsset(stores.table, domain, id);
+    await deleteContent(stores.content, String(content_key));
+    await expect(describeAsset(stores.table, stores.content, { domain, id, ...byAlice })).rejects.toThrow(
+      'The content of an asset is missing in storage.',
+    );
   });
 });

@@ -1,22 +1,25 @@
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { numberedId } from 'computation-management-formats/identifiers';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { contentsOf, noCounts, removeDomain, type DomainStorage } from '../../../shared/domains/remove-domain.ts';
-import { numberedId } from 'computation-management-formats/identifiers';
 import { LocalUsers } from '../../../local/pages/local-users.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
 import { registerCvm } from '../../../shared/cvms/change-cvm.ts';
-import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { closedAt, closeDomain, openDomain } from '../../../shared/domains/closed-domain.ts';
+import { contentsOf, type DomainStorage, noCounts, removeDomain } from '../../../shared/domains/remove-domain.ts';
+import { takeTokens } from '../../../shared/http/domain-limit.ts';
 import { readClaimsOfDomain } from '../../../shared/runs/claim.ts';
 import { endRun } from '../../../shared/runs/end-run.ts';
-import { waysToEnd } from '../../../shared/runs/ways-to-end.ts';
-import type { Table } from '../../../shared/table/table.ts';
 import { readSweepState, writeSweepState } from '../../../shared/runs/sweep-runs.ts';
+import { waysToEnd } from '../../../shared/runs/ways-to-end.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
 import { cvmKeys, journalKeys, keyToWrite, limitKeys, listKeys, lists } from '../../../shared/table/keys.ts';
+import { getItem, type Table } from '../../../shared/table/table.ts';
 import { putItem, putItems } from '../../../shared/table/writes.ts';
-import { aReadyComputation, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
-import { contentKeys } from '../../support/builders-purge.ts';
 import { fillDomain, itemsOf } from './filled-domain.ts';
-import { tableThrough } from '../../support/embedded-table.ts';
+import { contentKeys } from '../../support/builders-purge.ts';
+import { aReadyComputation, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { startEmbeddedTable, tableThrough } from '../../support/embedded-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 /** Their names begin like that of the removed domain d1, or it begins like theirs. */
 const others = ['d', 'd10', 'd1-x'];
@@ -216,5 +219,50 @@ describe('the removal of a domain', () => {
     expect([incomplete.items, await left()]).toEqual([noCounts(), ['limit#d1 changes']]);
     await remove();
     expect(await left()).toEqual([]);
+  });
+});
+
+const embedded = sharedByTests(startEmbeddedTable);
+
+const now = Date.parse('2026-01-01T00:00:00Z');
+const hour = 3_600_000;
+const week = 7 * 24 * hour;
+const close = (domain: string, { at = now, fromNow = false } = {}) =>
+  closeDomain(embedded.table, domain, { now: at, fromNow, tokensLiveInSeconds: 3_600 });
+const closed = (domain: string, at: number) => closedAt(embedded.table, domain, at);
+
+describe('a closed domain', () => {
+  it('stays closed for a week after the last token has expired, and no longer', async () => {
+    expect(await close('d1')).toBe(now);
+    expect(await closed('d1', now + hour + week - 1)).toBe(now);
+    expect(await closed('d1', now + hour + week)).toBeUndefined();
+    expect(await getItem(embedded.table, limitKeys.changes('d1'))).toMatchObject({ ttl: (now + hour + week) / 1_000 });
+  });
+
+  it('refuses changes until then', async () => {
+    await close('d2');
+    const take = (at: number) => takeTokens(embedded.table, { perSecond: 50, burst: 500 }, { domain: 'd2', tokens: 1, now: at });
+    expect(await take(now + hour + week - 60_000)).toMatchObject({ isRefused: true });
+    expect(await take(now + hour + week)).toMatchObject({ isRefused: false });
+  });
+
+  it('counts as closed since the first time when it is closed again, unless that begins anew', async () => {
+    await close('d3');
+    expect(await close('d3', { at: now + 1 })).toBe(now);
+    expect(await close('d3', { at: now + 2, fromNow: true })).toBe(now + 2);
+    expect(await closed('d3', now + 2)).toBe(now + 2);
+  });
+
+  it('is open as soon as it is opened', async () => {
+    await close('d4');
+    await openDomain(embedded.table, 'd4');
+    expect(await closed('d4', now)).toBeUndefined();
+  });
+});
+
+describe('a domain that was never closed', () => {
+  it('is open at any time, whether it has used its limit or not', async () => {
+    await putItem(embedded.table, { ...limitKeys.changes('d5'), full_at: now, closed_at: now });
+    expect([await closed('d5', 0), await closed('d5', now), await closed('d6', now)]).toEqual([undefined, undefined, undefined]);
   });
 });

@@ -1,9 +1,11 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { type Event, eventSchema } from '../../../shared/events/event.ts';
 import { appendEvents } from '../../../shared/events/append-events.ts';
+import { type Event, eventSchema, isOwnEvent } from '../../../shared/events/event.ts';
+import { readEvents } from '../../../shared/events/read-events.ts';
+import { parseSegment } from '../../../shared/events/segment.ts';
 import {
   type JournalHead,
   markSegment,
@@ -12,17 +14,23 @@ import {
   parseHead,
   readHead,
 } from '../../../shared/events/stored-journal.ts';
-import { parseSegment } from '../../../shared/events/segment.ts';
+import { StaleReadError } from '../../../shared/table/fresh-reads.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
 import { getItem, queryPrefix } from '../../../shared/table/table.ts';
-import { StaleReadError } from '../../../shared/table/fresh-reads.ts';
 import { transact } from '../../../shared/table/transaction.ts';
-import { readEvents } from '../../../shared/events/read-events.ts';
 import { anEvent, appendToJournal, clockOfTests, ownerOf } from '../../support/append-to-journal.ts';
 import { itemSize } from '../../support/aws-dynamodb/limits.ts';
 import type { WireItem, WireValue } from '../../support/aws-dynamodb/wire.ts';
 import { startEmbeddedTable, startProxiedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+
+it.each([
+  [true, ['created', 'started', 'stop_requested', 'completed', 'failed', 'cancelled', 'updated', 'owner_changed']],
+  [true, ['asset_linked', 'asset_unlinked', 'key_uploaded', 'approved', 'approval_withdrawn']],
+  [false, ['Running', 'Completed', 'Failed', '']],
+])('isOwnEvent returns %s for %j', (isOwn, types) => {
+  expect(types.map(isOwnEvent)).toEqual(types.map(() => isOwn));
+});
 
 const embedded = sharedByTests(startEmbeddedTable);
 

@@ -1,11 +1,26 @@
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { ConfiguredRetryStrategy } from '@smithy/core/retry';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAsset } from '../../../shared/assets/create-asset.ts';
+import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
+import { updateAsset } from '../../../shared/links/update-asset.ts';
+import { Deadline } from '../../../shared/runtime/deadline.ts';
+import { readSettled, StaleReadError, withFreshReads } from '../../../shared/table/fresh-reads.ts';
 import { writableKey } from '../../../shared/table/keys.ts';
-import { getItem } from '../../../shared/table/table.ts';
-import { StaleReadError, withFreshReads } from '../../../shared/table/fresh-reads.ts';
-import { transact, Transaction } from '../../../shared/table/transaction.ts';
+import { getItem, type Table } from '../../../shared/table/table.ts';
+import {
+  type Action,
+  type AnswerKeeper,
+  AnswerKeptError,
+  commitChange,
+  transact,
+  Transaction,
+} from '../../../shared/table/transaction.ts';
+import { addHalfLinks, anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
 import { startEmbeddedTable, startProxiedTable } from '../../support/embedded-table.ts';
+import { scan } from '../../support/inconsistencies.ts';
+import { untilTestEnds } from '../../support/patience.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
@@ -137,5 +152,150 @@ describe('withFreshReads', () => {
       return calls < 3 ? Promise.reject(new StaleReadError()) : Promise.resolve('done');
     });
     expect([answer, calls]).toEqual(['done', 3]);
+  });
+});
+
+/** The check of an item that does not exist. */
+const failing = (name: string): Action => ({
+  check: { Key: writableKey(name, name), ConditionExpression: 'attribute_exists(pk)' },
+  otherwise: new Error(`${name} is missing.`),
+});
+
+describe('an action that is added first', () => {
+  it('decides which error is thrown when the conditions of others do not hold either', async () => {
+    const transaction = new Transaction();
+    transaction.add(failing('a'), failing('b'));
+    await expect(transaction.commit(embedded.table)).rejects.toThrow('a is missing.');
+    transaction.addFirst(failing('c'));
+    await expect(transaction.commit(embedded.table)).rejects.toThrow('c is missing.');
+  });
+});
+
+const name = 'cancelOnce';
+
+/** The table, whose next transaction is cancelled for these reasons: the engine never gives most of them. Pauses take no time. */
+function cancelledOnce(reasons: string[] | undefined): Table {
+  const { middlewareStack } = embedded.table.document;
+  middlewareStack.remove(name);
+  middlewareStack.add(
+    (next, { commandName }) =>
+      async (sent) => {
+        if (!String(commandName).startsWith('Transact')) return await next(sent);
+        middlewareStack.remove(name);
+        throw new TransactionCanceledException({
+          message: 'Cancelled.',
+          $metadata: {},
+          ...(reasons ? { CancellationReasons: reasons.map((Code) => ({ Code })) } : {}),
+        });
+      },
+    { name, step: 'initialize' },
+  );
+  class QuickDeadline extends Deadline {
+    override pause(): Promise<void> {
+      return Promise.resolve();
+    }
+  }
+  return { ...embedded.table, deadline: () => new QuickDeadline(untilTestEnds.timeout) };
+}
+
+const key = { ...writableKey('p', '1') };
+const write = (reasons: string[] | undefined) => transact(cancelledOnce(reasons), [{ put: { Item: key } }]);
+const read = (reasons: string[] | undefined) => readSettled(cancelledOnce(reasons), [key]);
+
+describe('transact', () => {
+  it.each([
+    [['TransactionConflict']],
+    [['ThrottlingError']],
+    [['ProvisionedThroughputExceeded']],
+    [['None', 'TransactionConflict', 'ThrottlingError']],
+  ])('retries a transaction that is cancelled for %j', async (reasons) => {
+    await expect(write(reasons)).resolves.toBeUndefined();
+  });
+
+  it.each([[undefined], [[]], [['None']], [['ValidationError']], [['TransactionConflict', 'ItemCollectionSizeLimitExceeded']]])(
+    'throws for a transaction that is cancelled for %j',
+    async (reasons) => {
+      await expect(write(reasons)).rejects.toBeInstanceOf(TransactionCanceledException);
+    },
+  );
+});
+
+describe('readSettled', () => {
+  it.each([[['TransactionConflict']], [['None', 'TransactionConflict']]])(
+    'retries a read that is cancelled for %j',
+    async (reasons) => {
+      await transact(embedded.table, [{ put: { Item: key } }]);
+      expect(await read(reasons)).toEqual([key]);
+    },
+  );
+
+  it.each([[undefined], [[]], [['None']], [['ValidationError']], [['TransactionConflict', 'ValidationError']]])(
+    'throws for a read that is cancelled for %j',
+    async (reasons) => {
+      await expect(read(reasons)).rejects.toBeInstanceOf(TransactionCanceledException);
+    },
+  );
+});
+
+const domain = 'd1';
+const fields = {
+  file_name: 'a.csv',
+  description: '',
+  asset_type: 'dataset' as const,
+  mime_type: '',
+  user_key: '',
+  content_access: 'creator' as const,
+  use: 'open' as const,
+};
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+});
+afterAll(() => stores.stop());
+
+/** The items, except for the numbers that a list has assigned. */
+const items = async () => (await scan(stores.table)).filter(({ sk }) => sk !== 'counter');
+
+/** That of a request whose answer is kept already. */
+const answerKeeper: AnswerKeeper = {
+  keep: () => {
+    throw new Error('The answer is kept already.');
+  },
+  refuseRepeat: () => Promise.reject(new AnswerKeptError()),
+};
+
+describe('the repeat of a request', () => {
+  it('unlinks nothing if it deletes an asset with more links than fit into one transaction', async () => {
+    const id = await anAsset(stores, domain, { ...fields, asset: btoa('a') });
+    await addHalfLinks(stores.table, id);
+    const before = await items();
+    await expect(deleteAsset(stores.table, { domain, id, ...byAlice, answerKeeper })).rejects.toBeInstanceOf(AnswerKeptError);
+    expect(await items()).toEqual(before);
+  });
+
+  it('stores no content again', async () => {
+    const id = await anAsset(stores, domain, { ...fields, asset: btoa('a') });
+    const before = await items();
+    const given = { ...fields, asset: btoa('b') };
+    const creation = createAsset(stores.table, stores.content, {
+      ...given,
+      domain,
+      createdBy: 'alice',
+      now: byAlice.now,
+      answerKeeper,
+    });
+    await expect(creation).rejects.toBeInstanceOf(AnswerKeptError);
+    const update = updateAsset(stores.table, stores.content, { domain, id, given, ...byAlice, answerKeeper });
+    await expect(update).rejects.toBeInstanceOf(AnswerKeptError);
+    expect(await items()).toEqual(before);
+  });
+});
+
+describe('commitChange', () => {
+  it('makes no call for an empty transaction without an answer to keep', async () => {
+    stores.proxy.reset();
+    expect(await commitChange(stores.mortal, new Transaction(), { a: 1 }, undefined)).toEqual({ a: 1 });
+    expect(stores.proxy.calls).toEqual([]);
   });
 });

@@ -1,0 +1,94 @@
+import { createClient } from 'computation-management-client';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { readNames } from '../../../../packages/console/runs/computation-names.ts';
+import { evidenceFiles } from '../../../../packages/console/runs/evidence-files.ts';
+import { gather, shownEvents } from '../../../../packages/console/runs/watched-run.ts';
+import { cmsIn } from '../../cms/fake-terminal.ts';
+import { genuineEvidence } from '../../verify/genuine-evidence.ts';
+
+describe('the events of a run', () => {
+  it('are passed on together, at the latest 100 ms after the first of them', () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const passed: number[][] = [];
+    const { add } = gather<number>((entries) => passed.push(entries));
+    for (let event = 0; event < 1_000; event++) add(event);
+    expect(passed).toEqual([]);
+    vi.advanceTimersByTime(100);
+    expect(passed.map(({ length }) => length)).toEqual([1_000]);
+    add(1_000);
+    vi.advanceTimersByTime(100);
+    expect(passed[1]).toEqual([1_000]);
+  });
+
+  it('are passed on at once when the screen must show them, and no event twice', () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const passed: number[][] = [];
+    const { add, flush } = gather<number>((entries) => passed.push(entries));
+    add(1);
+    flush();
+    flush();
+    vi.advanceTimersByTime(100);
+    expect(passed).toEqual([[1]]);
+  });
+
+  it('are all shown up to 200, then the latest 200, unless the user asks for all', () => {
+    const events = Array.from({ length: 1_000 }, (_, index) => index);
+    expect(shownEvents(events.slice(0, 200), false)).toMatchObject({ shown: { length: 200 }, hidden: 0 });
+    expect(shownEvents(events, false)).toEqual({ shown: events.slice(800), hidden: 800 });
+    expect(shownEvents(events, true)).toEqual({ shown: events, hidden: 0 });
+  });
+});
+
+const answers: Record<string, () => Response> = {
+  read: () => Response.json({ name: 'Incomes' }),
+  deleted: () => Response.json({ code: 'not_found', detail: 'No such computation.' }, { status: 404 }),
+  hidden: () => Response.json({ code: 'forbidden', detail: 'Requires the role viewer.' }, { status: 403 }),
+  broken: () => Response.json({ code: 'internal', detail: 'It broke.' }, { status: 500 }),
+  garbled: () => new Response('{', { headers: { 'content-type': 'application/json' } }),
+  unsent: () => {
+    throw new TypeError('Failed to fetch');
+  },
+};
+
+it('reads the name of each computation once, remembers those that are not there, and leaves out those that could not be read', async () => {
+  const asked: string[] = [];
+  const client = createClient({
+    baseUrl: 'http://localhost',
+    domain: 'd1',
+    token: 'token',
+    retry: { attempts: 1 },
+    fetch: async ({ url }) => {
+      const id = new URL(url).pathname.split('/').at(-1) ?? '';
+      asked.push(id);
+      return answers[id]?.() ?? Response.error();
+    },
+  });
+  const ids = Object.keys(answers);
+  const names = await readNames(client, [...ids, 'read'], new AbortController().signal);
+  expect(Object.fromEntries(names)).toEqual({ read: 'Incomes', deleted: null, hidden: null });
+  expect(asked).toEqual(ids);
+});
+
+it('the command that the console names checks the files that it saves', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'evidence-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const { statement, signature, key_id, keys, events } = genuineEvidence();
+  const { files, command } = evidenceFiles('r1', {
+    evidence: { statement, signature, key_id },
+    keys,
+    events: events.toReversed(),
+  });
+  for (const { name, text } of files) writeFileSync(join(directory, name), text);
+  const [program, ...args] = command.split(' ').map((word) => (word.endsWith('.json') ? join(directory, word) : word));
+  expect(program).toBe('cms');
+  const { exitCode, stdout, stderr } = await cmsIn(directory)(...args);
+  expect(stderr).toBe('');
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain('HOLDS');
+  expect(stdout).not.toContain('were not given');
+});
