@@ -142,17 +142,6 @@ describe('a replacement of a computation with If-Match', () => {
     expect(await levelOf(id)).toBe('info');
   });
 
-  it('is made by exactly one of 8 writers with the same ETag', async () => {
-    const id = await aComputation(stores.table, domain);
-    const etag = await describedEtag(id);
-    const answers = await Promise.allSettled(
-      Array.from({ length: 8 }, () => replaceComputation(stores.table, id, 'debug', etag)),
-    );
-    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    const refused = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as unknown] : []));
-    expect(refused).toMatchObject(refused.map(() => refusal));
-  });
-
   it('is refused with the ETag of an answer whose configuration is older than its row', async () => {
     const id = await aComputation(stores.table, domain);
     betweenReads(stores.mortal, { afterThis: 'Query', beforeThat: 'Get' }, () => replaceComputation(stores.table, id, 'debug'));
@@ -294,15 +283,6 @@ describe('a replacement of an asset with If-Match', () => {
     await replaceAsset(stores.mortal, id, { description: 'mine' }, etag);
     expect((await readBy('alice')).asset).toMatchObject({ description: 'mine', content_reads: [{}, {}, {}] });
     await expect(replaceAsset(stores.table, id, { description: 'again' }, etag)).rejects.toMatchObject(refusal);
-  });
-
-  it('is made by exactly one of 8 writers with the same ETag', async () => {
-    const id = await aDataset();
-    const etag = await etagOfAsset(id);
-    const answers = await Promise.allSettled(
-      Array.from({ length: 8 }, (_, index) => replaceAsset(stores.table, id, { asset: btoa(`content ${index}`) }, etag)),
-    );
-    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 });
 

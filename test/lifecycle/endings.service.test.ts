@@ -152,17 +152,6 @@ describe.concurrent('a run', () => {
     expect((await scenario.report(reports)).body).toMatchObject({ accepted: 0, duplicates: 1 });
   });
 
-  it('keeps its outcome when reports come after its end, and records them as events', async () => {
-    const { scenario, computation, run } = await accepted();
-    await scenario.report([agentEvent(run, 'Complete', 'Completed')]);
-    await vi.waitFor(async () => expect(await scenario.statusOf(computation)).toBe('completed'), untilTestEnds);
-    expect((await scenario.report([agentEvent(run, 'Failed', 'Failed')])).body).toMatchObject({ accepted: 1, duplicates: 0 });
-    expect((await scenario.eventsOf(computation, run)).slice(-2)).toEqual(['completed/success', 'Failed/Failed']);
-    const { body: status } = await scenario.call('GET', `/${scenario.domain}/computations/${computation}/status`);
-    expect(status['event_type']).toBe('completed');
-    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
-  });
-
   it('fails when an operator aborts its execution', async () => {
     const { scenario, computation, run } = await accepted();
     await abort('run', run);
@@ -214,14 +203,6 @@ describe.concurrent('a stop', () => {
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'cancelled', reason: 'the CVM confirmed' });
   });
 
-  it('cancels the run when the CVM rejects it', async () => {
-    const { scenario, computation, run } = await accepted();
-    await scenario.stop(computation);
-    const { id } = await scenario.command('stop');
-    await scenario.report([{ id: reportId(), run_id: run, type: 'rejected', command_id: id, reason: 'unknown run' }]);
-    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'cancelled', reason: 'unknown run' });
-  });
-
   it('lets the run complete when the CVM reports its end at the same time', async () => {
     const { scenario, computation, run } = await accepted();
     const [stopped] = await Promise.all([
@@ -229,14 +210,6 @@ describe.concurrent('a stop', () => {
       scenario.report([agentEvent(run, 'Complete', 'Completed')]),
     ]);
     expect([200, 409]).toContain(stopped.status);
-    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
-  });
-
-  it('lets the run complete when the CVM reports its results before it stops', async () => {
-    const { scenario, computation, run } = await accepted();
-    await scenario.stop(computation);
-    await scenario.command('stop');
-    await scenario.report([agentEvent(run, 'Complete', 'Completed'), agentEvent(run, 'Stopped', 'Stopped')]);
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
   });
 
@@ -256,12 +229,6 @@ describe.concurrent('a stop', () => {
     await scenario.command('stop');
     await abort('stop', run);
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'cancelled' });
-  });
-
-  it('answers 409 when nothing runs', async () => {
-    const scenario = await openScenario(lifecycle.stack);
-    const computation = await scenario.computation();
-    expect(await scenario.stop(computation)).toMatchObject({ status: 409, body: { reason: 'nothing_to_stop' } });
   });
 });
 

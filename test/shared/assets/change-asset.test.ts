@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { assetEtag, inlineLimitInBytes, type StoredAsset } from '../../../shared/assets/asset.ts';
+import { inlineLimitInBytes, type StoredAsset } from '../../../shared/assets/asset.ts';
 import { addAsset, changeAsset, removeAsset } from '../../../shared/assets/change-asset.ts';
 import { deleteContent } from '../../../shared/assets/content-store.ts';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
@@ -7,7 +7,6 @@ import { describeAsset } from '../../../shared/assets/describe-asset.ts';
 import { listAssets } from '../../../shared/assets/list-assets.ts';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
-import { etagOfState } from '../../../shared/http/etags.ts';
 import { foldChanges } from '../../../shared/lists/fold.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import type { Table } from '../../../shared/table/table.ts';
@@ -130,23 +129,6 @@ async function makeLarge(id: string): Promise<void> {
 }
 
 describe('describeAsset', () => {
-  it('returns the content to the creator, and to others that it is withheld', async () => {
-    const id = await anAsset(stores, domain);
-    const { asset, content_reads, ...rest } = await read(id, 'alice');
-    expect({ asset, content_reads }).toEqual({ asset: btoa('print(1)'), content_reads: [] });
-    expect(await read(id, 'bob')).toEqual({ ...rest, content_withheld: true });
-    expect((await read(id, 'alice')).content_reads).toEqual([]);
-  });
-
-  it('returns the content to others if it is open to the domain, and their reads to the creator alone', async () => {
-    const id = await anAsset(stores, domain, domainOpen);
-    const { asset, ...rest } = await read(id, 'bob');
-    expect(asset).toBe(btoa('print(1)'));
-    expect(rest).not.toHaveProperty('content_reads');
-    expect(rest).not.toHaveProperty('content_withheld');
-    expect((await read(id, 'alice')).content_reads).toEqual([{ user: 'bob', read_at: byAlice.now }]);
-  });
-
   it('reads no content and records no read for an answer without a body, which has the same ETag', async () => {
     const id = await anAsset(stores, domain, domainOpen);
     const { content_key } = await readAsset(stores.table, domain, id);
@@ -180,20 +162,6 @@ describe('describeAsset', () => {
     stores.proxy.inject({ kind: 'dropped', share: 1, after: 1 });
     await expect(read(id, 'bob', stores.mortal)).rejects.toThrow();
     stores.proxy.inject(undefined);
-  });
-
-  it('gives the creator another ETag after each read by others, and others the same one', async () => {
-    const id = await anAsset(stores, domain, domainOpen);
-    const etagFor = async (by: string) => (await describeFor(id, by)).etag;
-    const unread = await etagFor('alice');
-    expect(unread).toBe(assetEtag(await readAsset(stores.table, domain, id)));
-    expect(await etagFor('bob')).toBe(unread);
-    const readOnce = await etagFor('alice');
-    expect(await etagFor('alice')).toBe(readOnce);
-    expect(await etagFor('bob')).toBe(unread);
-    const readTwice = await etagFor('alice');
-    expect(new Set([unread, readOnce, readTwice]).size).toBe(3);
-    expect([readOnce, readTwice].map(etagOfState)).toEqual([unread, unread]);
   });
 
   it('returns and records nothing if the user has the answer', async () => {

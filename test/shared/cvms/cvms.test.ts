@@ -85,13 +85,6 @@ describe('a registered CVM', () => {
     expect(await readCvm(stores.table, { domain, cvmId: 'cvm-1' }, now)).toMatchObject(cvm);
   });
 
-  it('is unknown in other domains', async () => {
-    const [domain, other] = [newDomain(), newDomain()];
-    await register(domain, 'cvm-1');
-    await expect(readCvm(stores.table, { domain: other, cvmId: 'cvm-1' }, now)).rejects.toMatchObject({ code: 'not_found' });
-    expect(await idsOf(other)).toEqual([]);
-  });
-
   it('is neither changed nor removed by those who have read it before another change', async () => {
     const domain = newDomain();
     await register(domain, 'cvm-1', 'one');
@@ -182,21 +175,6 @@ describe('a run', () => {
     cvm_id: 'cvm-1',
   });
   const notReady = { code: 'conflict', extras: { reason: 'cvm_not_ready' } };
-
-  it('starts on a registered CVM only while it is connected and not spent', async () => {
-    const domain = newDomain();
-    const id = await readyRun(domain, 'cvm-1');
-    await expect(startOn(domain, 'cvm-1', id)).rejects.toMatchObject({
-      ...notReady,
-      message: expect.stringMatching(/never seen/),
-    });
-    await poll(domain, 'cvm-1');
-    await expect(startOn(domain, 'cvm-1', id, at(61))).rejects.toMatchObject(notReady);
-    await beat(domain, 'cvm-1', { fit: 'spent' });
-    await expect(startOn(domain, 'cvm-1', id)).rejects.toMatchObject({ ...notReady, message: expect.stringMatching(/is spent/) });
-    await beat(domain, 'cvm-1', { fit: 'ready' }, at(1));
-    await startOn(domain, 'cvm-1', id, at(1));
-  });
 
   it('leaves the CVM spent until its agent says that it is ready, if it ever said so', async () => {
     const domain = newDomain();

@@ -222,21 +222,6 @@ describe('the purge of an asset', () => {
   });
 });
 
-describe('the deletion of an asset', () => {
-  it('answers asset_in_use until the end of a run that uses the asset, also when it has been unlinked since', async () => {
-    const { id, algorithm } = await aReadyComputation(stores, domain);
-    const run = await aRun(stores, domain, id, 'cvm-uses');
-    const inUse = { code: 'conflict', extras: { reason: 'asset_in_use', run_id: run } };
-    await expect(removeAsset(algorithm)).rejects.toMatchObject(inUse);
-    await unlinkAsset(stores.table, { domain, assetId: algorithm, computationId: id, ...byAlice });
-    await expect(removeAsset(algorithm)).rejects.toMatchObject(inUse);
-    await endRunWith(stores, domain, run);
-    await removeAsset(algorithm);
-    await purgeAll(stores.table, stores.content);
-    expect((await itemsNaming(stores.table, [algorithm])).filter((key) => key.startsWith('uses#'))).toEqual([]);
-  });
-});
-
 describe('the table after purges', () => {
   it('has no contradictions', async () => {
     expect(inconsistencies(await scan(stores.table))).toEqual([]);

@@ -63,40 +63,6 @@ function counter(before: () => void = () => undefined) {
 }
 
 describe('changeEndpoint', () => {
-  it('answers with the status of a new resource, and gives that again', async () => {
-    let count = 0;
-    const put = { ...thing, name: 'things/put', method: 'PUT' } as const;
-    const handler = changeEndpoint(
-      { ...put, statusIfNew: 201 },
-      {
-        change: async ({ table, answerKeeper }) => {
-          const result = await commitChange(table, new Transaction(), { count: count + 1 }, answerKeeper);
-          count += 1;
-          return result;
-        },
-        reply: ({ count }) => ({ body: { count }, isNew: count === 1 }),
-      },
-    );
-    const answers = [await send(handler, 'new'), await send(handler, 'not new'), await send(handler, 'new'), await send(handler)];
-    expect(answers.map(({ statusCode, body }) => [statusCode, body['count']])).toEqual([
-      [201, 1],
-      [200, 2],
-      [201, 1],
-      [200, 3],
-    ]);
-  });
-
-  it('makes the change once for requests with the same key, and each time without a key', async () => {
-    const handler = counter();
-    const answers = [await send(handler, 'k'), await send(handler, 'k'), await send(handler), await send(handler, 'l')];
-    expect(answers.map(({ replayed, body }) => [replayed, body['count']])).toEqual([
-      [undefined, 1],
-      ['true', 1],
-      [undefined, 2],
-      [undefined, 3],
-    ]);
-  });
-
   it('gives the kept answer instead of a refusal by the state that the first request left', async () => {
     let isDone = false;
     const handler = counter(() => {

@@ -228,67 +228,18 @@ describe('endpoint', () => {
     expect([statusCode, body?.['code'], JSON.stringify(body).includes('secret')]).toEqual([500, 'internal', false]);
   });
 
-  describe('of a resource with an ETag', () => {
-    const reading = { status: 200, response: contract.response, etag: true, condition: 'if-none-match' } as const;
-    const get = endpoint({ ...closed, ...reading }, ({ ifMatch, ifNoneMatch }) => {
-      const body = { shown: `${typeof ifMatch} ${typeof ifNoneMatch}` };
-      return ifNoneMatch?.('"1"') ? { etag: '"1"', notModified: true } : { etag: '"1"', body };
+  it('asked by HEAD tells the work, and answers a failure of it without a body', async () => {
+    const asked: boolean[] = [];
+    const fails = endpoint({ ...open, status: 204 }, ({ isHead }) => {
+      asked.push(isHead);
+      throw new Error('secret');
     });
-    const own = { 'x-request-id': 'r-1', 'cache-control': 'no-store', etag: '"1"' };
-    const headers = { 'content-type': 'application/json', ...own };
-
-    it('has the ETag in the answer', async () => {
-      const answers = [await answerOf(get), await answerOf(get, { headers: { 'if-none-match': '"2"' } })];
-      const bodies = [{ shown: 'undefined undefined' }, { shown: 'undefined function' }];
-      expect(answers).toEqual(bodies.map((body) => ({ statusCode: 200, headers, body })));
-    });
-
-    it('answers 304 with the ETag, without body and content type, if the work returns notModified', async () => {
-      const answer = await answerOf(get, { headers: { 'if-none-match': 'W/"1"' } });
-      expect(answer).toEqual({ statusCode: 304, headers: own, body: undefined });
-    });
-
-    it('ignores the conditional header that the contract does not have, even a malformed one', async () => {
-      const answer = await answerOf(get, { headers: { 'if-match': '"' } });
-      expect(answer).toEqual({ statusCode: 200, headers, body: { shown: 'undefined undefined' } });
-    });
-
-    it.each(['if-match', 'if-none-match'] as const)('answers 400 to a malformed %s and points to it', async (condition) => {
-      const work = endpoint({ ...closed, ...reading, condition }, () => Promise.reject(new Error('Called.')));
-      const { statusCode, body } = await answerOf(work, { headers: { [condition]: '' } });
-      expect([statusCode, body?.['errors']]).toMatchObject([400, [{ pointer: `header/${condition}` }]]);
-    });
-  });
-
-  describe('asked by HEAD', () => {
-    const reading = { status: 200, response: contract.response, etag: true, condition: 'if-none-match' } as const;
-    const get = endpoint({ ...closed, ...reading }, ({ ifNoneMatch }) =>
-      ifNoneMatch?.('"1"') ? { etag: '"1"', notModified: true } : { etag: '"1"', body: { shown: 'S' } },
-    );
-
-    it.each<[string, number, Sent]>([
-      ['a success', 200, {}],
-      ['a 304', 304, { headers: { 'if-none-match': '"1"' } }],
-      ['a refused parameter', 400, { query: { more: '1' } }],
-      ['a refused caller', 403, { domainID: 'd2' }],
-    ])('answers %s with the status and the headers of GET, and no body', async (_what, statusCode, sent) => {
-      const [asGet, asHead] = [await answerOf(get, { ...sent, method: 'GET' }), await answerOf(get, { ...sent, method: 'HEAD' })];
-      expect(asHead).toEqual({ ...asGet, statusCode, body: undefined });
-    });
-
-    it('tells the work, and answers a failure of it without a body', async () => {
-      const asked: boolean[] = [];
-      const fails = endpoint({ ...closed, ...reading }, ({ isHead }) => {
-        asked.push(isHead);
-        throw new Error('secret');
-      });
-      const answers = [await answerOf(fails, { method: 'GET' }), await answerOf(fails, { method: 'HEAD' })];
-      expect(answers.map(({ statusCode, body }) => [statusCode, body === undefined])).toEqual([
-        [500, false],
-        [500, true],
-      ]);
-      expect(asked).toEqual([false, true]);
-    });
+    const answers = [await answerOf(fails, { method: 'GET' }), await answerOf(fails, { method: 'HEAD' })];
+    expect(answers.map(({ statusCode, body }) => [statusCode, body === undefined])).toEqual([
+      [500, false],
+      [500, true],
+    ]);
+    expect(asked).toEqual([false, true]);
   });
 
   it('answers without a body if the contract has none, and requires no token on a public route', async () => {

@@ -70,12 +70,6 @@ describe('a kept answer', () => {
     expect(await getItem(embedded.table, request.key)).toMatchObject({ ttl: Date.parse(now) / 1000 + aDay, schema: 1 });
   });
 
-  it('refuses another request with the same key', async () => {
-    const request = aRequest();
-    await commit(request);
-    await expect(read({ ...request, digest: 'other' })).rejects.toMatchObject({ code: 'idempotency_mismatch' });
-  });
-
   it('is the reason of a refusal even if another condition of the transaction does not hold either', async () => {
     const [request, place] = [aRequest(), aRequest().key];
     await commit(request);

@@ -101,17 +101,6 @@ describe('recordOutcome', () => {
 });
 
 describe('executionEnded', () => {
-  it('cancels the run whose stop ended without an outcome', async () => {
-    const run = await aRunOnNewCvm(stores, domain);
-    await stopRun(stores.table, stores.executions, { domain, computationId: run.computation_id, ...byAlice });
-    const detail = { name: `stop-${run.run_id}`, status: 'FAILED', input: { action: 'stop' as const, ...run } };
-    await executionEnded(stores.table, stores.executions, { detail }, byAlice.now);
-    expect(await readRun(stores.table, domain, run.run_id)).toMatchObject({
-      status: 'cancelled',
-      reason: 'Stopped; no CVM confirmed it in time.',
-    });
-  });
-
   it('leaves a run that was resumed as it is when the end of an earlier execution becomes known, and ends it with the present one', async () => {
     const run = await aResumedRun(stores, domain);
     const end = (name: string, action: 'run' | 'stop') =>

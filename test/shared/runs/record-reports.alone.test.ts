@@ -57,23 +57,6 @@ describe('recordReports', () => {
     expect(mark).toMatchObject({ seen_at: byAlice.now, ttl });
   });
 
-  it('records the other reports of a batch that names a run of another CVM or an unknown run', async () => {
-    const [mine, other] = [await aStartedRun(), await aStartedRun()];
-    for (const [index, stranger] of [other.run_id, numberedId(4711), 'no run at all'].entries()) {
-      const summary = await record(mine.cvm_id, [anAgentEvent(stranger, 'x'), anAgentEvent(mine.run_id, `kept ${index}`)]);
-      expect(summary).toEqual({
-        accepted: 1,
-        duplicates: 0,
-        results: [
-          { id: 'x', outcome: 'unknown_run', run_status: null },
-          { id: `kept ${index}`, outcome: 'recorded', run_status: 'running' },
-        ],
-      });
-    }
-    expect((await eventsOf(mine.computation_id)).filter((event) => event.event_type === 'Running')).toHaveLength(3);
-    expect((await eventsOf(other.computation_id)).map((event) => event.event_type)).not.toContain('Running');
-  });
-
   it('returns an outcome for each report, in the order of the batch', async () => {
     const { cvm_id: cvmId, run_id: run } = await aStartedRun();
     const heartbeat: Report = { type: 'heartbeat' };
@@ -216,14 +199,6 @@ describe('recordReports', () => {
     expect(await readRun(stores.table, domain, run)).toMatchObject({ status: 'failed', reason });
     const warning = (await eventsOf(id)).find((event) => event.event_type === 'Running');
     expect(JSON.parse(Buffer.from(warning?.details ?? '', 'base64').toString())).toEqual({ reason: 'low memory' });
-  });
-
-  it('records a report once when it arrives several times at the same time and twice in a batch', async () => {
-    const { computation_id: id, cvm_id: cvmId, run_id: run } = await aStartedRun();
-    const report = anAgentEvent(run, 'same');
-    const answers = await Promise.all(Array.from({ length: 6 }, () => record(cvmId, [report, report])));
-    expect(answers.reduce((sum, { accepted }) => sum + accepted, 0)).toBe(1);
-    expect((await eventsOf(id)).filter((event) => event.event_type === 'Running')).toHaveLength(1);
   });
 
   it('ignores what a heartbeat says that names the run of another CVM or an unknown run', async () => {
