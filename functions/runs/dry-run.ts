@@ -1,10 +1,14 @@
-import { readReadiness } from '../../shared/approvals/read-readiness.ts';
 import { dryRun as route } from '../../shared/endpoints/runs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
+import { readReadiness } from '../../shared/runs/read-readiness.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(route, async ({ path, now, deadline }) => {
-  const { missing, digest } = await readReadiness(openTable(deadline), path.domainID, path.id, now);
-  const headers = digest === undefined ? {} : { 'manifest-digest': digest };
+export const handler = endpoint(route, async ({ path, query, now, deadline }) => {
+  const request = { domain: path.domainID, id: path.id, cvmId: query.cvm, at: now };
+  const { missing, digest, configuration_digest } = await readReadiness(openTable(deadline), request);
+  const headers = {
+    'configuration-digest': configuration_digest,
+    ...(digest === undefined ? {} : { 'manifest-digest': digest }),
+  };
   return { body: { missing_items: missing }, headers };
 });

@@ -4,6 +4,6 @@ import { readManifest } from '../../shared/manifest/read-manifest.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(route, async ({ path, query, deadline }) => {
-  const { manifest, digest } = await readManifest(openTable(deadline), path.domainID, path.id, query.run);
-  return { body: manifest, headers: { 'manifest-digest': digest } };
+  const { manifest, digest, configuration_digest } = await readManifest(openTable(deadline), path.domainID, path.id, query.run);
+  return { body: manifest, headers: { 'manifest-digest': digest, 'configuration-digest': configuration_digest } };
 });

@@ -1,28 +1,4 @@
 import { constants, createPublicKey, verify, type KeyObject } from 'node:crypto';
-import { canonicalDigest } from './canonical-json.ts';
-
-export interface Limits {
-  cvm_ids?: string[];
-  expires_at?: string;
-}
-
-interface Approved {
-  domain: string;
-  computationId: string;
-  /** The digest of the manifest. */
-  digest: string;
-  limits: Limits;
-}
-
-export function limitsOf({ cvm_ids, expires_at }: { [name in keyof Limits]?: Limits[name] | null | undefined }): Limits {
-  return { ...(cvm_ids ? { cvm_ids } : {}), ...(expires_at ? { expires_at } : {}) };
-}
-
-/** Returns the text that a user signs to approve a manifest (docs/contract.md, section 9). */
-export function approvalText({ domain, computationId, digest, limits }: Approved): string {
-  const text = `computation-approval:v1:${domain}:${computationId}:${digest}`;
-  return Object.keys(limits).length === 0 ? text : `${text}:${canonicalDigest(limits)}`;
-}
 
 interface Signed {
   text: string;

@@ -26,6 +26,13 @@ export const givenTimestamp = v.pipe(
   v.metadata({ format: 'date-time', maxLength: 35, examples: ['2025-07-17T08:00:00.000Z'] }),
 );
 
+/** A time that a client gives in the service's own form. */
+export const exactTimestamp = v.pipe(
+  v.string(expected),
+  v.check((text) => text.length === 24 && timeOf(text) === Date.parse(text) && new Date(text).toISOString() === text, expected),
+  v.metadata({ format: 'date-time', maxLength: 24, examples: ['2025-07-17T08:00:00.000Z'] }),
+);
+
 /**
  * Returns the time of an RFC 3339 text in milliseconds since 1970: also with a lower-case `t` or `z`, a space between date and time,
  * or a leap second, which not every Date.parse takes. NaN for anything else.

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { approvalText, isSignatureOf, limitsOf } from 'computation-management-formats/approval-signature';
-import { configDigest } from 'computation-management-formats/canonical-json';
+import { isSignatureOf } from 'computation-management-formats/approval-signature';
+import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { timeOf } from 'computation-management-formats/timestamps';
-import { check, fails, type Finding, holds, note } from './finding.ts';
+import { check, fails, type Finding, holds, note, quoted, quotedList } from './finding.ts';
 import { isBeginning } from './journal.ts';
 import { type Approval, type ChainedEvent, detailsOf, nameOf, type Statement } from './statement.ts';
 
@@ -11,9 +11,28 @@ import { type Approval, type ChainedEvent, detailsOf, nameOf, type Statement } f
 export function checkApprovals(statement: Statement): Finding[] {
   return [
     ...checkAssets(statement),
+    ...checkSpeakers(statement),
     ...statement.approvals.map((approval) => checkApproval(statement, approval)),
     ...checkLevel(statement),
   ];
+}
+
+/** Finds users with two approvals, and keys that speak for two users. */
+function checkSpeakers({ approvals }: Statement): Finding[] {
+  return approvals.flatMap(({ user, key }, index) => {
+    const earlier = approvals.slice(0, index);
+    const sharer = earlier.find((other) => key !== null && other.key !== null && isSameKey(key, other.key));
+    return [
+      ...(earlier.some((other) => other.user === user) ? [fails(`The statement has two approvals of ${quoted(user)}.`)] : []),
+      ...(sharer && sharer.user !== user
+        ? [fails(`One key signed for two users, ${quoted(sharer.user)} and ${quoted(user)}: it can speak for one of them only.`)]
+        : []),
+    ];
+  });
+}
+
+function isSameKey(one: string, other: string): boolean {
+  return one === other || (fingerprintOf(one) ?? one) === (fingerprintOf(other) ?? other);
 }
 
 function checkAssets({ manifest, assets, approvals }: Statement): Finding[] {
@@ -26,7 +45,9 @@ function checkAssets({ manifest, assets, approvals }: Statement): Finding[] {
       `The assets are those of the manifest (${assets.length}).`,
       'The assets are not those of the manifest: their checksums differ.',
     ),
-    ...withoutWord.map(({ id, creator }) => fails(`The asset ${id} needs the approval of ${creator}, who gave none.`)),
+    ...withoutWord.map(({ id, creator }) =>
+      fails(`The asset ${quoted(id)} needs the approval of ${quoted(creator)}, who gave none.`),
+    ),
   ];
 }
 
@@ -37,9 +58,6 @@ function checkLevel({ approval, result_consumers, manifest, assets, approvals }:
     return [fails('The result consumers are not those of the manifest: their numbers differ.')];
   }
   if (approval === 'none') return checkUses({ assets, approvals });
-  if (approval !== 'all' && approval !== 'all_signed')
-    return [fails(`The approval that the computation demands is unknown: ${approval}.`)];
-
   const given = new Map(approvals.map((each) => [each.user, each]));
   const needed = [...new Set([...assets.map(({ creator }) => creator), ...result_consumers])];
   const missing = needed.filter((user) => !given.has(user));
@@ -47,14 +65,29 @@ function checkLevel({ approval, result_consumers, manifest, assets, approvals }:
   const unsigned = isSigned ? needed.filter((user) => isUnsigned(given.get(user))) : [];
   const byOtherKey = ofConsumers.filter(({ user, user_key }) => (given.get(user)?.key ?? user_key) !== user_key);
   const problems = [
-    ...missing.map((user) => fails(`The computation demands the approval of all, and ${user} gave none.`)),
-    ...unsigned.map((user) => fails(`The computation demands signed approvals, and that of ${user} has no signature.`)),
-    ...byOtherKey.map(({ user }) => fails(`${user} signed with a key other than that of this result consumer in the manifest.`)),
+    ...missing.map((user) => fails(`The computation demands the approval of all, and ${quoted(user)} gave none.`)),
+    ...unsigned.map((user) => fails(`The computation demands signed approvals, and that of ${quoted(user)} has no signature.`)),
+    ...byOtherKey.map(({ user }) =>
+      fails(`${quoted(user)} signed with a key other than that of this result consumer in the manifest.`),
+    ),
   ];
-  const how = isSigned ? 'approved with a signature' : 'approved';
   return problems.length > 0
     ? problems
-    : [holds(`The creators of all assets and all result consumers ${how}, as the computation demands: ${needed.join(', ')}.`)];
+    : [
+        holds(
+          `The creators of all assets and all result consumers approved, as the computation demands: ${byWhom(needed, approvals)}.`,
+        ),
+      ];
+}
+
+/** Names the users with whose word it is: their own, or that of the service alone. */
+function byWhom(users: string[], approvals: Approval[]): string {
+  const signed = users.filter((user) => approvals.some((each) => each.user === user && each.signature !== null));
+  const others = users.filter((user) => !signed.includes(user));
+  return [
+    ...(signed.length > 0 ? [`with a signature ${quotedList(signed)}`] : []),
+    ...(others.length > 0 ? [`by the word of the service alone ${quotedList(others)}`] : []),
+  ].join('; ');
 }
 
 /** Whether there is an approval, and it lacks its signature or the key of that. */
@@ -67,29 +100,39 @@ function checkUses({ assets, approvals }: Pick<Statement, 'assets' | 'approvals'
   const needed = [...new Set(assets.flatMap(({ use, creator }) => (use === 'open' ? [] : [creator])))];
   if (needed.length === 0) return [holds('The run needed no approval: neither the computation nor an asset demanded one.')];
   if (!needed.every((creator) => approvals.some(({ user }) => user === creator))) return [];
-  return [holds(`The creators of the assets that demanded it approved: ${needed.join(', ')}. The computation demanded no more.`)];
+  return [
+    holds(
+      `The creators of the assets that demanded it approved: ${byWhom(needed, approvals)}. The computation demanded no more.`,
+    ),
+  ];
 }
 
-function checkApproval({ domain, computation, run, events, manifest_digest }: Statement, approval: Approval): Finding {
-  const { user, digest, cvm_ids, expires_at, signature, key } = approval;
-  if (digest !== manifest_digest) return fails(`${user} approved another manifest, ${digest}.`);
-  if (cvm_ids !== null && cvm_ids.length > 0 && !cvm_ids.includes(run.cvm_id)) {
-    return fails(`${user} did not approve the CVM ${run.cvm_id}.`);
+function checkApproval(statement: Statement, approval: Approval): Finding {
+  const { domain, computation, run, events, manifest_digest, configuration_digest } = statement;
+  const user = quoted(approval.user);
+  const { digest, cvm_ids, expires_at, signature, key } = approval;
+  if (digest !== manifest_digest) return fails(`${user} approved another manifest, ${quoted(digest)}.`);
+  if (approval.configuration_digest !== configuration_digest) {
+    return fails(`${user} approved another configuration, ${quoted(approval.configuration_digest)}.`);
+  }
+  if (cvm_ids !== null && !cvm_ids.includes(run.cvm_id)) {
+    return fails(`${user} did not approve the CVM ${quoted(run.cvm_id)}.`);
   }
   if (expires_at !== null && !isBefore(events.started.timestamp, expires_at)) {
     return fails(`The approval of ${user} expired before the run.`);
   }
   if (signature === null && key === null) {
-    return note(`${user} approved this manifest without a signature. The service alone says so.`);
+    return note(`${user} approved this manifest and configuration without a signature. The service alone says so.`);
   }
   if (signature === null) return fails(`The approval of ${user} has a key, but no signature.`);
   if (key === null) return fails(`The signature of ${user} has no key, so nobody can check it.`);
-  const text = approvalText({ domain, computationId: computation, digest, limits: limitsOf(approval) });
+  const approved = { domain, computation, approver: approval.user, manifest_digest, configuration_digest };
+  const text = approvalText({ ...approved, ...limitsOf(approval) });
   const fingerprint = fingerprintOf(key);
   if (fingerprint === undefined || !isSignatureOf({ text, key, signature })) {
     return fails(`The signature of ${user} does not fit the approval and its key.`);
   }
-  return holds(`${user} approved this manifest, signed by the key ${fingerprint}.`);
+  return holds(`${user} approved this manifest and configuration, signed by the key ${fingerprint}.`);
 }
 
 /** Compares times of any zone and precision. False if one of them is no time. */
@@ -111,47 +154,53 @@ function fingerprintOf(key: string): string | undefined {
  * does not show that: its text has neither a time nor a number, so an approval that was withdrawn still has one that fits.
  * @param before the events before the run, oldest first. Those of the beginning may be missing
  */
-export function checkApprovalsInJournal({ approvals, agent_config }: Statement, before: ChainedEvent[]): Finding[] {
+export function checkApprovalsInJournal({ approvals }: Statement, before: ChainedEvent[]): Finding[] {
   const [first] = before;
   if (!first || approvals.length === 0) return [];
   const isWhole = isBeginning(first);
-  const config = configDigest(agent_config);
   const known = approvals.flatMap((approval) => {
-    const event = before.findLast(({ event_type, originator }) => originator === approval.user && types.has(event_type));
+    const event = before.findLast((each) => decides(each, approval.user));
     return event || isWhole ? [{ approval, event }] : [];
   });
   const problems = known.flatMap(({ approval, event }) => [
-    ...checkLastOne(approval, event, config),
+    ...checkLastOne(approval, event),
     ...checkKey(approval, before, isWhole),
   ]);
   if (problems.length > 0 || known.length === 0) return problems;
-  const users = known.map(({ approval }) => approval.user).join(', ');
+  const users = quotedList(known.map(({ approval }) => approval.user));
   return [holds(`The journal has the same approvals as the last ones before the run: ${users}.`)];
 }
 
-const types = new Set(['approved', 'approval_withdrawn']);
+/** Whether an event says what became of the approval of a user. The removal of a key takes the approval with it. */
+function decides(event: ChainedEvent, user: string): boolean {
+  const { event_type, originator } = event;
+  if (event_type === 'key_removed') return detailsOf(event)['user'] === user;
+  return originator === user && (event_type === 'approved' || event_type === 'approval_withdrawn');
+}
 
-function checkLastOne(approval: Approval, event: ChainedEvent | undefined, config: string): Finding[] {
-  const { user, digest, signature } = approval;
+function checkLastOne(approval: Approval, event: ChainedEvent | undefined): Finding[] {
+  const { digest, configuration_digest, signature } = approval;
+  const user = quoted(approval.user);
   if (!event) return [fails(`The journal has no approval of ${user} before the run.`)];
-  if (event.event_type !== 'approved') return [fails(`${user} took the approval back before the run: ${nameOf(event)}.`)];
+  if (event.event_type !== 'approved') return [fails(`The approval of ${user} was taken back before the run: ${nameOf(event)}.`)];
   const details = detailsOf(event);
-  const given = { digest: details['digest'], signed: details['signed'], ...limitsOf(details) };
-  const stated = { digest, signed: signature !== null, ...limitsOf(approval) };
-  if (!isDeepStrictEqual(given, stated)) {
-    return [fails(`The last approval of ${user} before the run was another one: ${nameOf(event)}.`)];
-  }
-  if (details['config_digest'] !== config) {
-    return [fails(`${user} approved another configuration of the agent: ${nameOf(event)}.`)];
-  }
-  return [];
+  const given = {
+    digest: details['digest'],
+    configuration_digest: details['configuration_digest'],
+    signed: details['signed'],
+    ...limitsOf(details),
+  };
+  const stated = { digest, configuration_digest, signed: signature !== null, ...limitsOf(approval) };
+  if (isDeepStrictEqual(given, stated)) return [];
+  return [fails(`The last approval of ${user} before the run was another one: ${nameOf(event)}.`)];
 }
 
 /** A user signs with an uploaded key. The approval does not count any more when the user has uploaded another key since signing. */
 function checkKey({ user, key }: Approval, before: ChainedEvent[], isWhole: boolean): Finding[] {
   if (key === null) return [];
   const upload = before.findLast(({ event_type, originator }) => originator === user && event_type === 'key_uploaded');
-  if (!upload) return isWhole ? [fails(`${user} signed with a key, but the journal has no upload of one before the run.`)] : [];
+  if (!upload)
+    return isWhole ? [fails(`${quoted(user)} signed with a key, but the journal has no upload of one before the run.`)] : [];
   if (detailsOf(upload)['fingerprint'] === fingerprintOf(key)) return [];
-  return [fails(`${user} signed with another key than the last one uploaded before the run: ${nameOf(upload)}.`)];
+  return [fails(`${quoted(user)} signed with another key than the last one uploaded before the run: ${nameOf(upload)}.`)];
 }

@@ -1,8 +1,9 @@
-import { canonicalJson, hashOfEvent } from 'computation-management-formats/canonical-json';
+import { canonicalJson } from 'computation-management-formats/canonical-json';
+import { hashOfEvent } from 'computation-management-formats/digests';
 import * as v from 'valibot';
 import { checkApprovalsInJournal } from './check-approvals.ts';
 import { checkBeginning, checkCounts, inOrder, type Page } from './journal.ts';
-import { check, fails, holds, note, type Finding } from './finding.ts';
+import { check, fails, holds, note, quoted, type Finding } from './finding.ts';
 import { chainedEvent, detailsOf, nameOf, type ChainedEvent, type Statement } from './statement.ts';
 
 /** Checks the hashes of the two events in a statement. */
@@ -60,7 +61,7 @@ function otherAttestations({ run, attestation_hash }: Statement, events: Chained
     if (typeof hash !== 'string' || hash === attestation_hash) return [];
     return [
       note(
-        `During the run, the CVM reported another attestation token than that of the statement, with the SHA-256 ${hash}: ${nameOf(event)}. Compare both.`,
+        `During the run, the CVM reported another attestation token than that of the statement, with the SHA-256 ${quoted(hash)}: ${nameOf(event)}. Compare both.`,
       ),
     ];
   });

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { checkApprovals } from './check-approvals.ts';
 import { checkJournal, checkOwnEvents } from './check-events.ts';
 import { checkRun } from './check-run.ts';
-import { check, fails, type Finding, note } from './finding.ts';
+import { check, fails, type Finding, note, quoted } from './finding.ts';
 import type { Page } from './journal.ts';
 import { type Statement, statementSchema } from './statement.ts';
 
@@ -28,9 +28,11 @@ const eventsFile = v.union([v.array(v.unknown()), v.looseObject({ events: v.arra
 export function checkEvidence({ evidence, keys, events }: EvidenceFiles): Finding[] {
   const signed = read(signedSchema, evidence, 'The evidence');
   const others = Object.keys(signed).filter((name) => !Object.hasOwn(signedSchema.entries, name));
+  const listed = read(jwksFile, keys, 'The file of keys').keys;
   const findings = [
-    ...others.map((name) => fails(`The evidence has a member ${JSON.stringify(name)}, which nobody has signed.`)),
-    checkSignature(signed, read(jwksFile, keys, 'The file of keys').keys),
+    ...others.map((name) => fails(`The evidence has a member ${quoted(name)}, which nobody has signed.`)),
+    ...checkKeys(listed),
+    checkSignature(signed, listed),
   ];
   const journal = events?.map(pageIn);
   const { statement } = signed;
@@ -38,7 +40,10 @@ export function checkEvidence({ evidence, keys, events }: EvidenceFiles): Findin
   if (!form.success) {
     const [issue] = form.issues;
     const place = v.getDotPath(issue) ?? 'the statement';
-    return [...findings, fails(`The statement does not have the form of computation-evidence:v1: ${place}: ${issue.message}`)];
+    return [
+      ...findings,
+      fails(`The statement does not have the form of computation-evidence:v1: ${quoted(place)}: ${issue.message}`),
+    ];
   }
   const parts = statement as Statement;
   return [
@@ -73,8 +78,23 @@ const key = v.looseObject({
   crv: v.literal('P-256'),
   x: v.string(),
   y: v.string(),
-  kid: v.optional(v.string()),
+  use: v.literal('sig'),
+  alg: v.literal('ES256'),
+  kid: v.string(),
 });
+
+/** Checks that each listed key bears its own thumbprint as its name, so that nobody can sign in the name of another key. */
+function checkKeys(listed: readonly { kty: string; kid?: unknown }[]): Finding[] {
+  return listed.flatMap((each, index) => {
+    const what = `The key at place ${index + 1} of the given keys`;
+    const isTwice = each.kid !== undefined && listed.some((other, place) => place < index && other.kid === each.kid);
+    if (isTwice) return [fails(`${what} has the same name as another key: ${quoted(String(each.kid))}.`)];
+    if (each.kty !== 'EC') return [];
+    if (!v.is(key, each)) return [fails(`${what} does not have the form of a key that signs evidence.`)];
+    if (each.kid === thumbprintOf(each)) return [];
+    return [fails(`${what} is named ${quoted(each.kid)}, but its thumbprint is ${thumbprintOf(each)}.`)];
+  });
+}
 
 /** The evidence as it was read. Everything in the statement was signed, so nothing of it may be left out here. */
 interface Signed {
@@ -85,12 +105,12 @@ interface Signed {
 
 /** Checks that a listed key has signed the statement as it is. */
 function checkSignature({ statement, signature, key_id }: Signed, keys: readonly object[]): Finding {
-  const found = keys.find((each) => v.is(key, each) && (each.kid ?? thumbprintOf(each)) === key_id);
-  if (!v.is(key, found)) return fails(`The statement is signed by the key ${key_id}, which is not among the given keys.`);
+  const found = keys.find((each) => v.is(key, each) && thumbprintOf(each) === key_id);
+  if (!v.is(key, found)) return fails(`The statement is signed by the key ${quoted(key_id)}, which is not among the given keys.`);
   return check(
     verifies(canonicalJson(statement), signature, found),
-    `The statement is signed by the key ${key_id}, which is among the given keys.`,
-    `The signature does not fit the statement: one of them was changed, or another key than ${key_id} has signed.`,
+    `The statement is signed by the key ${quoted(key_id)}, which is among the given keys and has this thumbprint.`,
+    `The signature does not fit the statement: one of them was changed, or another key than ${quoted(key_id)} has signed.`,
   );
 }
 

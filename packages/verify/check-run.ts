@@ -1,15 +1,18 @@
-import { canonicalDigest, startDigest } from 'computation-management-formats/canonical-json';
-import { check, note, type Finding } from './finding.ts';
+import { canonicalDigest, startDigest } from 'computation-management-formats/digests';
+import { check, note, quoted, type Finding } from './finding.ts';
 import { detailsOf, nameOf, type Statement } from './statement.ts';
 
 /** Checks that the parts of a statement are about the same run, and that its digest is that of its manifest. */
 export function checkRun(statement: Statement): Finding[] {
-  const { run, manifest, manifest_digest, computation, events, agent_config, attestation_hash } = statement;
+  const { run, manifest, manifest_digest, configuration, configuration_digest, computation, events, attestation_hash } =
+    statement;
   const { started, last } = events;
   const places = [
     ['run.computation_id', run.computation_id === computation],
     ['manifest.id', manifest.id === computation],
     ['run.manifest_digest', run.manifest_digest === manifest_digest],
+    ['run.configuration_digest', run.configuration_digest === configuration_digest],
+    ['configuration.approval', configuration.approval === statement.approval],
     ['events.started', started.event_type === 'started' && isOf(run, started) && started.originator === run.started_by],
     ['events.last', last.event_type === run.status && isOf(run, last) && last.timestamp >= started.timestamp],
   ] as const;
@@ -17,34 +20,36 @@ export function checkRun(statement: Statement): Finding[] {
   return [
     check(
       wrong.length === 0,
-      `All parts are about the run ${run.id} of the computation ${computation} in the domain ${statement.domain}, which ended as ${run.status}.`,
-      `These parts do not belong to the run ${run.id} as the statement describes it: ${wrong.join(', ')}.`,
+      `All parts are about the run ${quoted(run.id)} of the computation ${quoted(computation)} in the domain ${quoted(statement.domain)}, which ended as ${quoted(run.status)}.`,
+      `These parts do not belong to the run ${quoted(run.id)} as the statement describes it: ${wrong.join(', ')}.`,
     ),
-    check(
-      canonicalDigest(manifest) === manifest_digest,
-      `The manifest has the digest ${manifest_digest}.`,
-      `The manifest does not have the digest ${manifest_digest}.`,
-    ),
+    checkDigest('manifest', manifest, manifest_digest),
+    checkDigest('configuration', configuration, configuration_digest),
     checkStart(statement),
-    check(
-      !('server_key' in agent_config),
-      "The agent's configuration contains no private key.",
-      "The agent's configuration contains a private key.",
-    ),
     attestation_hash === null
       ? note('The CVM reported no hash of an attestation token.')
       : note(
-          `The CVM reported the attestation token with the SHA-256 ${attestation_hash}. Compare it with the token, which the operator of the CVM or of the service has, and check the token.`,
+          `The CVM reported the attestation token with the SHA-256 ${quoted(attestation_hash)}. Compare it with the token, which the operator of the CVM or of the service has, and check the token.`,
         ),
   ];
+}
+
+function checkDigest(what: string, value: object, digest: string): Finding {
+  return check(
+    canonicalDigest(value) === digest,
+    `The ${what} has the digest ${quoted(digest)}.`,
+    `The ${what} does not have the digest ${quoted(digest)}.`,
+  );
 }
 
 /** Checks the statement against the event that was recorded at the start, and that each later event commits to. */
 function checkStart(statement: Statement): Finding {
   const { started } = statement.events;
-  const { manifest_digest, start_digest } = detailsOf(started);
+  const { manifest_digest, configuration_digest, start_digest } = detailsOf(started);
   return check(
-    manifest_digest === statement.manifest_digest && start_digest === startDigest(statement),
+    manifest_digest === statement.manifest_digest &&
+      configuration_digest === statement.configuration_digest &&
+      start_digest === startDigest(statement),
     `The run was started with this manifest, configuration, assets and approvals: ${nameOf(started)} has their digest.`,
     `The run was started with another manifest, configuration, assets or approvals: ${nameOf(started)} has another digest.`,
   );

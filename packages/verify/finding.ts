@@ -18,6 +18,17 @@ export function note(sentence: string): Finding {
   return { verdict: 'note', sentence };
 }
 
+/**
+ * Quotes a text of somebody else, so that it cannot read like a part of the sentence: with its quotes escaped, and characters that a
+ * terminal does not show as they are.
+ */
+export function quoted(text: string): string {
+  const escape = (character: string) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+  return JSON.stringify(text).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, escape);
+}
+
+export const quotedList = (texts: readonly string[]) => texts.map(quoted).join(', ');
+
 /** Returns the first sentence if the fact is true, else the second. */
 export function check(fact: boolean, sentence: string, otherwise: string): Finding {
   return fact ? holds(sentence) : fails(otherwise);

@@ -1,4 +1,6 @@
+import { approvalLevels } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
+import { quoted } from './finding.ts';
 
 const hash = v.array(v.number());
 
@@ -18,7 +20,7 @@ export const chainedEvent = v.looseObject({
 export type ChainedEvent = v.InferOutput<typeof chainedEvent>;
 
 /** Names an event in a sentence. */
-export const nameOf = ({ event_type, id }: ChainedEvent) => `${event_type} (${id})`;
+export const nameOf = ({ event_type, id }: ChainedEvent) => `${quoted(event_type)} (${quoted(id)})`;
 
 /** Returns the details that the service itself wrote. None if they are no JSON object, as those of an agent may be. */
 export function detailsOf({ details }: ChainedEvent): Record<string, unknown> {
@@ -28,11 +30,17 @@ export function detailsOf({ details }: ChainedEvent): Record<string, unknown> {
 
 const fromBase64 = (text: string) => Buffer.from(text, 'base64').toString('utf8');
 
-const asset = v.looseObject({ id: v.string(), creator: v.string(), use: v.string(), checksum: v.string() });
+const asset = v.looseObject({
+  id: v.string(),
+  creator: v.string(),
+  use: v.picklist(['open', 'approval']),
+  checksum: v.string(),
+});
 
 const approval = v.looseObject({
   user: v.string(),
   digest: v.string(),
+  configuration_digest: v.string(),
   cvm_ids: v.nullable(v.array(v.string())),
   expires_at: v.nullable(v.string()),
   signature: v.nullable(v.string()),
@@ -61,6 +69,7 @@ export const statementSchema = v.looseObject({
     started_by: v.string(),
     reason: v.nullable(v.string()),
     manifest_digest: v.string(),
+    configuration_digest: v.string(),
   }),
   manifest: v.looseObject({
     id: v.string(),
@@ -71,18 +80,24 @@ export const statementSchema = v.looseObject({
     result_consumers: v.array(v.looseObject({ user_key: v.string() })),
   }),
   manifest_digest: v.string(),
-  agent_config: v.looseObject({
-    log_level: v.string(),
-    cert_file: v.string(),
-    server_ca_file: v.string(),
-    client_ca_file: v.string(),
-    attested_tls: v.boolean(),
+  configuration: v.strictObject({
+    agent_config: v.strictObject({
+      cert_file: v.string(),
+      server_ca_file: v.string(),
+      client_ca_file: v.string(),
+      attested_tls: v.boolean(),
+    }),
+    approval: v.picklist(approvalLevels),
+    attestation_policy: v.null(),
+    log_access: v.literal('none'),
   }),
+  configuration_digest: v.string(),
   assets: v.array(asset),
-  approvals: v.array(approval),
-  approval: v.string(),
+  approval: v.picklist(approvalLevels),
   result_consumers: v.array(v.string()),
+  approvals: v.array(approval),
   events: v.looseObject({ started: chainedEvent, last: chainedEvent }),
+  attestation: v.null(),
   attestation_hash: v.nullable(v.string()),
   service_version: v.string(),
   issued_at: v.string(),

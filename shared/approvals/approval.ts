@@ -1,37 +1,59 @@
-import { base64Text, shownText, strictObject, text } from 'computation-management-formats/fields';
+import { base64Text, shownText, strictObject } from 'computation-management-formats/fields';
 import { cvmId } from 'computation-management-formats/identifiers';
-import { givenTimestamp, timestamp } from 'computation-management-formats/timestamps';
+import { exactTimestamp, timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
 import { mostCvms, type StoredApproval } from '../manifest/stored-approval.ts';
 
 const ofDigest = 'The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785).';
-const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/), v.description(ofDigest), v.metadata({ maxLength: 64 }));
+const ofConfiguration =
+  'The digest of the configuration: the SHA3-256, lower-case hex, of the canonical JSON (RFC 8785) of `{agent_config, approval, ' +
+  'attestation_policy, log_access}`. `agent_config` has `cert_file`, `server_ca_file`, `client_ca_file` and `attested_tls`, with defaults.';
 
-/** Any text: one that is not the digest of the manifest gets 409, not 400. */
-const givenDigest = v.pipe(text(1, 200), v.description(ofDigest));
+const hexDigest = v.pipe(
+  v.string('Expected 64 hex digits.'),
+  v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits in lower case.'),
+  v.metadata({ maxLength: 64 }),
+);
+const digest = v.pipe(hexDigest, v.description(ofDigest));
+const configurationDigest = v.pipe(hexDigest, v.description(ofConfiguration));
+
+const expectedCvms = `Expected 1 to ${mostCvms} CVMs, or null.`;
 
 const longestSignature = 4_096;
 
 export const approvalInput = v.pipe(
   strictObject({
-    digest: givenDigest,
+    digest,
+    configuration_digest: configurationDigest,
     cvm_ids: v.optional(
       v.pipe(
-        v.nullable(v.pipe(v.array(cvmId), v.maxLength(mostCvms, `Expected up to ${mostCvms} CVMs.`))),
-        v.description('The CVMs that a run may use. Default: any.'),
+        v.nullable(
+          v.pipe(
+            v.array(cvmId),
+            v.minLength(1, expectedCvms),
+            v.maxLength(mostCvms, expectedCvms),
+            v.check((ids) => new Set(ids).size === ids.length, 'Expected each CVM once.'),
+            v.metadata({ uniqueItems: true }),
+          ),
+        ),
+        v.description(
+          'The CVMs that a run may use. Default: any. The approval keeps the certificate fingerprints that these CVMs have now: on a ' +
+            'CVM with another certificate, it does not count.',
+        ),
       ),
     ),
     expires_at: v.optional(
-      v.pipe(v.nullable(givenTimestamp), v.description('The time before which a run must start. Default: any time.')),
+      v.pipe(v.nullable(exactTimestamp), v.description('The time before which a run must start. Default: any time.')),
     ),
     signature: v.optional(
       v.pipe(
         v.nullable(v.pipe(base64Text, v.maxLength(longestSignature, `Expected up to ${longestSignature} characters.`))),
         v.description(
-          'A signature in base64, made with the private key of the public key that you uploaded to the computation. Sign the text ' +
-            '`computation-approval:v1:<domainID>:<computationID>:<digest>`. If `cvm_ids` or `expires_at` is given, append ' +
-            '`:<limits>`: the SHA3-256, in hex, of the canonical JSON (RFC 8785) of an object that contains the given fields ' +
-            'exactly as you send them. `null` counts as not given. Algorithms: Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1 with SHA-256 and a salt of 32 bytes.',
+          'A signature in base64, made with the private key of the public key that you uploaded to the computation. Sign the canonical ' +
+            'JSON (RFC 8785), in UTF-8, of `{type: "computation-approval", domain, computation, approver, manifest_digest, ' +
+            'configuration_digest}`, with `cvm_ids` and `expires_at` if you send them, exactly as you send them. `null` counts as not ' +
+            'given. `approver` is your `sub`. Algorithms: Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1 with SHA-256 ' +
+            'and a salt of 32 bytes. Required if the `approval` of the computation is `all_signed`.',
         ),
       ),
     ),
@@ -45,9 +67,10 @@ export const approvalSchema = v.pipe(
   v.object({
     user: v.pipe(shownText(255), v.description('The user who approved.')),
     digest,
+    configuration_digest: configurationDigest,
     cvm_ids: v.pipe(
       v.nullable(v.pipe(v.array(cvmId), v.metadata({ maxItems: mostCvms }))),
-      v.description('The CVMs that a run may use. null or empty: any.'),
+      v.description('The CVMs that a run may use. null: any.'),
     ),
     expires_at: v.pipe(
       v.nullable(shownText(35)),
@@ -69,6 +92,6 @@ export const approvalSchema = v.pipe(
 export type Approval = v.InferOutput<typeof approvalSchema>;
 
 export function describeApproval(stored: StoredApproval, stale: boolean): Approval {
-  const { user_id, digest, cvm_ids, expires_at, signature, approved_at } = stored;
-  return { user: user_id, digest, cvm_ids, expires_at, signed: signature !== null, stale, approved_at };
+  const { user_id, digest, configuration_digest, cvm_ids, expires_at, signature, approved_at } = stored;
+  return { user: user_id, digest, configuration_digest, cvm_ids, expires_at, signed: signature !== null, stale, approved_at };
 }

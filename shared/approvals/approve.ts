@@ -1,20 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
-import { approvalText, isSignatureOf, limitsOf } from 'computation-management-formats/approval-signature';
-import { configDigest } from 'computation-management-formats/canonical-json';
+import { isSignatureOf } from 'computation-management-formats/approval-signature';
+import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
+import * as v from 'valibot';
 import type { Permitted, Relations } from '../access/caller.ts';
 import { changeInputsWithEvent, keysToChange, parseToChange, readToChange } from '../computations/change-computation.ts';
-import type { StoredComputation } from '../computations/computation.ts';
-import { type Definition, readDefinition } from '../computations/read-computation.ts';
-import { invalid, preconditionFailed, ServiceError } from '../runtime/errors.ts';
-import { assetsOf, type Inputs, resultConsumers } from '../manifest/manifest.ts';
+import { invalid, ServiceError } from '../runtime/errors.ts';
+import { approvableOf, assetsOf, type Inputs, resultConsumers } from '../manifest/manifest.ts';
 import { readInputs } from '../manifest/read-manifest.ts';
 import { parseApproval, type StoredApproval } from '../manifest/stored-approval.ts';
 import { type AnsweredRequest, commitChange, type Committed, Transaction } from '../table/transaction.ts';
-import { computationKeys } from '../table/keys.ts';
+import { computationKeys, cvmKeys } from '../table/keys.ts';
+import { parseStored } from '../table/parse-stored.ts';
 import { getItems, type Table } from '../table/table.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
 import { type Approval, type ApprovalInput, describeApproval } from './approval.ts';
-import { digestedManifestOf, isStale } from './readiness.ts';
+import { isStale } from './readiness.ts';
 
 interface ApproveRequest extends AnsweredRequest {
   domain: string;
@@ -25,8 +25,6 @@ interface ApproveRequest extends AnsweredRequest {
   now: string;
   /** Throws to refuse the request. */
   permit: (parties: Relations) => Permitted;
-  /** Whether the request's If-Match names this state. Omit without the header. */
-  matchesIfMatch?: ((row: StoredComputation, definition: Definition) => boolean) | undefined;
 }
 
 interface Approved {
@@ -35,41 +33,43 @@ interface Approved {
 }
 
 /**
- * Gives the caller's approval of the manifest, and replaces an earlier one. Writes nothing if the caller gave the same before. Four
- * round trips.
- * @throws ServiceError `not_found`; `forbidden`; `incomplete` while there is no manifest; `conflict` if the manifest is another
- * one; `invalid_request` for a signature that is not the caller's; `precondition_failed`, after all of these
+ * Gives the caller's approval of the manifest and the configuration, and replaces an earlier one. Writes nothing if the caller gave
+ * the same before. Four round trips.
+ * @throws ServiceError `not_found`; `forbidden`; `incomplete` while there is no manifest; `conflict` if one of the digests is
+ * another one; `invalid_request`, after all of these, for a signature that is missing or not the caller's
  */
 export async function approve(table: Table, request: ApproveRequest): Promise<Committed<Approved>> {
-  const { domain, computationId, given, by, now, permit, matchesIfMatch, answerKeeper } = request;
+  const { domain, computationId, given, by, now, permit, answerKeeper } = request;
   return await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, computationId);
-    const [inputs, definition] = await Promise.all([
+    const [inputs, certificates] = await Promise.all([
       readInputs(table, domain, computation.row),
-      matchesIfMatch && readDefinition(table, computationId), // read after the row too, so that the row's version guards it
+      readCertificates(table, domain, given.cvm_ids ?? []),
     ]);
     const permitted = permit(partiesOf(inputs));
-    const { digest, missing } = digestedManifestOf(inputs);
+    const { digest, configuration_digest, missing } = approvableOf(inputs);
     if (missing) throw noManifest(missing);
-    if (given.digest !== digest) throw staleDigest(digest);
+    if (given.digest !== digest || given.configuration_digest !== configuration_digest) {
+      throw staleDigest({ manifest_digest: digest, configuration_digest });
+    }
     const approval: StoredApproval = {
       user_id: by,
       digest,
-      config_digest: configDigest(inputs.agent_config),
+      configuration_digest,
       cvm_ids: given.cvm_ids ?? null,
+      certificates,
       expires_at: given.expires_at ?? null,
       ...signatureOf(request, inputs),
       approved_at: now,
     };
-    if (matchesIfMatch && definition && !matchesIfMatch(computation.row, definition)) throw preconditionFailed();
     const transaction = new Transaction();
-    const describe = (given: StoredApproval) => describeApproval(given, isStale(given, inputs, { digest, at: now }));
+    const describe = (given: StoredApproval) =>
+      describeApproval(given, isStale(given, inputs, { digest, configuration_digest, at: now }));
     const before = inputs.approvals.find(({ user_id }) => user_id === by);
     if (before && isDeepStrictEqual(before, { ...approval, approved_at: before.approved_at })) {
       return await commitChange(table, transaction, { approval: describe(before), permitted }, answerKeeper);
     }
-    const { config_digest, signature } = approval;
-    const details = { digest, config_digest, signed: signature !== null, ...limitsOf(approval) };
+    const details = { digest, configuration_digest, signed: approval.signature !== null, ...limitsOf(approval) };
     const event = { event_type: 'approved', status: 'success', originator: by, details, lifecycle: false } as const;
     await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, event, now });
     transaction.add({ put: { Item: { ...computationKeys.approval(computationId, by), ...approval } } });
@@ -81,8 +81,20 @@ function partiesOf(inputs: Inputs): Relations {
   return {
     owner: inputs.computation.owner,
     creator: assetsOf(inputs).map(({ created_by }) => created_by),
-    consumer: resultConsumers(inputs).map(({ user_id }) => user_id),
+    consumer: [...inputs.consumers, ...resultConsumers(inputs).map(({ user_id }) => user_id)],
   };
+}
+
+const registered = v.object({ certificate_fingerprint: v.nullable(v.string()) });
+
+/** The fingerprints of those CVMs that are registered with a certificate. */
+async function readCertificates(table: Table, domain: string, cvmIds: string[]): Promise<StoredApproval['certificates']> {
+  const items = await getItems(
+    table,
+    cvmIds.map((id) => cvmKeys.cvm(domain, id)),
+  );
+  const fingerprints = items.map((item) => item && parseStored(registered, item, 'registered CVM').certificate_fingerprint);
+  return Object.fromEntries(cvmIds.flatMap((id, index) => (fingerprints[index] ? [[id, fingerprints[index]]] : [])));
 }
 
 function noManifest(missing_items: { keys: string[]; hashes: string[]; info: string[] }): ServiceError {
@@ -91,26 +103,31 @@ function noManifest(missing_items: { keys: string[]; hashes: string[]; info: str
   });
 }
 
-function staleDigest(manifest_digest: string): ServiceError {
-  return new ServiceError('conflict', '`digest` is not the digest of the current manifest. Read the manifest again.', {
-    reason: 'stale_digest',
-    manifest_digest,
-  });
+function staleDigest(current: { manifest_digest: string; configuration_digest: string }): ServiceError {
+  const detail = 'The manifest or the configuration has another digest now. Read both again.';
+  return new ServiceError('conflict', detail, { reason: 'stale_digest', ...current });
 }
 
 /** @throws ServiceError `invalid_request` */
 function signatureOf(
-  { domain, computationId, given, by }: ApproveRequest,
-  { keys }: Inputs,
+  { domain, given, by }: ApproveRequest,
+  { computation, keys, approvals }: Inputs,
 ): Pick<StoredApproval, 'signature' | 'key'> {
-  const { signature, digest } = given;
-  if (signature == null) return { signature: null, key: null };
+  const { signature, digest: manifest_digest, configuration_digest } = given;
+  if (signature == null) {
+    if (computation.approval !== 'all_signed') return { signature: null, key: null };
+    throw invalid('/signature', 'Expected a signature: this computation requires signed approvals.');
+  }
   const key = keys.find(({ user_id }) => user_id === by)?.user_key;
   if (key === undefined)
     throw invalid('/signature', 'You uploaded no key to this computation. Upload the key that you sign with.');
-  const text = approvalText({ domain, computationId, digest, limits: limitsOf(given) });
+  const approved = { domain, computation: computation.id, approver: by, manifest_digest, configuration_digest };
+  const text = approvalText({ ...approved, ...limitsOf(given) });
   if (!isSignatureOf({ text, key, signature })) {
     throw invalid('/signature', `Expected a signature by the key that you uploaded, of the text ${text}`);
+  }
+  if (approvals.some((other) => other.user_id !== by && other.key === key)) {
+    throw invalid('/signature', 'Another user has signed an approval of this computation with this key. Use a key of your own.');
   }
   return { signature, key };
 }

@@ -1,8 +1,7 @@
-import { canonicalDigest, configDigest } from 'computation-management-formats/canonical-json';
 import { timeOf } from 'computation-management-formats/timestamps';
 import { withoutServerKey } from '../computations/agent-config.ts';
 import { assetsPerComputation } from '../computations/computation.ts';
-import { assetsOf, buildManifest, type Inputs, type Manifest, type MissingItems, resultConsumers } from '../manifest/manifest.ts';
+import { approvableOf, assetsOf, type Inputs, type MissingItems, resultConsumers } from '../manifest/manifest.ts';
 import type { ApprovalOfRun, RunSnapshot } from '../manifest/run-snapshot.ts';
 import type { StoredApproval } from '../manifest/stored-approval.ts';
 
@@ -41,39 +40,59 @@ export function becauseOf({ files, asConsumer }: NeededApproval): string[] {
   return asConsumer ? [...files, consumer] : files;
 }
 
-function sentencesOf(missing: NeededApproval[]): string[] {
-  return missing.flatMap(({ user, files, asConsumer }) => [
-    ...files.map((file) => `Approval of ${user} for ${file}`),
-    ...(asConsumer ? [`Approval of ${user} as ${consumer}`] : []),
-  ]);
+function sentencesOf(missing: NeededApproval[], inputs: Inputs, context: ApprovalContext): string[] {
+  return missing.flatMap(({ user, files, asConsumer }) => {
+    const elsewhere = inputs.approvals.find((given) => given.user_id === user && !isStale(given, inputs, context));
+    if (elsewhere) return [`Approval of ${user}, ${limitIn(elsewhere, context)}`];
+    return [
+      ...files.map((file) => `Approval of ${user} for ${file}`),
+      ...(asConsumer ? [`Approval of ${user} as ${consumer}`] : []),
+    ];
+  });
+}
+
+function limitIn({ cvm_ids }: StoredApproval, { cvm }: ApprovalContext): string {
+  const ids = cvm_ids ?? [];
+  if (cvm && ids.includes(cvm.id)) return `which allows the CVM ${cvm.id} only with another certificate`;
+  return `which allows only the ${ids.length === 1 ? 'CVM' : 'CVMs'} ${[ids.slice(0, -1).join(', '), ...ids.slice(-1)].filter(Boolean).join(' and ')}`;
 }
 
 export interface ApprovalContext {
   /** The digest of the manifest. Undefined while there is none. */
   digest: string | undefined;
+  configuration_digest: string;
   /** RFC 3339, UTC, milliseconds. */
   at: string;
   /** The CVM of the run. Undefined: the run may be on any. */
-  cvmId?: string | undefined;
+  cvm?: CvmOfRun | undefined;
+}
+
+export interface CvmOfRun {
+  id: string;
+  /** The fingerprint of its certificate. Undefined without one, or if the CVM is not registered. */
+  certificate: string | undefined;
 }
 
 /** Whether an approval is invalid on any CVM. */
 export function isStale(
   approval: StoredApproval,
-  { computation, agent_config, keys }: Inputs,
-  { digest, at }: ApprovalContext,
+  { computation, keys }: Inputs,
+  { digest, configuration_digest, at }: ApprovalContext,
 ): boolean {
   const { user_id, expires_at, signature, key } = approval;
   if (signature === null && computation.approval === 'all_signed') return true;
-  if (approval.digest !== digest || approval.config_digest !== configDigest(agent_config)) return true;
+  if (approval.digest !== digest || approval.configuration_digest !== configuration_digest) return true;
   if (expires_at !== null && !(timeOf(expires_at) > timeOf(at))) return true;
   return key !== null && keys.find((uploaded) => uploaded.user_id === user_id)?.user_key !== key;
 }
 
+function allows({ cvm_ids, certificates }: StoredApproval, cvm: CvmOfRun | undefined): boolean {
+  if (!cvm || cvm_ids === null) return true;
+  return cvm_ids.includes(cvm.id) && (!Object.hasOwn(certificates, cvm.id) || certificates[cvm.id] === cvm.certificate);
+}
+
 function validApprovals(inputs: Inputs, context: ApprovalContext): StoredApproval[] {
-  const isFor = ({ cvm_ids }: StoredApproval) =>
-    context.cvmId === undefined || cvm_ids === null || cvm_ids.length === 0 || cvm_ids.includes(context.cvmId);
-  return inputs.approvals.filter((approval) => isFor(approval) && !isStale(approval, inputs, context));
+  return inputs.approvals.filter((approval) => allows(approval, context.cvm) && !isStale(approval, inputs, context));
 }
 
 export function missingApprovals(inputs: Inputs, context: ApprovalContext): NeededApproval[] {
@@ -87,27 +106,23 @@ const snapshotLimitInBytes = 380 * 1024;
 export interface Readiness {
   /** Undefined while something of the manifest is missing. Missing approvals do not matter. */
   snapshot: RunSnapshot | undefined;
+  configuration_digest: string;
   /** Empty lists if the computation is ready to run. */
   missing: MissingItems;
 }
 
-export function digestedManifestOf(
-  inputs: Inputs,
-): { manifest: Manifest; digest: string; missing?: never } | { missing: MissingItems; manifest?: never; digest?: never } {
-  const { manifest, missing } = buildManifest(inputs);
-  return manifest ? { manifest, digest: canonicalDigest(manifest) } : { missing };
-}
+export function readinessOf(inputs: Inputs, { at, cvm }: Pick<ApprovalContext, 'at' | 'cvm'>): Readiness {
+  const { manifest, digest, missing, configuration_digest } = approvableOf(inputs);
+  const context = { digest, configuration_digest, at, cvm };
+  const info = sentencesOf(missingApprovals(inputs, context), inputs, context);
+  if (missing) return { snapshot: undefined, configuration_digest, missing: { ...missing, info: [...missing.info, ...info] } };
 
-export function readinessOf(inputs: Inputs, { at, cvmId }: Omit<ApprovalContext, 'digest'>): Readiness {
-  const { manifest, digest, missing } = digestedManifestOf(inputs);
-  const info = sentencesOf(missingApprovals(inputs, { digest, at, cvmId }));
-  if (missing) return { snapshot: undefined, missing: { ...missing, info: [...missing.info, ...info] } };
-
-  const approvals = validApprovals(inputs, { digest, at, cvmId });
+  const approvals = validApprovals(inputs, context);
   const snapshot: RunSnapshot = {
     manifest,
     agent_config: inputs.agent_config,
     manifest_digest: digest,
+    configuration_digest,
     assets: assetsOf(inputs).map(({ id, created_by, use, checksum }) => ({
       id,
       creator: created_by,
@@ -121,11 +136,15 @@ export function readinessOf(inputs: Inputs, { at, cvmId }: Omit<ApprovalContext,
   const kept = { ...snapshot, agent_config: withoutServerKey(inputs.agent_config) };
   const size = Buffer.byteLength(JSON.stringify(kept));
   const tooLarge = `The record of the run would have ${size} bytes, but the limit is ${snapshotLimitInBytes}: use fewer parties or shorter keys`;
-  return { snapshot, missing: { keys: [], hashes: [], info: size <= snapshotLimitInBytes ? info : [...info, tooLarge] } };
+  return {
+    snapshot,
+    configuration_digest,
+    missing: { keys: [], hashes: [], info: size <= snapshotLimitInBytes ? info : [...info, tooLarge] },
+  };
 }
 
-function ofRun({ user_id, digest, cvm_ids, expires_at, signature, key, approved_at }: StoredApproval): ApprovalOfRun {
-  return { user: user_id, digest, cvm_ids, expires_at, signature, key, approved_at };
+function ofRun({ user_id, certificates: _, ...approval }: StoredApproval): ApprovalOfRun {
+  return { user: user_id, ...approval };
 }
 
 export function isIncomplete({ keys, hashes, info }: MissingItems): boolean {

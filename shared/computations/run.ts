@@ -30,6 +30,7 @@ export const runSchema = v.pipe(
       v.description('The reason for the end of the run. null while the run is active.'),
     ),
     manifest_digest: v.pipe(shownText(64), v.description('The digest of the manifest that the run was started with.')),
+    configuration_digest: v.pipe(shownText(64), v.description('The digest of the configuration that the run was started with.')),
   }),
   v.title('Run'),
   v.description('A run of a computation on a CVM.'),

@@ -9,6 +9,10 @@ import { entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';
 import { missingItemsSchema, manifestSchema } from '../manifest/manifest.ts';
 import { evidenceSchema } from '../evidence/evidence.ts';
 
+const ofConfiguration =
+  'The digest of the configuration: the SHA3-256, hex, of the canonical JSON (RFC 8785) of `{agent_config, approval, ' +
+  'attestation_policy, log_access}`.';
+
 export const startRun = {
   name: 'runs/start-run',
   endpoint: 6,
@@ -87,13 +91,19 @@ export const dryRun = {
     v.title('DryRun'),
     v.description('The result of the check before a run.'),
   ),
+  query: strictObject({
+    cvm: v.optional(
+      v.pipe(cvmId, v.description('Also check this CVM: whether the approvals allow it, and what a start on it would refuse.')),
+    ),
+  }),
+  headers: { 'configuration-digest': ofConfiguration },
   optionalHeaders: {
     'manifest-digest': 'The digest of the manifest, if there is one: the SHA3-256, hex, of its canonical JSON.',
   },
   errors: ['not_found'],
   description:
-    'If all three lists are empty, the computation is ready to run. Missing approvals are in `info`. An approval that is limited ' +
-    'to CVMs counts here; whether it covers the CVM is checked when a run starts.',
+    'If all three lists are empty, the computation is ready to run. Missing approvals are in `info`. Without `cvm`, an approval ' +
+    'that is limited to CVMs counts here; whether it covers the CVM is checked when a run starts.',
 } as const satisfies Route;
 
 export const stopRun = {
@@ -142,7 +152,10 @@ export const getManifest = {
   }),
   status: 200,
   response: manifestSchema,
-  headers: { 'manifest-digest': 'The digest of the manifest: the SHA3-256, hex, of its canonical JSON (RFC 8785).' },
+  headers: {
+    'manifest-digest': 'The digest of the manifest: the SHA3-256, hex, of its canonical JSON (RFC 8785).',
+    'configuration-digest': ofConfiguration,
+  },
   errors: ['not_found', 'incomplete'],
   description:
     'Returns 422 with the missing items if a part of the manifest is missing. Missing approvals do not count as missing items here, ' +

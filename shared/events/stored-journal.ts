@@ -1,4 +1,4 @@
-import { hashOfEvent } from 'computation-management-formats/canonical-json';
+import { hashOfEvent } from 'computation-management-formats/digests';
 import { numberedId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { journalKeys } from '../table/keys.ts';

@@ -11,6 +11,19 @@ import { storedSnapshot } from '../manifest/run-snapshot.ts';
 
 const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits.'), v.metadata({ maxLength: 64 }));
 
+const { cert_file, server_ca_file, client_ca_file, attested_tls } = agentConfigEntries;
+const coveredEntries = {
+  cert_file: cert_file.wrapped,
+  server_ca_file: server_ca_file.wrapped,
+  client_ca_file: client_ca_file.wrapped,
+  attested_tls: attested_tls.wrapped,
+};
+
+const level = v.pipe(
+  storedSnapshot.entries.approval,
+  v.description("The computation's `approval` when the run started: whose approval a run required."),
+);
+
 /** What the service states about an ended run (docs/contract.md, section 10). */
 export const statementSchema = v.pipe(
   v.object({
@@ -20,24 +33,31 @@ export const statementSchema = v.pipe(
     run: runSchema,
     manifest: manifestSchema,
     manifest_digest: v.pipe(digest, v.description('The SHA3-256, hex, of the canonical JSON of `manifest`.')),
-    agent_config: v.pipe(
-      v.object(agentConfigEntries),
-      v.title('AgentConfigOfRun'),
-      v.description("The configuration that the run was started with, without the agent's private key."),
+    configuration: v.pipe(
+      v.object({
+        agent_config: v.pipe(
+          v.object(coveredEntries),
+          v.title('CoveredAgentConfig'),
+          v.description('What approvals cover of the configuration of the agent.'),
+        ),
+        approval: level,
+        attestation_policy: v.pipe(v.null(), v.description('Always null: no policy can be set.')),
+        log_access: v.pipe(v.literal('none'), v.description('Always `none`: nobody can read logs.')),
+      }),
+      v.title('ConfigurationOfRun'),
+      v.description('The configuration that the run was started with.'),
     ),
+    configuration_digest: v.pipe(digest, v.description('The SHA3-256, hex, of the canonical JSON of `configuration`.')),
     assets: v.pipe(
       storedSnapshot.entries.assets,
       v.description('The algorithm, then the datasets in the order of the manifest.'),
     ),
-    approvals: v.pipe(storedSnapshot.entries.approvals, v.description('The approvals that counted when the run started.')),
-    approval: v.pipe(
-      storedSnapshot.entries.approval,
-      v.description("The computation's `approval` when the run started: whose approval a run required."),
-    ),
+    approval: level,
     result_consumers: v.pipe(
       storedSnapshot.entries.result_consumers,
       v.description('The users of `result_consumers` in the manifest, in its order.'),
     ),
+    approvals: v.pipe(storedSnapshot.entries.approvals, v.description('The approvals that counted when the run started.')),
     events: v.pipe(
       v.object({ started: eventSchema, last: eventSchema }),
       v.title('EventsOfRun'),
@@ -45,6 +65,7 @@ export const statementSchema = v.pipe(
         'The event that started the run and the event that ended it. Their hashes commit to the events between them.',
       ),
     ),
+    attestation: v.pipe(v.null(), v.description('Always null: the service does not verify attestation tokens.')),
     attestation_hash: v.pipe(
       v.nullable(digest),
       v.description('The SHA-256, hex, of the attestation token that the CVM reported. null if it reported none.'),

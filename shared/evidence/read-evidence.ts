@@ -1,3 +1,4 @@
+import { configurationOf } from 'computation-management-formats/approval-text';
 import { canonicalJson } from 'computation-management-formats/canonical-json';
 import * as v from 'valibot';
 import { assertExists } from '../computations/change-computation.ts';
@@ -86,12 +87,14 @@ async function makeStatement(
     run,
     manifest: snapshot.manifest,
     manifest_digest: snapshot.manifest_digest,
-    agent_config: snapshot.agent_config,
+    configuration: configurationOf(snapshot.agent_config, snapshot.approval),
+    configuration_digest: snapshot.configuration_digest,
     assets: snapshot.assets,
-    approvals: snapshot.approvals,
     approval: snapshot.approval,
     result_consumers: snapshot.result_consumers,
+    approvals: snapshot.approvals,
     events: { started, last },
+    attestation: null,
     attestation_hash,
     service_version: serviceVersion,
     issued_at: now,

@@ -36,6 +36,7 @@ export const apiCors: Cors = {
     'ratelimit-policy',
     'idempotent-replayed',
     'manifest-digest',
+    'configuration-digest',
     'apigw-requestid',
     'date', // the console compares timestamps with the service's clock
   ],

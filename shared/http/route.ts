@@ -47,8 +47,6 @@ export interface Route {
   etag?: true;
   /** The conditional header that the endpoint evaluates: If-Match can lead to 412, If-None-Match to 304. */
   condition?: ConditionalHeader;
-  /** The resource whose ETags the conditional header contains. Default: the one that the path names. */
-  conditionOf?: string;
   /** Descriptions of the response headers that only this endpoint has. */
   headers?: Record<string, string>;
   /** The same for headers that not every success has. */

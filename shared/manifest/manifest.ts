@@ -1,3 +1,5 @@
+import { type Configuration, configurationOf } from 'computation-management-formats/approval-text';
+import { canonicalDigest } from 'computation-management-formats/digests';
 import { shownDescription, shownText } from 'computation-management-formats/fields';
 import { idOfComputation } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
@@ -133,6 +135,18 @@ export function buildManifest(
   if (size <= manifestLimitInBytes) return { manifest };
   const tooLarge = `The manifest would have ${size} bytes, but the limit is ${manifestLimitInBytes}: use fewer result consumers or shorter keys`;
   return { missing: { ...missing, info: [tooLarge] } };
+}
+
+/** What parties approve, with its digests. */
+type Approvable = { configuration: Configuration; configuration_digest: string } & (
+  { manifest: Manifest; digest: string; missing?: never } | { missing: MissingItems; manifest?: never; digest?: never }
+);
+
+export function approvableOf(inputs: Inputs): Approvable {
+  const { manifest, missing } = buildManifest(inputs);
+  const configuration = configurationOf(inputs.agent_config, inputs.computation.approval);
+  const configured = { configuration, configuration_digest: canonicalDigest(configuration) };
+  return manifest ? { ...configured, manifest, digest: canonicalDigest(manifest) } : { ...configured, missing };
 }
 
 /** The algorithm first. */

@@ -1,4 +1,3 @@
-import { canonicalDigest } from 'computation-management-formats/canonical-json';
 import { numberOf } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { assetKey, findAsset } from '../assets/read-asset.ts';
@@ -9,7 +8,8 @@ import { parseParticipantKey } from '../keys/participant-key.ts';
 import { computationKeys, runKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItems, type Item, queryPartition, type Table } from '../table/table.ts';
-import { buildManifest, type Inputs, type Manifest, manifestSchema } from './manifest.ts';
+import { approvableOf, type Inputs, type Manifest } from './manifest.ts';
+import { storedSnapshot } from './run-snapshot.ts';
 import { parseApproval } from './stored-approval.ts';
 
 /**
@@ -57,10 +57,11 @@ export function inputsOf(computation: StoredComputation, parts: Parts, assetItem
   };
 }
 
-/** `digest`: SHA3-256, hex, of the canonical JSON. */
 interface DigestedManifest {
   manifest: Manifest;
+  /** SHA3-256, hex, of the canonical JSON. */
   digest: string;
+  configuration_digest: string;
 }
 
 /**
@@ -73,24 +74,24 @@ export async function readManifest(
   id: string,
   runId: string | undefined,
 ): Promise<DigestedManifest> {
-  const manifest = runId === undefined ? await manifestOfNow(table, domain, id) : await manifestOfRun(table, domain, id, runId);
-  return { manifest, digest: canonicalDigest(manifest) };
+  return runId === undefined ? await manifestOfNow(table, domain, id) : await manifestOfRun(table, domain, id, runId);
 }
 
-async function manifestOfRun(table: Table, domain: string, id: string, runId: string): Promise<Manifest> {
+const ofRun = v.pick(storedSnapshot, ['manifest', 'manifest_digest', 'configuration_digest']);
+
+async function manifestOfRun(table: Table, domain: string, id: string, runId: string): Promise<DigestedManifest> {
   if (numberOf(runId) === undefined) throw notFound('run of this computation');
-  const [row, snapshot] = await getItems(table, [computationKey(domain, id), runKeys.snapshot(id, runId)]);
+  const [row, item] = await getItems(table, [computationKey(domain, id), runKeys.snapshot(id, runId)]);
   parseComputation(row, id);
-  if (!snapshot) throw notFound('run of this computation');
-  return parseStored(v.object({ manifest: manifestSchema }), snapshot, 'snapshot of a run').manifest;
+  if (!item) throw notFound('run of this computation');
+  const { manifest, manifest_digest: digest, configuration_digest } = parseStored(ofRun, item, 'snapshot of a run');
+  return { manifest, digest, configuration_digest };
 }
 
-async function manifestOfNow(table: Table, domain: string, id: string): Promise<Manifest> {
-  const { manifest, missing } = buildManifest(await readInputs(table, domain, await readComputation(table, domain, id)));
-  if (missing) {
-    throw new ServiceError('incomplete', 'The computation is not ready to run and has no manifest yet.', {
-      missing_items: missing,
-    });
-  }
-  return manifest;
+async function manifestOfNow(table: Table, domain: string, id: string): Promise<DigestedManifest> {
+  const approvable = approvableOf(await readInputs(table, domain, await readComputation(table, domain, id)));
+  if (!approvable.missing) return approvable;
+  throw new ServiceError('incomplete', 'The computation is not ready to run and has no manifest yet.', {
+    missing_items: approvable.missing,
+  });
 }

@@ -33,9 +33,10 @@ const approvalOfRun = v.pipe(
   v.object({
     user: v.pipe(shownText(255), v.description('The user who approved.')),
     digest: v.pipe(shownText(64), v.description('The digest of the manifest that the user approved.')),
+    configuration_digest: v.pipe(shownText(64), v.description('The digest of the configuration that the user approved.')),
     cvm_ids: v.pipe(
       v.nullable(v.pipe(v.array(shownText(64)), v.metadata({ maxItems: mostCvms }))),
-      v.description('The CVMs that a run could use. null or empty: any.'),
+      v.description('The CVMs that a run could use. null: any.'),
     ),
     expires_at: v.pipe(
       v.nullable(shownText(35)),
@@ -64,6 +65,7 @@ export const storedSnapshot = v.object({
   agent_config: v.object(agentConfigEntries),
   /** SHA3-256 of the manifest's canonical JSON, 64 hex digits. */
   manifest_digest: v.string(),
+  configuration_digest: v.string(),
   /** The algorithm, then the datasets in the order of the manifest. */
   assets: v.pipe(v.array(assetOfRun), v.metadata({ maxItems: assetsPerComputation })),
   /** Sorted by user. */

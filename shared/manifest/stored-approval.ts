@@ -8,10 +8,11 @@ const storedApproval = v.object({
   user_id: v.string(),
   /** Of the manifest. */
   digest: v.string(),
-  /** Of what the approval covers of the agent's configuration. */
-  config_digest: v.string(),
-  /** null or empty: any. */
+  configuration_digest: v.string(),
+  /** null: any. */
   cvm_ids: v.nullable(v.array(v.string())),
+  /** The certificate fingerprints that these CVMs had, by their identifiers. Those without a certificate are absent. */
+  certificates: v.record(v.string(), v.string()),
   /** RFC 3339, as the user gave and signed it. null: never. */
   expires_at: v.nullable(v.string()),
   /** Base64. null if the user did not sign. */

@@ -16,6 +16,7 @@ const userKey = 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=';
 const checksum = '4e64fd1cbf1d6e7ab9a2d9b35b8e0a5c3f1f4b9e0f4c6d3a1b2c3d4e5f60718a';
 const hash = [...Buffer.from(checksum, 'hex')];
 export const manifestDigest = '8a1e5d7fbb0f0c2b6f7ad2b4ce4a7f0f3e0c9f6a0b51c8d21f7d3f4b6a5c9e10';
+export const configurationDigest = 'b2c9f0d4a7135e8816f3ca0d92b74e5f1d6c8a3b0e9f72415d8c6b3a90e1f7d2';
 const content = 'c3BlY2llcyxpc2xhbmQK';
 const keyId = 'y1mDWXSP0kLwpJdu0ZyYjhFZ0TFXv4LiWjXQy7uVvSY';
 
@@ -47,6 +48,7 @@ const run = {
   started_by: 'alice',
   reason: 'The CVM finished the run.',
   manifest_digest: manifestDigest,
+  configuration_digest: configurationDigest,
 };
 
 const stoppingRun = { ...run, status: 'stopping', ended_at: null, reason: null };
@@ -106,6 +108,7 @@ export const manifest = {
 
 const approvalBody = {
   digest: manifestDigest,
+  configuration_digest: configurationDigest,
   cvm_ids: ['sim-1'],
   expires_at: '2025-08-17T08:00:00.000Z',
   signature: 'pZwrfJ6nWYkoGP0h0S4e2BlQy4q4XkZqYqfP3m7oJpSg6qk5Vt6m1m8E5o1FQ0fQ6kq0i3dGvT2y9Qb0tN5VCg==',
@@ -114,6 +117,7 @@ const approvalBody = {
 const approval = {
   user: 'bob',
   digest: manifestDigest,
+  configuration_digest: configurationDigest,
   cvm_ids: ['sim-1'],
   expires_at: '2025-08-17T08:00:00.000Z',
   signed: true,
@@ -175,13 +179,20 @@ const evidence = {
     computation: computationId,
     run,
     manifest,
-    manifest_digest: checksum,
-    agent_config: agentConfig,
+    manifest_digest: manifestDigest,
+    configuration: {
+      agent_config: { cert_file: '', server_ca_file: '', client_ca_file: '', attested_tls: false },
+      approval: 'none',
+      attestation_policy: null,
+      log_access: 'none',
+    },
+    configuration_digest: configurationDigest,
     assets: [{ id: assetId, creator: 'bob', use: 'open', checksum }],
-    approvals: [],
     approval: 'none',
     result_consumers: ['alice'],
+    approvals: [],
     events: { started: startedEvent, last: event },
+    attestation: null,
     attestation_hash: null,
     service_version: '1.0.0',
     issued_at: later,

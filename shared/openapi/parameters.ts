@@ -58,27 +58,25 @@ const etagExample = '"hKTs3cEVkLNaRVKE5KrTqkDbJdfAv1rZ"';
 /** `*` or a list of entity tags. The service also takes lists with empty elements (shared/http/etags.ts). */
 const entityTags = String.raw`^(?:\*|(?:W/)?"[!#-~]*"(?:[ \t]*,[ \t]*(?:W/)?"[!#-~]*")*)$`;
 
-const conditions: Record<ConditionalHeader, { name: string; describe: (resource: string) => string }> = {
+const conditions: Record<ConditionalHeader, { name: string; description: string }> = {
   'if-match': {
     name: 'If-Match',
-    describe: (resource) =>
-      `ETags that you received for ${resource}, or \`*\`. The request is refused with 412 if ${resource} has changed since.`,
+    description:
+      'ETags that you received for this resource, or `*`. The request is refused with 412 if this resource has changed since.',
   },
   'if-none-match': {
     name: 'If-None-Match',
-    describe: (resource) =>
-      `ETags that you received for ${resource}, or \`*\`. The response is 304 without a body if one of them is still current. A response with a presigned request is never 304.`,
+    description:
+      'ETags that you received for this resource, or `*`. The response is 304 without a body if one of them is still current. A response with a presigned request is never 304.',
   },
 };
 
 /** The parameter of the endpoint's conditional header, if it has one. */
-function conditionParameters({ condition, conditionOf = 'this resource' }: Route) {
+function conditionParameters({ condition }: Route) {
   if (!condition) return [];
-  const { name, describe } = conditions[condition];
   return [
     {
-      name,
-      description: describe(conditionOf),
+      ...conditions[condition],
       in: 'header',
       required: false,
       schema: { type: 'string', pattern: entityTags, maxLength: 10_240, examples: [etagExample] },

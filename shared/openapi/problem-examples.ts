@@ -2,7 +2,7 @@ import { type Role, rolesWith } from 'computation-management-formats/roles';
 import * as v from 'valibot';
 import { forbidden } from '../access/caller.ts';
 import { contentTooLarge, inlineLimitInBytes } from '../assets/asset.ts';
-import { computationId, manifestDigest, runId } from './examples.ts';
+import { computationId, configurationDigest, manifestDigest, runId } from './examples.ts';
 import {
   errorTable,
   notFound,
@@ -23,7 +23,7 @@ const linkedTo = `Computation ${computationId}, which the asset is linked to,`;
 
 /** An example of each conflict, by endpoint: not every endpoint has the same words for a reason. */
 const conflicts: Partial<Record<string, Partial<Record<ConflictReason, string>>>> = {
-  'approvals/approve': { stale_digest: '`digest` is not the digest of the current manifest. Read the manifest again.' },
+  'approvals/approve': { stale_digest: 'The manifest or the configuration has another digest now. Read both again.' },
   'assets/delete-asset': { asset_in_use: 'An active run uses the asset. Wait until it ends, or stop it.' },
   'assets/link-asset': {
     second_algorithm: 'The computation already has an algorithm. Unlink it first.',
@@ -51,7 +51,7 @@ const conflictExtras: Partial<Record<ConflictReason, ErrorExtras>> = {
   run_active: { run_id: runId },
   cvm_busy: { run_id: runId },
   asset_in_use: { run_id: runId },
-  stale_digest: { manifest_digest: manifestDigest },
+  stale_digest: { manifest_digest: manifestDigest, configuration_digest: configurationDigest },
 };
 
 /** Examples of an error of an endpoint, by its code, or by its reasons for a conflict. */

@@ -104,6 +104,11 @@ const violation = v.pipe(
 );
 
 /** The body of every error of this service (RFC 9457). */
+const currentDigest = (of: string) =>
+  v.optional(
+    v.pipe(v.string(), v.description(`The current digest of the ${of} (409 \`stale_digest\`).`), v.metadata({ maxLength: 64 })),
+  );
+
 export const problemSchema = v.pipe(
   v.object({
     type: v.pipe(
@@ -125,13 +130,8 @@ export const problemSchema = v.pipe(
     ),
     reason: v.optional(v.pipe(v.picklist(conflictReasons), v.description('The kind of conflict (409).'))),
     run_id: v.optional(v.pipe(identifier, v.description('The run that causes the conflict (409).'))),
-    manifest_digest: v.optional(
-      v.pipe(
-        v.string(),
-        v.description('The current digest of the manifest (409 `stale_digest`).'),
-        v.metadata({ maxLength: 64 }),
-      ),
-    ),
+    manifest_digest: currentDigest('manifest'),
+    configuration_digest: currentDigest('configuration'),
     missing_items: v.optional(missingItemsSchema),
   }),
   v.title('Problem'),

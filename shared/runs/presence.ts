@@ -43,6 +43,7 @@ const storedPresence = v.object({
   fit_at: v.optional(v.string()),
   /** The gateway that has the agent's stream. While it renews its lease, the CVM is heard. */
   held_by: v.optional(v.string()),
+  certificate_fingerprint: v.optional(v.nullable(v.string())),
 });
 export type StoredPresence = v.InferOutput<typeof storedPresence>;
 

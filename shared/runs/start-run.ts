@@ -1,30 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import { startDigest } from 'computation-management-formats/canonical-json';
+import { configurationOf } from 'computation-management-formats/approval-text';
+import { startDigest } from 'computation-management-formats/digests';
 import { numberedId } from 'computation-management-formats/identifiers';
 import type { Permitted } from '../access/caller.ts';
 import { isIncomplete, readinessOf } from '../approvals/readiness.ts';
 import { isMarkedForDeletion } from '../assets/mark-for-deletion.ts';
-import { withoutServerKey } from '../computations/agent-config.ts';
 import { readToChange, type ComputationToChange } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
-import { isActive, type Run, type RunReference } from '../computations/run.ts';
+import type { Run, RunReference } from '../computations/run.ts';
 import { nextNumber } from '../table/writes.ts';
 import { assetsOf, type Inputs } from '../manifest/manifest.ts';
 import { readInputs } from '../manifest/read-manifest.ts';
 import { addSnapshot } from '../manifest/run-snapshot.ts';
-import { conflict, ServiceError } from '../runtime/errors.ts';
+import { ServiceError } from '../runtime/errors.ts';
 import { log } from '../runtime/log.ts';
 import { emitMetric } from '../runtime/metrics.ts';
-import { StaleReadError, withFreshReads, readSettled } from '../table/fresh-reads.ts';
-import { cvmKeys, lists } from '../table/keys.ts';
+import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
+import { lists } from '../table/keys.ts';
 import { deadlineOf, type Table } from '../table/table.ts';
 import { commitChange, type AnsweredRequest, type Committed, Transaction } from '../table/transaction.ts';
 import { addRun } from './change-run.ts';
-import { addClaim, claimKey, parseClaim, type Claim } from './claim.ts';
+import { addClaim } from './claim.ts';
 import { endRun } from './end-run.ts';
 import { startExecution, type Executions } from './executions.ts';
-import { withGatewayLeases } from './gateway-lease.ts';
-import { parsePresence, whyNotReady, type StoredPresence } from './presence.ts';
+import { certificateIsStill, readCvmForRun, refusalsOf } from './read-readiness.ts';
 import { waysToEnd } from './ways-to-end.ts';
 
 interface Started {
@@ -80,18 +79,11 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Committed<St
   // Read first, so that its version guards the inputs.
   const computation = await readToChange(table, domain, computationId);
   const permitted = permit(computation.row);
-  const [inputs, { presence, claim: taken }] = await Promise.all([
-    readInputs(table, domain, computation.row),
-    readPresenceAndClaim(table, cvm),
-  ]);
-  if (isActive(computation.row.status)) {
-    throw conflict('run_active', 'A run of this computation is active. Wait until it ends, or stop it.', computation.row.run?.id);
-  }
-  if (taken) throw conflict('cvm_busy', `Another run holds the CVM ${cvmId}. Wait until it ends, or stop it.`, taken.run_id);
-  const notReady = presence && whyNotReady(cvmId, presence, now);
-  if (notReady !== undefined) throw conflict('cvm_not_ready', notReady);
+  const [inputs, cvmForRun] = await Promise.all([readInputs(table, domain, computation.row), readCvmForRun(table, cvm)]);
+  const [refusal] = refusalsOf(computation.row, cvmForRun, now);
+  if (refusal) throw refusal;
   const at = timeOfStart(table, now, computation);
-  const { snapshot, missing } = readinessOf(inputs, { at, cvmId });
+  const { snapshot, missing } = readinessOf(inputs, { at, cvm: cvmForRun });
   if (!snapshot || isIncomplete(missing))
     throw new ServiceError('incomplete', 'The computation is not ready to run. See `missing_items`.', { missing_items: missing });
   refuseIfMarkedForDeletion(inputs, now);
@@ -112,14 +104,20 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Committed<St
     started_by: by,
     reason: null,
     manifest_digest: snapshot.manifest_digest,
+    configuration_digest: snapshot.configuration_digest,
   };
   const details = {
     manifest_digest: snapshot.manifest_digest,
-    start_digest: startDigest({ ...snapshot, agent_config: withoutServerKey(snapshot.agent_config) }),
+    configuration_digest: snapshot.configuration_digest,
+    start_digest: startDigest({ ...snapshot, configuration: configurationOf(snapshot.agent_config, snapshot.approval) }),
   };
   const transaction = new Transaction();
   await addRun(table, transaction, computation, run, { originator: by, details, now });
   addSnapshot(transaction, reference, snapshot);
+  const { certificate } = cvmForRun;
+  if (certificate !== undefined && inputs.approvals.some(({ certificates }) => certificates[cvmId] === certificate)) {
+    transaction.add(certificateIsStill(cvm, certificate));
+  }
   addClaim(transaction, {
     ...reference,
     claimed_at: now,
@@ -137,19 +135,6 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Committed<St
  */
 function refuseIfMarkedForDeletion(inputs: Inputs, now: string): void {
   if (assetsOf(inputs).some((asset) => isMarkedForDeletion(asset, now))) throw new StaleReadError();
-}
-
-/**
- * Settled, because the end of a run frees the CVM and marks it as spent in one transaction. One round trip, or two if a gateway
- * holds it.
- */
-async function readPresenceAndClaim(
-  table: Table,
-  cvm: { domain: string; cvm_id: string },
-): Promise<{ presence: StoredPresence | undefined; claim: Claim | undefined }> {
-  const [registered, claimItem] = await readSettled(table, [cvmKeys.cvm(cvm.domain, cvm.cvm_id), claimKey(cvm)]);
-  const [presence] = registered ? await withGatewayLeases(table, [parsePresence(registered)]) : [];
-  return { presence, claim: parseClaim(claimItem) };
 }
 
 /** The time by which approvals must not have expired: now, or that of the `started` event if later. */

@@ -58,8 +58,9 @@ export interface ErrorExtras {
   reason?: ConflictReason;
   /** The run that causes the conflict (409). */
   run_id?: string;
-  /** The current digest of the manifest (409 `stale_digest`). */
+  /** The current digests (409 `stale_digest`). */
   manifest_digest?: string;
+  configuration_digest?: string;
   /** What is missing before a run can start (422). */
   missing_items?: { keys: string[]; hashes: string[]; info: string[] };
 }

@@ -1,9 +1,9 @@
-import { becauseOf, digestedManifestOf, missingApprovals, neededApprovals } from '../approvals/readiness.ts';
+import { becauseOf, missingApprovals, neededApprovals } from '../approvals/readiness.ts';
 import { storedAsset, type StoredAsset } from '../assets/asset.ts';
 import { assetKey, assetNumber } from '../assets/read-asset.ts';
 import { storedComputation, type StoredComputation } from '../computations/computation.ts';
 import { inputsOf, readParts } from '../manifest/read-manifest.ts';
-import type { Inputs } from '../manifest/manifest.ts';
+import { approvableOf, type Inputs } from '../manifest/manifest.ts';
 import { listKeys, lists, userKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItems, queryPrefix, type Table } from '../table/table.ts';
@@ -177,8 +177,8 @@ interface WaitsFor {
 }
 
 function waitsFor(inputs: Inputs, userId: string, at: string): WaitsFor {
-  const { digest, missing } = digestedManifestOf(inputs);
-  const missingApproval = missingApprovals(inputs, { digest, at }).find(({ user }) => user === userId);
+  const { digest, configuration_digest, missing } = approvableOf(inputs);
+  const missingApproval = missingApprovals(inputs, { digest, configuration_digest, at }).find(({ user }) => user === userId);
   const hasKey = inputs.keys.some(({ user_id }) => user_id === userId);
   const canGive = hasKey || inputs.computation.approval !== 'all_signed'; // without a key, no approval would count
   return {

@@ -1,4 +1,3 @@
-import { canonicalDigest } from 'computation-management-formats/canonical-json';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { publicKey } from '../support/ready-computation.ts';
@@ -6,6 +5,7 @@ import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { isFocusIn, nameOfFocus } from './focus.ts';
 import { arrive } from './party.ts';
 import { clientOf, readyComputation } from './seed.ts';
+import { digestsIn } from '../support/approval-digests.ts';
 
 export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
   it('is worked by the keyboard alone: the bars are skipped, a computation is created, a question asked and left, a CVM registered', async () => {
@@ -64,7 +64,7 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
   it('keeps the focus at the heading above it when the button that had it goes, and says in the window what was done', async () => {
     const { id } = await readyComputation(world(), 'Loses its buttons');
     const client = await clientOf(world(), 'alice', ['d1:administrator']);
-    await client.approve({ id, body: { digest: canonicalDigest(await client.getManifest({ id })) } });
+    await client.approve({ id, body: digestsIn((await client.call('getManifest', { id })).response.headers) });
     const height = 400; // the top of the page is above the window
     const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], height });
     await open(`computations/${id}`);
@@ -83,7 +83,7 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
     expect(await nameOfFocus(page)).toBe('Loses its buttons');
 
     // It stays in a dialog that was opened before the button goes.
-    await client.approve({ id, body: { digest: canonicalDigest(await client.getManifest({ id })) } });
+    await client.approve({ id, body: digestsIn((await client.call('getManifest', { id })).response.headers) });
     await page.getByRole('button', { name: 'Refresh', exact: true }).press('Enter');
     const opened = Promise.withResolvers<undefined>();
     await page.route(`**/d1/computations/${id}/approvals`, async (route) => {

@@ -1,4 +1,4 @@
-import { canonicalDigest } from 'computation-management-formats/canonical-json';
+import { canonicalDigest } from 'computation-management-formats/digests';
 import { describe, expect, it } from 'vitest';
 import type { AssetReplacement } from '../../shared/assets/asset-input.ts';
 import { withdrawApproval } from '../../shared/approvals/approve.ts';

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../shared/access/caller.ts';
-import { approve } from '../../shared/approvals/approve.ts';
-import { listApprovals } from '../../shared/approvals/read-readiness.ts';
 import { assetEtag } from '../../shared/assets/asset.ts';
 import { presignUpload } from '../../shared/assets/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
@@ -29,7 +27,6 @@ import {
   aReadyComputation,
   aRun,
   byAlice,
-  digestOf,
   endRunWith,
   noKey,
   startStores,
@@ -301,19 +298,5 @@ describe('a deletion of an asset with If-Match', () => {
     const etag = await etagOfAsset(algorithm);
     beforeTheNextTransaction(stores.mortal, () => aRun(stores, domain, id, `cvm-of-${id}`));
     await expect(removeAsset(stores.mortal, algorithm, etag)).rejects.toMatchObject({ extras: { reason: 'asset_in_use' } });
-  });
-});
-
-describe('an approval with If-Match', () => {
-  it('is refused when the configuration is replaced after its ETag was compared, although the digest stays', async () => {
-    const { id } = await aReadyComputation(stores, domain);
-    const [digest, names] = [await digestOf(stores, domain, id), parseCondition('if-match', await describedEtag(id))];
-    const matchesIfMatch: Parameters<typeof approve>[1]['matchesIfMatch'] = (row, definition) =>
-      names(...etagsFor(alice, row, definition));
-    const request = { domain, computationId: id, given: { digest }, ...byAlice, matchesIfMatch };
-    beforeTheNextTransaction(stores.mortal, () => replaceComputation(stores.table, id, 'debug'));
-    await expect(approve(stores.mortal, request)).rejects.toMatchObject(refusal);
-    expect((await listApprovals(stores.table, domain, id, clockOfTests)).approvals).toEqual([]);
-    expect(await digestOf(stores, domain, id)).toBe(digest);
   });
 });

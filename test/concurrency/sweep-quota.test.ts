@@ -115,6 +115,7 @@ describe(`the sweep of ${count} claims under the quota of AWS`, () => {
       started_by: 'alice',
       reason: null,
       manifest_digest: '0'.repeat(64),
+      configuration_digest: '0'.repeat(64),
     }));
     await putAll(other.table, [...claims, ...stopping]);
     const found: number[] = [];

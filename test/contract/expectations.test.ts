@@ -54,7 +54,7 @@ describe('every field of the API', () => {
 describe('expires_at of an approval', () => {
   const violationsOf = (expires_at: unknown) => {
     try {
-      parseInput(approvalInput, { digest: '0'.repeat(64), expires_at }, '');
+      parseInput(approvalInput, { digest: '0'.repeat(64), configuration_digest: '0'.repeat(64), expires_at }, '');
     } catch (error) {
       if (error instanceof ServiceError) return error.extras.errors;
       throw error;
@@ -71,6 +71,8 @@ describe('expires_at of an approval', () => {
     '2025-02-30T08:00:00Z',
     '2025-07-17T24:00:00Z',
     '2025-07-17T08:00:00+24:00',
+    '2025-07-17T08:00:00Z',
+    '2025-07-17T10:00:00.000+02:00',
     '1752739200',
     5,
   ])('is refused with one error that shows the form: %s', (text) => {
@@ -78,10 +80,7 @@ describe('expires_at of an approval', () => {
     expect(violationsOf(text)).toEqual([{ pointer: '/expires_at', detail }]);
   });
 
-  it.each(['2025-07-17T08:00:00Z', '2025-07-17T08:00:00.123456Z', '2025-07-17 08:00:00z', '2024-02-29T23:59:59+02:00', null])(
-    'may be %s',
-    (text) => {
-      expect(violationsOf(text)).toEqual([]);
-    },
-  );
+  it.each(['2025-07-17T08:00:00.000Z', '2024-02-29T23:59:59.999Z', null])('may be %s', (text) => {
+    expect(violationsOf(text)).toEqual([]);
+  });
 });

@@ -187,7 +187,6 @@ describe('the OpenAPI document', () => {
       [17, 'If-None-Match, ETag on 200, ETag on 304'],
       [18, 'If-Match, ETag on 200, 412'],
       [19, 'If-Match, 412'],
-      ['POST /{domainID}/computations/{id}/approvals', 'If-Match, 412'],
       ['GET /{domainID}/cvms/{cvmID}', 'If-None-Match, ETag on 200, ETag on 304'],
       ['PUT /{domainID}/cvms/{cvmID}', 'If-Match, ETag on 200, ETag on 201, 412'],
       ['DELETE /{domainID}/cvms/{cvmID}', 'If-Match, 412'],

@@ -60,7 +60,7 @@ const stale = { headers: { 'if-match': '"of-an-earlier-state"' } };
 const asset = (fields: Record<string, unknown>) => ({ asset: { file_name: 'x.csv', asset_type: 'dataset', ...fields } });
 const computation = { name: 'N' };
 const key = { key: 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=' };
-const anotherDigest = '0'.repeat(64);
+const anotherManifest = { digest: '0'.repeat(64), configuration_digest: '0'.repeat(64) };
 const heartbeat = (run_id: string) => ({ reports: [{ id: randomUUID(), run_id, type: 'heartbeat' }] });
 
 /** The requests with a bad body that every route with a body has. */
@@ -178,12 +178,11 @@ const answers: Record<RouteName, Answers> = {
     200: () => cvm({ body: heartbeat(things.run) })(),
   },
   'approvals/approve': {
-    ...badBodies(of('ready', { body: { digest: anotherDigest } })),
-    201: async () => ({ path: { id: things.running }, body: { digest: await session.digestOf(things.running) } }),
-    404: () => ({ path: { id: absent }, body: { digest: anotherDigest } }),
-    409: of('ready', { body: { digest: anotherDigest } }),
-    412: async () => ({ path: { id: things.running }, body: { digest: await session.digestOf(things.running) }, ...stale }),
-    422: of('computation', { body: { digest: anotherDigest } }),
+    ...badBodies(of('ready', { body: anotherManifest })),
+    201: async () => ({ path: { id: things.running }, body: await session.digestsOf(things.running) }),
+    404: () => ({ path: { id: absent }, body: anotherManifest }),
+    409: of('ready', { body: anotherManifest }),
+    422: of('computation', { body: anotherManifest }),
   },
   'approvals/list-approvals': { 200: of('ready'), 400: of('ready', unknown), 404: path(absent) },
   'approvals/withdraw-approval': { 204: of('ready'), 400: of('ready', unknown), 404: path(absent) },

@@ -1,6 +1,9 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
-import { canonicalDigest, canonicalJson } from 'computation-management-formats/canonical-json';
+import { canonicalJson } from 'computation-management-formats/canonical-json';
+import { canonicalDigest } from 'computation-management-formats/digests';
 import { describe, expect, it } from 'vitest';
+import { cvmBody } from '../../shared/openapi/examples.ts';
+import { digestsIn } from '../support/approval-digests.ts';
 import { base64, itAs, newCvm, publicKey, useSession } from '../support/session.ts';
 
 const session = useSession();
@@ -31,21 +34,31 @@ describe('the digest of a manifest', () => {
     const { headers, body } = await session.call('runs/get-manifest', { path: { id } });
     const digest = headers.get('manifest-digest');
     expect(digest).toBe(canonicalDigest(body as object));
-    expect((await session.call(dryRun, { path: { id } })).headers.get('manifest-digest')).toBe(digest);
+    const { agent_config, approval } = await session.done('computations/get-computation', { path: { id } });
+    const { log_level: _level, server_key: _key, ...covered } = agent_config ?? {};
+    const configuration = { agent_config: covered, approval, attestation_policy: null, log_access: 'none' };
+    const configuration_digest = headers.get('configuration-digest');
+    expect(configuration_digest).toBe(canonicalDigest(configuration));
+    const dry = (await session.call(dryRun, { path: { id } })).headers;
+    expect([dry.get('manifest-digest'), dry.get('configuration-digest')]).toEqual([digest, configuration_digest]);
     const cvm = newCvm();
     const run = await session.startRun(id, cvm);
-    expect(await session.done('runs/get-run', { path: { id } })).toMatchObject({ id: run, manifest_digest: digest });
-    await session.done('computations/update-computation', { path: { id }, body: { name: 'Renamed' } });
+    const digests = { manifest_digest: digest, configuration_digest };
+    expect(await session.done('runs/get-run', { path: { id } })).toMatchObject({ id: run, ...digests });
+    const changed = { name: 'Renamed', agent_config: { attested_tls: true } };
+    await session.done('computations/update-computation', { path: { id }, body: changed });
     const ofRun = await session.call('runs/get-manifest', { path: { id }, query: { run } });
-    expect(ofRun.headers.get('manifest-digest')).toBe(digest);
-    expect((await session.call('runs/get-manifest', { path: { id } })).headers.get('manifest-digest')).not.toBe(digest);
+    expect(digestsIn(ofRun.headers)).toEqual({ digest, configuration_digest });
+    const now = await session.digestsOf(id);
+    expect([now.digest === digest, now.configuration_digest === configuration_digest]).toEqual([false, false]);
     await session.endRun(cvm);
-    expect(await session.done('runs/get-run', { path: { id }, query: { run } })).toMatchObject({ manifest_digest: digest });
+    expect(await session.done('runs/get-run', { path: { id }, query: { run } })).toMatchObject(digests);
   });
 
-  it('is absent from the dry run while there is no manifest', async () => {
+  it('is absent from the dry run while there is no manifest, and that of the configuration is not', async () => {
     const { id } = await session.createComputation();
-    expect((await session.call(dryRun, { path: { id } })).headers.has('manifest-digest')).toBe(false);
+    const { headers } = await session.call(dryRun, { path: { id } });
+    expect([headers.has('manifest-digest'), headers.has('configuration-digest')]).toEqual([false, true]);
   });
 });
 
@@ -60,10 +73,10 @@ describe('a run of a computation with an asset whose use takes approval', () => 
     expect((await session.call('runs/get-manifest', { path: { id } })).status).toBe(200);
 
     const approval = await session.approve(id, provider);
-    const digest = await session.digestOf(id);
+    const digests = await session.digestsOf(id);
     expect(approval).toEqual({
       user: bob(),
-      digest,
+      ...digests,
       cvm_ids: null,
       expires_at: null,
       signed: false,
@@ -78,9 +91,7 @@ describe('a run of a computation with an asset whose use takes approval', () => 
     await session.startRun(id, cvm);
     await session.endRun(cvm);
     const { events } = await session.done('events/list-events', { path: { id }, query: { event_type: 'approved' } });
-    const { agent_config = {} } = await session.done('computations/get-computation', { path: { id } });
-    const covered = Object.entries(agent_config).filter(([name]) => name !== 'log_level' && name !== 'server_key');
-    const details = { digest, config_digest: canonicalDigest(Object.fromEntries(covered)), signed: false };
+    const details = { ...digests, signed: false };
     expect(events).toMatchObject([{ originator: bob(), status: 'success', details: base64(JSON.stringify(details)) }]);
   });
 
@@ -88,7 +99,7 @@ describe('a run of a computation with an asset whose use takes approval', () => 
     const { id } = await sharedComputation();
     const approved = canonicalJson(await session.done('runs/get-manifest', { path: { id }, as: provider }));
     const digest = createHash('sha3-256').update(approved).digest('hex');
-    await session.done(approve, { path: { id }, body: { digest }, as: provider });
+    await session.done(approve, { path: { id }, body: await session.digestsOf(id), as: provider });
     const cvm = newCvm();
     const run = await session.startRun(id, cvm);
     await session.done('computations/update-computation', { path: { id }, body: { name: 'Renamed during the run' } });
@@ -130,12 +141,36 @@ describe('a run of a computation with an asset whose use takes approval', () => 
   itAs([provider], 'is refused on another CVM than the approval names', async () => {
     const { id } = await sharedComputation();
     const cvm = newCvm();
-    const digest = await session.digestOf(id);
-    const body = { digest, cvm_ids: [cvm], expires_at: '2099-01-01T00:00:00Z' };
+    const body = { ...(await session.digestsOf(id)), cvm_ids: [cvm], expires_at: '2099-01-01T00:00:00.000Z' };
     expect(await session.done(approve, { path: { id }, body, as: provider })).toMatchObject(body);
-    expect((await session.refused(start, { path: { id }, query: { cvm: newCvm() } })).code).toBe('incomplete');
+    const other = newCvm();
+    const missing_items = { ...nothing, info: [`Approval of ${bob()}, which allows only the CVM ${cvm}`] };
+    expect(await session.refused(start, { path: { id }, query: { cvm: other } })).toMatchObject({ status: 422, missing_items });
+    const dry = (on?: string) => session.done(dryRun, { path: { id }, query: on === undefined ? {} : { cvm: on } });
+    expect(await dry(other)).toEqual({ missing_items });
+    expect([await dry(), await dry(cvm)]).toEqual([{ missing_items: nothing }, { missing_items: nothing }]);
     await session.startRun(id, cvm);
+    expect((await dry(cvm)).missing_items.info).toEqual([
+      expect.stringMatching(/^A run of this computation is active/),
+      expect.stringMatching(`^Another run holds the CVM ${cvm}`),
+    ]);
     await session.endRun(cvm);
+  });
+
+  itAs([provider], 'is refused on a CVM that has another certificate than when the approval named it', async () => {
+    const { id } = await sharedComputation();
+    const cvm = newCvm();
+    const register = (certificate: string | null) => session.registerCvm(cvm, { certificate });
+    const info = async () => (await session.done(dryRun, { path: { id }, query: { cvm } })).missing_items.info;
+    await register(cvmBody.certificate);
+    const body = { ...(await session.digestsOf(id)), cvm_ids: [cvm] };
+    await session.done(approve, { path: { id }, body, as: provider });
+    const another = `Approval of ${bob()}, which allows the CVM ${cvm} only with another certificate`;
+    expect(await info()).not.toContain(another);
+    await register(null);
+    expect(await info()).toContain(another);
+    await register(cvmBody.certificate);
+    expect(await info()).not.toContain(another);
   });
 
   itAs([provider], 'needs no approval after the creator opens the use again, and refuses others who try', async () => {
@@ -191,31 +226,46 @@ describe('a computation that takes the approval of all', () => {
 
   itAs([provider], 'can take signatures, by the keys that the users uploaded', async () => {
     const { id } = await sharedComputation('open', { approval: 'all_signed' });
-    const { publicKey: own, privateKey } = generateKeyPairSync('ed25519');
-    const digest = await session.digestOf(id);
-    const limits = { cvm_ids: ['b', 'a'], expires_at: '2099-01-01T00:00:00Z' };
-    const text = `computation-approval:v1:${session.target.domain}:${id}:${digest}`;
+    const { publicKey: uploaded, privateKey } = generateKeyPairSync('ed25519');
+    const digests = await session.digestsOf(id);
+    const { digest: manifest_digest, configuration_digest } = digests;
+    const limits = { cvm_ids: ['b', 'a'], expires_at: '2099-01-01T00:00:00.000Z' };
+    const names = { type: 'computation-approval', domain: session.target.domain, computation: id, approver: bob() };
+    const text = canonicalJson({ ...names, manifest_digest, configuration_digest });
     const signed = (of: string) => sign(null, Buffer.from(of), privateKey).toString('base64');
-    const send = (body: object) => ({ path: { id }, body: { digest, ...body }, as: provider }) as const;
+    const send = (body: object) => ({ path: { id }, body: { ...digests, ...body }, as: provider }) as const;
     const invalid = { status: 400, code: 'invalid_request', errors: [{ pointer: '/signature' }] };
 
     expect(await session.refused(approve, send({ signature: signed(text) }))).toMatchObject(invalid); // no key yet
-    const key = base64(own.export({ format: 'pem', type: 'spki' }).toString());
+    const key = base64(uploaded.export({ format: 'pem', type: 'spki' }).toString());
     await session.done('keys/upload-key', { path: { id }, body: { key }, as: provider });
     expect(await session.refused(approve, send({ signature: signed(`${text}x`) }))).toMatchObject(invalid);
     expect(await session.refused(approve, send({ ...limits, signature: signed(text) }))).toMatchObject(invalid);
     expect(await session.refused(approve, send({ signature: 'not base64' }))).toMatchObject(invalid);
-    expect(await session.done(approve, send({}))).toMatchObject({ signed: false, stale: true });
-    expect((await session.done(list, { path: { id } })).approvals).toMatchObject([{ user: bob(), signed: false, stale: true }]);
+    expect(await session.refused(approve, send({}))).toMatchObject(invalid);
+    expect((await session.done(list, { path: { id } })).approvals).toEqual([]);
     expect((await missingIn(id)).info).toContain(`Approval of ${bob()} for penguins.csv`);
-    const signature = signed(`${text}:${canonicalDigest(limits)}`);
+    const signature = signed(canonicalJson({ ...names, manifest_digest, configuration_digest, ...limits }));
     expect(await session.done(approve, send({ ...limits, signature }))).toMatchObject({ ...limits, signed: true, stale: false });
-    expect(await session.done(approve, send({ signature: signed(text) }))).toMatchObject({ cvm_ids: null, signed: true });
+    const unlimited = { signature: signed(text), cvm_ids: null, expires_at: null };
+    expect(await session.done(approve, send(unlimited))).toMatchObject({ cvm_ids: null, signed: true });
     expect((await missingIn(id)).info).not.toContain(`Approval of ${bob()} for penguins.csv`);
 
     await session.done('keys/upload-key', { path: { id }, body: { key: publicKey() }, as: provider });
     expect((await session.done(list, { path: { id } })).approvals).toMatchObject([{ user: bob(), signed: true, stale: true }]);
     expect((await missingIn(id)).info).toContain(`Approval of ${bob()} for penguins.csv`);
+
+    // Nobody else can use the signature or the key of a standing approval.
+    await session.done('keys/upload-key', { path: { id }, body: { key } });
+    const { digest, ...now } = await session.digestsOf(id);
+    for (const [approver, detail] of [
+      [bob(), 'Expected a signature by the key'],
+      [me(), 'Another user has signed'],
+    ] as const) {
+      const signature = signed(canonicalJson({ ...names, approver, manifest_digest: digest, ...now }));
+      const refused = await session.refused(approve, { path: { id }, body: { digest, ...now, signature } });
+      expect(refused).toMatchObject({ ...invalid, errors: [{ detail: expect.stringContaining(detail) }] });
+    }
   });
 });
 
@@ -227,7 +277,7 @@ describe('an approval', () => {
       const { id } = await sharedComputation('open');
       expect(await session.approve(id)).toMatchObject({ user: me() });
       expect(await session.approve(id, provider)).toMatchObject({ user: bob() });
-      const body = { digest: await session.digestOf(id) };
+      const body = await session.digestsOf(id);
       for (const as of ['viewer', 'result_consumer'] as const) {
         expect(await session.refused(approve, { path: { id }, body, as })).toMatchObject({ status: 403, code: 'forbidden' });
       }
@@ -238,57 +288,49 @@ describe('an approval', () => {
     },
   );
 
-  it('of another digest is refused with the present digest, and without a manifest with the missing items', async () => {
+  it('of another digest is refused with the present digests, and without a manifest with the missing items', async () => {
     const id = await session.readyComputation();
-    const manifest_digest = await session.digestOf(id);
-    for (const digest of [
-      '0'.repeat(64),
-      manifest_digest.toUpperCase(),
-      manifest_digest.slice(1),
-      ` ${manifest_digest}`,
-      'stale',
-    ]) {
-      const refused = await session.refused(approve, { path: { id }, body: { digest, signature: 'AAAA' } });
-      expect(refused).toMatchObject({ status: 409, code: 'conflict', reason: 'stale_digest', manifest_digest });
+    const { digest, configuration_digest } = await session.digestsOf(id);
+    const other = '0'.repeat(64);
+    for (const given of [{ digest: other }, { configuration_digest: other }, { digest: configuration_digest }]) {
+      const body = { digest, configuration_digest, signature: 'AAAA', ...given };
+      const refused = await session.refused(approve, { path: { id }, body });
+      const current = { manifest_digest: digest, configuration_digest };
+      expect(refused).toMatchObject({ status: 409, code: 'conflict', reason: 'stale_digest', ...current });
     }
+    const body = { digest: other, configuration_digest: other };
     const { id: incomplete } = await session.createComputation();
-    const none = await session.refused(approve, { path: { id: incomplete }, body: { digest: 'stale' } });
+    const none = await session.refused(approve, { path: { id: incomplete }, body });
     expect(none).toMatchObject({ status: 422, code: 'incomplete', missing_items: { info: ['Missing algorithm'] } });
-    expect((await session.refused(approve, { path: { id: absent }, body: { digest: 'stale' } })).status).toBe(404);
+    expect((await session.refused(approve, { path: { id: absent }, body })).status).toBe(404);
   });
 
-  itAs([provider], 'is refused with 412 if the agent_config is another one than its ETag in If-Match', async () => {
-    const agent_config = { attested_tls: true };
-    const { id } = await sharedComputation('approval', { agent_config });
-    const read = await session.call('computations/get-computation', { path: { id }, as: provider });
-    const digest = await session.digestOf(id);
-    const send = (etag: string | null, of = digest) =>
-      ({ path: { id }, body: { digest: of }, headers: { 'if-match': etag ?? '' }, as: provider }) as const;
-    const { name } = read.body as { name: string };
-    const changed = { name, agent_config: { attested_tls: false } };
-    await session.done('computations/update-computation', { path: { id }, body: changed });
-    expect(await session.digestOf(id)).toBe(digest); // the manifest does not show the change
-
-    const etag = read.headers.get('etag');
-    expect(await session.refused(approve, send(etag))).toMatchObject({ status: 412, code: 'precondition_failed' });
-    expect((await session.done(list, { path: { id } })).approvals).toEqual([]);
-    const stale = await session.refused(approve, send(etag, '0'.repeat(64)));
-    expect(stale).toMatchObject({ status: 409, reason: 'stale_digest' });
-    expect((await session.refused(approve, send('no tag'))).errors).toMatchObject([{ pointer: 'header/if-match' }]);
-
-    const present = await session.call('computations/get-computation', { path: { id }, as: provider });
-    expect(await session.done(approve, send(present.headers.get('etag')))).toMatchObject({ user: bob(), stale: false });
-    expect(await session.done(approve, send(present.headers.get('etag')))).toMatchObject({ user: bob(), stale: false });
-    expect(await session.refused(approve, send(etag))).toMatchObject({ status: 412 });
-    const row = await session.call('computations/get-computation', { path: { id }, query: { peek: true }, as: provider });
-    expect((await session.call(approve, send(row.headers.get('etag')))).status).toBe(201);
-  });
+  itAs(
+    [provider],
+    'becomes stale when the configuration changes or the approval is raised, and not with the log level',
+    async () => {
+      const agent_config = { attested_tls: true };
+      const { id } = await sharedComputation('approval', { agent_config });
+      await session.approve(id, provider);
+      const isStaleAfter = async (fields: object) => {
+        const { name } = await session.done('computations/get-computation', { path: { id } });
+        const digest = await session.digestOf(id);
+        await session.done('computations/update-computation', { path: { id }, body: { name, ...fields } });
+        expect(await session.digestOf(id)).toBe(digest); // the manifest does not show the change
+        return (await session.done(list, { path: { id } })).approvals.map(({ stale }) => stale);
+      };
+      expect(await isStaleAfter({ agent_config: { ...agent_config, log_level: 'debug' } })).toEqual([false]);
+      expect(await isStaleAfter({})).toEqual([true]);
+      expect(await isStaleAfter({ agent_config })).toEqual([false]);
+      expect(await isStaleAfter({ agent_config, approval: 'all' })).toEqual([true]);
+    },
+  );
 
   it('given twice is recorded once, and the last one counts', async () => {
     const id = await session.readyComputation();
     const first = await session.approve(id);
     expect(await session.approve(id)).toEqual(first);
-    const body = { digest: await session.digestOf(id), cvm_ids: ['cvm-1'] };
+    const body = { ...(await session.digestsOf(id)), cvm_ids: ['cvm-1'] };
     expect(await session.done(approve, { path: { id }, body })).toMatchObject({ cvm_ids: ['cvm-1'] });
     expect((await session.done(list, { path: { id } })).approvals).toMatchObject([{ cvm_ids: ['cvm-1'] }]);
     const { total } = await session.done('events/list-events', { path: { id }, query: { event_type: 'approved' } });
@@ -299,16 +341,19 @@ describe('an approval', () => {
   });
 
   it.each([
-    ['no digest', {}, '/digest'],
-    ['an empty digest', { digest: '' }, '/digest'],
-    ['a digest that is no text', { digest: 1 }, '/digest'],
-    ['a digest of 201 characters', { digest: 'a'.repeat(201) }, '/digest'],
-    ['a CVM that is no identifier', { digest: '0'.repeat(64), cvm_ids: ['a/b'] }, '/cvm_ids/0'],
-    ['a time without an offset', { digest: '0'.repeat(64), expires_at: '2099-01-01T00:00:00' }, '/expires_at'],
-    ['an unknown field', { digest: '0'.repeat(64), x: 1 }, '/x'],
+    ['no digest', { digest: undefined }, '/digest'],
+    ['no digest of the configuration', { configuration_digest: undefined }, '/configuration_digest'],
+    ['a digest in capitals', { digest: 'AB'.repeat(32) }, '/digest'],
+    ['a digest of the configuration in capitals', { configuration_digest: 'AB'.repeat(32) }, '/configuration_digest'],
+    ['a CVM that is no identifier', { cvm_ids: ['a/b'] }, '/cvm_ids/0'],
+    ['a CVM twice', { cvm_ids: ['a', 'a'] }, '/cvm_ids'],
+    ['no CVM', { cvm_ids: [] }, '/cvm_ids'],
+    ['a time without milliseconds', { expires_at: '2099-01-01T00:00:00Z' }, '/expires_at'],
+    ['an unknown field', { x: 1 }, '/x'],
   ])('with %s is 400', async (_what, body, pointer) => {
     const { id } = await session.createComputation();
-    const { status, errors } = await session.refused(approve, { path: { id }, body });
+    const zeros = { digest: '0'.repeat(64), configuration_digest: '0'.repeat(64) };
+    const { status, errors } = await session.refused(approve, { path: { id }, body: { ...zeros, ...body } });
     expect([status, errors?.[0]?.pointer]).toEqual([400, pointer]);
   });
 });

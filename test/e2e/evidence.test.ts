@@ -54,16 +54,26 @@ describe('the evidence of a run', () => {
       run: await session.done('runs/get-run', { path: { id }, query: { run } }),
       manifest: await session.done('runs/get-manifest', { path: { id }, query: { run } }),
       events: { started: events.at(-1), last: events[0] },
+      attestation: null,
       attestation_hash: null,
       service_version: session.document.info.version,
     });
     expect([statement.events.started.event_type, statement.events.last.event_type]).toEqual(['started', 'completed']);
     const digest = createHash('sha3-256').update(canonicalize(statement.manifest) ?? '');
     expect(statement.manifest_digest).toBe(digest.digest('hex'));
+    const { configuration, assets, approval, result_consumers, approvals, manifest } = statement;
+    const started = { manifest, configuration, assets, approval, result_consumers, approvals };
+    const start_digest = createHash('sha3-256').update(canonicalize(started) ?? '');
+    const details = JSON.parse(Buffer.from(statement.events.started.details, 'base64').toString()) as object;
+    expect(details).toEqual({
+      manifest_digest: statement.manifest_digest,
+      configuration_digest: statement.configuration_digest,
+      start_digest: start_digest.digest('hex'),
+    });
   });
 
   it('never contains the private key of the agent', () => {
-    expect(ended.evidence.statement.agent_config).toMatchObject({ cert_file: 'cert' });
+    expect(ended.evidence.statement.configuration.agent_config).toMatchObject({ cert_file: 'cert' });
     for (const secret of ['server_key', markOfPrivateKeys]) expect(JSON.stringify(ended.evidence)).not.toContain(secret);
   });
 
@@ -117,21 +127,24 @@ describe('the evidence of an approved run', () => {
     const { privateKey, publicKey } = generateKeyPairSync('ed25519');
     const key = publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
     await session.done('keys/upload-key', { path: { id }, body: { key } });
-    const { headers } = await session.call('runs/get-manifest', { path: { id } });
-    const digest = headers.get('manifest-digest') ?? '';
+    const digests = await session.digestsOf(id);
     const limits = { cvm_ids: [cvm], expires_at: '2199-01-01T00:00:00.000Z' };
-    const ofLimits = createHash('sha3-256').update(canonicalize(limits) ?? '');
-    const text = `computation-approval:v1:${session.target.domain}:${id}:${digest}:${ofLimits.digest('hex')}`;
+    const [domain, approver] = [session.target.domain, session.target.idOf('administrator')];
+    const names = { type: 'computation-approval', domain, computation: id, approver };
+    const { digest: manifest_digest, configuration_digest } = digests;
+    const text = canonicalize({ ...names, manifest_digest, configuration_digest, ...limits }) ?? '';
     const signature = sign(null, Buffer.from(text), privateKey).toString('base64');
-    await session.done('approvals/approve', { path: { id }, body: { digest, ...limits, signature } });
+    await session.done('approvals/approve', { path: { id }, body: { ...digests, ...limits, signature } });
     const run = await session.startRun(id, cvm);
     await session.endRun(cvm);
     const evidence = await evidenceOf(id, run);
     expect(evidence.statement).toMatchObject({
-      manifest_digest: digest,
-      run: { manifest_digest: digest },
+      manifest_digest,
+      configuration: { approval: 'all_signed', attestation_policy: null, log_access: 'none' },
+      configuration_digest,
+      run: { manifest_digest, configuration_digest },
       assets: [{ creator: session.target.idOf('administrator'), use: 'open' }],
-      approvals: [{ user: session.target.idOf('administrator'), digest, ...limits, signature, key }],
+      approvals: [{ user: approver, ...digests, ...limits, signature, key }],
       approval: 'all_signed',
       result_consumers: [session.target.idOf('administrator')],
     });
@@ -143,8 +156,8 @@ describe('the evidence of an approved run', () => {
     });
     expect(findings.filter(({ verdict }) => verdict === 'does not hold')).toEqual([]);
     for (const holds of [
-      'approved this manifest, signed by the key SHA256:',
-      'all result consumers approved with a signature',
+      'approved this manifest and configuration, signed by the key SHA256:',
+      'all result consumers approved, as the computation demands: with a signature',
       'The run was started with this manifest, configuration, assets and approvals',
       'The journal has the same approvals as the last ones before the run',
     ]) {

@@ -11,7 +11,9 @@ async function ask(method: 'GET' | 'HEAD', path: string, more: { headers?: Recor
   const url = `${baseUrl}${path.replace('{domainID}', domain)}`;
   const response = await fetch(url, { method, headers: { ...token, ...headers } });
   const { status, headers: answered } = response;
-  const shown = ['content-type', 'cache-control', 'etag', 'manifest-digest'].map((name) => [name, answered.get(name)] as const);
+  const shown = ['content-type', 'cache-control', 'etag', 'manifest-digest', 'configuration-digest'].map(
+    (name) => [name, answered.get(name)] as const,
+  );
   return { status, headers: Object.fromEntries(shown), text: await response.text() };
 }
 

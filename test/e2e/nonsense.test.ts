@@ -98,6 +98,7 @@ function goodBodyOf(route: Route): unknown {
     case 'approvals/approve':
       return {
         digest: '0'.repeat(64),
+        configuration_digest: '0'.repeat(64),
         cvm_ids: ['cvm-1'],
         expires_at: '2040-01-01T00:00:00.000Z',
         signature: base64('signature'),

@@ -25,7 +25,7 @@ const bodies: Partial<Record<RouteName, unknown>> = {
   'computations/update-computation': { name: 'N' },
   'keys/upload-key': { key },
   'assets/update-asset': asset,
-  'approvals/approve': { digest: '0'.repeat(64) },
+  'approvals/approve': { digest: '0'.repeat(64), configuration_digest: '0'.repeat(64) },
 };
 
 const naming = (routes as readonly Route[]).filter((route) => route.path.includes('{id}'));

@@ -148,6 +148,7 @@ describe('read runs', () => {
       ended_at: null,
       reason: null,
       manifest_digest: await session.digestOf(id),
+      configuration_digest: (await session.digestsOf(id)).configuration_digest,
     });
     await session.endRun(first);
     const latest = await session.startRun(id, second);

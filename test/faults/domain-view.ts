@@ -93,7 +93,7 @@ function kindOf(kind: string): string {
 const identifiers = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|cvm-\d+-of-bench/g;
 const times = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 
-const ofIdentifiers = new Set(['hash', 'previous_hash', 'digest', 'manifest_digest', 'signature']);
+const ofIdentifiers = new Set(['hash', 'previous_hash', 'digest', 'manifest_digest', 'configuration_digest', 'signature']);
 
 /**
  * A replacer for JSON.stringify: links hold times and signatures, digests and hashes depend on identifiers, and the details of
@@ -105,7 +105,7 @@ function comparable(name: string, value: unknown): unknown {
   if (name !== 'details' || typeof value !== 'string') return value;
   return Buffer.from(value, 'base64')
     .toString()
-    .replace(/"((?:manifest_|start_)?digest)":"[0-9a-f]{64}"/g, '"$1":"a digest"');
+    .replace(/"((?:manifest_|configuration_|start_)?digest)":"[0-9a-f]{64}"/g, '"$1":"a digest"');
 }
 
 /**

@@ -244,8 +244,13 @@ export async function aSharedComputation(stores: Stores, domain: string, use: As
   return { id, algorithm, dataset };
 }
 
-export async function digestOf({ table }: Pick<Stores, 'table'>, domain: string, id: string): Promise<string> {
-  return (await readManifest(table, domain, id, undefined)).digest;
+export async function digestsOf(
+  { table }: Pick<Stores, 'table'>,
+  domain: string,
+  id: string,
+): Promise<{ digest: string; configuration_digest: string }> {
+  const { digest, configuration_digest } = await readManifest(table, domain, id, undefined);
+  return { digest, configuration_digest };
 }
 
 /** Approves the manifest of a computation as it is now. */
@@ -256,10 +261,10 @@ export async function anApproval(
   by = 'bob',
   given: Partial<ApprovalInput> = {},
 ): Promise<string> {
-  const digest = await digestOf(stores, domain, computationId);
+  const digests = await digestsOf(stores, domain, computationId);
   const { now, permit } = byAlice;
-  await approve(stores.table, { domain, computationId, given: { digest, ...given }, by, now, permit });
-  return digest;
+  await approve(stores.table, { domain, computationId, given: { ...digests, ...given }, by, now, permit });
+  return digests.digest;
 }
 
 export const id = '00000000-0001-8000-8000-000000000000';

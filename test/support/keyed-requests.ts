@@ -3,6 +3,7 @@ import { type KnownRoute, routes } from '../../shared/endpoints/endpoints.ts';
 import { type Route, takesKey } from '../../shared/http/route.ts';
 import { base64, newCvm, publicKey, type Session } from './session.ts';
 import { privateKey } from './suite-state.ts';
+import { digestsIn } from './approval-digests.ts';
 
 /** The names of the endpoints that take an Idempotency-Key. */
 export type KeyedName = Exclude<KnownRoute, { method: 'GET' } | { takesKey: false }>['name'];
@@ -20,7 +21,7 @@ export interface KeyedRequest {
 export type Prepare = (
   session: Pick<
     Session,
-    'createComputation' | 'createAsset' | 'link' | 'readyComputation' | 'startRun' | 'digestOf' | 'approve' | 'registerCvm'
+    'createComputation' | 'createAsset' | 'link' | 'readyComputation' | 'startRun' | 'digestsOf' | 'approve' | 'registerCvm'
   >,
 ) => Promise<KeyedRequest>;
 
@@ -69,9 +70,9 @@ export const keyedRequests: Record<KeyedName, Prepare> = {
     await link(asset, computation);
     return { path: { id: asset, computationID: computation }, computation, asset };
   },
-  'approvals/approve': async ({ readyComputation, digestOf }) => {
+  'approvals/approve': async ({ readyComputation, digestsOf }) => {
     const id = await readyComputation();
-    return { path: { id }, body: { digest: await digestOf(id), cvm_ids: ['cvm-1'] }, computation: id };
+    return { path: { id }, body: { ...(await digestsOf(id)), cvm_ids: ['cvm-1'] }, computation: id };
   },
   'approvals/withdraw-approval': async ({ readyComputation, approve }) => {
     const id = await readyComputation();
@@ -141,14 +142,14 @@ export function stepsOf(baseUrl: string, domain: string, token: string): Steps {
       keyedRequests[name](
         preparing(send, async (id) => {
           const { headers } = await fetched('GET', `/${domain}/computations/${id}/manifest`, undefined, {});
-          return headers.get('manifest-digest') ?? '';
+          return digestsIn(headers);
         }),
       ),
   };
 }
 
 /** The steps of a session that keyedRequests takes. */
-function preparing(send: Steps['send'], digestOf: (id: string) => Promise<string>): Parameters<Prepare>[0] {
+function preparing(send: Steps['send'], digestsOf: Session['digestsOf']): Parameters<Prepare>[0] {
   const done = async (name: KeyedName, request: KeyedRequest) => {
     const { status, body } = await send(name, request);
     if (status >= 300) throw new Error(`${name} answered ${status}: ${JSON.stringify(body)}`);
@@ -174,8 +175,8 @@ function preparing(send: Steps['send'], digestOf: (id: string) => Promise<string
       await done('keys/upload-key', { path: { id }, body: { key: publicKey() } });
       return id;
     },
-    digestOf,
-    approve: async (id) => done('approvals/approve', { path: { id }, body: { digest: await digestOf(id) } }),
+    digestsOf,
+    approve: async (id) => done('approvals/approve', { path: { id }, body: await digestsOf(id) }),
     startRun: (id, cvm) => done('runs/start-run', { path: { id }, query: { cvm } }),
     registerCvm: (cvmID, fields = {}) =>
       done('cvms/register-cvm', { path: { cvmID }, body: { description: 'Prepared', ...fields } }),

@@ -1,9 +1,10 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import { canonicalDigest } from 'computation-management-formats/canonical-json';
+import { canonicalDigest } from 'computation-management-formats/digests';
 import { afterAll, beforeAll, expect, it, type TestFunction, vi } from 'vitest';
 import { openClient, type BodyOf, type Client } from './client.ts';
 import { untilTestEnds } from './patience.ts';
 import { isDeployed, isKnown, openTarget, type Person, type Target } from './target.ts';
+import { digestsIn } from './approval-digests.ts';
 
 type Computation = BodyOf<'computations/create-computation'>;
 type Asset = BodyOf<'assets/create-asset'>;
@@ -19,6 +20,8 @@ export interface Session extends Client {
   readyComputation: (fields?: Record<string, unknown>) => Promise<string>;
   /** Returns the digest of a computation's manifest as it is now. */
   digestOf: (computationId: string) => Promise<string>;
+  /** Returns both digests that an approval names. */
+  digestsOf: (computationId: string) => Promise<{ digest: string; configuration_digest: string }>;
   /** Approves the manifest of a computation as it is now. */
   approve: (computationId: string, as?: Person) => Promise<BodyOf<'approvals/approve'>>;
   /** Runs a ready computation. Returns the run's identifier. */
@@ -113,6 +116,7 @@ function withSharedSteps(target: Target, client: Client): Session {
     await done('assets/link-asset', { path: { id, computationID } });
   };
   const digestOf = async (id: string) => canonicalDigest(await done('runs/get-manifest', { path: { id } }));
+  const digestsOf = async (id: string) => digestsIn((await client.call('runs/get-manifest', { path: { id } })).headers);
   return {
     ...client,
     target,
@@ -129,8 +133,8 @@ function withSharedSteps(target: Target, client: Client): Session {
       return id;
     },
     digestOf,
-    approve: async (id, as = 'administrator') =>
-      done('approvals/approve', { path: { id }, body: { digest: await digestOf(id) }, as }),
+    digestsOf,
+    approve: async (id, as = 'administrator') => done('approvals/approve', { path: { id }, body: await digestsOf(id), as }),
     startRun: (id, cvm) => done('runs/start-run', { path: { id }, query: { cvm } }),
     registerCvm: (cvmID, fields = {}) =>
       done('cvms/register-cvm', { path: { cvmID }, body: { description: 'End to end', ...fields } }),

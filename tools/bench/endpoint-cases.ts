@@ -15,7 +15,7 @@ import {
   aReadyComputation,
   aSharedComputation,
   byAlice,
-  digestOf,
+  digestsOf,
   endRunWith,
   publicKey,
 } from '../../test/support/builders-store.ts';
@@ -158,7 +158,7 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
   'approvals/approve': {
     '': async ({ stores, domain }) => {
       const { id } = await aReadyComputation(stores, domain);
-      return { path: { id }, body: { digest: await digestOf(stores, domain, id) } };
+      return { path: { id }, body: await digestsOf(stores, domain, id) };
     },
   },
   'approvals/list-approvals': { '': ({ known }) => ({ path: { id: known.id } }) },

@@ -165,8 +165,9 @@ export class PathParameterError extends TypeError {
 export interface WholeAnswer<Body> {
   data: Body;
   etag: string | undefined;
-  /** The digest of the manifest that the answer is about. */
+  /** The digests of the manifest and of the configuration that the answer is about. */
   digest: string | undefined;
+  configurationDigest: string | undefined;
   /** The clock of the service, in milliseconds since 1970. That of this machine if the answer has none. */
   now: number;
 }
@@ -175,11 +176,13 @@ export interface WholeAnswer<Body> {
 export function wholeAnswer<Body>({ data, response }: { data: Body | undefined; response: Response }): WholeAnswer<Body> {
   if (data === undefined) throw new TypeError(`The answer of status ${response.status} has no body.`);
   const { headers } = response;
+  const header = (name: string) => headers.get(name) ?? undefined;
   const now = Date.parse(headers.get('date') ?? '');
   return {
     data,
-    etag: headers.get('etag') ?? undefined,
-    digest: headers.get('manifest-digest') ?? undefined,
+    etag: header('etag'),
+    digest: header('manifest-digest'),
+    configurationDigest: header('configuration-digest'),
     now: Number.isNaN(now) ? Date.now() : now,
   };
 }

@@ -6,7 +6,7 @@ type Problem = Schemas['Problem'];
 export type ProblemCode = Problem['code'] | 'unreachable' | 'unexpected';
 
 export interface ProblemFields extends Partial<
-  Pick<Problem, 'errors' | 'reason' | 'run_id' | 'manifest_digest' | 'missing_items'>
+  Pick<Problem, 'errors' | 'reason' | 'run_id' | 'manifest_digest' | 'configuration_digest' | 'missing_items'>
 > {
   /** The HTTP status. 0 if no answer came. */
   status: number;
@@ -31,8 +31,9 @@ export class ServiceProblem extends Error {
   readonly reason: Problem['reason'];
   /** The run that causes the conflict (409). */
   readonly run_id: string | undefined;
-  /** The current digest of the manifest (409 `stale_digest`). */
+  /** The current digests (409 `stale_digest`). */
   readonly manifest_digest: string | undefined;
+  readonly configuration_digest: string | undefined;
   /** What is missing before a run (422). */
   readonly missing_items: Problem['missing_items'];
   /** The identifier of the request, for the operator's logs. */
@@ -49,6 +50,7 @@ export class ServiceProblem extends Error {
     this.reason = fields.reason;
     this.run_id = fields.run_id;
     this.manifest_digest = fields.manifest_digest;
+    this.configuration_digest = fields.configuration_digest;
     this.missing_items = fields.missing_items;
     this.requestId = fields.requestId;
     this.request = fields.request;

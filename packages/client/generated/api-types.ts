@@ -152,7 +152,7 @@ export interface paths {
         put?: never;
         /**
          * Check what is missing before a run
-         * @description If all three lists are empty, the computation is ready to run. Missing approvals are in `info`. An approval that is limited to CVMs counts here; whether it covers the CVM is checked when a run starts. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description If all three lists are empty, the computation is ready to run. Missing approvals are in `info`. Without `cvm`, an approval that is limited to CVMs counts here; whether it covers the CVM is checked when a run starts. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         post: operations["dryRun"];
         delete?: never;
@@ -411,8 +411,8 @@ export interface paths {
         get: operations["listApprovals"];
         put?: never;
         /**
-         * Approve the manifest of a computation
-         * @description Send the digest of the manifest that you have read. Also send the `ETag` of the computation as `If-Match`, because the digest does not cover the `agent_config`. Without this header, you approve the configuration at the time of the request. The approval does not cover the arguments of the algorithm: the user who uploads the algorithm gives them to the agent. The approval stops counting at `expires_at`, or when the manifest or the `agent_config` changes. Exception: changes of `log_level` and `server_key` do not matter. Each user has one approval per computation: approving again replaces it. Returns 409 `stale_digest` if the manifest has changed. `manifest_digest` then contains the current digest. Returns 412 if the computation has changed since you read it. Returns 422 with the missing items if there is no manifest. Requires being the owner of the computation, the creator of an asset in it or a result consumer.
+         * Approve the manifest and the configuration of a computation
+         * @description Send the digests of the manifest and of the configuration that you have read. The approval does not cover the arguments of the algorithm: the user who uploads the algorithm gives them to the agent. The approval stops counting at `expires_at`, or when the manifest or the configuration changes. Changes of `log_level` and `server_key` do not matter. Each user has one approval per computation: approving again replaces it. Returns 409 `stale_digest` with the current digests if one of them is another. Returns 422 with the missing items if there is no manifest. Requires being the owner of the computation, the creator of an asset in it or a result consumer.
          */
         post: operations["approve"];
         /**
@@ -676,42 +676,15 @@ export interface components {
              */
             server_key?: string;
         };
-        /** @description The configuration that the run was started with, without the agent's private key. */
-        AgentConfigOfRun: {
-            /**
-             * @description The log level of the agent. Empty: the default of the agent.
-             * @default
-             * @enum {string}
-             */
-            log_level?: "" | "debug" | "info" | "warn" | "error";
-            /**
-             * @description The certificate of the agent, as PEM text or as a path inside the CVM. Up to 16 KiB.
-             * @default
-             */
-            cert_file?: string;
-            /**
-             * @description The CA certificate that the agent trusts for servers, as PEM text or as a path inside the CVM. Up to 16 KiB.
-             * @default
-             */
-            server_ca_file?: string;
-            /**
-             * @description The CA certificate that the agent trusts for clients, as PEM text or as a path inside the CVM. Up to 16 KiB.
-             * @default
-             */
-            client_ca_file?: string;
-            /**
-             * @description Whether the agent uses attested TLS. Default `false`.
-             * @default false
-             */
-            attested_tls?: boolean;
-        };
         /** @description The approval of a manifest by a user. */
         Approval: {
             /** @description The user who approved. */
             user: string;
             /** @description The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785). */
             digest: string;
-            /** @description The CVMs that a run may use. null or empty: any. */
+            /** @description The digest of the configuration: the SHA3-256, lower-case hex, of the canonical JSON (RFC 8785) of `{agent_config, approval, attestation_policy, log_access}`. `agent_config` has `cert_file`, `server_ca_file`, `client_ca_file` and `attested_tls`, with defaults. */
+            configuration_digest: string;
+            /** @description The CVMs that a run may use. null: any. */
             cvm_ids: string[] | null;
             /** @description The time before which a run must start, as the user sent it. null: any time. */
             expires_at: string | null;
@@ -730,11 +703,13 @@ export interface components {
         ApprovalInput: {
             /** @description The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785). */
             digest: string;
-            /** @description The CVMs that a run may use. Default: any. */
+            /** @description The digest of the configuration: the SHA3-256, lower-case hex, of the canonical JSON (RFC 8785) of `{agent_config, approval, attestation_policy, log_access}`. `agent_config` has `cert_file`, `server_ca_file`, `client_ca_file` and `attested_tls`, with defaults. */
+            configuration_digest: string;
+            /** @description The CVMs that a run may use. Default: any. The approval keeps the certificate fingerprints that these CVMs have now: on a CVM with another certificate, it does not count. */
             cvm_ids?: string[] | null;
             /** @description The time before which a run must start. Default: any time. */
             expires_at?: string | null;
-            /** @description A signature in base64, made with the private key of the public key that you uploaded to the computation. Sign the text `computation-approval:v1:<domainID>:<computationID>:<digest>`. If `cvm_ids` or `expires_at` is given, append `:<limits>`: the SHA3-256, in hex, of the canonical JSON (RFC 8785) of an object that contains the given fields exactly as you send them. `null` counts as not given. Algorithms: Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1 with SHA-256 and a salt of 32 bytes. */
+            /** @description A signature in base64, made with the private key of the public key that you uploaded to the computation. Sign the canonical JSON (RFC 8785), in UTF-8, of `{type: "computation-approval", domain, computation, approver, manifest_digest, configuration_digest}`, with `cvm_ids` and `expires_at` if you send them, exactly as you send them. `null` counts as not given. `approver` is your `sub`. Algorithms: Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1 with SHA-256 and a salt of 32 bytes. Required if the `approval` of the computation is `all_signed`. */
             signature?: string | null;
         };
         /** @description An approval that counted when the run started. */
@@ -743,7 +718,9 @@ export interface components {
             user: string;
             /** @description The digest of the manifest that the user approved. */
             digest: string;
-            /** @description The CVMs that a run could use. null or empty: any. */
+            /** @description The digest of the configuration that the user approved. */
+            configuration_digest: string;
+            /** @description The CVMs that a run could use. null: any. */
             cvm_ids: string[] | null;
             /** @description The time before which a run had to start, as the user sent it. null: any time. */
             expires_at: string | null;
@@ -1349,6 +1326,22 @@ export interface components {
             /** @description The latest run. null if the computation was never run. */
             run?: components["schemas"]["Run"] | null;
         };
+        /** @description The configuration that the run was started with. */
+        ConfigurationOfRun: {
+            agent_config: components["schemas"]["CoveredAgentConfig"];
+            /**
+             * @description The computation's `approval` when the run started: whose approval a run required.
+             * @enum {string}
+             */
+            approval: "none" | "all" | "all_signed";
+            /** @description Always null: no policy can be set. */
+            attestation_policy: null;
+            /**
+             * @description Always `none`: nobody can read logs.
+             * @constant
+             */
+            log_access: "none";
+        };
         /** @description A read of the content by another user than the creator of the asset. */
         ContentRead: {
             /** @description The user who read the content. */
@@ -1370,6 +1363,17 @@ export interface components {
             asset_id: string;
             /** @description The name of the file. */
             file_name: string;
+        };
+        /** @description What approvals cover of the configuration of the agent. */
+        CoveredAgentConfig: {
+            /** @description The certificate of the agent, as PEM text or as a path inside the CVM. Up to 16 KiB. */
+            cert_file: string;
+            /** @description The CA certificate that the agent trusts for servers, as PEM text or as a path inside the CVM. Up to 16 KiB. */
+            server_ca_file: string;
+            /** @description The CA certificate that the agent trusts for clients, as PEM text or as a path inside the CVM. Up to 16 KiB. */
+            client_ca_file: string;
+            /** @description Whether the agent uses attested TLS. Default `false`. */
+            attested_tls: boolean;
         };
         /** @description A registered CVM. */
         Cvm: {
@@ -1587,11 +1591,11 @@ export interface components {
             manifest: components["schemas"]["Manifest"];
             /** @description The SHA3-256, hex, of the canonical JSON of `manifest`. */
             manifest_digest: string;
-            agent_config: components["schemas"]["AgentConfigOfRun"];
+            configuration: components["schemas"]["ConfigurationOfRun"];
+            /** @description The SHA3-256, hex, of the canonical JSON of `configuration`. */
+            configuration_digest: string;
             /** @description The algorithm, then the datasets in the order of the manifest. */
             assets: components["schemas"]["AssetOfRun"][];
-            /** @description The approvals that counted when the run started. */
-            approvals: components["schemas"]["ApprovalOfRun"][];
             /**
              * @description The computation's `approval` when the run started: whose approval a run required.
              * @enum {string}
@@ -1599,7 +1603,11 @@ export interface components {
             approval: "none" | "all" | "all_signed";
             /** @description The users of `result_consumers` in the manifest, in its order. */
             result_consumers: string[];
+            /** @description The approvals that counted when the run started. */
+            approvals: components["schemas"]["ApprovalOfRun"][];
             events: components["schemas"]["EventsOfRun"];
+            /** @description Always null: the service does not verify attestation tokens. */
+            attestation: null;
             /** @description The SHA-256, hex, of the attestation token that the CVM reported. null if it reported none. */
             attestation_hash: string | null;
             /** @description The version of the service that made the statement. */
@@ -1846,6 +1854,8 @@ export interface components {
             run_id?: string;
             /** @description The current digest of the manifest (409 `stale_digest`). */
             manifest_digest?: string;
+            /** @description The current digest of the configuration (409 `stale_digest`). */
+            configuration_digest?: string;
             missing_items?: components["schemas"]["MissingItems"];
         };
         /** @description A public key that verifies evidence, as a JSON Web Key (RFC 7517). */
@@ -1975,6 +1985,8 @@ export interface components {
             reason: string | null;
             /** @description The digest of the manifest that the run was started with. */
             manifest_digest: string;
+            /** @description The digest of the configuration that the run was started with. */
+            configuration_digest: string;
         };
         /**
          * Format: uuid
@@ -2420,7 +2432,10 @@ export interface operations {
     };
     dryRun: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Also check this CVM: whether the approvals allow it, and what a start on it would refuse. */
+                cvm?: string;
+            };
             header?: never;
             path: {
                 /** @description The identifier of the domain. */
@@ -2926,8 +2941,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags that you received for the computation, or `*`. The request is refused with 412 if the computation has changed since. */
-                "If-Match"?: string;
                 /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
                 "Idempotency-Key"?: string;
             };

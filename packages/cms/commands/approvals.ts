@@ -1,12 +1,19 @@
 import { constants, type KeyObject, sign } from 'node:crypto';
 import type { Command } from 'commander';
 import { ServiceProblem, wholeAnswer } from 'computation-management-client';
-import { approvalText, type Limits, limitsOf } from 'computation-management-formats/approval-signature';
+import {
+  type Approved,
+  approvalText,
+  configurationOf,
+  type Limits,
+  limitsOf,
+} from 'computation-management-formats/approval-text';
+import { canonicalDigest } from 'computation-management-formats/digests';
 import { computationId, named } from '../context/computation-reference.ts';
 import { confirm, type WrapAction } from '../context/context.ts';
 import { keyFile } from '../context/missing-items.ts';
 import { publicKeyBeside, readPrivateKey } from '../files/key-files.ts';
-import { digestOf, formatManifest } from './manifest.ts';
+import { formatApproved } from './manifest.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { table } from '../terminal/table.ts';
@@ -18,7 +25,7 @@ interface Options {
   cvm?: string[];
   expires?: LaterTime;
   digest?: string;
-  etag?: string;
+  configuration?: string;
   yes?: boolean;
 }
 
@@ -30,66 +37,68 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
     .option('--sign <FILE>', 'sign with this private key; you must have uploaded its public key')
     .option('--cvm <CVM>', 'only for runs on this CVM (repeatable)', collect)
     .option('--expires <WHEN>', 'only for runs that start before this time, such as 7d or 2026-12-31T12:00:00Z', laterTime)
-    .option('--digest <DIGEST>', 'approve only a manifest with this digest, without asking')
-    .option('--etag <ETAG>', 'approve only while the computation has this ETag, as the console shows it')
+    .option('--digest <DIGEST>', 'approve only a manifest with this digest; with --configuration too, without asking')
+    .option('--configuration <DIGEST>', 'approve only a configuration with this digest')
     .option('--yes', 'do not ask')
     .action(
       wrapAction(async (context, reference: string | undefined, options: Options) => {
         const connection = await context.connect();
-        const { client, domain } = connection;
+        const { client, domain, user } = connection;
         const id = await computationId(context, connection, reference);
-        if (context.isJson && options.digest === undefined && options.yes !== true) {
+        const areGiven = options.digest !== undefined && options.configuration !== undefined;
+        if (context.isJson && !areGiven && options.yes !== true) {
           throw new CmsError(
-            'With --json, the manifest is not shown. Read it, then add --digest DIGEST. To approve it unread, add --yes.',
+            'With --json, nothing is shown. Read the manifest and the configuration, then add --digest DIGEST --configuration DIGEST. To approve them unread, add --yes.',
             {
               next: context.command(`manifest ${id}`),
               exitCode: exitCodes.usage,
             },
           );
         }
-        // Read before the manifest, so that the answer is 412 or 409 if anything of what is shown changes.
-        const { data: computation, etag, now } = wholeAnswer(await client.call('getComputation', { id }));
+        const { data: computation, now } = wholeAnswer(await client.call('getComputation', { id }));
         const limits = limitsOf({ cvm_ids: options.cvm, expires_at: options.expires?.(now) });
-        const manifest = await client.getManifest({ id });
-        const digest = digestOf(manifest);
-        if (options.digest !== undefined && options.digest.toLowerCase() !== digest) {
-          throw new CmsError(`--digest is not the digest of the current manifest, which is ${digest}.`, {
-            next: context.command(`manifest${named(context, connection, id)}`),
-            exitCode: exitCodes.conflict,
-          });
+        const { data: manifest, ...served } = wholeAnswer(await client.call('getManifest', { id }));
+        const configuration = configurationOf(computation.agent_config ?? {}, computation.approval ?? 'none');
+        const [manifest_digest, configuration_digest] = [canonicalDigest(manifest), canonicalDigest(configuration)];
+        if (served.digest !== manifest_digest || served.configurationDigest !== configuration_digest) {
+          throw new CmsError(
+            'The service names other digests than those of the manifest and the configuration that it returned. Nothing was approved. If they were just changed, try again.',
+            { next: context.typed, exitCode: exitCodes.conflict },
+          );
         }
-        if (options.etag !== undefined && etag !== `"${options.etag}"`) {
-          throw new CmsError('--etag is not the current ETag of the computation: something of it has changed.', {
+        for (const [option, given, current] of [
+          ['--digest', options.digest, manifest_digest],
+          ['--configuration', options.configuration, configuration_digest],
+        ] as const) {
+          if (given === undefined || given.toLowerCase() === current) continue;
+          throw new CmsError(`${option} is not the current digest, which is ${current}.`, {
             next: context.command(`manifest${named(context, connection, id)}`),
             exitCode: exitCodes.conflict,
           });
         }
         const key = options.sign === undefined ? undefined : await readPrivateKey(options.sign, context.terminal);
-        if (options.digest === undefined) context.note(`${formatManifest(manifest, computation.agent_config)}\n`);
-        if (options.digest === undefined && options.yes !== true) {
-          await confirm(context, `Approve runs with this manifest${limitsText(limits)}?`);
+        if (!context.isJson) context.note(`${formatApproved(manifest, configuration)}\n`);
+        if (!areGiven && options.yes !== true) {
+          await confirm(context, `Approve runs with this manifest and this configuration${limitsText(limits)}?`);
         }
         const noKey = (cause: unknown) =>
           new CmsError('You have uploaded no key to this computation. Upload the public key that belongs to your signing key.', {
             next: context.command(`key upload ${uploadedWith(options.sign)}${named(context, connection, id)}`),
             cause,
           });
-        const signature = key && signApproval(key, { domain, computationId: id, digest, limits });
-        const body = { digest, ...limits, ...(signature ? { signature } : {}) };
-        const approval = await client.approve({ id, ifMatch: etag, body }).catch(async (error: unknown) => {
+        const approved = { domain, computation: id, approver: user, manifest_digest, configuration_digest, ...limits };
+        const signature = key && signApproval(key, approved);
+        const body = { digest: manifest_digest, configuration_digest, ...limits, ...(signature ? { signature } : {}) };
+        const approval = await client.approve({ id, body }).catch(async (error: unknown) => {
           throw isOfSignature(error) && !(await client.checkKey({ id })).uploaded ? noKey(error) : error;
         });
         context.print(
           approval,
           () =>
-            `${approval.user} has approved the manifest ${digest.slice(0, 12)}…${approval.signed ? ', signed' : ''}${limitsText(limitsOf(approval))}.\n`,
+            `${approval.user} has approved the manifest ${manifest_digest.slice(0, 12)}…${approval.signed ? ', signed' : ''}${limitsText(limitsOf(approval))}.\n`,
         );
         if (!approval.stale) context.note(`Next: ${context.command(`check${named(context, connection, id)}`)}\n`);
-        else if (key === undefined && computation.approval === 'all_signed') {
-          context.note(
-            `The approval does not count yet: only signed approvals count.\nNext: ${context.typed} --sign ${keyFile}\n`,
-          );
-        } else {
+        else {
           const why =
             options.expires === undefined
               ? 'the key or the configuration has changed since'
@@ -174,10 +183,7 @@ function isOfSignature(error: unknown): boolean {
  * @returns base64
  * @throws CmsError for another type of key
  */
-export function signApproval(
-  key: KeyObject,
-  approved: { domain: string; computationId: string; digest: string; limits: Limits },
-): string {
+export function signApproval(key: KeyObject, approved: Approved): string {
   return signed(key, Buffer.from(approvalText(approved))).toString('base64');
 }
 

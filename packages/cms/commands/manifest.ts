@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
 import { type Schemas, wholeAnswer } from 'computation-management-client';
-import { canonicalDigest } from 'computation-management-formats/canonical-json';
+import type { Configuration } from 'computation-management-formats/approval-text';
+import { canonicalDigest } from 'computation-management-formats/digests';
 import { printable } from 'computation-management-formats/printable';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { computationId, nextRun } from '../context/computation-reference.ts';
@@ -53,32 +54,50 @@ export function addCheckCommand(program: Command, wrapAction: WrapAction): void 
 
 type Manifest = Schemas['Manifest'];
 
-/** Returns the digest of a manifest, computed here: it is what was read that is approved. */
-export const digestOf = (manifest: Manifest) => canonicalDigest(manifest);
+/** Formats all that an approval covers: a manifest and a configuration, with their digests, computed here. */
+export function formatApproved(manifest: Manifest, { agent_config: config, ...configuration }: Configuration): string {
+  const { approval, attestation_policy, log_access } = configuration;
+  return (
+    formatManifest(manifest) +
+    details([
+      ['TLS', config.attested_tls ? 'attested' : 'not attested'],
+      ['Certificate', fileText(config.cert_file)],
+      ['Server CA', fileText(config.server_ca_file)],
+      ['Client CA', fileText(config.client_ca_file)],
+      ['Approval', approval],
+      ['Attestation', attestation_policy ?? 'no policy'],
+      ['Logs', log_access],
+      ['Configuration', canonicalDigest({ agent_config: config, ...configuration })],
+    ])
+  );
+}
 
-/**
- * Formats a manifest: what a run would use, and who would get its results.
- * @param config the agent's configuration, which an approval covers beside the manifest
- */
-export function formatManifest(manifest: Manifest, config?: Schemas['ComputationView']['agent_config']): string {
+/** Formats a manifest: what a run would use, and who would get its results. */
+function formatManifest(manifest: Manifest): string {
   const { id, name, description, algorithm, datasets, result_consumers } = manifest;
   return details([
     ['Computation', name],
     ['Identifier', id],
     ['Description', description],
-    ['Algorithm', `SHA3-256 ${hex(algorithm.hash)}`],
-    ['Datasets', datasets.flatMap(({ filename, hash }) => [filename, `  SHA3-256 ${hex(hash)}`])],
-    ['Consumers', result_consumers.map(({ user_key }) => `the key ${parsePublicKey(user_key).fingerprint}`)],
-    ['TLS', config && (config.attested_tls ? 'attested' : 'not attested')],
-    ['Certificate', config && fileText(config.cert_file)],
-    ['Server CA', config && fileText(config.server_ca_file)],
-    ['Client CA', config && fileText(config.client_ca_file)],
-    ['Digest', digestOf(manifest)],
+    ['Algorithm', fileLines(algorithm)],
+    ['Datasets', datasets.flatMap((dataset) => [dataset.filename, ...fileLines(dataset).map((line) => `  ${line}`)])],
+    ['Consumers', result_consumers.map(keyText)],
+    ['Digest', canonicalDigest(manifest)],
   ]);
 }
 
+const fileLines = (file: { hash: readonly number[]; user_key: string }) => [`SHA3-256 ${hex(file.hash)}`, keyText(file)];
+
+function keyText({ user_key }: { user_key: string }): string {
+  try {
+    return `the key ${parsePublicKey(user_key).fingerprint}`;
+  } catch {
+    return `an invalid key: ${user_key}`;
+  }
+}
+
 /** Shortens the text of a certificate to its hash. A path inside the CVM is shown as it is. */
-function fileText(file = ''): string {
+function fileText(file: string): string {
   if (file === '') return 'none';
   return file.includes('\n') ? `given as text, SHA-256 ${createHash('sha256').update(file).digest('hex')}` : file;
 }

@@ -175,11 +175,7 @@ function isOfService({ request }: ServiceProblem): boolean {
   return /^[A-Z]+ \//.test(request);
 }
 
-function conflict(
-  { detail, reason, run_id, manifest_digest }: ServiceProblem,
-  id: string,
-  { help, command }: Circumstances,
-): Wording {
+function conflict({ detail, reason, run_id }: ServiceProblem, id: string, { help, command }: Circumstances): Wording {
   switch (reason) {
     case 'run_active':
       return { message: `The run ${run_id ?? ''} of this computation is active.`, next: command(`watch ${id}`) };
@@ -189,7 +185,7 @@ function conflict(
       return { message: detail, next: command('cvm list') };
     case 'stale_digest':
       return {
-        message: `The manifest has changed since you read it. Its digest is now ${manifest_digest ?? 'unknown'}. Read it again.`,
+        message: 'The manifest or the configuration has changed since you read it. Read both again.',
         next: command(`manifest ${id}`),
       };
     case 'nothing_to_stop':

@@ -1,6 +1,8 @@
 import { sha3_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Schemas } from 'computation-management-client';
+import type { Approved, Limits } from 'computation-management-formats/approval-text';
+import { canonicalJson } from 'computation-management-formats/canonical-json';
 
 export type ApprovalState = 'missing' | 'given' | 'signed' | 'unsigned' | 'stale';
 
@@ -50,12 +52,6 @@ export function mayApprove(user: string, { computation, inputs, approvals }: Par
   );
 }
 
-/** The limits of an approval. A limit that the user did not give is left out. */
-export interface Limits {
-  cvm_ids?: string[];
-  expires_at?: string;
-}
-
 const dayInMilliseconds = 86_400_000;
 
 /** Returns the moment until which an approval counts, or undefined if it has no end. @param days a whole number, or empty */
@@ -75,42 +71,22 @@ export function limitsOf(cvms: string, expires_at: string | undefined): Limits {
   };
 }
 
-interface ApprovedText {
-  domain: string;
-  computation: string;
-  /** The digest of the manifest. */
-  digest: string;
-  limits: Limits;
-}
-
-/** Returns the text that a user signs to approve a manifest (docs/contract.md, section 9). */
-export function textToSign({ domain, computation, digest, limits: { cvm_ids, expires_at } }: ApprovedText): string {
-  const text = `computation-approval:v1:${domain}:${computation}:${digest}`;
-  if (cvm_ids === undefined && expires_at === undefined) return text;
-  const canonicalJson = JSON.stringify({ cvm_ids, expires_at }); // of strings only, with its members in order
-  return `${text}:${bytesToHex(sha3_256(utf8ToBytes(canonicalJson)))}`;
-}
-
-interface ApprovedManifest {
-  domain: string;
-  computation: string;
-  digest: string;
-  /** The ETag of the computation. It covers the agent configuration, which the digest does not. */
-  etag: string | undefined;
-  limits: Limits;
+/** Returns the SHA3-256, hex, of the canonical JSON of what is shown. */
+export function digestOf(shown: object): string {
+  return bytesToHex(sha3_256(utf8ToBytes(canonicalJson(shown))));
 }
 
 /** Returns the command that signs and approves exactly what is shown. The user puts in the file of the private key. */
 export function approveCommand({
   domain,
   computation,
-  digest,
-  etag,
-  limits: { cvm_ids = [], expires_at },
-}: ApprovedManifest): string {
+  manifest_digest,
+  configuration_digest,
+  cvm_ids = [],
+  expires_at,
+}: Approved): string {
   return [
-    `cms --domain ${domain} approve ${computation} --digest ${digest}`,
-    ...(etag === undefined ? [] : [`--etag ${etag.replaceAll('"', '')}`]),
+    `cms --domain ${domain} approve ${computation} --digest ${manifest_digest} --configuration ${configuration_digest}`,
     '--sign KEYFILE',
     ...cvm_ids.map((cvm) => `--cvm ${cvm}`),
     ...(expires_at === undefined ? [] : [`--expires ${expires_at}`]),

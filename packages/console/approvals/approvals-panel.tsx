@@ -79,7 +79,7 @@ export function ApprovalsPanel({ overview, reload }: Props) {
           <Header
             variant="h2"
             counter={`(${rows.length})`}
-            description="An approval covers one manifest and the agent configuration. A change makes it stale."
+            description="An approval covers one manifest and one configuration. A change makes it stale."
             actions={
               <SpaceBetween direction="horizontal" size="xs">
                 {hasGiven && (

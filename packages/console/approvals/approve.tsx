@@ -8,6 +8,7 @@ import SpaceBetween from '@cloudscape-design/components/space-between';
 import Textarea from '@cloudscape-design/components/textarea';
 import { type Schemas, ServiceProblem } from 'computation-management-client';
 import { useState } from 'react';
+import { approvalText, configurationOf } from 'computation-management-formats/approval-text';
 import { loadComputation } from '../loading/overview.ts';
 import { fieldErrors } from '../loading/problem-text.ts';
 import { LoadedView } from '../loading/problem-alert.tsx';
@@ -18,7 +19,7 @@ import { ConfirmModal } from '../frame/confirm-modal.tsx';
 import { useDomain, useFrame } from '../access/console-context.ts';
 import { Hash, Pem } from '../show/hash.tsx';
 import { serviceNow } from '../show/service-clock.ts';
-import { approveCommand, expiryAfter, limitsOf, textToSign } from './approval.ts';
+import { approveCommand, digestOf, expiryAfter, limitsOf } from './approval.ts';
 
 interface Props {
   computation: Schemas['Computation'];
@@ -38,7 +39,7 @@ const lifetimes = [
  * shows what is there now. The user must look at that first.
  */
 export function Approve({ computation: { id, name, approval: policy }, onClose, onApproved }: Props) {
-  const { client, domain } = useDomain();
+  const { client, domain, me } = useDomain();
   const { notify } = useFrame();
   const [lifetime, setLifetime] = useState('');
   const [expiry, setExpiry] = useState<string>();
@@ -46,22 +47,34 @@ export function Approve({ computation: { id, name, approval: policy }, onClose, 
   const [signature, setSignature] = useState('');
   const [isOutdated, setOutdated] = useState(false);
   const loaded = useLoaded(id, async (signal) => {
-    const { computation, etag } = await loadComputation(client, id, signal); // before the manifest, so that any change is noticed
-    return { ...(await loadManifest(client, { id, signal })), etag, agentConfig: computation.agent_config };
+    const { computation } = await loadComputation(client, id, signal);
+    const { manifest, ...served } = await loadManifest(client, { id, signal });
+    const configuration = configurationOf(computation.agent_config, computation.approval);
+    const digests = { manifest_digest: digestOf(manifest), configuration_digest: digestOf(configuration) };
+    if (served.digest !== digests.manifest_digest || served.configurationDigest !== digests.configuration_digest) {
+      throw new Error(
+        'The service names other digests than those of the manifest and the configuration that it returned. If they were just changed, try again.',
+      );
+    }
+    return { manifest, configuration, digests };
   });
-  const { digest, etag } = loaded.value ?? {};
+  const { digests } = loaded.value ?? {};
   const [checked, setChecked] = useState<typeof loaded.value>();
-  const isShown = digest !== undefined && !loaded.isLoading && loaded.problem === undefined;
+  const isShown = digests !== undefined && !loaded.isLoading && loaded.problem === undefined;
   const isChecked = !isOutdated || checked === loaded.value;
   const isSigned = policy === 'all_signed';
   const limits = limitsOf(cvms, expiry);
   const approve = useAction(async () => {
-    if (digest === undefined) return;
+    if (!digests) return;
     try {
       await client.approve({
         id,
-        ifMatch: etag,
-        body: { digest, ...limits, ...(isSigned && { signature: signature.trim() }) },
+        body: {
+          digest: digests.manifest_digest,
+          configuration_digest: digests.configuration_digest,
+          ...limits,
+          ...(isSigned && { signature: signature.trim() }),
+        },
       });
     } catch (error) {
       if (!isOfChange(error)) throw error;
@@ -73,6 +86,7 @@ export function Approve({ computation: { id, name, approval: policy }, onClose, 
     notify('You have approved.');
     onApproved();
   });
+  const approved = digests && { domain, computation: id, approver: me.user, ...digests, ...limits };
   const errors = fieldErrors(approve.problem, ['/cvm_ids', '/signature']);
   const signatureError = errors.at('/signature');
   return (
@@ -102,22 +116,29 @@ export function Approve({ computation: { id, name, approval: policy }, onClose, 
       onClose={onClose}
     >
       <LoadedView loaded={loaded} what="the manifest">
-        {({ manifest, agentConfig }) => (
+        {({ manifest, configuration: { agent_config, ...configuration }, digests }) => (
           <SpaceBetween size="l">
-            <ManifestView manifest={manifest} digest={digest} />
+            <ManifestView manifest={manifest} digest={digests.manifest_digest} />
             <KeyValuePairs
               columns={2}
               items={[
-                { label: 'Attested TLS', value: agentConfig.attested_tls ? 'Yes' : 'No' },
-                { label: 'Certificate', value: <Pem text={agentConfig.cert_file} /> },
-                { label: 'CA of the server', value: <Pem text={agentConfig.server_ca_file} /> },
-                { label: 'CA of the clients', value: <Pem text={agentConfig.client_ca_file} /> },
+                { label: 'Attested TLS', value: agent_config.attested_tls ? 'Yes' : 'No' },
+                { label: 'Certificate', value: <Pem text={agent_config.cert_file} /> },
+                { label: 'CA of the server', value: <Pem text={agent_config.server_ca_file} /> },
+                { label: 'CA of the clients', value: <Pem text={agent_config.client_ca_file} /> },
+                { label: 'Approval that a run needs', value: configuration.approval },
+                { label: 'Attestation policy', value: configuration.attestation_policy ?? 'None' },
+                { label: 'Who sees logs', value: configuration.log_access },
+                {
+                  label: 'Digest of the configuration',
+                  value: <Hash value={digests.configuration_digest} what="digest of the configuration" isWhole />,
+                },
               ]}
             />
           </SpaceBetween>
         )}
       </LoadedView>
-      {digest !== undefined && (
+      {digests && (
         <>
           <FormField label="How long the approval is valid">
             <Select
@@ -139,18 +160,16 @@ export function Approve({ computation: { id, name, approval: policy }, onClose, 
           </FormField>
         </>
       )}
-      {digest !== undefined && isSigned && (
+      {approved && isSigned && (
         <FormField
           label="Signature"
           stretch
           description={
             <>
               Choose the limits first: they are part of what you sign. Sign this text with the key that you uploaded, and paste
-              the signature in base64:{' '}
-              <Hash value={textToSign({ domain, computation: id, digest, limits })} what="text to sign" isWhole />
+              the signature in base64: <Hash value={approvalText(approved)} what="text to sign" isWhole />
               <br />
-              Or let the command line sign and approve:{' '}
-              <Hash value={approveCommand({ domain, computation: id, digest, etag, limits })} what="command" isWhole />
+              Or let the command line sign and approve: <Hash value={approveCommand(approved)} what="command" isWhole />
             </>
           }
           errorText={signatureError !== undefined && <span className="long-words">{signatureError}</span>}
@@ -163,5 +182,5 @@ export function Approve({ computation: { id, name, approval: policy }, onClose, 
 }
 
 function isOfChange(error: unknown): boolean {
-  return error instanceof ServiceProblem && (error.reason === 'stale_digest' || error.code === 'precondition_failed');
+  return error instanceof ServiceProblem && error.reason === 'stale_digest';
 }

@@ -72,6 +72,7 @@ export function ManifestTab({ id, digest, run }: TabProps) {
 interface LoadedManifest {
   manifest: Schemas['Manifest'];
   digest: string | undefined;
+  configurationDigest: string | undefined;
 }
 
 /** Reads the manifest of a run started now, or the one that `run` was started with. */
@@ -79,8 +80,8 @@ export async function loadManifest(
   client: Client,
   { id, run, signal }: { id: string; run?: string | undefined; signal: AbortSignal },
 ): Promise<LoadedManifest> {
-  const { data, digest } = wholeAnswer(await client.call('getManifest', { id, run, signal }));
-  return { manifest: data, digest };
+  const { data, digest, configurationDigest } = wholeAnswer(await client.call('getManifest', { id, run, signal }));
+  return { manifest: data, digest, configurationDigest };
 }
 
 const columnsOfFiles: Column<{ file: string; hash: string; key: string }>[] = [

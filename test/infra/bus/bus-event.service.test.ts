@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { DynamoDBClient, paginateScan, type AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Client, createClient, type Schemas, waitForRun } from 'computation-management-client';
-import { canonicalDigest, hashOfEvent } from 'computation-management-formats/canonical-json';
+import { hashOfEvent } from 'computation-management-formats/digests';
 import { numberOf } from 'computation-management-formats/identifiers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { busEventTemplate, type BusEvent } from '../../../infra/bus/bus-event.ts';
@@ -14,6 +14,7 @@ import { administrativeEvents, lifecycleEvents } from '../../../shared/events/ev
 import { journalKeys } from '../../../shared/table/keys.ts';
 import { newAjv } from '../../support/openapi-document.ts';
 import { filledIn, isSelected, streamRecord } from '../../support/pipe.ts';
+import { digestsIn } from '../../support/approval-digests.ts';
 
 const schema = JSON.parse(readFileSync(new URL('../../../docs/schemas/computation-event.json', import.meta.url), 'utf8')) as {
   allOf: {
@@ -58,10 +59,10 @@ async function everyKindOfEvent(): Promise<string> {
   const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' });
   await client.uploadKey({ id, body: { key: Buffer.from(key).toString('base64') } });
   await client.unlinkAsset({ id: dataset.id, computationID: id });
-  const digest = canonicalDigest(await client.getManifest({ id }));
-  await client.approve({ id, body: { digest, cvm_ids: ['sim-1'] } });
+  const digests = digestsIn((await client.call('getManifest', { id })).response.headers);
+  await client.approve({ id, body: { ...digests, cvm_ids: ['sim-1'] } });
   await client.withdrawApproval({ id });
-  await client.approve({ id, body: { digest } });
+  await client.approve({ id, body: digests });
   for (const cvm of ['sim-1', 'sim-reject-1']) {
     const run = await client.startRun({ id, cvm });
     await waitForRun(client, { id, run });

@@ -206,6 +206,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
         'etag',
         'idempotent-replayed',
         'manifest-digest',
+        'configuration-digest',
       ]),
     });
   });

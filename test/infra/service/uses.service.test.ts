@@ -1,5 +1,4 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import { canonicalDigest } from 'computation-management-formats/canonical-json';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { functionNames, type FunctionName } from '../../../infra/bundles/function-names.ts';
 import { startStack, type Stack } from '../../../local/stack.ts';
@@ -190,7 +189,10 @@ async function changeInputs(id: string, grow: () => Promise<void>): Promise<void
 
 async function approve(id: string, grow: () => Promise<void>): Promise<void> {
   await grow();
-  await done('POST', `${path(id)}/approvals`, { digest: canonicalDigest(await done('GET', `${path(id)}/manifest`)) });
+  const none = '0'.repeat(64);
+  const { body } = await call('POST', `${path(id)}/approvals`, { digest: none, configuration_digest: none });
+  const { manifest_digest: digest, configuration_digest } = body;
+  await done('POST', `${path(id)}/approvals`, { digest, configuration_digest, cvm_ids: ['cvm-1'] });
   await done('GET', `${path(id)}/approvals`);
   await done('GET', '/d1/todo');
   await grow();

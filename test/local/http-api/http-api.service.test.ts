@@ -414,6 +414,7 @@ describe('CORS', () => {
         'retry-after',
         'idempotent-replayed',
         'manifest-digest',
+        'configuration-digest',
         'date',
       ]),
     );

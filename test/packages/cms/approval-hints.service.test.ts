@@ -1,3 +1,5 @@
+import { configurationOf } from 'computation-management-formats/approval-text';
+import { canonicalDigest } from 'computation-management-formats/digests';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startAnsweringServer, type Answer, type AnsweringServer } from '../../support/answering-server.ts';
 import { cmsIn } from './fake-terminal.ts';
@@ -41,51 +43,66 @@ const json =
 const signed = json({ approval: 'all_signed' });
 
 const path = `/computations/${idOf(0)}`;
-const approval = { user: 'alice', digest: 'd', cvm_ids: null, expires_at: null, signed: false, stale: false, approved_at: '' };
+const approval = {
+  user: 'alice',
+  digest: 'd',
+  configuration_digest: 'd',
+  cvm_ids: null,
+  expires_at: null,
+  signed: false,
+  stale: false,
+  approved_at: '',
+};
 
 describe('cms approve', () => {
-  const manifest = { id: idOf(0), name: 'A', description: '', algorithm: { hash: [] }, datasets: [], result_consumers: [] };
-  const answers = (given: object, computation: object = {}) => ({
-    [path]: json(computation),
-    [`${path}/manifest`]: json(manifest),
+  const manifest = { id: idOf(0), name: 'A', description: '', algorithm: { hash: [], user_key: '' }, datasets: [], result_consumers: [] };
+  const configuration = configurationOf({}, 'none');
+  const digests = { 'manifest-digest': canonicalDigest(manifest), 'configuration-digest': canonicalDigest(configuration) };
+  const withHeaders =
+    (headers: Record<string, string>): Answer =>
+    (request, response) =>
+      json(manifest)(request, response.setHeaders(new Map(Object.entries(headers))));
+  const answers = (given: object, headers: Record<string, string> = {}) => ({
+    [path]: json({ approval: 'none' }),
+    [`${path}/manifest`]: withHeaders({ ...digests, ...headers }),
     [`${path}/approvals`]: json({ ...approval, ...given }, 201),
   });
 
   it.each([
     [
-      'not signed',
-      { approval: 'all_signed' },
-      [],
-      'The approval does not count yet: only signed approvals count.\nNext: .* --sign KEYFILE\n',
-    ],
-    [
       'expired by now',
-      {},
       ['--expires', '1s'],
       'The approval does not count: perhaps it has expired, .*\nNext: cms approvals \\S+\n',
     ],
     [
       'stale for another reason',
-      {},
       [],
       'The approval does not count: the key or the configuration has changed since\\.\nNext: cms approvals \\S+\n',
     ],
-  ])('says that an approval does not count which is %s', async (_, computation, options, note) => {
-    const { exitCode, stderr } = await cms(answers({ stale: true }, computation))('approve', idOf(0), '--yes', ...options);
+  ])('says that an approval does not count which is %s', async (_, options, note) => {
+    const { exitCode, stderr } = await cms(answers({ stale: true }))('approve', idOf(0), '--yes', ...options);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.stringMatching(new RegExp(`${note}$`)) });
   });
 
-  it('approves only while the computation has the ETag of --etag', async () => {
-    const withEtag: Answer = (request, response) => json({})(request, response.setHeader('etag', '"-e1"'));
-    const approve = cms({ ...answers({}), [path]: withEtag });
-    expect(await approve('approve', idOf(0), '--yes', '--etag', '-e0')).toEqual({
-      exitCode: 6,
-      stdout: '',
-      stderr: `--etag is not the current ETag of the computation: something of it has changed.\nNext: cms manifest ${idOf(0)}\n`,
-    });
+  it.each(['manifest-digest', 'configuration-digest'])('approves nothing if the service names another %s', async (header) => {
+    const given = await cms(answers({}, { [header]: '0'.repeat(64) }))('approve', idOf(0), '--yes');
+    expect(given).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('Nothing was approved') });
     expect(asked).toEqual([`GET ${path}`, `GET ${path}/manifest`]);
-    expect(await approve('approve', idOf(0), '--yes', '--etag', '-e1')).toMatchObject({ exitCode: 0 });
-    expect(asked.at(-1)).toBe(`POST ${path}/approvals`);
+  });
+
+  it('approves without asking only what --digest and --configuration name, and shows it', async () => {
+    const [manifestDigest, configurationDigest] = [digests['manifest-digest'], digests['configuration-digest']];
+    const approve = (digest: string, of: string) =>
+      cms(answers({}))('approve', idOf(0), '--digest', digest, '--configuration', of);
+    for (const [given, option] of [
+      [await approve('0'.repeat(64), configurationDigest), '--digest'],
+      [await approve(manifestDigest, '0'.repeat(64)), '--configuration'],
+    ] as const) {
+      expect(given).toMatchObject({ exitCode: 6, stderr: expect.stringMatching(`^${option} is not the current digest`) });
+    }
+    const { exitCode, stderr } = await approve(manifestDigest, configurationDigest);
+    expect({ exitCode, last: asked.at(-1) }).toEqual({ exitCode: 0, last: `POST ${path}/approvals` });
+    for (const shown of [manifestDigest, configurationDigest, 'not attested']) expect(stderr).toContain(shown);
   });
 });
 

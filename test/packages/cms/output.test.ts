@@ -1,8 +1,9 @@
 import { type Client, createClient, type ProblemFields, ServiceProblem, sizeText } from 'computation-management-client';
+import { configurationOf } from 'computation-management-formats/approval-text';
 import { describe, expect, it } from 'vitest';
 import { computationId, named, thenUse } from '../../../packages/cms/context/computation-reference.ts';
 import type { Context } from '../../../packages/cms/context/context.ts';
-import { formatManifest } from '../../../packages/cms/commands/manifest.ts';
+import { formatApproved } from '../../../packages/cms/commands/manifest.ts';
 import type { Collaboration } from '../../../packages/cms/collaboration/collaboration.ts';
 import { findComputation } from '../../../packages/cms/collaboration/sync.ts';
 import { explainProblem } from '../../../packages/cms/context/explain-problem.ts';
@@ -70,9 +71,9 @@ describe('a manifest', () => {
       datasets: [],
       result_consumers: [],
     };
-    const shown = formatManifest(manifest, config);
+    const shown = formatApproved(manifest, configurationOf(config, 'all'));
     expect(shown).toMatch(
-      /TLS +attested\nCertificate +\/etc\/agent.pem\nServer CA +given as text, SHA-256 [0-9a-f]{64}\nClient CA +none\n/,
+      /TLS +attested\nCertificate +\/etc\/agent.pem\nServer CA +given as text, SHA-256 [0-9a-f]{64}\nClient CA +none\nApproval +all\nAttestation +no policy\nLogs +none\nConfiguration +[0-9a-f]{64}\n/,
     );
   });
 });

@@ -2,7 +2,8 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { approvalText, isSignatureOf } from 'computation-management-formats/approval-signature';
+import { isSignatureOf } from 'computation-management-formats/approval-signature';
+import { approvalText } from 'computation-management-formats/approval-text';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import sshpk from 'sshpk';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -13,7 +14,14 @@ const folder = mkdtempSync(join(tmpdir(), 'cms-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const nobody = { env: {}, ask: undefined };
-const approved = { domain: 'd1', computationId: 'c1', digest: 'ab'.repeat(32), limits: { cvm_ids: ['cvm-1'] } };
+const approved = {
+  domain: 'd1',
+  computation: 'c1',
+  approver: 'alice',
+  manifest_digest: 'ab'.repeat(32),
+  configuration_digest: 'cd'.repeat(32),
+  cvm_ids: ['cvm-1'],
+};
 
 function fileOf(content: string | Buffer): string {
   const file = join(folder, 'key');

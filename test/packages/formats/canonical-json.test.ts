@@ -1,4 +1,5 @@
-import { canonicalDigest, canonicalJson } from 'computation-management-formats/canonical-json';
+import { canonicalJson } from 'computation-management-formats/canonical-json';
+import { canonicalDigest } from 'computation-management-formats/digests';
 import { describe, expect, it } from 'vitest';
 
 describe('canonicalJson', () => {

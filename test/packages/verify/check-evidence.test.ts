@@ -1,5 +1,7 @@
 import { constants, generateKeyPairSync, sign } from 'node:crypto';
-import { canonicalDigest } from 'computation-management-formats/canonical-json';
+import { approvalText } from 'computation-management-formats/approval-text';
+import { canonicalDigest } from 'computation-management-formats/digests';
+import type { ApprovalLevel } from 'computation-management-formats/vocabulary';
 import { describe, expect, it } from 'vitest';
 import { checkEvidence, type EvidenceFiles, UnreadableError } from '../../../packages/verify/check-evidence.ts';
 import type { NewEvent } from '../../../shared/events/event.ts';
@@ -25,6 +27,13 @@ function signedAnew(change: (statement: Statement) => void): EvidenceFiles {
 }
 
 /** The genuine evidence of a run that was started with something else. */
+/** Changes the configuration. @returns its digest */
+function attest(statement: Statement, attested_tls: boolean): string {
+  const configuration = statement['configuration'] as { agent_config: object };
+  Object.assign(configuration.agent_config, { attested_tls });
+  return canonicalDigest(configuration);
+}
+
 const startedWith = (change: (start: Statement) => void) => filesOf(genuineEvidence(8, { change }));
 
 type Approval = Record<string, unknown> & { signature: string };
@@ -36,7 +45,7 @@ describe('the check of genuine evidence', () => {
     const holding = sentences(files, 'holds');
     for (const user of ['alice', 'bob', 'carol']) {
       expect(holding).toContainEqual(
-        expect.stringMatching(new RegExp(`^${user} approved this manifest, signed by the key SHA256:`)),
+        expect.stringMatching(new RegExp(`^"${user}" approved this manifest and configuration, signed by the key SHA256:`)),
       );
     }
     expect(holding).toContainEqual(expect.stringMatching(/^The 10 events .* are complete, unchanged and in order\.$/));
@@ -46,14 +55,14 @@ describe('the check of genuine evidence', () => {
     const { evidence, keys } = files;
     expect(sentences({ evidence, keys }, 'note')).toEqual([
       expect.stringContaining('attestation token'),
-      expect.stringContaining('dave approved this manifest without a signature'),
+      expect.stringContaining('"dave" approved this manifest and configuration without a signature'),
       expect.stringContaining('were not given'),
     ]);
   });
 
   it('says that no approval was needed, or whose the assets demanded', () => {
     expect(sentences(files, 'holds')).toContain(
-      'The creators of the assets that demanded it approved: alice, bob. The computation demanded no more.',
+      'The creators of the assets that demanded it approved: with a signature "alice", "bob". The computation demanded no more.',
     );
     const open = startedWith((start) => {
       for (const asset of start['assets'] as { use: string }[]) asset.use = 'open';
@@ -85,7 +94,7 @@ describe('the check of genuine evidence', () => {
       expect(objections({ ...files, events: pages })).toEqual([]);
       expect(sentences({ ...files, events: pages }, 'note').join()).not.toContain('are missing');
       expect(sentences({ ...files, events: pages }, 'note')).toContainEqual(
-        expect.stringContaining(`does not cover one event after the end of the run: updated (${after[0]?.id ?? ''})`),
+        expect.stringContaining(`does not cover one event after the end of the run: "updated" ("${after[0]?.id ?? ''}")`),
       );
     }
   });
@@ -107,27 +116,27 @@ describe('the check of a statement that a lying service has signed', () => {
     [
       'a word for another manifest',
       (statement) => (approvalsOf(statement)[0]['digest'] = 'ab'.repeat(32)),
-      /^alice approved another manifest/,
+      /^"alice" approved another manifest/,
     ],
     [
       'a word for another CVM',
       (statement) => (approvalsOf(statement)[1]['cvm_ids'] = ['cvm-9']),
-      /^bob did not approve the CVM cvm-1/,
+      /^"bob" did not approve the CVM "cvm-1"/,
     ],
     [
       'a word with other limits',
       (statement) => (approvalsOf(statement)[1]['cvm_ids'] = ['cvm-1']),
-      /^The signature of bob does not fit/,
+      /^The signature of "bob" does not fit/,
     ],
     [
       'a word that expired',
       (statement) => (approvalsOf(statement)[2]['expires_at'] = '2025-07-17T08:00:02.000Z'),
-      /^The approval of carol expired/,
+      /^The approval of "carol" expired/,
     ],
     [
       'a word that expired, with the time of another zone',
       (statement) => (approvalsOf(statement)[2]['expires_at'] = '2025-07-17T10:00:02+02:00'),
-      /^The approval of carol expired/,
+      /^The approval of "carol" expired/,
     ],
     [
       'a word that expired within the second in which the run began',
@@ -135,42 +144,52 @@ describe('the check of a statement that a lying service has signed', () => {
         approvalsOf(statement)[2]['expires_at'] = '2025-07-17T08:00:02Z';
         (statement['events'] as { started: Genuine['events'][number] }).started.timestamp = '2025-07-17T08:00:02.500Z';
       },
-      /^The approval of carol expired/,
+      /^The approval of "carol" expired/,
     ],
     [
       'a word that expires at no time that exists',
       (statement) => (approvalsOf(statement)[2]['expires_at'] = 'never'),
-      /^The approval of carol expired/,
+      /^The approval of "carol" expired/,
     ],
     [
       'the signature of another user',
       (statement) => (approvalsOf(statement)[0].signature = approvalsOf(statement)[1].signature),
-      /^The signature of alice does not fit/,
+      /^The signature of "alice" does not fit/,
     ],
     [
       'a signature without its key',
       (statement) => (approvalsOf(statement)[0]['key'] = null),
-      /^The signature of alice has no key/,
+      /^The signature of "alice" has no key/,
     ],
     [
       'a key without its signature',
       (statement) => Object.assign(approvalsOf(statement)[0], { signature: null }),
-      /^The approval of alice has a key, but no signature\.$/,
+      /^The approval of "alice" has a key, but no signature\.$/,
     ],
-    ['a key that is no key', (statement) => (approvalsOf(statement)[0]['key'] = 'AAAA'), /^The signature of alice does not fit/],
+    [
+      'a key that is no key',
+      (statement) => (approvalsOf(statement)[0]['key'] = 'AAAA'),
+      /^The signature of "alice" does not fit/,
+    ],
     [
       'a key that is too short',
       (statement) => {
         const approval = approvalsOf(statement)[0];
         const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
-        const text = `computation-approval:v1:d1:${statement['computation'] as string}:${approval['digest'] as string}`;
+        const text = approvalText({
+          domain: 'd1',
+          computation: statement['computation'] as string,
+          approver: 'alice',
+          manifest_digest: approval['digest'] as string,
+          configuration_digest: approval['configuration_digest'] as string,
+        });
         const key = { key: privateKey, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 };
         approval.signature = sign('sha256', Buffer.from(text), key).toString('base64');
         approval['key'] = publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
       },
-      /^The signature of alice does not fit/,
+      /^The signature of "alice" does not fit/,
     ],
-    ['a missing word', (statement) => approvalsOf(statement).splice(1, 1), /needs the approval of bob, who gave none/],
+    ['a missing word', (statement) => approvalsOf(statement).splice(1, 1), /needs the approval of "bob", who gave none/],
     [
       'another asset',
       (statement) => Object.assign((statement['assets'] as object[])[1] ?? {}, { checksum: 'ab'.repeat(32) }),
@@ -191,20 +210,41 @@ describe('the check of a statement that a lying service has signed', () => {
       (statement) => Object.assign(statement['run'] as object, { manifest_digest: 'ab' }),
       /run\.manifest_digest/,
     ],
+    ['another configuration', (statement) => attest(statement, false), /^The configuration does not have the digest/],
     [
-      'a private key',
-      (statement) => Object.assign(statement['agent_config'] as object, { server_key: 'k' }),
-      /contains a private key/,
+      'another configuration than that of the start and of the approvals, with its digest made to fit',
+      (statement) => Object.assign(statement, { configuration_digest: attest(statement, false) }),
+      /^"alice" approved another configuration/,
     ],
     [
-      'another configuration of the agent than that of the start',
-      (statement) => Object.assign(statement['agent_config'] as object, { attested_tls: false }),
-      /^The run was started with another manifest, configuration, assets or approvals: started/,
+      'another configuration than that of the start, with all digests made to fit',
+      (statement) => {
+        const configuration_digest = attest(statement, false);
+        Object.assign(statement['run'] as object, { configuration_digest });
+        for (const approval of approvalsOf(statement)) Object.assign(approval, { configuration_digest });
+        Object.assign(statement, { configuration_digest });
+      },
+      /^The run was started with another manifest, configuration, assets or approvals: "started"/,
     ],
     [
-      'another configuration of the agent than the approved one',
-      (statement) => Object.assign(statement['agent_config'] as object, { attested_tls: false }),
-      /^alice approved another configuration of the agent: approved/,
+      'a level of approval that is not that of the configuration',
+      (statement) => (statement['approval'] = 'all'),
+      /configuration\.approval/,
+    ],
+    [
+      'a signed approval of another user',
+      (statement) => Object.assign(approvalsOf(statement)[0], { user: 'mallory' }),
+      /^The signature of "mallory" does not fit/,
+    ],
+    [
+      'one key for two users',
+      (statement) => approvalsOf(statement).push({ ...approvalsOf(statement)[0], user: 'mallory' }),
+      /^One key signed for two users, "alice" and "mallory"/,
+    ],
+    [
+      'two approvals of one user',
+      (statement) => approvalsOf(statement).push(approvalsOf(statement)[0]),
+      /^The statement has two approvals of "alice"/,
     ],
     [
       'another manifest than that of the start, with its digest made to fit',
@@ -219,8 +259,8 @@ describe('the check of a statement that a lying service has signed', () => {
       (statement) => Object.assign((statement['assets'] as object[])[2] ?? {}, { creator: 'mallory' }),
       /^The run was started with another manifest/,
     ],
-    ['another form', (statement) => (statement['approvals'] = 'none'), /does not have the form .* approvals/],
-    ['another type', (statement) => (statement['type'] = 'computation-evidence:v2'), /does not have the form .* type/],
+    ['another form', (statement) => (statement['approvals'] = 'none'), /does not have the form .*"approvals"/],
+    ['another type', (statement) => (statement['type'] = 'computation-evidence:v2'), /does not have the form .*"type"/],
   ])('names %s', (_what, change, named) => {
     expect(
       objections({ ...signedAnew(change), events: [JSON.stringify([...genuine.before, ...genuine.events])] }),
@@ -245,32 +285,32 @@ describe('the check of a statement that a lying service has signed', () => {
     [
       'was withdrawn',
       (events) => events.push(anEvent({ ...byBob, event_type: 'approval_withdrawn' })),
-      /^bob took the approval back before the run: approval_withdrawn \(/,
+      /^The approval of "bob" was taken back before the run: "approval_withdrawn" \(/,
     ],
     [
       'was replaced by one without a signature',
       (events) => approveAgain(events, { signed: false }),
-      /^The last approval of bob before the run was another one: approved \(/,
+      /^The last approval of "bob" before the run was another one: "approved" \(/,
     ],
     [
       'has limits that the user did not give',
       (events) => approveAgain(events, { cvm_ids: ['cvm-2'] }),
-      /^The last approval of bob before the run was another one/,
+      /^The last approval of "bob" before the run was another one/,
     ],
     [
       'nobody gave',
       (events) => events.splice(approvalIn(events, 'dave'), 1),
-      /^The journal has no approval of dave before the run\.$/,
+      /^The journal has no approval of "dave" before the run\.$/,
     ],
     [
       'was signed with a key that the user had replaced',
       (events) => events.push(anEvent({ ...byBob, event_type: 'key_uploaded', details: { fingerprint: 'SHA256:other' } })),
-      /^bob signed with another key than the last one uploaded before the run: key_uploaded \(/,
+      /^"bob" signed with another key than the last one uploaded before the run: "key_uploaded" \(/,
     ],
     [
       'was signed with a key that the user had never uploaded',
       (events) => events.splice(keyOf(events, 'bob'), 1),
-      /^bob signed with a key, but the journal has no upload of one before the run\.$/,
+      /^"bob" signed with a key, but the journal has no upload of one before the run\.$/,
     ],
   ])('names whose approval %s, by the journal before the run', (_what, change, named) => {
     const { given } = inJournal(change);
@@ -290,14 +330,14 @@ describe('the check of a statement that a lying service has signed', () => {
     });
     expect(objections(given)).toEqual([]);
     expect(sentences(given, 'holds')).toContain(
-      'The journal has the same approvals as the last ones before the run: alice, bob, carol, dave.',
+      'The journal has the same approvals as the last ones before the run: "alice", "bob", "carol", "dave".',
     );
   });
 
   it('finds an approval that was withdrawn in a journal whose oldest events are missing', () => {
     const { made } = inJournal((events) => events.push(anEvent({ ...byBob, event_type: 'approval_withdrawn' })));
     expect(objections(filesOf({ ...made, events: [...made.before.slice(-1), ...made.events] }))).toEqual([
-      expect.stringMatching(/^bob took the approval back/),
+      expect.stringMatching(/^The approval of "bob" was taken back/),
     ]);
     expect(objections(filesOf(made))).toEqual([]);
   });
@@ -314,7 +354,8 @@ describe('a member of a statement', () => {
     });
   };
   const members = membersOf(genuine.statement).map((path) => path.join('.'));
-  const mayBeNull = /^(attestation_hash|run\.reason|approvals\.\d\.(cvm_ids|expires_at|signature|key))$/;
+  const mayBeNull =
+    /^(attestation|attestation_hash|configuration\.attestation_policy|run\.reason|approvals\.\d\.(cvm_ids|expires_at|signature|key))$/;
 
   const changed = (path: string, change: (parent: Record<string, unknown>, name: string) => void) =>
     signedAnew((statement) => {
@@ -325,7 +366,7 @@ describe('a member of a statement', () => {
       );
     });
   const named = (path: string) =>
-    expect.stringContaining(`The statement does not have the form of computation-evidence:v1: ${path}:`) as string;
+    expect.stringContaining(`The statement does not have the form of computation-evidence:v1: "${path}":`) as string;
 
   it('is one of more than 100, those of each event, asset and approval included', () => {
     expect(members.length).toBeGreaterThan(100);
@@ -349,34 +390,43 @@ describe('a member of a statement', () => {
 describe('the check of a statement of a computation that takes the approval of all', () => {
   const creators = (statement: Statement, names: string[]) =>
     (statement['assets'] as { creator: string }[]).forEach((asset, index) => (asset.creator = names[index] ?? ''));
-  const taken = (approval: string, change: (statement: Statement) => void = () => undefined) =>
-    startedWith((start) => {
+  const taken = (level: ApprovalLevel, change: (statement: Statement) => void = () => undefined) => {
+    const started = (start: Statement) => {
       creators(start, ['alice', 'bob', 'carol']);
-      start['approval'] = approval;
       change(start);
-    });
+    };
+    return filesOf(genuineEvidence(8, { level, change: started }));
+  };
 
-  it.each([
-    ['all', 'approved, as'],
-    ['all_signed', 'approved with a signature, as'],
-  ])('holds if all creators and result consumers gave it: %s', (level, how) => {
+  it.each(['all', 'all_signed'] as const)('holds if all creators and result consumers gave it: %s', (level) => {
     expect(objections(taken(level))).toEqual([]);
     expect(sentences(taken(level), 'holds')).toContainEqual(
-      expect.stringMatching(new RegExp(`${how} .*: alice, bob, carol\\.$`)),
+      expect.stringMatching(/all result consumers approved.*: with a signature "alice", "bob", "carol"\.$/),
+    );
+  });
+
+  it('says whose approval has nothing but the word of the service', () => {
+    const given = taken('all', (statement) => creators(statement, ['alice', 'bob', 'dave']));
+    expect(sentences(given, 'holds')).toContainEqual(
+      expect.stringMatching(/: with a signature "alice", "bob"; by the word of the service alone "dave"\.$/),
     );
   });
 
   it.each<[string, EvidenceFiles, RegExp]>([
-    ['a creator who gave none', taken('all', (statement) => approvalsOf(statement).splice(2, 1)), /of all, and carol gave none/],
+    [
+      'a creator who gave none',
+      taken('all', (statement) => approvalsOf(statement).splice(2, 1)),
+      /of all, and "carol" gave none/,
+    ],
     [
       'a result consumer who gave none',
       taken('all', (statement) => (statement['result_consumers'] = ['erin'])),
-      /of all, and erin gave none/,
+      /of all, and "erin" gave none/,
     ],
     [
       'one without a signature',
       taken('all_signed', (statement) => creators(statement, ['alice', 'bob', 'dave'])),
-      /that of dave has no signature/,
+      /that of "dave" has no signature/,
     ],
     [
       'one whose signature has no key',
@@ -385,19 +435,19 @@ describe('the check of a statement of a computation that takes the approval of a
         statement['approval'] = 'all_signed';
         approvalsOf(statement)[2]['key'] = null;
       }),
-      /that of carol has no signature/,
+      /that of "carol" has no signature/,
     ],
     [
       'a result consumer whose key is another one',
       taken('all_signed', (statement) => (statement['result_consumers'] = ['bob'])),
-      /^bob signed with a key other than that of this result consumer/,
+      /^"bob" signed with a key other than that of this result consumer/,
     ],
     [
       'more consumers than keys',
       taken('all', (statement) => (statement['result_consumers'] = ['alice', 'bob'])),
       /numbers differ/,
     ],
-    ['an unknown level', signedAnew((statement) => (statement['approval'] = 'most')), /is unknown: most/],
+    ['an unknown level', signedAnew((statement) => (statement['approval'] = 'most')), /does not have the form .*"approval"/],
   ])('names who did not give it as it is demanded, or what does not fit: %s', (_what, given, named) => {
     expect(objections(given)).toContainEqual(expect.stringMatching(named));
   });
@@ -422,7 +472,7 @@ describe('the check of a journal', () => {
       expect(objections(given)).toEqual([]);
       const { event_type, id } = journal[dropped] ?? genuine.after[0] ?? { event_type: '', id: '' };
       expect(sentences(given, 'note')).toContain(
-        `The events before ${event_type} (${id}) are missing, so they were not checked.`,
+        `The events before "${event_type}" ("${id}") are missing, so they were not checked.`,
       );
     }
   });
@@ -438,7 +488,7 @@ describe('the check of a journal', () => {
     expect(page(newestFirst.slice(1), { total: length })).toEqual([missing]);
     expect(page(newestFirst, { total: length - 1 })).toContainEqual(expect.stringMatching(/an event was added\.$/));
     const pretended =
-      /^The events before key_uploaded .* are missing, .* although the pages say that they reach the beginning .*, or the events were read with a filter/;
+      /^The events before "key_uploaded" .* are missing, .* although the pages say that they reach the beginning .*, or the events were read with a filter/;
     expect(page(newestFirst.slice(0, -1), { total: length - 1 })).toContainEqual(expect.stringMatching(pretended));
     const oldestFirst = newestFirst.toReversed().slice(1);
     expect(page(oldestFirst, { total: length - 1 })).toContainEqual(expect.stringMatching(pretended));

@@ -1,8 +1,10 @@
 import { createHash, generateKeyPairSync, randomUUID, sign, constants, type KeyObject } from 'node:crypto';
-import { approvalText, limitsOf } from 'computation-management-formats/approval-signature';
-import { canonicalDigest, canonicalJson, configDigest, startDigest } from 'computation-management-formats/canonical-json';
+import { approvalText, type Configuration, configurationOf, limitsOf } from 'computation-management-formats/approval-text';
+import { canonicalJson } from 'computation-management-formats/canonical-json';
+import { canonicalDigest, startDigest } from 'computation-management-formats/digests';
 import { numberedId } from 'computation-management-formats/identifiers';
 import { parsePublicKey } from 'computation-management-formats/public-key';
+import type { ApprovalLevel } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import type { Event, NewEvent } from '../../../shared/events/event.ts';
 import { chainedEvent, publicEvent, storedEvent } from '../../../shared/events/stored-journal.ts';
@@ -42,9 +44,13 @@ export interface Genuine {
 }
 
 /** What a run is started with, as its statement says it. */
-type Start = Record<'manifest' | 'agent_config' | 'assets' | 'approvals' | 'approval' | 'result_consumers', unknown>;
+type Start = Record<'manifest' | 'assets' | 'approvals' | 'approval' | 'result_consumers', unknown> & {
+  configuration: Configuration;
+};
 
 interface Otherwise {
+  /** Whose approval the computation demands. Default: `none`. */
+  level?: ApprovalLevel;
   /** Changes what the run is started with. */
   change?: (start: Start) => void;
   /** Changes the events before the run. */
@@ -57,7 +63,7 @@ interface Otherwise {
  * Makes evidence as the service does, by its own code: of a run with approvals of every kind and `events` events in the journal
  * between its first and its last.
  */
-export function genuineEvidence(events = 8, { change, changeBefore, duringRun }: Otherwise = {}): Genuine {
+export function genuineEvidence(events = 8, { level = 'none', change, changeBefore, duringRun }: Otherwise = {}): Genuine {
   const [computation, run] = [numberedId(7), numberedId(42)];
   const ofSigners = new Map(Object.entries(signers).map(([user, { key }]) => [user, key()]));
   const keyOfAlice = ofSigners.get('alice')?.publicKey.export({ format: 'der', type: 'spki' }).toString('base64') ?? '';
@@ -72,20 +78,24 @@ export function genuineEvidence(events = 8, { change, changeBefore, duringRun }:
     result_consumers: [{ user_key: keyOfAlice }],
   };
   const digest = canonicalDigest(manifest);
+  const configuration = configurationOf({ attested_tls: true }, level);
+  const configuration_digest = canonicalDigest(configuration);
   const limits: Record<string, { cvm_ids?: string[]; expires_at?: string }> = {
     alice: {},
     bob: { cvm_ids: ['cvm-1', 'cvm-2'] },
-    carol: { cvm_ids: [], expires_at: at(3600) },
+    carol: { cvm_ids: ['cvm-1'], expires_at: at(3600) },
   };
   const approvals = Object.entries(limits).map(([user, limit]) => {
     const { cvm_ids = null, expires_at = null } = limit;
-    const text = approvalText({ domain: 'd1', computationId: computation, digest, limits: limit });
+    const approved = { domain: 'd1', computation, approver: user, manifest_digest: digest, configuration_digest };
+    const text = approvalText({ ...approved, ...limit });
     const [signer, pair] = [signers[user], ofSigners.get(user)];
     if (!signer || !pair) throw new TypeError(`${user} has no key.`);
     const { privateKey, publicKey } = pair;
     return {
       user,
       digest,
+      configuration_digest,
       cvm_ids,
       expires_at,
       signature: signer.sign(Buffer.from(text), privateKey).toString('base64'),
@@ -93,20 +103,29 @@ export function genuineEvidence(events = 8, { change, changeBefore, duringRun }:
       approved_at: at(0),
     };
   });
-  const unsigned = { user: 'dave', digest, cvm_ids: null, expires_at: null, signature: null, key: null, approved_at: at(1) };
+  const unsigned = {
+    user: 'dave',
+    digest,
+    configuration_digest,
+    cvm_ids: null,
+    expires_at: null,
+    signature: null,
+    key: null,
+    approved_at: at(1),
+  };
   const creators = ['alice', 'bob', 'erin'];
   const start: Start = {
     manifest,
-    agent_config: { log_level: 'info', cert_file: '', server_ca_file: '', client_ca_file: '', attested_tls: true },
+    configuration,
     assets: checksums.map((checksum, index) => ({
       id: randomUUID(),
       creator: creators[index] ?? '',
       use: index < 2 ? 'approval' : 'open',
       checksum: checksum.toString('hex'),
     })),
-    approvals: [...approvals, unsigned],
-    approval: 'none',
+    approval: level,
     result_consumers: ['alice'],
+    approvals: [...approvals, unsigned],
   };
   change?.(start);
 
@@ -118,15 +137,15 @@ export function genuineEvidence(events = 8, { change, changeBefore, duringRun }:
       return anEvent({ event_type: 'key_uploaded', originator: user, details, lifecycle: false });
     }),
     ...(start.approvals as (typeof unsigned | (typeof approvals)[number])[]).map((approval) => {
-      const config_digest = configDigest(start.agent_config as object);
-      const details = { digest, config_digest, signed: approval.signature !== null, ...limitsOf(approval) };
+      const details = { digest, configuration_digest, signed: approval.signature !== null, ...limitsOf(approval) };
       return anEvent({ event_type: 'approved', originator: approval.user, details, lifecycle: false });
     }),
   ];
   changeBefore?.(beforeRun);
   const digests = {
     manifest_digest: digest,
-    start_digest: startDigest({ ...start, manifest, agent_config: start.agent_config as object }),
+    configuration_digest: canonicalDigest(start.configuration),
+    start_digest: startDigest({ ...start, manifest }),
   };
   const fromStart = [
     anEvent({ ...ofRun, event_type: 'started', originator: 'alice', details: digests }),
@@ -159,10 +178,13 @@ export function genuineEvidence(events = 8, { change, changeBefore, duringRun }:
       started_by: 'alice',
       reason: 'Done.',
       manifest_digest: digest,
+      configuration_digest: canonicalDigest(start.configuration),
     },
     ...start,
     manifest_digest: digest,
+    configuration_digest: canonicalDigest(start.configuration),
     events: { started: ofThisRun[0], last: ofThisRun.at(-1) },
+    attestation: null,
     attestation_hash: 'ab'.repeat(32),
     service_version: '1.0.0',
     issued_at: at(events + 4),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { canonicalJson, hashOfEvent } from 'computation-management-formats/canonical-json';
+import { canonicalJson } from 'computation-management-formats/canonical-json';
+import { hashOfEvent } from 'computation-management-formats/digests';
 import type { Event } from '../../../shared/events/event.ts';
 import { filesOf, type Genuine } from './genuine-evidence.ts';
 

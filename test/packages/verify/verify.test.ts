@@ -39,7 +39,7 @@ describe('npm run verify', () => {
       expect.stringMatching(/^Everything that was checked holds \(\d notes?\)\.$/),
     ]);
     expect(stdout).toMatch(/^HOLDS {10}The statement is signed by the key /);
-    expect(stdout).toMatch(/^NOTE {11}dave approved this manifest without a signature/m);
+    expect(stdout).toMatch(/^NOTE {11}"dave" approved this manifest and configuration without a signature/m);
   });
 
   it('exits with 1 and names what does not hold', () => {

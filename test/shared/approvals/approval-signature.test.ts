@@ -1,26 +1,44 @@
 import { constants, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
-import { approvalText, isSignatureOf } from 'computation-management-formats/approval-signature';
-import { canonicalDigest } from 'computation-management-formats/canonical-json';
+import { isSignatureOf } from 'computation-management-formats/approval-signature';
+import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
+import canonicalize from 'canonicalize';
 import { describe, expect, it } from 'vitest';
 
-const digest = 'ab'.repeat(32);
-const approved = { domain: 'd1', computationId: 'c1', digest };
+const approved = {
+  domain: 'D1',
+  computation: '00000000-0007-8C3A-9F0E-2B7D41C5E6A8',
+  approver: 'Bob "é"',
+  manifest_digest: 'ab'.repeat(32),
+  configuration_digest: 'cd'.repeat(32),
+};
 const spki = (key: KeyObject) => key.export({ format: 'der', type: 'spki' }).toString('base64');
 
 describe('approvalText', () => {
-  it('names the version, the domain, the computation and the digest', () => {
-    expect(approvalText({ ...approved, limits: {} })).toBe(`computation-approval:v1:d1:c1:${digest}`);
+  it.each([
+    [{}, {}],
+    [{ cvm_ids: ['b', 'A'] }, { cvm_ids: ['b', 'A'] }],
+    [{ expires_at: '2026-01-01T00:00:00.000Z' }, { expires_at: '2026-01-01T00:00:00.000Z' }],
+    [{ cvm_ids: null, expires_at: null }, {}],
+  ])('is the canonical JSON of what is approved, by whom, with the limits %j', (given, named) => {
+    const text = canonicalize({
+      type: 'computation-approval',
+      ...approved,
+      computation: '00000000-0007-8c3a-9f0e-2b7d41c5e6a8',
+      ...named,
+    });
+    expect(approvalText({ ...approved, ...limitsOf(given) })).toBe(text);
   });
 
-  it.each([{ cvm_ids: ['b', 'a'] }, { expires_at: '2026-01-01T00:00:00Z' }, { expires_at: '2026-01-01T00:00:00Z', cvm_ids: [] }])(
-    'ends with the digest of the limits that are given, %j',
-    (limits) => {
-      expect(approvalText({ ...approved, limits })).toBe(`computation-approval:v1:d1:c1:${digest}:${canonicalDigest(limits)}`);
-    },
-  );
+  it('is another one for another domain, computation, approver, manifest, configuration and limit', () => {
+    const names = Object.keys(approved) as (keyof typeof approved)[];
+    const others = names.map((name) => ({ ...approved, [name]: 'other' }));
+    const limited = [{ cvm_ids: ['a'] }, { cvm_ids: ['a', 'b'] }, { cvm_ids: ['b', 'a'] }, { expires_at: 'a' }];
+    const texts = [approved, ...others, ...limited.map((limits) => ({ ...approved, ...limits }))].map(approvalText);
+    expect(new Set(texts).size).toBe(texts.length);
+  });
 });
 
-const text = approvalText({ ...approved, limits: {} });
+const text = approvalText(approved);
 const data = Buffer.from(text);
 const ed25519 = generateKeyPairSync('ed25519');
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });

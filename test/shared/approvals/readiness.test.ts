@@ -1,22 +1,23 @@
-import { canonicalDigest, configDigest } from 'computation-management-formats/canonical-json';
+import { canonicalDigest } from 'computation-management-formats/digests';
 import { describe, expect, it } from 'vitest';
-import { becauseOf, digestedManifestOf, isStale, neededApprovals, readinessOf } from '../../../shared/approvals/readiness.ts';
+import { becauseOf, isStale, neededApprovals, readinessOf } from '../../../shared/approvals/readiness.ts';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
 import type { StoredApproval } from '../../../shared/manifest/stored-approval.ts';
-import type { Inputs } from '../../../shared/manifest/manifest.ts';
+import { approvableOf, type Inputs } from '../../../shared/manifest/manifest.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
 import { aKeyOf, anAssetRow, inputs } from '../../support/builders-store.ts';
 import { sealedAs } from '../../support/sealed-as.ts';
 
 const at = clockOfTests;
-const digest = digestedManifestOf(inputs()).digest ?? '';
+const { digest = '', configuration_digest } = approvableOf(inputs());
 
 function anApproval(user_id: string, fields: Partial<StoredApproval> = {}): StoredApproval {
   return {
     user_id,
     digest,
-    config_digest: configDigest(defaultAgentConfig),
+    configuration_digest,
     cvm_ids: null,
+    certificates: {},
     expires_at: null,
     signature: null,
     key: null,
@@ -29,6 +30,8 @@ const withLevel = (approval: 'none' | 'all' | 'all_signed', fields: Partial<Inpu
   ...inputs(fields),
   computation: { ...inputs().computation, approval },
 });
+const atLevel = (approval: 'none' | 'all' | 'all_signed') => approvableOf(withLevel(approval)).configuration_digest;
+const cvm = (id: string, certificate?: string) => ({ id, certificate });
 
 const needed = (given: Inputs) => neededApprovals(given).map((each) => ({ user: each.user, because: becauseOf(each) }));
 
@@ -71,7 +74,7 @@ describe('readinessOf', () => {
   it('names the users and files whose approval is missing, also while there is no manifest', () => {
     expect(readinessOf(restricted, { at }).missing).toEqual({ ...nothing, info: ['Approval of bob for iris.csv'] });
     const info = ['Missing algorithm', 'Approval of bob for iris.csv', 'Approval of alice as result consumer'];
-    expect(readinessOf(withLevel('all', { algorithm: undefined }), { at })).toEqual({
+    expect(readinessOf(withLevel('all', { algorithm: undefined }), { at })).toMatchObject({
       snapshot: undefined,
       missing: { ...nothing, info },
     });
@@ -92,7 +95,7 @@ describe('readinessOf', () => {
 
   it('keeps the manifest, its digest, the assets and the approvals that count', () => {
     const approvals = [anApproval('carol'), anApproval('bob', { cvm_ids: ['cvm-1'] }), anApproval('dave', { digest: 'another' })];
-    const { snapshot, missing } = readinessOf({ ...restricted, approvals }, { at, cvmId: 'cvm-1' });
+    const { snapshot, missing } = readinessOf({ ...restricted, approvals }, { at, cvm: cvm('cvm-1') });
     expect(missing).toEqual(nothing);
     expect(snapshot).toMatchObject({
       manifest_digest: digest,
@@ -100,7 +103,8 @@ describe('readinessOf', () => {
         { creator: 'bob', use: 'open', checksum: '07'.repeat(32) },
         { creator: 'bob', use: 'approval', checksum: '07'.repeat(32) },
       ],
-      approvals: [{ user: 'bob', digest, cvm_ids: ['cvm-1'] }, { user: 'carol' }],
+      configuration_digest,
+      approvals: [{ user: 'bob', digest, configuration_digest, cvm_ids: ['cvm-1'] }, { user: 'carol' }],
       approval: 'none',
       result_consumers: ['alice'],
     });
@@ -108,13 +112,22 @@ describe('readinessOf', () => {
   });
 
   it('does not let missing approvals change the manifest or its digest', () => {
-    expect(digestedManifestOf(restricted)).toEqual(digestedManifestOf(inputs()));
+    expect(approvableOf(restricted)).toEqual(approvableOf(inputs()));
   });
 
-  it('counts an approval only on one of the CVMs that it names, and on any if it names none', () => {
-    const on = (cvm_ids: string[], cvmId?: string) =>
-      readinessOf({ ...restricted, approvals: [anApproval('bob', { cvm_ids })] }, { at, cvmId }).missing.info.length;
-    expect([on(['a', 'b'], 'b'), on(['a'], 'b'), on([], 'b'), on(['a'])]).toEqual([0, 1, 0, 0]);
+  it('counts an approval only on one of the CVMs that it names, with the certificate that this had, and says so', () => {
+    const on = (cvm_ids: string[], ...of: Parameters<typeof cvm>) => {
+      const approvals = [anApproval('bob', { cvm_ids, certificates: { b: 'one' } })];
+      return readinessOf({ ...restricted, approvals }, { at, cvm: cvm(...of) }).missing.info;
+    };
+    expect([on(['a', 'b'], 'a'), on(['a', 'b'], 'a', 'any'), on(['a', 'b'], 'b', 'one')]).toEqual([[], [], []]);
+    expect(on(['a'], 'b', 'one')).toEqual(['Approval of bob, which allows only the CVM a']);
+    expect(on(['a', 'b', 'c'], 'd')).toEqual(['Approval of bob, which allows only the CVMs a, b and c']);
+    for (const other of ['other', undefined]) {
+      expect(on(['b'], 'b', other)).toEqual(['Approval of bob, which allows the CVM b only with another certificate']);
+    }
+    const anywhere = readinessOf({ ...restricted, approvals: [anApproval('bob', { cvm_ids: ['a'] })] }, { at });
+    expect(anywhere.missing.info).toEqual([]);
   });
 
   it('counts an approval only before it expires', () => {
@@ -129,9 +142,14 @@ describe('readinessOf', () => {
   it('counts an approval without a signature until the computation takes signatures', () => {
     const signed = (user: string) => anApproval(user, { signature: 'AAAA', key: aKeyOf(user).user_key });
     const unsigned = ['alice', 'bob'].map((user) => anApproval(user));
-    const missing = (level: 'all' | 'all_signed', approvals: StoredApproval[]) =>
-      readinessOf(withLevel(level, { approvals }), { at }).missing;
-    const isStaleAt = (level: 'none' | 'all' | 'all_signed') => isStale(anApproval('bob'), withLevel(level), { digest, at });
+    const missing = (level: 'all' | 'all_signed', given: StoredApproval[]) => {
+      const approvals = given.map((each) => ({ ...each, configuration_digest: atLevel(level) }));
+      return readinessOf(withLevel(level, { approvals }), { at }).missing;
+    };
+    const isStaleAt = (level: 'none' | 'all' | 'all_signed') => {
+      const context = { digest, configuration_digest: atLevel(level), at };
+      return isStale(anApproval('bob', context), withLevel(level), context);
+    };
     expect([isStaleAt('none'), isStaleAt('all'), isStaleAt('all_signed')]).toEqual([false, false, true]);
     expect(missing('all', unsigned)).toEqual(nothing);
     expect(missing('all_signed', ['alice', 'bob'].map(signed))).toEqual(nothing);
@@ -150,17 +168,22 @@ describe('readinessOf', () => {
 
 describe('an approval', () => {
   const isStaleWith = (fields: Partial<Inputs>, approval = anApproval('bob')) =>
-    isStale(approval, inputs(fields), { digest: digestedManifestOf(inputs(fields)).digest, at });
+    isStale(approval, inputs(fields), { digest: undefined, ...approvableOf(inputs(fields)), at });
 
   it('stays when the log level or the private key of the agent changes', () => {
     expect(isStaleWith({ agent_config: { ...defaultAgentConfig, log_level: 'debug' } })).toBe(false);
     const secret = { ...defaultAgentConfig, cert_file: 'c', server_key: sealedAs('k') };
-    const given = anApproval('bob', { config_digest: configDigest({ ...secret, server_key: sealedAs('another') }) });
-    expect(isStaleWith({ agent_config: secret }, given)).toBe(false);
+    const { configuration_digest: before } = approvableOf(
+      inputs({ agent_config: { ...secret, server_key: sealedAs('another') } }),
+    );
+    expect(isStaleWith({ agent_config: secret }, anApproval('bob', { configuration_digest: before }))).toBe(false);
   });
 
   it.each<[string, Partial<Inputs>]>([
-    ['another field of the configuration', { agent_config: { ...defaultAgentConfig, attested_tls: true } }],
+    ...Object.entries({ cert_file: 'c', server_ca_file: 'c', client_ca_file: 'c', attested_tls: true }).map(
+      ([name, value]): [string, Partial<Inputs>] => [name, { agent_config: { ...defaultAgentConfig, [name]: value } }],
+    ),
+    ['a raised approval', withLevel('all')],
     ['a dataset', { datasets: [] }],
     ['a hash', { datasets: [anAssetRow({ checksum: '08'.repeat(32) })] }],
     ['a key', { keys: [aKeyOf('alice'), aKeyOf('bob', { user_key: 'AAAA' })] }],
@@ -176,7 +199,7 @@ describe('an approval', () => {
     const datasets = [anAssetRow({ user_key: aKeyOf('bob').user_key })];
     const algorithm = anAssetRow({ asset_type: 'algorithm', user_key: aKeyOf('bob').user_key });
     const keys = [aKeyOf('alice'), aKeyOf('bob', { user_key: 'AAAA' })];
-    expect(isStale(signed, inputs({ algorithm, datasets, keys }), { digest, at })).toBe(true);
-    expect(isStale(anApproval('bob'), inputs({ algorithm, datasets, keys }), { digest, at })).toBe(false);
+    expect(isStale(signed, inputs({ algorithm, datasets, keys }), { digest, configuration_digest, at })).toBe(true);
+    expect(isStale(anApproval('bob'), inputs({ algorithm, datasets, keys }), { digest, configuration_digest, at })).toBe(false);
   });
 });

@@ -20,6 +20,7 @@ const run = {
   started_by: 'alice',
   reason: null,
   manifest_digest: 'ab'.repeat(32),
+  configuration_digest: 'cd'.repeat(32),
 };
 const row = { id, name: 'Iris', description: 'Irises', owner: 'alice', status: 'running', created_at: now, updated_at: now };
 const assets = [

@@ -22,6 +22,7 @@ const run: Run = {
   started_by: 'alice',
   reason: null,
   manifest_digest: 'ab'.repeat(32),
+  configuration_digest: 'cd'.repeat(32),
 };
 const dataset = { asset_id: id, file_name: 'a.csv', asset_type: 'dataset' as const, linked_as: 2 };
 const definition: Definition = { agent_config: defaultAgentConfig, consumers: [], algorithm: undefined, datasets: [dataset] };

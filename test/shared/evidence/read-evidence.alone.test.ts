@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { canonicalDigest } from 'computation-management-formats/canonical-json';
+import { canonicalDigest } from 'computation-management-formats/digests';
 import { checkEvidence } from 'computation-management-verify';
 import * as v from 'valibot';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -143,7 +143,8 @@ describe('readEvidence', () => {
     await alter(key, 'SET attestation_hash = :hash', { ':hash': 'ab'.repeat(32) });
     await end();
     const assets = [{ id: 'a-1', creator: 'bob', use: 'approval', checksum: 'cd'.repeat(32) }];
-    const words = { digest: 'ef'.repeat(32), cvm_ids: null, expires_at: null, signature: null, key: null };
+    const digests = { digest: 'ef'.repeat(32), configuration_digest: '01'.repeat(32) };
+    const words = { ...digests, cvm_ids: null, expires_at: null, signature: null, key: null };
     const approvals = [{ user: 'bob', ...words, approved_at: clockOfTests }];
     const snapshot = runKeys.snapshot(computationId, runId);
     await alter(snapshot, 'SET assets = :assets, approvals = :approvals', { ':assets': assets, ':approvals': approvals });

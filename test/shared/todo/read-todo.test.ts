@@ -27,7 +27,7 @@ import {
   aSharedComputation,
   byAlice,
   computationFields,
-  digestOf,
+  digestsOf,
   noKey,
   startStores,
 } from '../../support/builders-store.ts';
@@ -75,7 +75,7 @@ describe('readTodo', () => {
       computation_id: id,
       name: 'Iris',
       because: ['iris.csv'],
-      manifest_digest: await digestOf(stores, domain, id),
+      manifest_digest: (await digestsOf(stores, domain, id)).digest,
     });
     const approvals = async () => (await todoOf(domain, 'bob')).approvals;
     expect(await approvals()).toEqual([await open()]);

@@ -1,18 +1,18 @@
-import { approvalText } from 'computation-management-formats/approval-signature';
+import { canonicalDigest } from 'computation-management-formats/digests';
 import { describe, expect, it } from 'vitest';
 import {
   approvalRows,
   approveCommand,
+  digestOf,
   expiryAfter,
-  type Limits,
   limitsOf,
   mayApprove,
-  textToSign,
 } from '../../../../packages/console/approvals/approval.ts';
 
 const approval = (user: string, fields: { stale?: boolean; signed?: boolean } = {}) => ({
   user,
   digest: '',
+  configuration_digest: '',
   cvm_ids: null,
   expires_at: null,
   signed: false,
@@ -60,8 +60,6 @@ describe('may approve', () => {
   });
 });
 
-const digest = 'ab'.repeat(32);
-
 describe('the limits of an approval', () => {
   it.each([
     ['', undefined, {}],
@@ -76,26 +74,19 @@ describe('the limits of an approval', () => {
 
 describe('the command that signs', () => {
   it('approves what is shown, in its domain, with the limits of the approval', () => {
-    const shown = { domain: 'd1', computation: 'c1', digest, etag: '"e1"' };
-    const command = `cms --domain d1 approve c1 --digest ${digest} --etag e1 --sign KEYFILE`;
-    expect(approveCommand({ ...shown, limits: {} })).toBe(command);
-    expect(approveCommand({ ...shown, limits: { cvm_ids: ['cvm-1', 'cvm-2'], expires_at: '2026-01-08T00:00:00.000Z' } })).toBe(
+    const digests = { manifest_digest: 'ab', configuration_digest: 'cd' };
+    const shown = { domain: 'd1', computation: 'c1', approver: 'alice', ...digests };
+    const command = 'cms --domain d1 approve c1 --digest ab --configuration cd --sign KEYFILE';
+    expect(approveCommand(shown)).toBe(command);
+    expect(approveCommand({ ...shown, cvm_ids: ['cvm-1', 'cvm-2'], expires_at: '2026-01-08T00:00:00.000Z' })).toBe(
       `${command} --cvm cvm-1 --cvm cvm-2 --expires 2026-01-08T00:00:00.000Z`,
     );
   });
 });
 
-describe('the text to sign for an approval', () => {
-  const limits: Limits[] = [
-    {},
-    { cvm_ids: ['cvm-2', 'cvm:1'] },
-    { expires_at: '2026-01-08T00:00:00.000Z' },
-    { expires_at: '2026-01-08T00:00:00.000Z', cvm_ids: ['cvm-1'] },
-  ];
-
-  it.each(limits)('is the text that the service verifies: limits %j', (given) => {
-    expect(textToSign({ domain: 'd1', computation: 'c1', digest, limits: given })).toBe(
-      approvalText({ domain: 'd1', computationId: 'c1', digest, limits: given }),
-    );
+describe('the digest of what is shown', () => {
+  it('is that of the service', () => {
+    const shown = { name: 'Sépalen', datasets: [], nested: { b: 1, a: [null, true] } };
+    expect(digestOf(shown)).toBe(canonicalDigest(shown));
   });
 });

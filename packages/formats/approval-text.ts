@@ -1,0 +1,58 @@
+import { canonicalJson } from './canonical-json.ts';
+import type { ApprovalLevel } from './vocabulary.ts';
+
+/** Of the agent's configuration, what an approval covers. */
+interface CoveredConfig {
+  cert_file: string;
+  server_ca_file: string;
+  client_ca_file: string;
+  attested_tls: boolean;
+}
+
+/** What the parties of a computation rely on beside its manifest (docs/contract.md, section 9). */
+export interface Configuration {
+  agent_config: CoveredConfig;
+  approval: ApprovalLevel;
+  attestation_policy: null;
+  log_access: 'none';
+}
+
+/** Fills in the defaults of the agent's configuration. */
+export function configurationOf(config: Partial<CoveredConfig>, approval: ApprovalLevel): Configuration {
+  const { cert_file = '', server_ca_file = '', client_ca_file = '', attested_tls = false } = config;
+  const agent_config = { cert_file, server_ca_file, client_ca_file, attested_tls };
+  return { agent_config, approval, attestation_policy: null, log_access: 'none' };
+}
+
+export interface Limits {
+  cvm_ids?: string[];
+  expires_at?: string;
+}
+
+/** Leaves out what is null. */
+export function limitsOf({ cvm_ids, expires_at }: { [name in keyof Limits]?: Limits[name] | null | undefined }): Limits {
+  return { ...(cvm_ids && { cvm_ids }), ...(expires_at && { expires_at }) };
+}
+
+/** What a user approves: whose approval of what it is, and its limits. */
+export interface Approved extends Limits {
+  domain: string;
+  computation: string;
+  approver: string;
+  manifest_digest: string;
+  configuration_digest: string;
+}
+
+/** Returns the text that a user signs to approve a manifest (docs/contract.md, section 9). */
+export function approvalText(approved: Approved): string {
+  const { domain, computation, approver, manifest_digest, configuration_digest } = approved;
+  return canonicalJson({
+    type: 'computation-approval',
+    domain,
+    computation: computation.toLowerCase(),
+    approver,
+    manifest_digest,
+    configuration_digest,
+    ...limitsOf(approved),
+  });
+}

@@ -1,0 +1,85 @@
+import { readinessOf, type CvmOfRun } from '../approvals/readiness.ts';
+import type { StoredComputation } from '../computations/computation.ts';
+import { readComputation } from '../computations/read-computation.ts';
+import { isActive } from '../computations/run.ts';
+import type { MissingItems } from '../manifest/manifest.ts';
+import { readInputs } from '../manifest/read-manifest.ts';
+import { conflict, type ServiceError } from '../runtime/errors.ts';
+import { readSettled, StaleReadError } from '../table/fresh-reads.ts';
+import { cvmKeys } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import type { Action } from '../table/transaction.ts';
+import { claimKey, parseClaim, type Claim } from './claim.ts';
+import { withGatewayLeases } from './gateway-lease.ts';
+import { parsePresence, whyNotReady, type StoredPresence } from './presence.ts';
+
+interface CvmForRun extends CvmOfRun {
+  /** Undefined if it is not registered. */
+  presence: StoredPresence | undefined;
+  claim: Claim | undefined;
+}
+
+/**
+ * Settled, because the end of a run frees the CVM and marks it as spent in one transaction. One round trip, or two if a gateway
+ * holds it.
+ */
+export async function readCvmForRun(table: Table, cvm: { domain: string; cvm_id: string }): Promise<CvmForRun> {
+  const [registered, claimItem] = await readSettled(table, [cvmKeys.cvm(cvm.domain, cvm.cvm_id), claimKey(cvm)]);
+  const [presence] = registered ? await withGatewayLeases(table, [parsePresence(registered)]) : [];
+  return {
+    id: cvm.cvm_id,
+    certificate: presence?.certificate_fingerprint ?? undefined,
+    presence,
+    claim: parseClaim(claimItem),
+  };
+}
+
+/** Why a run cannot start on the CVM now, whatever is approved. The first is the answer to a start. */
+export function refusalsOf({ status, run }: StoredComputation, { id, presence, claim }: CvmForRun, now: string): ServiceError[] {
+  const notReady = presence && whyNotReady(id, presence, now);
+  return [
+    ...(isActive(status)
+      ? [conflict('run_active', 'A run of this computation is active. Wait until it ends, or stop it.', run?.id)]
+      : []),
+    ...(claim ? [conflict('cvm_busy', `Another run holds the CVM ${id}. Wait until it ends, or stop it.`, claim.run_id)] : []),
+    ...(notReady === undefined ? [] : [conflict('cvm_not_ready', notReady)]),
+  ];
+}
+
+/** The transaction fails with StaleReadError if the CVM has another certificate by then. */
+export function certificateIsStill(cvm: { domain: string; cvm_id: string }, certificate: string): Action {
+  const check = {
+    Key: cvmKeys.cvm(cvm.domain, cvm.cvm_id),
+    ConditionExpression: 'certificate_fingerprint = :certificate',
+    ExpressionAttributeValues: { ':certificate': certificate },
+  };
+  return { check, otherwise: new StaleReadError() };
+}
+
+interface ReadinessRequest {
+  domain: string;
+  id: string;
+  /** Without it, on any CVM. */
+  cvmId?: string | undefined;
+  /** RFC 3339, UTC, milliseconds. */
+  at: string;
+}
+
+/** Reads what is missing before a run, and what a start on the CVM would refuse. Three round trips. @throws ServiceError `not_found` */
+export async function readReadiness(
+  table: Table,
+  { domain, id, cvmId, at }: ReadinessRequest,
+): Promise<{ missing: MissingItems; digest: string | undefined; configuration_digest: string }> {
+  const [computation, cvm] = await Promise.all([
+    readComputation(table, domain, id),
+    cvmId === undefined ? undefined : readCvmForRun(table, { domain, cvm_id: cvmId }),
+  ]);
+  const inputs = await readInputs(table, domain, computation);
+  const { snapshot, missing, configuration_digest } = readinessOf(inputs, { at, cvm });
+  const refusals = cvm ? refusalsOf(computation, cvm, at).map(({ message }) => message) : [];
+  return {
+    missing: { ...missing, info: [...missing.info, ...refusals] },
+    digest: snapshot?.manifest_digest,
+    configuration_digest,
+  };
+}
