@@ -30,7 +30,7 @@ export const eventDetails = {
   key_uploaded: v.object({ fingerprint: shownText(64) }),
   approved: v.object({
     digest: sha256,
-    config_digest: v.optional(v.pipe(sha256, v.description('Of the `agent_config` that the approval covers.'))),
+    configuration_digest: sha256,
     signed: v.boolean(),
     cvm_ids: v.optional(v.array(shownText(64))),
     expires_at: v.optional(shownText(35)),
