@@ -55,7 +55,14 @@ const approval = {
 };
 
 describe('cms approve', () => {
-  const manifest = { id: idOf(0), name: 'A', description: '', algorithm: { hash: [], user_key: '' }, datasets: [], result_consumers: [] };
+  const manifest = {
+    id: idOf(0),
+    name: 'A',
+    description: '',
+    algorithm: { hash: [], user_key: '' },
+    datasets: [],
+    result_consumers: [],
+  };
   const configuration = configurationOf({}, 'none');
   const digests = { 'manifest-digest': canonicalDigest(manifest), 'configuration-digest': canonicalDigest(configuration) };
   const withHeaders =
