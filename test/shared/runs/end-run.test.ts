@@ -325,6 +325,7 @@ async function aStartedRun(): Promise<Run> {
     started_by: 'alice',
     reason: null,
     manifest_digest: 'ab'.repeat(32),
+    configuration_digest: 'cd'.repeat(32),
   };
   await add(run);
   return run;

@@ -14,6 +14,7 @@ const inputs = [
 const approval = (user: string, fields: { stale?: boolean; signed?: boolean } = {}) => ({
   user,
   digest: '',
+  configuration_digest: '',
   cvm_ids: null,
   expires_at: null,
   signed: false,
