@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import {
@@ -9,9 +10,10 @@ import {
   userId as user,
 } from 'computation-management-formats/fields';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
+import { printable } from 'computation-management-formats/printable';
 import { approvalLevels, assetTypes, logLevels, mostConsumers } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { type Document, isMap, isNode, isPair, LineCounter, parseDocument } from 'yaml';
+import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { recordOf } from '../profile/profile.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { filesBeside, isMissing, shellWord, whyUnreadable } from '../terminal/shell-word.ts';
@@ -45,6 +47,7 @@ const party = v.strictObject({
   key: v.exactOptional(path),
   assets: v.optional(v.array(asset, 'Expected a list of assets.'), []),
 });
+export type Party = v.InferOutput<typeof party>;
 
 const certificates = v.pipe(
   certificate,
@@ -83,16 +86,20 @@ export type Collaboration = v.InferOutput<typeof collaborationSchema>;
 
 /** @throws CmsError that names each mistake with its line */
 export async function readCollaboration(file: string): Promise<Collaboration> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
+  const content = await readFile(file).catch((error: unknown) => {
     throw new CmsError(whyUnreadable(file, error), {
       next: isMissing(error) ? `cms init --example > ${shellWord(file)}` : filesBeside(file),
       exitCode: exitCodes.usage,
     });
-  }
-  return parseCollaboration(text, file);
+  });
+  if (isUtf8(content)) return parseCollaboration(new TextDecoder().decode(content), file);
+  const isUtf16 = /^(?:\xff\xfe|\xfe\xff)/.test(content.toString('latin1', 0, 2));
+  const lines = content.toString('latin1').split('\n');
+  const line = lines.findIndex((each) => !isUtf8(Buffer.from(each, 'latin1'))) + 1;
+  const seems = isUtf16 ? 'UTF-16' : 'Latin-1 (ISO 8859-1 or Windows-1252)';
+  throw new CmsError(`${file}:${line}:1: This is not UTF-8. The file seems to be in ${seems}. Save it as UTF-8.`, {
+    exitCode: exitCodes.usage,
+  });
 }
 
 /** @throws CmsError that names each mistake with its line */
@@ -103,8 +110,27 @@ export function parseCollaboration(text: string, file: string): Collaboration {
     const { line, col } = lines.linePos(offset);
     return `${file}:${line}:${col}`;
   };
-  refuse(document.errors.map(({ pos, message }) => `${placeOf(pos[0])}: ${message}`));
-  const parsed = v.safeParse(collaborationSchema, document.toJS());
+  const mistakes: string[] = [...document.errors, ...document.warnings].map(
+    ({ pos, message }) => `${placeOf(pos[0])}: ${message}`,
+  );
+  visit(document, {
+    Alias: (_, alias) => {
+      if (alias.resolve(document)) return;
+      mistakes.push(`${placeOf(alias.range?.[0] ?? 0)}: A text that begins with * needs quotes.`);
+    },
+    Map: (_, { items }) => {
+      const keys = new Set<string>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        if (typeof key.value !== 'string') key.value = key.source ?? ''; // a number has lost digits
+        const name = String(key.value);
+        if (keys.has(name)) mistakes.push(`${placeOf(key.range?.[0] ?? 0)}: ${name} occurs twice.`);
+        keys.add(name);
+      }
+    },
+  });
+  refuse(mistakes);
+  const parsed = v.safeParse(collaborationSchema, contentOf(document, file));
   if (!parsed.success) {
     const mistakes = parsed.issues.map((issue) => {
       const path = issue.path?.map(({ key }) => key) ?? [];
@@ -119,17 +145,27 @@ export function parseCollaboration(text: string, file: string): Collaboration {
   return parsed.output;
 }
 
-function refuse(mistakes: string[]): void {
-  if (mistakes.length > 0) {
-    throw new CmsError(mistakes.join('\n'), { next: 'cms init --example', exitCode: exitCodes.usage });
+/** @throws CmsError for a file that grows when it is read */
+function contentOf(document: Document, file: string): unknown {
+  try {
+    return document.toJS();
+  } catch (cause) {
+    throw new CmsError(`${file}: It repeats itself too often.`, { exitCode: exitCodes.usage, cause });
   }
 }
 
-function describe({ type, kind, received, expected, message, path }: v.BaseIssue<unknown>): string {
+function refuse(mistakes: string[]): void {
+  if (mistakes.length > 0) {
+    throw new CmsError(mistakes.map(printable).join('\n'), { next: 'cms init --example', exitCode: exitCodes.usage });
+  }
+}
+
+function describe({ type, kind, input, received, expected, message, path }: v.BaseIssue<unknown>): string {
   if (kind === 'schema' && type === 'strict_object' && expected === 'never') {
     return `Unknown field ${String(path?.at(-1)?.key)}.`;
   }
   if (received === 'undefined') return 'A value is required.';
+  if (type === 'string' && ['number', 'bigint', 'boolean'].includes(typeof input)) return 'Expected a text: write it in quotes.';
   if (path === undefined) return 'Expected the fields computation and parties.';
   return message.startsWith('Invalid') ? `${message.replace(/^Invalid \w+: /, '')}.` : message;
 }
@@ -168,7 +204,7 @@ function conflictsIn({ parties }: Collaboration): { path: unknown[]; problem: st
 
 /** What `cms init --example` prints. */
 export const exampleCollaboration = `# A computation and what each party brings. Every party runs: cms init FILE.yaml
-# Paths are relative to this file. A user is what "cms whoami" prints: a name, or on some stages an identifier.
+# Paths are relative to this file, and stay in its folder. A user is what "cms whoami" prints: a name, or on some stages an identifier.
 computation:
   name: Body mass by species
   description: Mean body mass of penguins by species and island
@@ -182,6 +218,7 @@ computation:
 
 parties:
   alice:
+    # Beside this file, or in ~/.ssh
     key: ~/.ssh/id_ed25519.pub
     assets:
       - file: penguin-sizes.py

@@ -7,6 +7,7 @@ import {
   ServiceProblem,
   wholeAnswer,
 } from 'computation-management-client';
+import { approvalLevels } from 'computation-management-formats/vocabulary';
 import { manyComputations } from '../context/computation-reference.ts';
 import type { Connection, Context } from '../context/context.ts';
 import type { GivenKey } from '../files/key-files.ts';
@@ -25,15 +26,33 @@ export interface Step {
 
 type Body = Arguments<'updateComputation'>['body'];
 
+/** A change that takes away a protection which is there. */
+export interface Lowering {
+  /** Such as `content_access of penguins.csv`. */
+  what: string;
+  before: string;
+  after: string;
+}
+
+/** What `cms init` is about to do about a part of a collaboration. */
+interface Plan<Done> {
+  lowers: Lowering[];
+  /** @param mayLower whether the caller has agreed to what it lowers. Otherwise that stays. */
+  apply: (mayLower: boolean) => Promise<Done>;
+}
+
+const stays = (lowers: readonly Lowering[], mayLower: boolean) =>
+  lowers.length === 0 || mayLower ? '' : `; stays: ${lowers.map(({ what, before }) => `${what} ${before}`).join(', ')}`;
+
 /**
- * Creates the computation of a collaboration, or updates the fields that differ from the file. Only the owner can.
- * @returns its identifier and what was done
+ * Plans to create the computation of a collaboration, or to update the fields that differ from the file. Only the owner can.
+ * @returns what to do, and the computation if it exists
  */
-export async function syncComputation(
+export async function planComputation(
   context: Pick<Context, 'command' | 'note' | 'typed'>,
   connection: Connection,
   planned: Collaboration['computation'],
-): Promise<{ id: string; step: Step }> {
+): Promise<Plan<{ id: string; step: Step }> & { id: string | undefined }> {
   const { client, user } = connection;
   const { id: _, owner, ...fields } = planned;
   const done = (outcome: string): Step => ({ subject: 'computation', name: planned.name, outcome });
@@ -46,19 +65,47 @@ export async function syncComputation(
         exitCode: exitCodes.notFound,
       });
     }
-    const created = await client.createComputation({ body: fields });
-    return { id: created.id, step: done('created') };
+    const create = async () => ({ id: (await client.createComputation({ body: fields })).id, step: done('created') });
+    return { id: undefined, lowers: [], apply: create };
   }
   const { id } = found;
   const { data, etag } = wholeAnswer(await client.call('getComputation', { id }));
   const before: Body = data;
   const agent_config = { ...before.agent_config, ...fields.agent_config };
-  const after = { ...before, ...fields, agent_config };
+  const after: Body = { ...before, ...fields, agent_config };
   const changed = Object.keys(fields).filter((name) => !isSame(after[name as keyof Body], before[name as keyof Body]));
-  if (changed.length === 0) return { id, step: done('unchanged') };
-  if (user !== owner) return { id, step: done(`differs from the file: ${changed.join(', ')}`) };
-  await client.updateComputation({ id, body: after, ifMatch: etag });
-  return { id, step: done(`changed: ${changed.join(', ')}`) };
+  const lowers = user === owner ? loweredBy(before, after) : [];
+  const apply = async (mayLower: boolean) => {
+    if (changed.length === 0) return { id, step: done('unchanged') };
+    if (user !== owner) return { id, step: done(`differs from the file: ${changed.join(', ')}`) };
+    const kept = mayLower ? [] : lowers.map(({ field }) => [field, before[field]] as const);
+    const body: Body = { ...after, ...(Object.fromEntries(kept) as Partial<Body>) };
+    const others = changed.filter((name) => !isSame(body[name as keyof Body], before[name as keyof Body]));
+    if (others.length > 0) await client.updateComputation({ id, body, ifMatch: etag });
+    return { id, step: done(`${others.length > 0 ? `changed: ${others.join(', ')}` : 'unchanged'}${stays(lowers, mayLower)}`) };
+  };
+  return { id, lowers, apply };
+}
+
+/** Returns what a change takes away: who gets results, whose approval counts, and what the agent trusts. */
+type Protection = 'consumers' | 'approval' | 'agent_config';
+
+function loweredBy(before: Body, after: Body): (Lowering & { field: Protection })[] {
+  const lowers: (Lowering & { field: Protection })[] = [];
+  const lower = (field: Protection, what: string, from: string, to: string) =>
+    lowers.push({ field, what, before: from, after: to });
+  const [consumers, others] = [before.consumers ?? [], after.consumers ?? []];
+  const isWider = others.length === 0 || others.some((user) => !consumers.includes(user));
+  const everybody = 'all with the role result_consumer';
+  if (consumers.length > 0 && isWider) lower('consumers', 'consumers', consumers.join(', '), others.join(', ') || everybody);
+  const [level = 'none', asked = 'none'] = [before.approval, after.approval];
+  if (approvalLevels.indexOf(asked) < approvalLevels.indexOf(level)) lower('approval', 'approval', level, asked);
+  const [config = {}, changed = {}] = [before.agent_config, after.agent_config];
+  if (config.attested_tls === true && changed.attested_tls !== true) lower('agent_config', 'attested_tls', 'true', 'false');
+  for (const field of ['cert_file', 'server_ca_file', 'client_ca_file', 'server_key'] as const) {
+    if (config[field] && changed[field] !== config[field]) lower('agent_config', field, 'as it is', 'another one');
+  }
+  return lowers;
 }
 
 function isSame(one: unknown, other: unknown): boolean {
@@ -118,33 +165,54 @@ async function known<Found>(
 type Asset = Schemas['Asset'];
 
 /**
- * Uploads and links an asset of the caller, unless the computation has it. A file with another content replaces the asset
+ * Plans to upload and link an asset of the caller, unless the computation has it. A file with another content replaces the asset
  * that the caller linked before.
+ * @param id the computation, if it exists
  * @param file the path of the content
  */
-export async function syncAsset(
+export async function planAsset(
   context: Context,
   connection: Connection,
-  id: string,
+  id: string | undefined,
   { planned, file }: { planned: PlannedAsset; file: string },
-): Promise<{ step: Step; asset: string }> {
-  const { client } = connection;
-  const { file: _, type: asset_type, name: file_name = basename(file), ...others } = planned;
-  const fields = { file_name, asset_type, ...others };
-  const done = (asset: string, outcome: string) => ({ step: { subject: asset_type, name: file_name, outcome }, asset });
-  const linked = await linkedAsset(connection, id, fields);
-  if (linked?.before.checksum !== undefined && linked.before.checksum === (await hash(context, file))) {
-    const { before, ifMatch } = linked;
-    const changed = Object.entries({ file_name, ...others }).filter(([name, value]) => before[name as keyof Asset] !== value);
-    if (changed.length === 0) return done(before.id, 'unchanged');
-    const { asset: _content, ...kept } = before;
-    await client.updateAsset({ id: before.id, body: { asset: { ...kept, ...fields } }, ifMatch });
-    return done(before.id, `changed: ${changed.map(([name]) => name).join(', ')}`);
+): Promise<
+  Omit<Plan<unknown>, 'apply'> & {
+    isUpload: boolean;
+    apply: (computation: string, mayLower: boolean) => Promise<{ step: Step; asset: string }>;
   }
-  const asset = await upload(context, connection, { ...fields, file });
-  if (linked) await client.unlinkAsset({ id: linked.before.id, computationID: id });
-  await client.linkAsset({ id: asset.id, computationID: id });
-  return done(asset.id, linked ? 'uploaded and linked; replaces the previous one' : 'uploaded and linked');
+> {
+  const { client } = connection;
+  const { file: path, type: asset_type, name: file_name = basename(path), ...others } = planned;
+  const done = (asset: string, outcome: string) => ({ step: { subject: asset_type, name: file_name, outcome }, asset });
+  const linked = id === undefined ? undefined : await linkedAsset(connection, id, { file_name, asset_type });
+  const isUpload = linked?.before.checksum == null || linked.before.checksum !== (await hash(context, file));
+  const open = { use: 'open', content_access: 'domain' } as const;
+  const lowered = (['use', 'content_access'] as const).filter(
+    (name) => linked && linked.before[name] !== open[name] && others[name] === open[name],
+  );
+  const lowers = lowered.map((name) => {
+    return { what: `${name} of ${file_name}`, before: linked?.before[name] ?? '', after: open[name] };
+  });
+  const apply = async (computationID: string, mayLower: boolean) => {
+    // A new asset takes over who may use and read the one before.
+    const { use, content_access } = linked?.before ?? {};
+    const before = { ...(use === undefined ? {} : { use }), ...(content_access === undefined ? {} : { content_access }) };
+    const kept = mayLower ? {} : Object.fromEntries(lowered.map((name) => [name, linked?.before[name]]));
+    const fields = { file_name, asset_type, ...others, ...kept };
+    if (linked && !isUpload) {
+      const changed = Object.entries(fields).filter(([name, value]) => linked.before[name as keyof Asset] !== value);
+      if (changed.length === 0) return done(linked.before.id, `unchanged${stays(lowers, mayLower)}`);
+      const { asset: _content, ...rest } = linked.before;
+      await client.updateAsset({ id: linked.before.id, body: { asset: { ...rest, ...fields } }, ifMatch: linked.ifMatch });
+      return done(linked.before.id, `changed: ${changed.map(([name]) => name).join(', ')}${stays(lowers, mayLower)}`);
+    }
+    const asset = await upload(context, connection, { ...before, ...fields, file });
+    if (linked) await client.unlinkAsset({ id: linked.before.id, computationID });
+    await client.linkAsset({ id: asset.id, computationID });
+    const outcome = linked ? 'uploaded and linked; replaces the previous one' : 'uploaded and linked';
+    return done(asset.id, `${outcome}${stays(lowers, mayLower)}`);
+  };
+  return { isUpload, lowers, apply };
 }
 
 /** Finds the linked asset of the caller that this one replaces: the algorithm, or the dataset of this name. */
@@ -185,16 +253,21 @@ export async function otherAssets(
   return steps;
 }
 
-/** Uploads the public key of the caller, unless it is the one that the computation has. */
-export async function syncKey(
+/** Plans to upload the public key of the caller, unless it is the one that the computation has. @param id the computation, if it exists */
+export async function planKey(
   { client, user }: Connection,
-  id: string,
+  id: string | undefined,
   { planned, key, fingerprint }: GivenKey & { planned: string },
-): Promise<Step> {
+): Promise<{ isUpload: boolean; apply: (computation: string) => Promise<Step> }> {
   const done = (outcome: string): Step => ({ subject: 'key', name: planned, outcome });
-  const { events } = await client.listEvents({ id, event_type: 'key_uploaded', originator: user, limit: 1 });
-  const [latest] = events;
-  if (latest && detailsOf(latest)['fingerprint'] === fingerprint) return done('unchanged');
-  await client.uploadKey({ id, body: { key } });
-  return done(latest ? 'uploaded; replaces the previous key' : 'uploaded');
+  const [latest] =
+    id === undefined ? [] : (await client.listEvents({ id, event_type: 'key_uploaded', originator: user, limit: 1 })).events;
+  const isSame = latest !== undefined && detailsOf(latest)['fingerprint'] === fingerprint;
+  const isUpload = id === undefined || !isSame || !(await client.checkKey({ id })).uploaded; // it may have been removed
+  const apply = async (computation: string) => {
+    if (!isUpload) return done('unchanged');
+    await client.uploadKey({ id: computation, body: { key } });
+    return done(latest ? 'uploaded; replaces the previous key' : 'uploaded');
+  };
+  return { isUpload, apply };
 }

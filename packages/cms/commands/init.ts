@@ -1,16 +1,21 @@
-import { dirname, join, resolve } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { Command } from 'commander';
-import type { Context, WrapAction } from '../context/context.ts';
+import { sizeText } from 'computation-management-client';
+import { printable } from 'computation-management-formats/printable';
+import { confirm, type Context, type WrapAction } from '../context/context.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import {
   type Collaboration,
   exampleCollaboration,
+  type Party,
+  type PlannedAsset,
   parseCollaboration,
   readCollaboration,
 } from '../collaboration/collaboration.ts';
-import { otherAssets, type Step, syncAsset, syncComputation, syncKey } from '../collaboration/sync.ts';
+import { type Lowering, otherAssets, planAsset, planComputation, planKey, type Step } from '../collaboration/sync.ts';
 import { nextRun, thenUse } from '../context/computation-reference.ts';
-import { type GivenKey, privateKeyBeside, readPublicKey } from '../files/key-files.ts';
+import { privateKeyBeside, readPublicKey } from '../files/key-files.ts';
 import { formatMissing, isNothing, missingItems } from '../context/missing-items.ts';
 import { shellPath, shellWord } from '../terminal/shell-word.ts';
 import { table } from '../terminal/table.ts';
@@ -23,9 +28,11 @@ export function addInitCommand(program: Command, wrapAction: WrapAction): void {
     .description('set up your part of a collaboration from a YAML file; repeat it whenever the file has changed')
     .argument('[FILE]', 'the collaboration')
     .option('--example', 'print a file to start from')
+    .option('--allow-outside', 'take files that are outside the folder of FILE, or hidden in it')
+    .option('--yes', 'upload without a question; what protects you is never lowered')
     .action(
-      wrapAction(async (context, file: string | undefined, { example }: { example?: boolean }) => {
-        if (example === true) {
+      wrapAction(async (context, file: string | undefined, options: Options) => {
+        if (options.example === true) {
           printExample(context, file);
           return;
         }
@@ -37,23 +44,43 @@ export function addInitCommand(program: Command, wrapAction: WrapAction): void {
         }
         const plan = await readCollaboration(file);
         const connection = await context.connect();
-        const { client, user } = connection;
+        const { client, domain, user } = connection;
+        const { home } = context.terminal;
         const party = await partyOf(context, plan, { user, file });
-        const pathOf = (path: string) => pathFrom(file, path, context.terminal.home);
-        const parts = (party?.assets ?? []).map((planned) => ({ planned, file: pathOf(planned.file) }));
-        const key = await expectParts(parts, party?.key === undefined ? undefined : pathOf(party.key));
-        const { id, step } = await syncComputation(context, connection, plan.computation);
+        const { parts, key } = await expectParts({ file, home, ...options }, party);
+        const computation = await planComputation(context, connection, plan.computation);
+        const planned = [];
+        for (const part of parts) planned.push({ ...part, ...(await planAsset(context, connection, computation.id, part)) });
+        const plannedKey = key && (await planKey(connection, computation.id, key));
+        const uploads = [
+          ...planned
+            .filter(({ isUpload }) => isUpload)
+            .map(
+              (part) =>
+                `${part.planned.type} ${shellPath(part.file, home)} (${sizeText(part.size)}): ${readers(part.planned, domain)}`,
+            ),
+          ...(key && plannedKey?.isUpload === true
+            ? [`public key ${shellPath(key.file, home)} (${key.fingerprint}): every party sees it`]
+            : []),
+        ];
+        await confirmUploads(context, uploads, options);
+        const mayLower = await mayLowerAll(
+          context,
+          [computation, ...planned].flatMap(({ lowers }) => lowers),
+          { file, ...options },
+        );
+        const { id, step } = await computation.apply(mayLower);
         await thenUse(context, connection, id);
         const steps: Step[] = [step];
         try {
           const synced: string[] = [];
-          for (const part of parts) {
-            const { step, asset } = await syncAsset(context, connection, id, part);
+          for (const part of planned) {
+            const { step, asset } = await part.apply(id, mayLower);
             steps.push(step);
             synced.push(asset);
           }
           steps.push(...(await otherAssets(context, connection, id, synced)));
-          if (party?.key !== undefined && key) steps.push(await syncKey(connection, id, { planned: party.key, ...key }));
+          if (plannedKey) steps.push(await plannedKey.apply(id));
         } catch (error) {
           if (context.isJson) context.print({ computation: id, steps }, () => '');
           context.note(formatSteps(id, steps));
@@ -67,8 +94,8 @@ export function addInitCommand(program: Command, wrapAction: WrapAction): void {
           return;
         }
         const { approval, assets } = await client.getComputation({ id });
-        const privateKey = party?.key === undefined ? undefined : privateKeyBeside(pathOf(party.key));
-        const ownKey = privateKey === undefined ? undefined : { user, file: shellPath(privateKey, context.terminal.home) };
+        const privateKey = key && privateKeyBeside(key.file);
+        const ownKey = privateKey === undefined ? undefined : { user, file: shellPath(privateKey, home) };
         const items = missingItems(missing_items, { id, isSigned: approval === 'all_signed', assets, ownKey });
         context.note(`Missing before a run:\n${formatMissing(items, { user, command: context.command })}`);
       }),
@@ -88,41 +115,110 @@ function printExample({ print }: Context, file: string | undefined): void {
 
 /** Returns what the caller brings. @throws CmsError if the caller has no part in the collaboration */
 async function partyOf(
-  { target, profileName }: Context,
+  { target, profileName, note }: Context,
   { computation, parties }: Collaboration,
   { user, file }: { user: string; file: string },
 ) {
+  if (!Object.hasOwn(parties, computation.owner)) note(`${file} has no part for the owner ${printable(computation.owner)}.\n`);
   if (Object.hasOwn(parties, user)) return parties[user];
   if (user === computation.owner) return undefined;
   const [first = computation.owner] = Object.keys(parties);
   const { isLocal, loginServer } = await target();
-  throw new CmsError(`You are ${user}, but ${file} has the parties ${Object.keys(parties).join(', ')}.`, {
+  throw new CmsError(`You are ${user}, but ${file} has the parties ${Object.keys(parties).map(printable).join(', ')}.`, {
     next: isLocal ? localLogin(profileName, { user: first, loginServer }) : 'cms login',
     exitCode: exitCodes.usage,
   });
 }
 
+interface Options {
+  example?: boolean;
+  allowOutside?: boolean;
+  yes?: boolean;
+}
+
 /**
- * Looks for the files that the caller brings, and reads the key, before anything is changed.
- * @throws CmsError that names all mistakes
+ * Looks for the files that the caller brings, and reads the key, before anything is changed. Another party may have written the file.
+ * @throws CmsError that names all mistakes, such as a path that leads out of the folder of the file
  */
-async function expectParts(parts: readonly { file: string }[], keyFile: string | undefined): Promise<GivenKey | undefined> {
+async function expectParts(place: Place, party: Party | null | undefined) {
   const mistakes: CmsError[] = [];
   const collected = (error: unknown): undefined => {
     if (!(error instanceof CmsError)) throw error;
     mistakes.push(error);
   };
-  for (const { file } of parts) await expectFile(file).catch(collected);
-  const key = keyFile === undefined ? undefined : await readPublicKey(keyFile).catch(collected);
+  const parts = [];
+  for (const planned of party?.assets ?? []) {
+    const file = await pathFrom(place, planned.file).catch(collected);
+    const size = file === undefined ? undefined : await expectFile(file).catch(collected);
+    if (file !== undefined && size !== undefined) parts.push({ planned, file, size });
+  }
+  const keyFile = party?.key === undefined ? undefined : await pathFrom(place, party.key, { isKey: true }).catch(collected);
+  const read = keyFile === undefined ? undefined : await readPublicKey(keyFile).catch(collected);
+  const key = read && { ...read, planned: party?.key ?? '', file: keyFile ?? '' };
   const [first] = mistakes;
-  if (!first) return key;
+  if (!first) return { parts, key };
   const message = mistakes.map((each) => each.message).join('\n');
   throw new CmsError(message, { next: first.next, exitCode: exitCodes.usage, cause: first });
 }
 
-/** Paths in the file are relative to the file. */
-function pathFrom(file: string, path: string, home: string): string {
-  return path.startsWith('~/') ? join(home, path.slice(2)) : resolve(dirname(file), path);
+interface Place {
+  /** The file of the collaboration. */
+  file: string;
+  home: string;
+  allowOutside?: boolean;
+}
+
+/**
+ * Returns where a path in the file leads, after links. Paths are relative to the file.
+ * @throws CmsError if it leads out of the folder of the file or to something hidden, except to a public key in `~/.ssh`
+ */
+async function pathFrom({ file, home, allowOutside }: Place, path: string, { isKey = false } = {}): Promise<string> {
+  const given = path.startsWith('~/') ? join(home, path.slice(2)) : resolve(dirname(file), path);
+  const real = await realpath(given).catch(() => given);
+  const isIn = (folder: string, found: string) =>
+    !isAbsolute(relative(folder, found)) &&
+    relative(folder, found)
+      .split(sep)
+      .every((name) => !name.startsWith('.'));
+  const folders = [resolve(dirname(file)), await realpath(dirname(file))];
+  const [isBeside, staysBeside] = [folders.some((each) => isIn(each, given)), folders.some((each) => isIn(each, real))];
+  const keys = join(home, '.ssh');
+  const isOwnKey = isKey && real.endsWith('.pub') && [keys, await realpath(keys).catch(() => keys)].includes(dirname(real));
+  if (allowOutside === true || (isBeside && staysBeside) || isOwnKey) return real;
+  throw new CmsError(
+    `${JSON.stringify(path)} is outside the folder of ${file}, or hidden in it. Allow that with --allow-outside.`,
+    {
+      exitCode: exitCodes.usage,
+    },
+  );
+}
+
+function readers({ content_access }: PlannedAsset, domain: string): string {
+  return content_access === 'domain' ? `every member of the domain ${domain} may read it` : 'only you may read it';
+}
+
+/** Lists what will leave this machine, and asks. @throws CmsError if the answer is not yes, or nobody can answer */
+async function confirmUploads({ terminal, isJson, typed, note }: Context, uploads: string[], { yes }: Options): Promise<void> {
+  if (uploads.length === 0) return;
+  const list = `Uploads:\n${uploads.map((each) => `  ${printable(each)}\n`).join('')}`;
+  if (yes === true) return note(list);
+  const isAsked = terminal.ask !== undefined && !isJson;
+  if (!isAsked) {
+    throw new CmsError(`Nothing was uploaded. ${list}`.trimEnd(), { next: `${typed} --yes`, exitCode: exitCodes.usage });
+  }
+  note(list);
+  await confirm({ terminal, typed }, 'Upload this?');
+}
+
+/** Asks whether the file may take away what protects the caller. Without a terminal, and with `--yes`, it may not. */
+async function mayLowerAll(
+  { terminal: { ask }, isJson }: Context,
+  lowers: readonly Lowering[],
+  { file, yes }: Options & { file: string },
+): Promise<boolean> {
+  if (lowers.length === 0 || ask === undefined || isJson || yes === true) return false;
+  const list = lowers.map(({ what, before, after }) => `  ${printable(`${what}: ${before}, then ${after}`)}\n`).join('');
+  return /^y(es)?$/i.test((await ask(`${file} lowers what protects you:\n${list}Lower it? [y/N] `)).trim());
 }
 
 function formatSteps(id: string, steps: Step[]): string {

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import {
   assetWithoutReading,
@@ -12,6 +12,7 @@ import {
 import {
   downloadAsset,
   type DownloadOptions,
+  FileChangedError,
   measureFile,
   tooLarge,
   type TransferProgress,
@@ -25,6 +26,7 @@ import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { startProgress } from '../terminal/progress.ts';
 import { filesBeside } from '../terminal/shell-word.ts';
 import { sentence } from '../terminal/text.ts';
+import { isPrivateKey, largestKeyInBytes } from './private-keys.ts';
 
 type Asset = Schemas['Asset'];
 
@@ -133,6 +135,7 @@ async function shown<Result>(
         cause: error,
       });
     }
+    if (error instanceof FileChangedError) throw new CmsError(error.message, { next: context.typed, cause: error });
     if (!context.terminal.signal.aborted) throw error;
     throw new CmsError(`Interrupted. ${name} ${stateOf(latest, way)}.`, {
       next: context.typed,
@@ -163,12 +166,15 @@ function waitingNote({ terminal, note }: Context, name: string): () => void {
   };
 }
 
-/** @throws CmsError if there is no such file, or it is too large for an asset */
-export async function expectFile(file: string): Promise<void> {
+/** @returns its size @throws CmsError if there is no such file, or it is too large for an asset, or a private key */
+export async function expectFile(file: string): Promise<number> {
   const found = await stat(file).catch(() => undefined);
   if (found?.isFile() === true) {
-    if (found.size <= largestUploadInBytes) return;
-    throw new CmsError(tooLarge(file, found.size), { exitCode: exitCodes.usage });
+    const { size } = found;
+    const isKey = size <= largestKeyInBytes && isPrivateKey(await readFile(file));
+    if (size <= largestUploadInBytes && !isKey) return size;
+    const message = isKey ? `${JSON.stringify(file)} is a private key, which is never content.` : tooLarge(file, size);
+    throw new CmsError(message, { next: filesBeside(file), exitCode: exitCodes.usage });
   }
   const name = JSON.stringify(file);
   const message = found ? `${name} is not a file.` : `There is no file ${name}.`;

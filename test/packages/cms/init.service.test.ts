@@ -1,11 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from 'computation-management-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../../packages/cms/context/context.ts';
 import { exampleCollaboration, parseCollaboration } from '../../../packages/cms/collaboration/collaboration.ts';
-import { syncAsset } from '../../../packages/cms/collaboration/sync.ts';
+import { planAsset } from '../../../packages/cms/collaboration/sync.ts';
 import { type Stack, startStack } from '../../../local/stack.ts';
 import { cmsIn } from './fake-terminal.ts';
 import { writeSshKeys } from './ssh-keys.ts';
@@ -22,7 +23,7 @@ interface Done {
 }
 
 const init = async (cms: ReturnType<typeof cmsIn>) => {
-  const { exitCode, stdout, stderr } = await cms('init', file, '--json');
+  const { exitCode, stdout, stderr } = await cms('init', file, '--yes', '--json');
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   return JSON.parse(stdout) as Done;
 };
@@ -150,11 +151,13 @@ describe('cms init', () => {
         outages: { noteWith: () => undefined },
         typed: 'cms init',
       }) as unknown as Context;
-    await expect(syncAsset(contextUntil(new AbortController().signal), connection, computation, given)).rejects.toMatchObject({
+    const sync = async (signal: AbortSignal) =>
+      await (await planAsset(contextUntil(signal), connection, computation, given)).apply(computation, false);
+    await expect(sync(new AbortController().signal)).rejects.toMatchObject({
       code: 'precondition_failed',
     });
     // Ctrl-C ends it while it hashes the file, before the change.
-    await expect(syncAsset(contextUntil(AbortSignal.abort()), connection, computation, given)).rejects.toMatchObject({
+    await expect(sync(AbortSignal.abort())).rejects.toMatchObject({
       exitCode: 130,
     });
   });
@@ -201,15 +204,15 @@ describe('cms init', () => {
     const writeWrong = (party: string) =>
       writeFileSync(wrong, `computation: { name: Wrong, owner: eve }\nparties: { eve: ${party} }\n`);
     writeWrong('{}');
-    const { computation } = JSON.parse((await eve('init', wrong, '--json')).stdout) as Done;
+    const { computation } = JSON.parse((await eve('init', wrong, '--yes', '--json')).stdout) as Done;
     writeFileSync(join(folder, 'data', 'other.py'), 'print(2)\n');
     await alice('asset', 'upload', join(folder, 'data', 'other.py'), '--type', 'algorithm', '--computation', computation);
     writeWrong('{ assets: [{ file: data/mean.py, type: algorithm }] }');
-    const { exitCode, stdout, stderr } = await eve('init', wrong);
+    const { exitCode, stdout, stderr } = await eve('init', wrong, '--yes');
     expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: '' });
-    const done = `^PART +NAME +OUTCOME\\ncomputation +Wrong +unchanged\\nComputation ${computation}\\n`;
-    expect(stderr).toMatch(new RegExp(`${done}.*\\nNext: cms computation show ${computation}\\n$`));
-    const inJson = await eve('init', wrong, '--json');
+    const done = `^Uploads:\\n.*PART +NAME +OUTCOME\\ncomputation +Wrong +unchanged\\nComputation ${computation}\\n`;
+    expect(stderr).toMatch(new RegExp(`${done}.*\\nNext: cms computation show ${computation}\\n$`, 's'));
+    const inJson = await eve('init', wrong, '--yes', '--json');
     expect(JSON.parse(inJson.stdout)).toEqual({
       computation,
       steps: [{ subject: 'computation', name: 'Wrong', outcome: 'unchanged' }],
@@ -221,17 +224,197 @@ describe('cms init', () => {
     const cms = cmsIn(join(folder, user), { env: { CMS_SERVER: stack.baseUrl } });
     await cms('login', '--local', '--user', user, '--role', 'creator');
     writeFileSync(other, `computation: { name: Of ${user}, owner: ${user} }\nparties: { alice: }\n`);
-    expect(outcomes(JSON.parse((await cms('init', other, '--json')).stdout) as Done)).toEqual(['computation created']);
+    expect(outcomes(JSON.parse((await cms('init', other, '--yes', '--json')).stdout) as Done)).toEqual(['computation created']);
     writeFileSync(
       other,
       `computation: { name: Of ${user}, owner: ${user} }\nparties: { ${user}: { assets: [{ file: data/mean.py, type: algorithm }] } }\n`,
     );
-    expect(outcomes(JSON.parse((await cms('init', other, '--json')).stdout) as Done)).toEqual([
+    expect(outcomes(JSON.parse((await cms('init', other, '--yes', '--json')).stdout) as Done)).toEqual([
       'computation unchanged',
       'algorithm uploaded and linked',
     ]);
     writeFileSync(other, 'computation: { name: Incomes, owner: alice }\nparties: { alice: }\n');
     expect(await cms('init', other)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('has the parties alice.') });
+  });
+
+  const mallory = () => cmsIn(join(folder, 'mallory'), { env: { CMS_SERVER: stack.baseUrl } });
+  const study = join(folder, 'study');
+  const givenFile = join(study, 'given.yaml');
+  /** A file that another party has written for mallory's computation. */
+  const give = (name: string, part: string, fields = '') => {
+    mkdirSync(study, { recursive: true });
+    writeFileSync(givenFile, `computation: { name: ${name}, owner: mallory${fields} }\nparties:\n  mallory:\n    ${part}\n`);
+  };
+  const assetsOf = async (name: string) => {
+    const shown = await mallory()('computation', 'show', name, '--json');
+    return (JSON.parse(shown.stdout) as { assets: { id: string; file_name: string }[] }).assets;
+  };
+
+  it('reads nothing outside the folder of the file and nothing hidden in it, also through links, unless that is allowed', async () => {
+    const cms = mallory();
+    await cms('login', '--local', '--user', 'mallory', '--role', 'administrator');
+    mkdirSync(join(study, '.hidden'), { recursive: true });
+    writeFileSync(join(folder, 'secret.csv'), 'secret\n');
+    writeFileSync(join(study, '.hidden', 'a.csv'), 'secret\n');
+    writeFileSync(join(study, '.env'), 'SECRET=1\n');
+    for (const [name, target] of [
+      ['file', '../secret.csv'],
+      ['folder', '..'],
+      ['key.pub', '../bob/.ssh/id_ed25519.pub'],
+    ] as const) {
+      symlinkSync(target, join(study, name));
+    }
+    writeSshKeys(join(folder, 'mallory'));
+    const paths = [
+      '../secret.csv',
+      join(folder, 'secret.csv'),
+      '~/.ssh/id_ed25519',
+      '~/.ssh/id_ed25519.pub',
+      'file',
+      'folder/secret.csv',
+    ];
+    for (const path of [...paths, '.env', '.hidden/a.csv', './x/../../secret.csv', '../study/../secret.csv', '/etc/passwd']) {
+      give('Outside', `assets: [{ file: ${path}, type: dataset, content_access: domain }]`);
+      expect([path, await cms('init', givenFile, '--yes')]).toMatchObject([
+        path,
+        { exitCode: 2, stderr: expect.stringMatching(/outside the folder of/) },
+      ]);
+    }
+    for (const key of ['../bob/.ssh/id_ed25519.pub', 'key.pub', '~/.ssh/../../bob/.ssh/id_ed25519.pub', '/etc/passwd']) {
+      give('Outside', `key: ${key}`);
+      expect([key, await cms('init', givenFile, '--yes')]).toMatchObject([
+        key,
+        { exitCode: 2, stderr: expect.stringMatching(/outside the folder of/) },
+      ]);
+    }
+    expect((await cms('computation', 'list', '--owner', 'mallory')).stdout).toBe('Nothing found.\n');
+    give('Outside', 'assets: [{ file: ../secret.csv, type: dataset }]');
+    expect(await cms('init', givenFile, '--yes', '--allow-outside')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('uploads no private key, in whatever form, and neither does asset upload', async () => {
+    const cms = mallory();
+    const pair = (format: 'pem' | 'der', type: 'pkcs8' | 'sec1') =>
+      generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: format as 'pem', type });
+    const pem = String(pair('pem', 'pkcs8'));
+    const openssh = readFileSync(join(folder, 'mallory/.ssh/id_ed25519'));
+    const jwk = JSON.stringify(generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }), null, 2);
+    const base64 = (content: Buffer | string) => Buffer.from(content).toString('base64').replaceAll(/.{64}/g, '$&\n');
+    const plain = [pem, `\ufeff${pem}`, Buffer.from(pem, 'utf16le'), openssh, pair('der', 'pkcs8'), pair('der', 'sec1'), jwk];
+    const dresses = [...plain, ...plain.map(base64), base64(base64(pem)), Buffer.from(pem).toString('hex')];
+    for (const [index, content] of dresses.entries()) {
+      writeFileSync(join(study, 'data.csv'), content);
+      give('Keys', 'assets: [{ file: data.csv, type: dataset }]');
+      for (const line of [
+        ['init', givenFile, '--yes'],
+        ['asset', 'upload', join(study, 'data.csv')],
+      ]) {
+        expect([index, await cms(...line)]).toMatchObject([
+          index,
+          { exitCode: 2, stderr: /is a private key, which is never content/ },
+        ]);
+      }
+    }
+  });
+
+  it('lists what it uploads, where that is and who may read it, and asks', async () => {
+    writeFileSync(join(study, 'data.csv'), 'a\n1\n');
+    give(
+      'Asked',
+      'key: ~/.ssh/id_ed25519.pub\n    assets: [{ file: data.csv, name: innocent.csv, type: dataset, content_access: domain }]',
+    );
+    const list = expect.stringMatching(
+      /Uploads:\n  dataset \S+\/study\/data\.csv \(4 bytes\): every member of the domain d1 may read it\n  public key ~\/\.ssh\/id_ed25519\.pub \(SHA256:\S+\): every party sees it\n/,
+    );
+    const asked: string[] = [];
+    const answering = (answer: string) =>
+      cmsIn(join(folder, 'mallory'), {
+        env: { CMS_SERVER: stack.baseUrl },
+        ask: async (question) => {
+          asked.push(question);
+          return answer;
+        },
+      });
+    for (const line of [
+      ['init', givenFile],
+      ['init', givenFile, '--json'],
+    ]) {
+      expect(await mallory()(...line)).toMatchObject({ exitCode: 2, stdout: '' });
+    }
+    expect((await mallory()('init', givenFile)).stderr).toEqual(list);
+    expect(await answering('n')('init', givenFile)).toMatchObject({ exitCode: 1, stderr: list });
+    expect((await mallory()('computation', 'show', 'Asked')).exitCode).toBe(5);
+    expect(await answering('y')('init', givenFile)).toMatchObject({ exitCode: 0, stderr: list });
+    expect(asked).toEqual(['Upload this? [y/N] ', 'Upload this? [y/N] ']);
+    expect(await mallory()('init', givenFile)).toMatchObject({ exitCode: 0 }); // nothing is left to upload
+  });
+
+  it('lowers nothing that its user has raised, also with another content, unless the user says so on a terminal', async () => {
+    const client = createClient({
+      baseUrl: stack.baseUrl,
+      domain: 'd1',
+      token: await stack.token('mallory', ['d1:administrator']),
+    });
+    const id = (await assetsOf('Asked'))[0]?.id ?? '';
+    const { asset: _, ...asset } = await client.getAsset({ id });
+    await client.updateAsset({ id, body: { asset: { ...asset, content_access: 'creator', use: 'approval' } } });
+    const { id: computation, ...fields } = JSON.parse((await mallory()('computation', 'show', 'Asked', '--json')).stdout) as {
+      id: string;
+      name: string;
+    };
+    const agent_config = { attested_tls: true, server_ca_file: '/ca.pem' };
+    await client.updateComputation({ id: computation, body: { ...fields, approval: 'all', consumers: ['bob'], agent_config } });
+    const protectedNow = async () => {
+      const { approval, consumers, agent_config: config } = await client.getComputation({ id: computation });
+      const [found] = await assetsOf('Asked');
+      const { use, content_access, checksum } = await client.getAsset({ id: found?.id ?? '' });
+      return [approval, consumers, config.attested_tls, config.server_ca_file, use, content_access, checksum];
+    };
+    const before = await protectedNow();
+    expect(before.slice(0, -1)).toEqual(['all', ['bob'], true, '/ca.pem', 'approval', 'creator']);
+    const lowering =
+      ', approval: none, consumers: [bob, eve], agent_config: { attested_tls: false, server_ca_file: /theirs.pem }';
+    give('Asked', 'assets: [{ file: data.csv, name: innocent.csv, type: dataset, use: open, content_access: domain }]', lowering);
+    for (const line of [['--yes'], [], ['--yes', '--json']]) {
+      const { exitCode, stdout } = await mallory()('init', givenFile, ...line);
+      expect([exitCode, stdout]).toEqual([0, expect.stringContaining('stays: ')]);
+      expect(await protectedNow()).toEqual(before);
+    }
+    for (const part of ['use: open, content_access: domain', '']) {
+      writeFileSync(join(study, 'data.csv'), `a\n${part}\n`); // another content becomes another asset
+      give('Asked', `assets: [{ file: data.csv, name: innocent.csv, type: dataset${part && `, ${part}`} }]`, lowering);
+      expect(await mallory()('init', givenFile, '--yes')).toMatchObject({ exitCode: 0 });
+      expect((await protectedNow()).slice(0, -1)).toEqual(before.slice(0, -1));
+    }
+    const yes = cmsIn(join(folder, 'mallory'), { env: { CMS_SERVER: stack.baseUrl }, ask: async () => 'y' });
+    give('Asked', 'assets: [{ file: data.csv, name: innocent.csv, type: dataset, content_access: domain }]');
+    expect(await yes('init', givenFile)).toMatchObject({ exitCode: 0 });
+    expect((await protectedNow()).at(-2)).toBe('domain');
+  });
+
+  it('keeps the digits of a user, and says so if the caller or the owner has no part', async () => {
+    const user = '107691503500061507151';
+    const cms = cmsIn(join(folder, 'numeric'), { env: { CMS_SERVER: stack.baseUrl } });
+    await cms('login', '--local', '--user', user, '--role', 'creator');
+    const numeric = join(study, 'numeric.yaml');
+    writeFileSync(
+      numeric,
+      `computation: { name: Digits, owner: "${user}" }\nparties:\n  ${user}:\n    assets: [{ file: data.csv, type: dataset }]\n`,
+    );
+    expect(outcomes(JSON.parse((await cms('init', numeric, '--yes', '--json')).stdout) as Done)).toEqual([
+      'computation created',
+      'dataset uploaded and linked',
+    ]);
+    writeFileSync(numeric, `computation: { name: Digits, owner: "${user}" }\nparties:\n  107691503500061507152:\n`);
+    expect((await cms('init', numeric)).stderr).toContain(`has no part for the owner ${user}.\n`);
+  });
+
+  it.each([
+    ['Latin-1', Buffer.from('computation:\n  name: Caf\u00e9\n', 'latin1'), /x\.yaml:2:1: This is not UTF-8\. .* Latin-1 /],
+    ['UTF-16', Buffer.from('\ufeffcomputation:\n', 'utf16le'), /x\.yaml:1:1: This is not UTF-8\. .* UTF-16\./],
+  ])('refuses a file in %s', async (_, content, message) => {
+    writeFileSync(join(study, 'x.yaml'), content);
+    expect(await alice('init', join(study, 'x.yaml'))).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(message) });
   });
 
   it('refuses a user who has no part in the collaboration', async () => {
@@ -294,6 +477,23 @@ parties:
     ],
     ['a missing field', 'computation: { name: A, owner: a }\n', ['x.yaml:1:1: parties: A value is required.']],
     ['broken YAML', 'computation: [\n', ['x.yaml:2:1:']],
+    [
+      'a pattern without quotes',
+      'computation: { name: A, owner: a }\nparties:\n  a:\n    assets:\n      - file: *.csv\n',
+      ['x.yaml:5:15: A text that begins with * needs quotes.'],
+    ],
+    ['a key that occurs twice', 'parties:\n  1:\n  "1":\n', ['x.yaml:3:3: 1 occurs twice.']],
+    ['a number as a text', 'computation: { name: 1, owner: a }\nparties: {}\n', ['name: Expected a text: write it in quotes.']],
+    ['a tag', 'computation: { name: !secret A, owner: a }\nparties: {}\n', ['x.yaml:1:22: Unresolved tag: !secret']],
+    [
+      'what repeats itself too often',
+      `a: &a [x, x]\n${'bcdefgh'
+        .split('')
+        .map((name, at) => `${name}: &${name} [${`*${'abcdefg'[at] ?? ''}, `.repeat(9)}]\n`)
+        .join('')}`,
+      ['x.yaml: It repeats itself too often.'],
+    ],
+    ['a line of its own in a key', '"x\\nNext: rm": 1\n', ['x.yaml:1:1: x Next: rm: Unknown field x Next: rm.']],
     ['an empty file', '', ['x.yaml:1:1: Expected the fields computation and parties.']],
   ])('names %s with its line and field', (_, text, mistakes) => {
     const read = () => parseCollaboration(text, 'x.yaml');

@@ -11,8 +11,8 @@ type Party = 'alice' | 'bob';
 export const story: readonly (readonly [Party, string])[] = [
   ['alice', 'cms login --local --user alice --role creator'],
   ['bob', 'cms login --local --user bob --role dataset_provider'],
-  ['alice', 'cms init collaboration.yaml'],
-  ['bob', 'cms init collaboration.yaml'],
+  ['alice', 'cms init collaboration.yaml --yes'],
+  ['bob', 'cms init collaboration.yaml --yes'],
   ['bob', 'cms approve --sign ~/.ssh/id_ed25519 --yes'],
   ['alice', 'cms check'],
   ['alice', 'cms approve --sign ~/.ssh/id_ed25519 --yes'],
@@ -46,7 +46,7 @@ export async function playStory(
   folder: string,
   program = join(repository, 'packages/cms/bin/cms.js'),
 ): Promise<Scene[]> {
-  const [home, clone, programs] = ['home', 'clone', 'bin'].map((name) => join(folder, name)) as [string, string, string];
+  const [home, clone, programs] = ['home', 'home/clone', 'bin'].map((name) => join(folder, name)) as [string, string, string];
   for (const each of [home, clone, programs]) mkdirSync(each, { recursive: true });
   symlinkSync(join(repository, 'tools'), join(clone, 'tools'));
   writeFileSync(join(programs, 'cms'), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 });
