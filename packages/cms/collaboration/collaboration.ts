@@ -225,7 +225,8 @@ parties:
         type: algorithm
         mime_type: text/x-python
   bob:
-    key: ~/.ssh/id_ed25519.pub
+    # A key of its own: one key signs for one party
+    key: id_ed25519.pub
     assets:
       - file: penguins.csv
         type: dataset

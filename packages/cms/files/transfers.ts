@@ -174,7 +174,7 @@ export async function expectFile(file: string): Promise<number> {
     const isKey = size <= largestKeyInBytes && isPrivateKey(await readFile(file));
     if (size <= largestUploadInBytes && !isKey) return size;
     const message = isKey ? `${JSON.stringify(file)} is a private key, which is never content.` : tooLarge(file, size);
-    throw new CmsError(message, { next: filesBeside(file), exitCode: exitCodes.usage });
+    throw new CmsError(message, { exitCode: exitCodes.usage });
   }
   const name = JSON.stringify(file);
   const message = found ? `${name} is not a file.` : `There is no file ${name}.`;

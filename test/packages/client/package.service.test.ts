@@ -240,7 +240,7 @@ describe('two parties in two terminals with the packaged cms', () => {
     expect(outputOf('cms check')).toContain('Approval of alice as result consumer');
     expect(outputOf('cms run')).toMatch(/agent +Running +Completed[^]*✓ .*completed[^]*The run has completed after/);
     expect(outputOf('cms verify')).toMatch(
-      /bob approved this manifest, signed[^]*Everything that was checked holds \(\d notes?\)\.\n$/,
+      /"bob" approved this manifest and configuration, signed[^]*Everything that was checked holds \(\d notes?\)\.\n$/,
     );
   });
 

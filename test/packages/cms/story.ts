@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { openTerminal, type Typed } from './open-terminal.ts';
 import { writeSshKeys } from './ssh-keys.ts';
 
@@ -13,7 +13,7 @@ export const story: readonly (readonly [Party, string])[] = [
   ['bob', 'cms login --local --user bob --role dataset_provider'],
   ['alice', 'cms init collaboration.yaml --yes'],
   ['bob', 'cms init collaboration.yaml --yes'],
-  ['bob', 'cms approve --sign ~/.ssh/id_ed25519 --yes'],
+  ['bob', 'cms approve --sign id_ed25519 --yes'],
   ['alice', 'cms check'],
   ['alice', 'cms approve --sign ~/.ssh/id_ed25519 --yes'],
   ['alice', 'cms run --cvm sim-1 --watch'],
@@ -52,6 +52,8 @@ export async function playStory(
   writeFileSync(join(programs, 'cms'), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 });
   writeFileSync(join(programs, 'npx'), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 });
   writeSshKeys(home);
+  const spare = dirname(writeSshKeys(join(folder, 'spare')));
+  writeFileSync(join(programs, 'ssh-keygen'), `#!/bin/sh\nexec cp '${spare}/'* .\n`, { mode: 0o755 });
   const open = () => openTerminal({ folder: clone, programs, home, server });
   const terminals = { alice: open(), bob: open() };
   try {
@@ -86,7 +88,7 @@ export function withoutChance(transcript: string): string {
     .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')
     .replace(/\b[0-9a-f]{12,64}\b/g, 'HASH')
     .replace(/SHA256:[\w+/]+/g, 'FINGERPRINT')
-    .replace(/by the key [\w-]{43}/g, 'by the key KEY')
+    .replace(/by the key "[\w-]{43}"/g, 'by the key KEY')
     .replace(/ +\+\d+\.\d s/g, ' +N s')
     .replace(/^.* agent +Complete .*\n|^NOTE .* after the end of the run: .*\n/gm, '') // comes at its own time
     .replace(/\(\d+ notes?\)/g, '(N notes)')
