@@ -1,9 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startStack, type Stack } from '../local/stack.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startStack } from '../local/stack.ts';
 import { oneOf } from './support/amounts.ts';
 import { blocksOf, deadProxy, isThere, runIn, shells, watchingLoop, type Shell } from './support/readme.ts';
+import { sharedByTests } from './support/shared-by-tests.ts';
 
 const sections = ['Start it, test it', 'A tour'];
 const names = Object.keys(shells) as Shell[];
@@ -11,11 +12,7 @@ const there = names.filter(isThere);
 const [first = 'bash', ...others] = there;
 const tried = oneOf([first, ...others]);
 
-let stack: Stack;
-beforeAll(async () => {
-  stack = await startStack({ port: 0, simulator: true });
-});
-afterAll(() => stack.stop());
+const stack = sharedByTests(() => startStack({ port: 0, simulator: true }));
 
 describe('the README', () => {
   it('has lines that can be pasted into a prompt: no comments, no line that goes on in the next one', () => {

@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { EventFilter } from '../../shared/events/event-filter.ts';
 import { findPosition, readEventsAfter, readNewEvents } from '../../shared/events/read-events.ts';
 import { anEvent, appendToJournal } from '../support/append-to-journal.ts';
-import { startAwsTable, type AwsTable } from '../support/aws-dynamodb/aws-dynamodb.ts';
+import { startAwsTable } from '../support/aws-dynamodb/aws-dynamodb.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
-let aws: AwsTable;
-beforeAll(async () => {
-  aws = await startAwsTable({ transactionInMilliseconds: 60 });
-});
-afterAll(() => aws.stop());
+const aws = sharedByTests(() => startAwsTable({ transactionInMilliseconds: 60 }));
 
 const limit = 3;
 

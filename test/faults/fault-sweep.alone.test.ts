@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { seededRandom, shuffled } from '../support/seeded-random.ts';
-import { faultsOf, openSweep, subjects, type Sweep } from './fault-sweep.ts';
+import { faultsOf, openSweep, subjects } from './fault-sweep.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
 /** `npm run test:faults` sweeps all of them. FAULT_SEED repeats a sample. */
 const seed = Number(process.env['FAULT_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
@@ -9,11 +10,7 @@ const random = seededRandom(seed);
 const writes = subjects.filter(({ title }) => !/^GET /.test(title));
 const sample = shuffled(writes, random).slice(0, 6);
 
-let sweep: Sweep;
-beforeAll(async () => {
-  sweep = await openSweep();
-});
-afterAll(() => sweep.stop());
+const sweep = sharedByTests(openSweep);
 
 describe(`a fault at a call to AWS (seed ${seed})`, () => {
   it.each(sample)('leaves no trace once the request is repeated: $title', async (subject) => {

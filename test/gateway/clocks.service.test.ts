@@ -1,19 +1,16 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAuthority, issueCvmCertificate } from '../../gateway/certificates/authority.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { gatewayInProcess } from '../support/gateway-in-process.ts';
-import { startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
+import { startGatewayStack } from '../support/gateway-stack.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
 const hour = 60 * 60_000;
 
-let world: GatewayStack;
-beforeAll(async () => {
-  world = await startGatewayStack();
-});
-afterAll(() => world.stop());
+const world = sharedByTests(startGatewayStack);
 
 /** A CVM at a gateway whose time of day can be set. */
 async function connectedAtOwnTime(cvmId: string) {

@@ -1,19 +1,16 @@
 import { X509Certificate } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAuthority, issueCvmCertificate } from '../../gateway/certificates/authority.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { readRegistration } from '../../shared/cvms/command-stream.ts';
 import { cvmKeys, type Key } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { gatewayInProcess } from '../support/gateway-in-process.ts';
-import { startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
+import { startGatewayStack } from '../support/gateway-stack.ts';
 import { callAs } from '../support/ready-computation.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
-let world: GatewayStack;
-beforeAll(async () => {
-  world = await startGatewayStack();
-});
-afterAll(() => world.stop());
+const world = sharedByTests(startGatewayStack);
 
 describe('a CVM that is gone while the table does not answer', () => {
   it('has no stream recorded, even if recording one that replaced another failed', async () => {

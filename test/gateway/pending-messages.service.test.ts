@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type GatewayParts, noCounts, defaultTimings } from '../../gateway/session/gateway-parts.ts';
 import { openService } from '../../gateway/session/service.ts';
 import { AgentProcess } from '../../gateway/session/agent-process.ts';
@@ -13,13 +13,10 @@ import type { Report } from '../../shared/runs/report.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
 import { failReadsOf } from '../support/fail-calls.ts';
 import { testTimings } from '../support/gateway-in-process.ts';
-import { startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
+import { startGatewayStack } from '../support/gateway-stack.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
-let world: GatewayStack;
-beforeAll(async () => {
-  world = await startGatewayStack();
-});
-afterAll(() => world.stop());
+const world = sharedByTests(startGatewayStack);
 
 /** What the sessions of a gateway share, with the service of this machine. */
 function gatewayParts(): GatewayParts {

@@ -1,18 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { cvmKeys } from '../../shared/table/keys.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { amount, sampleSeed } from '../support/amounts.ts';
 import { failReadsOf } from '../support/fail-calls.ts';
 import { gatewayInProcess } from '../support/gateway-in-process.ts';
-import { startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
+import { startGatewayStack } from '../support/gateway-stack.ts';
 import type { SimulatedAgent } from '../support/simulated-agent.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
-let world: GatewayStack;
-beforeAll(async () => {
-  world = await startGatewayStack({}, { ofItsOwn: true });
-});
-afterAll(() => world.stop());
+const world = sharedByTests(() => startGatewayStack({}, { ofItsOwn: true }));
 
 type Outcome = 'completed' | 'failed' | 'cancelled';
 

@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { withRunLogs } from '../../local/cvms/run-logs.ts';
 import { failWritesOf } from '../support/fail-calls.ts';
 import { readyComputation } from '../support/ready-computation.ts';
-import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
+import { shortly, startGatewayStack } from '../support/gateway-stack.ts';
 import { eventsWithoutDatasets, type AgentOptions, type SimulatedAgent } from '../support/simulated-agent.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
-let world: GatewayStack;
-beforeAll(async () => {
-  world = await startGatewayStack();
-});
-afterAll(() => world.stop());
+const world = sharedByTests(startGatewayStack);
 
 /** Takes every step as soon as it can. */
 const throughout = (agent: SimulatedAgent) => {

@@ -4,10 +4,9 @@ import { localCredentials } from '../../local/machine/environment.ts';
 import { recordReports } from '../../shared/runs/record-reports.ts';
 import type { Report as ParsedReport } from '../../shared/runs/report.ts';
 import { readClaim, type Claim } from '../../shared/runs/claim.ts';
-import { executionStatus, startExecution } from '../../shared/runs/executions.ts';
+import { startExecution } from '../../shared/runs/executions.ts';
 import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
-import { stopRun } from '../../shared/runs/stop-run.ts';
 import { allowed } from '../support/builders-store.ts';
 import {
   agentEvent,
@@ -102,29 +101,8 @@ const request = (scenario: Scenario, computationId: string, now = lifecycle.now(
   now,
   permit: allowed,
 });
-/** Longer than the sweep's grace period, in which a caller may still start the execution. */
-const twoMinutesAgo = () => new Date(Date.parse(lifecycle.now()) - 120_000).toISOString();
-const sweep = () => lifecycle.stack.invoke('lifecycle/sweep-runs', {});
 
 describe.concurrent('startRun', () => {
-  it('leaves a run that the sweep ends when its caller dies before the execution starts', async () => {
-    const { scenario, computation } = await ready();
-    const { undisturbed, met } = disturbStart(computation, 'run', 'hold');
-    const executions = dyingExecutions();
-    void startRun(lifecycle.table, executions, { ...request(scenario, computation, twoMinutesAgo()), cvmId: cvm1 }).catch(
-      () => '',
-    );
-    await met;
-    const run = String((await scenario.runOf(computation))['id']);
-    undisturbed();
-    expect(await scenario.call('POST', `/${scenario.domain}/computations/${computation}/run?cvm=${cvm1}`)).toMatchObject({
-      status: 409,
-      body: { reason: 'run_active', run_id: run },
-    });
-    await sweep();
-    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'failed', reason: 'execution of the run is gone' });
-  });
-
   it('answers 503 and fails the run when the state machine is down', async () => {
     const { scenario, computation } = await ready();
     const { undisturbed } = disturbStart(computation, 'run', 'refuse');
@@ -146,24 +124,6 @@ describe.concurrent('startRun', () => {
 });
 
 describe.concurrent('stopRun', () => {
-  it('leaves a stop that the sweep delivers when its caller dies before the execution starts', async () => {
-    const { scenario, computation } = await ready();
-    const executions = dyingExecutions();
-    const { runId: run } = await startRun(lifecycle.table, lifecycle.executions, {
-      ...request(scenario, computation, twoMinutesAgo()),
-      cvmId: cvm1,
-    });
-    await scenario.accept();
-    const { undisturbed, met } = disturbStart(computation, 'stop', 'hold');
-    void stopRun(lifecycle.table, executions, request(scenario, computation)).catch(() => undefined);
-    await met;
-    undisturbed();
-    await sweep();
-    await scenario.command('stop');
-    await scenario.report([agentEvent(run, 'Stopped', 'Stopped')]);
-    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'cancelled', reason: 'the CVM confirmed' });
-  });
-
   it('answers 503 when the state machine is down, and stops the run when it is called again', async () => {
     const { scenario, computation, run } = await accepted();
     const { undisturbed } = disturbStart(computation, 'stop', 'refuse');
@@ -266,14 +226,6 @@ describe('the lifecycle', () => {
 });
 
 describe('sweepRuns', () => {
-  it('leaves a run alone whose execution is running', async () => {
-    const { scenario, computation, run } = await accepted();
-    await lifecycle.stack.invoke('lifecycle/sweep-runs', { grace_in_seconds: 0 });
-    expect(await executionStatus(lifecycle.executions, 'run', run)).toBe('RUNNING');
-    await scenario.report([agentEvent(run, 'Complete', 'Completed')]);
-    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
-  });
-
   it('ends every run whose execution got lost with the machine, with what its CVM or its user said before', async () => {
     const [silent, stopped, told] = [await accepted(), await accepted(), await accepted()];
     for (const { scenario, run } of [silent, stopped, told]) await untilClaimed(scenario, run, 'run_token');

@@ -246,13 +246,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     expect(Object.keys(deployed?.RouteSettings ?? {})).toHaveLength(open.length + expensive.length);
   });
 
-  it('serves the API reference without a token, to few at once, by a function that may do nothing but write its log', () => {
-    const [deployed] = Object.values(service.ofType<{ RouteSettings: Record<string, object> }>('AWS::ApiGatewayV2::Stage'));
-    const found = Object.values(service.ofType<{ RouteKey: string; AuthorizationType: string }>('AWS::ApiGatewayV2::Route'));
-    for (const route of ofReference) {
-      expect(deployed?.RouteSettings[route]).toEqual({ ThrottlingRateLimit: 2, ThrottlingBurstLimit: 20 });
-      expect(found.find(({ RouteKey }) => RouteKey === route)?.AuthorizationType).toBe('NONE');
-    }
+  it('serves the API reference by a function that may do nothing but write its log', () => {
     const roles = Object.entries(service.ofType<RoleProperties>('AWS::IAM::Role')).filter(([id]) => id.startsWith('Reference'));
     const actions = roles.flatMap(([, { Policies = [] }]) =>
       Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement.flatMap(({ Action }) => listed(Action))),

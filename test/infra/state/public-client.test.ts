@@ -77,7 +77,10 @@ describe('a stage with a public client', () => {
     const brandings = Object.values(state.ofType<{ ClientId: unknown }>('AWS::Cognito::ManagedLoginBranding'));
     expect(brandings).toHaveLength(clients);
     expect(brandings.map(({ ClientId }) => flat(ClientId))).toContain(`<${publicClientOf(stage)[0]}>`);
-    expect(findingsOf(stage)).toEqual([]);
+  });
+
+  it('passes cdk-nag without findings', () => {
+    expect(findingsOf({ ...row, console: {} })).toEqual([]);
   });
 
   it('needs no page: cms login is served alone', () => {

@@ -258,15 +258,4 @@ describe('recordReports', () => {
     vi.unstubAllEnvs();
     expect(metrics).toMatchObject([{ TimeToAccept: 2000 }, { ReportLag: 9000 }, { ReportLag: 62_000 }]);
   });
-
-  it('leaves the end of a run as its latest event when other events arrive at the same time', async () => {
-    const { computation_id: id, cvm_id: cvmId, run_id: run } = await aStartedRun();
-    const late = Array.from({ length: 8 }, (_, index) => record(cvmId, [anAgentEvent(run, `late ${index}`)]));
-    await Promise.all([...late, endRunWith(stores, domain, run)]);
-    const items = await scan(stores.table);
-    expect(items.find((item) => item['pk'] === `journal#${id}` && item['sk'] === 'latest')).toMatchObject({
-      event_type: 'completed',
-    });
-    expect(inconsistencies(items)).toEqual([]);
-  });
 });

@@ -1,7 +1,7 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { ConfiguredRetryStrategy } from '@smithy/core/retry';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
@@ -17,7 +17,7 @@ import {
   transact,
   Transaction,
 } from '../../../shared/table/transaction.ts';
-import { addHalfLinks, anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { addHalfLinks, anAsset, byAlice, startStores } from '../../support/builders-store.ts';
 import { startEmbeddedTable, startProxiedTable } from '../../support/embedded-table.ts';
 import { scan } from '../../support/inconsistencies.ts';
 import { untilTestEnds } from '../../support/patience.ts';
@@ -248,11 +248,7 @@ const fields = {
   use: 'open' as const,
 };
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 /** The items, except for the numbers that a list has assigned. */
 const items = async () => (await scan(stores.table)).filter(({ sk }) => sk !== 'counter');

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { askThisMachine } from '../../../tools/commands/ask-this-machine.ts';
-import { startAnsweringServer, status, type AnsweringServer } from '../../support/answering-server.ts';
+import { startAnsweringServer, status } from '../../support/answering-server.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let server: AnsweringServer;
-beforeAll(async () => {
-  server = await startAnsweringServer();
-});
-afterAll(() => server.stop());
+const server = sharedByTests(startAnsweringServer);
 
 describe('a question to the service of this machine', () => {
   it.each([
