@@ -1,8 +1,9 @@
-import { describe, expect, it, afterAll, beforeAll } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DomainLimit, type Bucket, type Taken, type Taking, takeTokens } from '../../../shared/http/domain-limit.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { limitKeys } from '../../../shared/table/keys.ts';
-import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const bucket = { perSecond: 40, burst: 80 };
 
@@ -95,13 +96,7 @@ describe('DomainLimit', () => {
   });
 });
 
-let embedded: EmbeddedTable;
-beforeAll(async () => {
-  embedded = await startEmbeddedTable();
-});
-afterAll(async () => {
-  await embedded.stop();
-});
+const embedded = sharedByTests(startEmbeddedTable);
 
 const start = Date.parse('2026-01-01T00:00:00Z');
 const take = (domain: string, tokens: number, now: number) =>
