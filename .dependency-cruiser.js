@@ -5,7 +5,10 @@ import { readFileSync } from 'node:fs';
  * other in a circle.
  */
 const packages = Object.fromEntries(
-  ['client', 'cms', 'console', 'formats', 'simulated-cvm', 'verify'].map((name) => [`packages/${name}`, entriesOf(name)]),
+  ['attestation', 'client', 'cms', 'console', 'formats', 'simulated-cvm', 'verify'].map((name) => [
+    `packages/${name}`,
+    entriesOf(name),
+  ]),
 );
 
 /** What each folder may import besides itself and npm packages. Of packages/, only the entries that their package.json exports. */
@@ -18,6 +21,7 @@ const mayImport = {
   infra: ['functions', 'gateway', 'shared', 'packages/formats'],
   local: ['functions', 'gateway', 'shared', 'packages/client', 'packages/formats', 'packages/simulated-cvm'],
   tools: ['functions', 'gateway', 'infra', 'local', 'shared', 'test', ...Object.keys(packages)],
+  'packages/attestation': [],
   'packages/client': ['packages/formats'],
   'packages/cms': ['packages/client', 'packages/formats', 'packages/verify'],
   'packages/console': ['packages/client', 'packages/formats', 'packages/verify'],
@@ -74,7 +78,10 @@ export default {
       name: 'loads-in-browsers',
       comment: 'Browsers load this: no modules of Node.',
       severity: 'error',
-      from: { path: '^packages/(client|console)/', pathNot: '^packages/client/(node/|build)|vite\\.config\\.ts$' },
+      from: {
+        path: '^packages/(attestation|client|console)/',
+        pathNot: '^packages/(client/node/|(attestation|client)/build)|vite\\.config\\.ts$',
+      },
       to: { dependencyTypes: ['core'] },
     },
   ],

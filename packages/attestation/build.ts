@@ -1,0 +1,15 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Builds what is published in `dist`: JavaScript with declarations, the README, the license and a package.json that names them. */
+const root = import.meta.dirname;
+const dist = join(root, 'dist');
+const { scripts: _, ...description } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, unknown>;
+
+rmSync(dist, { recursive: true, force: true });
+execFileSync(process.execPath, [join(root, '../../node_modules/typescript/bin/tsc'), '-p', root], { stdio: 'inherit' });
+cpSync(join(root, '../../LICENSE'), join(dist, 'LICENSE'));
+cpSync(join(root, 'README.md'), join(dist, 'README.md'));
+const exports = { '.': { types: './index.d.ts', default: './index.js' }, './package.json': './package.json' };
+writeFileSync(join(dist, 'package.json'), `${JSON.stringify({ ...description, exports }, null, 2)}\n`);

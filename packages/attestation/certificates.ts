@@ -1,0 +1,201 @@
+import { type Bytes, concatenate, demand, equal, fromBase64, quote, toHex } from './bytes.ts';
+import { bitString, element, type Element, elements, oid, parts, smallInteger, tags, take, time } from './der.ts';
+
+/** Something with a signature by a certificate's key: a certificate or a revocation list. */
+interface Signed {
+  signedBytes: Bytes;
+  /** The names are compared as DER. */
+  issuer: Bytes;
+  signatureAlgorithm: string;
+  signature: Bytes;
+}
+
+export type Certificate = ReturnType<typeof parseCertificate>;
+
+const rsaPss = '1.2.840.113549.1.1.10';
+const ecdsaSha256 = '1.2.840.10045.4.3.2';
+const keyUsage = '2.5.29.15';
+const basicConstraints = '2.5.29.19';
+
+/** Reads certificates from DER or from the blocks of PEM. */
+export function parseCertificates(bytes: Uint8Array): Certificate[] {
+  if (bytes[0] === tags.sequence) return [parseCertificate(new Uint8Array(bytes))];
+  const text = new TextDecoder('latin1').decode(bytes);
+  const blocks = [...text.matchAll(/-----BEGIN CERTIFICATE-----([\w+/=\s]*)-----END CERTIFICATE-----/g)];
+  demand(blocks.length > 0, 'a certificate is neither DER nor PEM');
+  return blocks.map(([, base64 = '']) => parseCertificate(fromBase64(base64.replaceAll(/\s/g, ''), 'a certificate')));
+}
+
+function parseCertificate(bytes: Bytes) {
+  const { signed, fields } = parseSigned(bytes);
+  const version = take(fields, 0xa0);
+  demand(smallInteger(version.content) === 2, 'a certificate is not of version 3');
+  const serial = take(fields, tags.integer);
+  demand(equal(take(fields, tags.sequence).bytes, signed.algorithm), 'a certificate names two signature algorithms');
+  const issuer = take(fields, tags.sequence);
+  const [notBefore, notAfter] = elements(take(fields, tags.sequence).content).map(time);
+  const subject = take(fields, tags.sequence);
+  const publicKey = take(fields, tags.sequence);
+  demand(notBefore !== undefined && notAfter !== undefined, 'a certificate has no validity');
+  return {
+    ...signed,
+    serial: toHex(serial.content),
+    issuer: issuer.bytes,
+    subject: subject.bytes,
+    commonName: commonName(subject),
+    notBefore,
+    notAfter,
+    /** SubjectPublicKeyInfo. */
+    publicKey: publicKey.bytes,
+    extensions: parseExtensions(fields.find(({ tag }) => tag === 0xa3)),
+  };
+}
+
+function parseSigned(bytes: Bytes) {
+  const [body, algorithm, signature, ...others] = parts(bytes);
+  demand(
+    body?.tag === tags.sequence && algorithm?.tag === tags.sequence && signature?.tag === tags.bits,
+    'it is not an X.509 structure',
+  );
+  demand(others.length === 0, 'it is not an X.509 structure');
+  const [signatureAlgorithm] = elements(algorithm.content);
+  demand(signatureAlgorithm !== undefined, 'it names no signature algorithm');
+  const signed = {
+    signedBytes: body.bytes,
+    algorithm: algorithm.bytes,
+    signatureAlgorithm: oid(signatureAlgorithm),
+    signature: bitString(signature),
+  };
+  return { signed, fields: elements(body.content) };
+}
+
+function commonName(name: Element): string {
+  const attributes = elements(name.content).flatMap(({ bytes }) =>
+    parts(bytes, tags.set).map((attribute) => elements(attribute.content)),
+  );
+  const value = attributes.find(([type]) => type !== undefined && oid(type) === '2.5.4.3')?.[1];
+  return new TextDecoder().decode(value?.content);
+}
+
+/** Refuses extensions that occur twice, and critical ones that this package does not evaluate. */
+function parseExtensions(field: Element | undefined): Map<string, Bytes> {
+  const extensions = new Map<string, Bytes>();
+  for (const extension of field === undefined ? [] : parts(field.content)) {
+    const fields = elements(extension.content);
+    const name = oid(take(fields, tags.oid));
+    const critical = fields[0]?.tag === tags.boolean && take(fields, tags.boolean).content[0] !== 0;
+    demand(!extensions.has(name), `a certificate has the extension ${name} twice`);
+    demand(
+      !critical || name === keyUsage || name === basicConstraints,
+      `a certificate has the unknown critical extension ${name}`,
+    );
+    extensions.set(name, take(fields, tags.octets).content);
+  }
+  return extensions;
+}
+
+/** Returns whether a certificate may sign certificates. */
+function isAuthority({ extensions }: Certificate): boolean {
+  const constraints = extensions.get(basicConstraints);
+  const usage = extensions.get(keyUsage);
+  if (constraints === undefined || usage === undefined) return false;
+  const [authority] = parts(constraints);
+  const { content } = element(usage, tags.bits);
+  return authority?.tag === tags.boolean && authority.content[0] === 0xff && ((content[1] ?? 0) & 0x04) !== 0;
+}
+
+/**
+ * Checks that each certificate is signed by the next one, and the last by one of the roots. All but the first have to be authorities.
+ * @returns the root
+ */
+export async function checkChain(chain: readonly Certificate[], roots: readonly Certificate[]): Promise<Certificate> {
+  const last = chain.at(-1);
+  const root = roots.find(({ subject }) => last !== undefined && equal(subject, last.issuer));
+  demand(root !== undefined, `no trusted root issued the certificate ${quote(last?.commonName ?? '')}`);
+  for (const [at, certificate] of chain.entries()) {
+    const issuer = chain[at + 1] ?? root;
+    demand(isAuthority(issuer), `${quote(issuer.commonName)} may not sign certificates`);
+    await checkSignature(certificate, issuer, `the certificate ${quote(certificate.commonName)}`);
+  }
+  return root;
+}
+
+export function describeChain(chain: readonly Certificate[]): string {
+  return `${chain.map(({ commonName: name }) => quote(name)).join(', ')}: each is signed by the next`;
+}
+
+async function checkSignature(signed: Signed, issuer: Certificate, what: string): Promise<void> {
+  demand(equal(signed.issuer, issuer.subject), `${what} is not issued by ${quote(issuer.commonName)}`);
+  const holds =
+    signed.signatureAlgorithm === rsaPss
+      ? await verifyRsaPss(issuer.publicKey, signed.signature, signed.signedBytes)
+      : signed.signatureAlgorithm === ecdsaSha256 &&
+        (await verifyEcdsa('P-256', issuer.publicKey, fixedSize(signed.signature), signed.signedBytes));
+  demand(holds, `${what} is not signed by ${quote(issuer.commonName)}`);
+}
+
+/** AMD signs with SHA-384 and a salt of 48 bytes. */
+async function verifyRsaPss(spki: Bytes, signature: Bytes, content: Bytes): Promise<boolean> {
+  const key = await crypto.subtle.importKey('spki', spki, { name: 'RSA-PSS', hash: 'SHA-384' }, false, ['verify']);
+  return crypto.subtle.verify({ name: 'RSA-PSS', saltLength: 48 }, key, signature, content);
+}
+
+/** @param signature r and s, each of the curve's size, big-endian @param key SubjectPublicKeyInfo, or an uncompressed point */
+export async function verifyEcdsa(curve: 'P-256' | 'P-384', key: Bytes, signature: Bytes, content: Bytes): Promise<boolean> {
+  const algorithm = { name: 'ECDSA', namedCurve: curve };
+  const imported = await crypto.subtle.importKey(key[0] === tags.sequence ? 'spki' : 'raw', key, algorithm, false, ['verify']);
+  return crypto.subtle.verify({ name: 'ECDSA', hash: curve === 'P-256' ? 'SHA-256' : 'SHA-384' }, imported, signature, content);
+}
+
+/** Changes a P-256 signature from DER to r and s of 32 bytes. */
+function fixedSize(signature: Bytes): Bytes {
+  const numbers = parts(signature).map(({ tag, content }) => {
+    const digits = content[0] === 0 ? content.slice(1) : content;
+    demand(tag === tags.integer && digits.length <= 32, 'a signature is malformed');
+    return concatenate(new Uint8Array(32 - digits.length), digits);
+  });
+  demand(numbers.length === 2, 'a signature is malformed');
+  return concatenate(...numbers);
+}
+
+/** Checks that all certificates are valid now. */
+export function checkValidity(certificates: readonly Certificate[], now: Date): string {
+  for (const { commonName: name, notBefore, notAfter } of certificates) {
+    demand(now >= notBefore, `${quote(name)} is not valid before ${notBefore.toISOString()}`);
+    demand(now <= notAfter, `${quote(name)} is not valid after ${notAfter.toISOString()}`);
+  }
+  const first = certificates.map(({ notAfter }) => notAfter).sort((one, other) => Number(one) - Number(other))[0];
+  return `all certificates are valid until ${first?.toISOString() ?? ''}`;
+}
+
+/** Checks that a revocation list is its issuer's and up to date, and that it does not contain the certificates. */
+export async function checkRevocation(
+  list: Bytes,
+  issuer: Certificate,
+  certificates: readonly Certificate[],
+  now: Date,
+): Promise<void> {
+  const parsed = parseRevocationList(list);
+  const what = `the revocation list of ${quote(issuer.commonName)}`;
+  await checkSignature(parsed, issuer, what);
+  demand(
+    now >= parsed.thisUpdate && now <= parsed.nextUpdate,
+    `${what} is not up to date: next update ${parsed.nextUpdate.toISOString()}`,
+  );
+  for (const { commonName: name, serial, issuer: its } of certificates) {
+    demand(equal(its, issuer.subject), `${quote(name)} is not issued by ${quote(issuer.commonName)}`);
+    demand(!parsed.serials.has(serial), `${quote(name)} is revoked`);
+  }
+}
+
+function parseRevocationList(bytes: Bytes) {
+  const { signed, fields } = parseSigned(bytes);
+  demand(smallInteger(take(fields, tags.integer).bytes) === 1, 'a revocation list is not of version 2');
+  demand(equal(take(fields, tags.sequence).bytes, signed.algorithm), 'a revocation list names two signature algorithms');
+  const issuer = take(fields, tags.sequence);
+  const [thisUpdate, nextUpdate] = fields.splice(0, 2).map(time);
+  demand(thisUpdate !== undefined && nextUpdate !== undefined, 'a revocation list has no time of its next update');
+  const revoked = fields[0]?.tag === tags.sequence ? elements(take(fields, tags.sequence).content) : [];
+  const serials = new Set(revoked.map(({ content }) => toHex(take(elements(content), tags.integer).content)));
+  return { ...signed, issuer: issuer.bytes, thisUpdate, nextUpdate, serials };
+}

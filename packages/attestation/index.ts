@@ -1,0 +1,7 @@
+export { verifySnpReport, verifyTdxQuote, verifyToken } from './verify-evidence.ts';
+export { checkPolicy, type AttestationPolicy } from './policy.ts';
+export type { Binding, VerifyOptions } from './options.ts';
+export type { SnpTcb } from './snp-report.ts';
+export type { TdxCollateral } from './tdx-collateral.ts';
+export type { TdxTcb } from './verify-tdx.ts';
+export type { Check, Verdict } from './verdict.ts';

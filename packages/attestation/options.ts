@@ -1,0 +1,44 @@
+import { type Bytes, demand, equal, isZero, sha, toHex } from './bytes.ts';
+import type { TdxCollateral } from './tdx-collateral.ts';
+
+/**
+ * What the report data has to contain: the SHA-512 of a certificate's PEM file, byte for byte, or a nonce of 32 to 64 bytes, filled up with
+ * zeros to 64.
+ */
+export type Binding = { certificate: string | Uint8Array } | { nonce: Uint8Array };
+
+export interface VerifyOptions {
+  /** Null if there is nothing to compare with: then the check `report_data` fails. */
+  boundTo: Binding | null;
+  /** When certificates and collateral have to be valid. */
+  now: Date;
+  /** SNP: certificates that the evidence does not contain, such as a VCEK from AMD's key server. DER or PEM. */
+  certificates?: readonly Uint8Array[];
+  /** TDX: collateral of Intel. Which one fits the machine is chosen. */
+  collateral?: readonly TdxCollateral[];
+  /** Root certificates to trust in place of those of AMD and Intel, in DER or PEM, for tests. */
+  roots?: readonly Uint8Array[];
+}
+
+/** Returns what the report data has to be. Throws RangeError if the nonce is too short or too long. */
+async function expectedReportData(binding: Binding): Promise<Bytes> {
+  if ('certificate' in binding) {
+    const { certificate } = binding;
+    return sha(512, typeof certificate === 'string' ? new TextEncoder().encode(certificate) : new Uint8Array(certificate));
+  }
+  const { nonce } = binding;
+  if (nonce.length < 32 || nonce.length > 64) throw new RangeError(`A nonce has 32 to 64 bytes, not ${nonce.length}.`);
+  if (isZero(nonce)) throw new RangeError('A nonce of zeros is no nonce.');
+  const data = new Uint8Array(64);
+  data.set(nonce);
+  return data;
+}
+
+/** The check `report_data`. */
+export async function checkReportData(reportData: Bytes, boundTo: Binding | null): Promise<string> {
+  demand(boundTo !== null, 'there is no certificate and no nonce to compare it with');
+  const kind = 'certificate' in boundTo ? 'the hash of the certificate' : 'the nonce';
+  const expected = await expectedReportData(boundTo);
+  demand(equal(reportData, expected), `it is ${toHex(reportData)}, not ${kind}, ${toHex(expected)}`);
+  return `it is ${kind}`;
+}

@@ -1,0 +1,65 @@
+import type { SnpTcb } from './snp-report.ts';
+import type { Check, Verdict } from './verdict.ts';
+
+/** Which machines may run a computation. */
+export interface AttestationPolicy {
+  platforms: readonly string[];
+  /** 96 hex digits each. SNP: the launch measurement. TDX: the SHA-384 of MRTD, RTMR0, RTMR1 and RTMR2. */
+  measurements: readonly string[];
+  /** The least versions of SNP. Null demands none. */
+  minimum_tcb: SnpTcb | null;
+  allow_debug: boolean;
+}
+
+/**
+ * Checks a verdict against a policy. It satisfies the policy if all checks pass. Evidence that is refused only because it allows debugging
+ * satisfies a policy that allows it, too.
+ */
+export function checkPolicy(verdict: Omit<Verdict, 'token_hash'>, policy: AttestationPolicy): Check[] {
+  const failed = verdict.checks.filter(({ passed }) => !passed).map(({ name }) => name);
+  const debug = failed.includes('debug');
+  const onlyDebug = verdict.verdict === 'refused' && failed.length > 0 && failed.every((name) => name === 'debug');
+  const { platform, measurement } = verdict;
+  const checks = [
+    {
+      name: 'evidence',
+      passed: verdict.verdict === 'verified' || (onlyDebug && policy.allow_debug),
+      detail:
+        failed.length === 0
+          ? `the evidence is ${verdict.verdict}`
+          : `the evidence is ${verdict.verdict}: ${failed.join(', ')} failed`,
+    },
+    {
+      name: 'platform',
+      passed: policy.platforms.includes(platform),
+      detail: `it is ${platform}, allowed: ${policy.platforms.join(', ')}`,
+    },
+    {
+      name: 'measurement',
+      passed: measurement !== null && policy.measurements.includes(measurement),
+      detail: measurement === null ? 'no measurement is proven' : `it is ${measurement}`,
+    },
+    {
+      name: 'debug',
+      passed: policy.allow_debug || (!debug && verdict.checks.some(({ name, passed }) => name === 'debug' && passed)),
+      detail: debug
+        ? 'the host may debug the guest'
+        : policy.allow_debug
+          ? 'debugging is allowed'
+          : 'the host may not debug the guest',
+    },
+  ];
+  return platform === 'snp' && policy.minimum_tcb !== null ? [...checks, checkTcb(verdict.tcb, policy.minimum_tcb)] : checks;
+}
+
+function checkTcb(tcb: unknown, minimum: SnpTcb): Check {
+  const versions = (typeof tcb === 'object' && tcb !== null ? tcb : {}) as Partial<SnpTcb>;
+  const components = ['bootloader', 'tee', 'snp', 'microcode'] as const;
+  const older = components.filter((name) => !((versions[name] ?? -1) >= minimum[name]));
+  const detail = (name: (typeof components)[number]) => `${name} is ${versions[name] ?? 'unknown'}, not ${minimum[name]} or more`;
+  return {
+    name: 'minimum_tcb',
+    passed: older.length === 0,
+    detail: older.length === 0 ? 'all versions are new enough' : older.map(detail).join(', '),
+  };
+}

@@ -1,0 +1,81 @@
+import { decode, Tagged } from 'cborg';
+import { type Bytes, demand, fromBase64, quote } from './bytes.ts';
+
+/** What is read of an Entity Attestation Token (RFC 9711). */
+export interface Token {
+  /** As the token claims, such as SNP, TDX, SNP-vTPM, vTPM, Azure and NoCC. */
+  platform: string;
+  /** The hardware's evidence. */
+  report: Bytes;
+}
+
+const coseSign1 = 18;
+const largestToken = 1024 * 1024;
+
+/**
+ * Reads an Entity Attestation Token as the Cocos agent makes it: COSE_Sign1 or a JWT. Its signature is by a key that the agent makes up for
+ * itself, so it proves nothing and is not read, nor are the claims that repeat what the hardware's evidence says.
+ * @throws Refusal if it is malformed
+ */
+export function parseToken(bytes: Bytes): Token {
+  demand(bytes.length <= largestToken, `it has ${bytes.length} bytes, more than ${largestToken}`);
+  const text = new TextDecoder('latin1').decode(bytes);
+  const [claims, report] = /^[\w-]+\.[\w-]+\.[\w-]*$/.test(text) ? readJwt(text) : readCose(bytes);
+  const platform = platformOf(claims);
+  if (report !== undefined) return { platform, report };
+  demand(isUnsupported(platform), 'it has no raw_report');
+  return { platform, report: new Uint8Array() };
+}
+
+/** Returns whether evidence of a platform is known by name, but cannot be verified. */
+export function isUnsupported(platform: string): boolean {
+  return platform !== 'SNP' && platform !== 'TDX';
+}
+
+type Claims = ReadonlyMap<unknown, unknown>;
+
+/** A token with evidence of a GPU, which this package cannot verify, is one of a platform with a GPU. */
+function platformOf(claims: Claims): string {
+  if (claims.has('x-ms-attestation-type')) return 'Azure';
+  const platform = claims.get('platform_type');
+  demand(typeof platform === 'string' && platform !== '', 'it has no platform_type');
+  const submodules = claims.get('submods') ?? claims.get(266);
+  const withGpu = has(claims.get('x-cocos-gpu')) || (submodules instanceof Map && submodules.has('gpu'));
+  return withGpu ? `${platform} with GPU` : platform;
+}
+
+function has(claim: unknown): boolean {
+  return claim !== undefined && claim !== null;
+}
+
+function readJwt(token: string): [Claims, Bytes | undefined] {
+  const [, payload = ''] = token.split('.');
+  const claims = toMap(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(fromBase64(payload, 'its payload'))));
+  demand(claims instanceof Map, 'its payload is not a JSON object');
+  const report: unknown = claims.get('raw_report');
+  if (!has(report)) return [claims, undefined];
+  demand(typeof report === 'string', 'its raw_report is not base64');
+  return [claims, fromBase64(report, 'its raw_report')];
+}
+
+/** Objects become maps, as in CBOR. */
+function toMap(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return new Map(Object.entries(value).map(([name, member]) => [name, toMap(member)]));
+}
+
+function readCose(bytes: Bytes): [Claims, Bytes | undefined] {
+  const options = { strict: true, useMaps: true, rejectDuplicateMapKeys: true, allowIndefinite: false };
+  const message: unknown = decode(bytes, { ...options, tags: Tagged.preserve(coseSign1) });
+  demand(message instanceof Tagged && Array.isArray(message.value), 'it is neither a JWT nor COSE_Sign1');
+  const [protectedHeader, header, payload, signature, ...others] = message.value as unknown[];
+  const wellFormed =
+    protectedHeader instanceof Uint8Array && header instanceof Map && signature instanceof Uint8Array && others.length === 0;
+  demand(wellFormed && payload instanceof Uint8Array, 'its COSE_Sign1 is malformed');
+  const claims: unknown = decode(payload, options);
+  demand(claims instanceof Map, 'its payload is not a map');
+  const report: unknown = claims.get('raw_report');
+  if (!has(report)) return [claims, undefined];
+  demand(report instanceof Uint8Array, `its raw_report is ${quote(typeof report)}`);
+  return [claims, new Uint8Array(report)];
+}

@@ -1,0 +1,71 @@
+import { type Bytes, quote, sha, toHex } from './bytes.ts';
+import type { VerifyOptions } from './options.ts';
+import { parseSnpMessage } from './snp-message.ts';
+import { reportSize, type SnpTcb } from './snp-report.ts';
+import { isUnsupported, parseToken } from './token.ts';
+import { Checks, type Verdict } from './verdict.ts';
+import type { TdxTcb } from './verify-tdx.ts';
+import { verifySnp } from './verify-snp.ts';
+
+/** Verifies an attestation token of a Cocos agent: COSE or JWT. */
+export async function verifyToken(token: Uint8Array, options: VerifyOptions): Promise<Verdict<SnpTcb | TdxTcb>> {
+  const bytes = new Uint8Array(token);
+  const unproven = { measurement: null, tcb: null, token_hash: await hashOf(bytes) };
+  const checks = new Checks(['token']);
+  const parsed = await checks.produce('token', () => {
+    const { platform, report } = parseToken(bytes);
+    return [{ platform, report }, `it is a token of the platform ${quote(platform)}`];
+  });
+  if (parsed === undefined) return { ...checks.conclude(), platform: 'unknown', ...unproven };
+  const { platform, report } = parsed;
+  if (isUnsupported(platform)) {
+    const name = nameOf(platform);
+    const unsupported = {
+      name: 'platform',
+      passed: false,
+      detail: `evidence of the platform ${quote(platform)} is not supported`,
+    };
+    return { verdict: 'unsupported', platform: name, checks: [...checks.list, unsupported], ...unproven };
+  }
+  const verdict = platform === 'TDX' ? await verifyTdx(report, options) : await verifySnpEvidence(report, options);
+  return { ...verdict, checks: [...checks.list, ...verdict.checks], token_hash: unproven.token_hash };
+}
+
+/** Verifies an SEV-SNP attestation report of 1,184 bytes. Its certificates are in the options. */
+export async function verifySnpReport(report: Uint8Array, options: VerifyOptions): Promise<Verdict<SnpTcb>> {
+  const bytes = new Uint8Array(report);
+  return { ...(await verifySnp(bytes, [], options)), token_hash: await hashOf(bytes) };
+}
+
+/** Verifies a TDX quote. Its collateral is in the options. */
+export async function verifyTdxQuote(quoteBytes: Uint8Array, options: VerifyOptions): Promise<Verdict<TdxTcb>> {
+  const bytes = new Uint8Array(quoteBytes);
+  return { ...(await verifyTdx(bytes, options)), token_hash: await hashOf(bytes) };
+}
+
+/** The agent sends a report with its certificates in a message, or the report alone. */
+async function verifySnpEvidence(evidence: Bytes, options: VerifyOptions): ReturnType<typeof verifySnp> {
+  if (evidence.length === reportSize) return verifySnp(evidence, [], options);
+  const checks = new Checks(['report_format']);
+  const message = await checks.produce('report_format', () => [parseSnpMessage(evidence), '']);
+  if (message === undefined) return { ...checks.conclude(), platform: 'snp', measurement: null, tcb: null };
+  return verifySnp(message.report, message.certificates, options);
+}
+
+/** Who never sees a quote never loads what verifies it. */
+async function verifyTdx(bytes: Bytes, options: VerifyOptions): Promise<Omit<Verdict<TdxTcb>, 'token_hash'>> {
+  const module = await import('./verify-tdx.ts');
+  return module.verifyTdx(bytes, options);
+}
+
+/** Names a platform that a token claims, in lower case: `snp-vtpm`, `azure`, `nocc`. */
+function nameOf(platform: string): string {
+  return platform
+    .toLowerCase()
+    .replaceAll(/[^a-z\d]+/g, '-')
+    .slice(0, 40);
+}
+
+async function hashOf(bytes: Bytes): Promise<string> {
+  return toHex(await sha(256, bytes));
+}

@@ -1,0 +1,210 @@
+import { amdCertificates } from './amd-certificates.ts';
+import { type Bytes, demand, equal, fromBase64, isZero, quote, toHex } from './bytes.ts';
+import { type Certificate, checkChain, checkValidity, describeChain, parseCertificates, verifyEcdsa } from './certificates.ts';
+import { element, smallInteger } from './der.ts';
+import { checkReportData, type VerifyOptions } from './options.ts';
+import { parseSnpReport, type SnpReport, snpTcb, type SnpTcb } from './snp-report.ts';
+import { type Check, Checks, type Verdict } from './verdict.ts';
+
+const names = [
+  'report_format',
+  'product',
+  'certificate_chain',
+  'certificate_validity',
+  'certificate_chip',
+  'certificate_tcb',
+  'signature',
+  'firmware_tcb',
+  'vmpl',
+  'debug',
+  'migration',
+  'report_data',
+] as const;
+
+/** The extensions of AMD's certificates: 1.3.6.1.4.1.3704.1 and these. */
+const amd = '1.3.6.1.4.1.3704.1';
+/** The versions in a certificate, in the order of a TCB version's bytes. */
+const tcbExtensions = [1, 2, 4, 5, 6, 7, 3, 8].map((number) => `${amd}.3.${number}`);
+const chipExtension = `${amd}.4`;
+const providerExtension = `${amd}.5`;
+const ia5String = 0x16;
+
+type SnpVerdict = Omit<Verdict<SnpTcb>, 'token_hash'>;
+
+/** Verifies an SEV-SNP attestation report. @param certificates those that came with it */
+export async function verifySnp(bytes: Bytes, certificates: readonly Uint8Array[], options: VerifyOptions): Promise<SnpVerdict> {
+  const checks = new Checks(names);
+  const report = await checks.produce('report_format', () => {
+    const parsed = parseSnpReport(bytes);
+    return [parsed, `it is a report of version ${parsed.version}`];
+  });
+  if (report === undefined) return { ...checks.conclude(), platform: 'snp', measurement: null, tcb: null };
+  if (report.product !== null && !supported.has(report.product)) return unsupportedProduct(report.product, checks.list);
+
+  const chain = await checks.produce('certificate_chain', async () => {
+    const found = await findChain(report, certificates, options);
+    return [found, describeChain(found)];
+  });
+  if (chain !== undefined) {
+    const [leaf] = chain;
+    await checks.run('product', () => checkProduct(report, chain));
+    await checks.run('certificate_validity', () => checkValidity(chain, options.now));
+    await checks.run('certificate_chip', () => (report.signedBy === 'VCEK' ? checkChip(report, leaf) : checkProvider(leaf)));
+    await checks.run('certificate_tcb', () => {
+      const certified = certifiedTcb(leaf);
+      demand(
+        equal(certified, report.reportedTcb),
+        `the certificate is for ${toHex(certified)}, the report for ${toHex(report.reportedTcb)}`,
+      );
+      return 'the certificate is for the versions that the report names';
+    });
+    await checks.run('signature', async () => {
+      demand(
+        await verifyEcdsa('P-384', leaf.publicKey, report.signature, report.signedBytes),
+        `it is not by the ${report.signedBy}`,
+      );
+      return `it is by the ${report.signedBy}`;
+    });
+  }
+  await checks.run('firmware_tcb', () => checkFirmware(report));
+  checks.fact(
+    'vmpl',
+    report.vmpl <= 3,
+    `the guest asked for the report at privilege level ${report.vmpl}`,
+    `the privilege level ${report.vmpl} is not one of a guest: the host asked for the report`,
+  );
+  checks.fact(
+    'debug',
+    !report.debug,
+    'the guest policy forbids debugging',
+    'the guest policy allows the host to debug the guest',
+  );
+  const { migrationAgent } = report;
+  checks.fact(
+    'migration',
+    !migrationAgent,
+    'the guest policy forbids a migration agent',
+    'the guest policy allows a migration agent',
+  );
+  await checks.run('report_data', () => checkReportData(report.reportData, options.boundTo));
+
+  const genuine = checks.passed('certificate_chain', 'product', 'certificate_tcb', 'signature');
+  return {
+    ...checks.conclude(),
+    platform: 'snp',
+    measurement: genuine ? toHex(report.measurement) : null,
+    tcb: genuine ? snpTcb(report.reportedTcb) : null,
+  };
+}
+
+/** Later products have other certificates and another order of versions. */
+const supported = new Set(['Milan', 'Genoa']);
+
+function unsupportedProduct(product: string, checks: Check[]): SnpVerdict {
+  const detail = `SEV-SNP on ${product} is not supported, only on ${[...supported].join(' and ')}`;
+  const platform = `snp-${product.toLowerCase().replaceAll(' ', '-')}`;
+  return {
+    verdict: 'unsupported',
+    platform,
+    checks: [...checks, { name: 'product', passed: false, detail }],
+    measurement: null,
+    tcb: null,
+  };
+}
+
+/** Finds the certificate of the key that signed, and those above it, up to a trusted root. */
+async function findChain(
+  report: SnpReport,
+  certificates: readonly Uint8Array[],
+  { certificates: more = [], roots }: VerifyOptions,
+): Promise<[Certificate, Certificate, Certificate]> {
+  const given = [...certificates, ...more].flatMap(parseCertificates);
+  const leaves = given.filter(({ commonName }) => commonName === `SEV-${report.signedBy}`);
+  const leaf = leaves.find((each) => isFor(report, each)) ?? leaves[0];
+  demand(leaf !== undefined, `there is no certificate of the ${report.signedBy} that signed`);
+  const intermediates = [...given, ...published().intermediates];
+  const intermediate = intermediates.find(({ subject }) => equal(subject, leaf.issuer));
+  demand(intermediate !== undefined, `there is no certificate of the issuer of ${quote(leaf.commonName)}`);
+  const root = await checkChain([leaf, intermediate], roots?.flatMap(parseCertificates) ?? published().roots);
+  return [leaf, intermediate, root];
+}
+
+let parsed: Record<keyof typeof amdCertificates, Certificate[]> | undefined;
+
+/** Returns AMD's certificates, which are parsed once. */
+function published() {
+  const parse = (base64: string) => parseCertificates(fromBase64(base64, 'a certificate'));
+  parsed ??= { roots: amdCertificates.roots.flatMap(parse), intermediates: amdCertificates.intermediates.flatMap(parse) };
+  return parsed;
+}
+
+/** Returns whether a certificate is for the chip and the versions of a report. */
+function isFor(report: SnpReport, leaf: Certificate): boolean {
+  try {
+    if (report.signedBy === 'VCEK') checkChip(report, leaf);
+    return equal(certifiedTcb(leaf), report.reportedTcb);
+  } catch {
+    return false;
+  }
+}
+
+/** All three certificates have to be for the product that the report names. The root says which product that is. */
+function checkProduct(report: SnpReport, [leaf, intermediate, root]: readonly [Certificate, Certificate, Certificate]): string {
+  const product = root.commonName.replace('ARK-', '');
+  demand(supported.has(product), `${quote(root.commonName)} is not the root of a supported product`);
+  const expected = report.signedBy === 'VCEK' ? `SEV-${product}` : `SEV-VLEK-${product}`;
+  demand(
+    intermediate.commonName === expected,
+    `${quote(intermediate.commonName)} is not ${expected}, which issues a ${report.signedBy}`,
+  );
+  const named = text(leaf, `${amd}.2`);
+  demand(named.split('-')[0] === product, `the certificate is for ${quote(named)}, but its root is of ${product}`);
+  demand(
+    report.product === null || report.product === product,
+    `the report is of ${report.product ?? ''}, its certificates of ${product}`,
+  );
+  return `the processor is ${product}`;
+}
+
+function checkChip(report: SnpReport, leaf: Certificate): string {
+  const chip = leaf.extensions.get(chipExtension);
+  demand(chip !== undefined, 'the certificate names no chip');
+  demand(!isZero(report.chipId), 'the report hides its chip');
+  demand(
+    equal(chip, report.chipId),
+    `the certificate is for the chip ${toHex(chip).slice(0, 16)}…, not ${toHex(report.chipId).slice(0, 16)}…`,
+  );
+  return `the certificate is for the chip ${toHex(chip).slice(0, 16)}…`;
+}
+
+/** A VLEK is not of a chip, but of a cloud provider. */
+function checkProvider(leaf: Certificate): string {
+  demand(!leaf.extensions.has(chipExtension), 'the certificate of a VLEK names a chip');
+  return `the certificate is for any chip of the provider ${quote(text(leaf, providerExtension))}`;
+}
+
+function certifiedTcb({ extensions }: Certificate): Bytes {
+  const versions = tcbExtensions.map((name) => {
+    const value = extensions.get(name);
+    demand(value !== undefined, `the certificate lacks the version ${name}`);
+    const version = smallInteger(value);
+    demand(version < 256, `the certificate has a version of ${version}`);
+    return version;
+  });
+  return Uint8Array.from(versions);
+}
+
+/** The versions that the report stands for are at most those that the platform cannot go back behind, and these at most what runs. */
+function checkFirmware({ reportedTcb, committedTcb, currentTcb }: SnpReport): string {
+  const ordered = (lower: Bytes, higher: Bytes) => lower.every((version, at) => version <= (higher[at] ?? 0));
+  demand(ordered(reportedTcb, committedTcb), `it reports ${toHex(reportedTcb)}, more than is committed: ${toHex(committedTcb)}`);
+  demand(ordered(committedTcb, currentTcb), `it has committed ${toHex(committedTcb)}, more than runs: ${toHex(currentTcb)}`);
+  return 'the reported versions are committed and run';
+}
+
+/** Reads an extension that is an IA5String. */
+function text({ extensions }: Certificate, name: string): string {
+  const value = extensions.get(name);
+  demand(value !== undefined, `the certificate lacks the extension ${name}`);
+  return new TextDecoder('latin1').decode(element(value, ia5String).content);
+}

@@ -1,0 +1,251 @@
+import { type Bytes, concatenate, demand, equal, fromBase64, fromHex, isZero, littleEndian, quote, sha, toHex } from './bytes.ts';
+import {
+  type Certificate,
+  checkChain,
+  checkRevocation,
+  checkValidity,
+  parseCertificates,
+  verifyEcdsa,
+  describeChain,
+} from './certificates.ts';
+import { element, elements, oid, parts, smallInteger, tags } from './der.ts';
+import { intelRoot } from './intel-root.ts';
+import { checkReportData, type VerifyOptions } from './options.ts';
+import { collateralFor, type EnclaveIdentity, type Level, readPublished, type TcbInfo } from './tdx-collateral.ts';
+import { equalUnderMask, parseEnclaveReport, parseTdxQuote, type TdxQuote } from './tdx-quote.ts';
+import { Checks, type Verdict } from './verdict.ts';
+
+export interface TdxTcb {
+  /** UpToDate, unless the evidence is refused. */
+  status: string;
+  /** The versions of the TDX module and its parts, in hex. */
+  tee_tcb_svn: string;
+  advisories: string[];
+}
+
+const names = [
+  'report_format',
+  'certificate_chain',
+  'certificate_validity',
+  'quoting_enclave',
+  'signature',
+  'collateral',
+  'revocation',
+  'enclave_identity',
+  'module_identity',
+  'tcb_status',
+  'debug',
+  'attributes',
+  'migration',
+  'report_data',
+] as const;
+
+/** Verifies a TDX quote. */
+export async function verifyTdx(bytes: Bytes, options: VerifyOptions): Promise<Omit<Verdict<TdxTcb>, 'token_hash'>> {
+  const checks = new Checks(names);
+  const parsed = await checks.produce('report_format', () => {
+    const read = parseTdxQuote(bytes);
+    return [read, `it is a quote of version ${read.version}`];
+  });
+  if (parsed === undefined) return { ...checks.conclude(), platform: 'tdx', measurement: null, tcb: null };
+
+  const roots = options.roots?.flatMap(parseCertificates) ?? parseCertificates(fromBase64(intelRoot, 'a certificate'));
+  const platform = await checks.produce('certificate_chain', () => readPlatform(parsed, roots));
+  let tcb: TdxTcb | null = null;
+  if (platform !== undefined) {
+    await checks.run('certificate_validity', () => checkValidity(platform.chain, options.now));
+    await checks.run('quoting_enclave', () => checkQuotingEnclave(parsed, platform));
+    await checks.run('signature', async () => {
+      const { attestationKey, signature, signedBytes } = parsed;
+      demand(await verifyEcdsa('P-256', attestationKey, signature, signedBytes), 'it is not by the quoting enclave');
+      return 'it is by the quoting enclave';
+    });
+    const published = await checks.produce('collateral', () => readCollateral(platform, roots, options));
+    if (published !== undefined) tcb = await checkAgainst(published, checks, parsed, platform, options.now);
+  }
+  const debug = ((parsed.attributes[0] ?? 0) & 1) !== 0;
+  checks.fact('debug', !debug, 'the attributes forbid debugging', 'the attributes allow the host to debug the guest');
+  await checks.run('attributes', () => checkAttributes(parsed.attributes));
+  checks.fact(
+    'migration',
+    isZero(parsed.migrationService),
+    'the guest has no migration service',
+    'the guest has a migration service',
+  );
+  await checks.run('report_data', () => checkReportData(parsed.reportData, options.boundTo));
+
+  const genuine = checks.passed('certificate_chain', 'quoting_enclave', 'signature', 'collateral', 'enclave_identity');
+  const measurement = toHex(await sha(384, concatenate(...parsed.registers.slice(0, 4))));
+  return { ...checks.conclude(), platform: 'tdx', measurement: genuine ? measurement : null, tcb: genuine ? tcb : null };
+}
+
+/** The certificate of a platform, those above it, and what it says about the platform. */
+type Platform = Awaited<ReturnType<typeof readPlatform>>[0];
+
+async function readPlatform({ certificates }: TdxQuote, roots: readonly Certificate[]) {
+  const [leaf, authority] = certificates;
+  demand(leaf !== undefined && authority !== undefined, 'it does not contain the certificates of its platform');
+  const root = await checkChain([leaf, authority], roots);
+  demand(leaf.commonName === 'Intel SGX PCK Certificate', `${quote(leaf.commonName)} is not the certificate of a platform`);
+  const chain = [leaf, authority, root] as const;
+  return [{ chain, ...readExtension(leaf) }, describeChain(chain)] as const;
+}
+
+const intel = '1.2.840.113741.1.13.1';
+
+/** Reads Intel's extension of a platform's certificate: pairs of a name and a value, some of which are pairs again. */
+function readExtension({ extensions }: Certificate) {
+  const extension = extensions.get(intel);
+  demand(extension !== undefined, 'the certificate of the platform lacks the extension of Intel');
+  const pairs = (bytes: Bytes) =>
+    new Map(
+      parts(bytes).map(({ content }) => {
+        const [name, value] = elements(content);
+        demand(name !== undefined && value !== undefined, 'the extension of Intel is malformed');
+        return [oid(name), value.bytes];
+      }),
+    );
+  const value = (of: ReadonlyMap<string, Bytes>, name: string): Bytes => {
+    const found = of.get(`${intel}.${name}`);
+    demand(found !== undefined, `the extension of Intel lacks ${name}`);
+    return found;
+  };
+  const octets = (bytes: Bytes, length: number): Bytes => {
+    const { content } = element(bytes, tags.octets);
+    demand(content.length === length, `the extension of Intel has ${content.length} bytes where there should be ${length}`);
+    return content;
+  };
+  const all = pairs(extension);
+  const tcb = pairs(value(all, '2'));
+  return {
+    fmspc: toHex(octets(value(all, '4'), 6)),
+    pceId: toHex(octets(value(all, '3'), 2)),
+    pceSvn: smallInteger(value(tcb, '2.17')),
+    cpuSvn: octets(value(tcb, '2.18'), 16),
+  };
+}
+
+/** The platform vouches for the report of the quoting enclave, and that report for the enclave's key. */
+async function checkQuotingEnclave({ enclave, attestationKey }: TdxQuote, { chain: [leaf] }: Platform): Promise<string> {
+  const holds = await verifyEcdsa('P-256', leaf.publicKey, enclave.signature, enclave.bytes);
+  demand(holds, 'the report of the quoting enclave is not signed by the platform');
+  const { reportData } = parseEnclaveReport(enclave.bytes);
+  const hash = await sha(256, concatenate(attestationKey.slice(1), enclave.authenticationData));
+  demand(equal(reportData, concatenate(hash, new Uint8Array(32))), 'the report of the quoting enclave is for another key');
+  return 'the platform vouches for the quoting enclave and its key';
+}
+
+type Collateral = Awaited<ReturnType<typeof readCollateral>>[0];
+
+async function readCollateral(platform: Platform, roots: readonly Certificate[], options: VerifyOptions) {
+  const collateral = collateralFor(platform.fmspc, options.collateral ?? []);
+  const { tcb_info: info, tcb_info_signature: signature, tcb_info_issuer_chain: chain } = collateral;
+  const first = await readPublished({ id: 'TDX', text: info, signature, chain }, roots, options.now);
+  const { qe_identity: text, qe_identity_signature: other, qe_identity_issuer_chain: its } = collateral;
+  const second = await readPublished({ id: 'TD_QE', text, signature: other, chain: its }, roots, options.now);
+  const [tcbInfo, identity] = [first.content as TcbInfo, second.content as EnclaveIdentity];
+  demand(tcbInfo.version === 3 && identity.version === 2, 'the documents of Intel are of an unknown version');
+  demand(
+    tcbInfo.pceId.toLowerCase() === platform.pceId,
+    `the collateral is for the PCE ${quote(tcbInfo.pceId)}, not ${platform.pceId}`,
+  );
+  const signers = [first.signer, second.signer];
+  return [{ collateral, tcbInfo, identity, signers }, `Intel's documents are of ${quote(tcbInfo.issueDate)}`] as const;
+}
+
+/** Checks that none of the certificates is revoked, and what Intel says about the versions of platform, module and quoting enclave. */
+async function checkAgainst(
+  { collateral, tcbInfo, identity, signers }: Collateral,
+  checks: Checks<(typeof names)[number]>,
+  parsed: TdxQuote,
+  platform: Platform,
+  now: Date,
+): Promise<TdxTcb | null> {
+  await checks.run('revocation', async () => {
+    const [leaf, authority, root] = platform.chain;
+    await checkRevocation(fromHex(collateral.pck_crl, 'pck_crl'), authority, [leaf], now);
+    await checkRevocation(fromHex(collateral.root_ca_crl, 'root_ca_crl'), root, [authority, root, ...signers], now);
+    return 'no certificate is revoked';
+  });
+  const enclave = await checks.produce('enclave_identity', () => checkEnclaveIdentity(parsed, identity));
+  const module = await checks.produce('module_identity', () => checkModuleIdentity(parsed, tcbInfo));
+  if (enclave === undefined || module === undefined) return null;
+  let tcb: TdxTcb | null = null;
+  await checks.run('tcb_status', () => {
+    const statuses = { platform: matchPlatform(parsed, platform, tcbInfo), module, enclave };
+    const outdated = Object.entries(statuses).filter(([, { status }]) => status !== 'UpToDate');
+    tcb = {
+      status: outdated[0]?.[1].status ?? 'UpToDate',
+      tee_tcb_svn: toHex(parsed.teeTcbSvn),
+      advisories: [...new Set(Object.values(statuses).flatMap(({ advisories }) => advisories))],
+    };
+    demand(
+      outdated.length === 0,
+      outdated.map(([part, { status }]) => `Intel says that the ${part} is ${quote(status)}`).join(', '),
+    );
+    return 'Intel says that platform, module and quoting enclave are up to date';
+  });
+  return tcb;
+}
+
+interface Status {
+  status: string;
+  advisories: string[];
+}
+
+function statusOf(level: Level<unknown> | undefined, what: string): Status {
+  demand(level !== undefined, `Intel lists no version of the ${what} that is this old`);
+  return { status: level.tcbStatus, advisories: level.advisoryIDs ?? [] };
+}
+
+function checkEnclaveIdentity({ enclave }: TdxQuote, identity: EnclaveIdentity): [Status, string] {
+  const { miscSelect, attributes, signer, product, version } = parseEnclaveReport(enclave.bytes);
+  const genuine =
+    equal(signer, fromHex(identity.mrsigner, 'mrsigner')) &&
+    product === identity.isvprodid &&
+    equalUnderMask(miscSelect, identity.miscselect, identity.miscselectMask) &&
+    equalUnderMask(attributes, identity.attributes, identity.attributesMask);
+  demand(genuine, "the quoting enclave is not Intel's");
+  const level = identity.tcbLevels.find(({ tcb }) => version >= tcb.isvsvn);
+  return [statusOf(level, 'quoting enclave'), "the quoting enclave is Intel's"];
+}
+
+/** The TDX module is one of those that the document lists by their major version. Modules of the first version have no list. */
+function checkModuleIdentity({ teeTcbSvn, moduleSigner, moduleAttributes }: TdxQuote, tcbInfo: TcbInfo): [Status, string] {
+  const [version = 0, major = 0] = teeTcbSvn;
+  const id = `TDX_${toHex(Uint8Array.of(major)).toUpperCase()}`;
+  const listed = tcbInfo.tdxModuleIdentities?.find((identity) => identity.id.toUpperCase() === id);
+  demand(major === 0 || listed !== undefined, `Intel lists no TDX module ${id}`);
+  const { mrsigner, attributes, attributesMask } = listed ?? tcbInfo.tdxModule;
+  const genuine =
+    equal(moduleSigner, fromHex(mrsigner, 'mrsigner')) && equalUnderMask(moduleAttributes, attributes, attributesMask);
+  demand(genuine, "the TDX module is not Intel's");
+  if (listed === undefined || major === 0) return [{ status: 'UpToDate', advisories: [] }, "the TDX module is Intel's"];
+  const level = listed.tcbLevels.find(({ tcb }) => version >= tcb.isvsvn);
+  return [statusOf(level, 'TDX module'), `the TDX module is Intel's, ${id}`];
+}
+
+/** The first level whose versions the platform reaches. The module's own versions count here only if no list of modules has them. */
+function matchPlatform({ teeTcbSvn }: TdxQuote, { cpuSvn, pceSvn }: Platform, { tcbLevels }: TcbInfo): Status {
+  const reaches = (versions: Bytes, components: { svn: number }[], from = 0) =>
+    components.length === 16 && components.every(({ svn }, at) => at < from || (versions[at] ?? -1) >= svn);
+  const firstComponent = (teeTcbSvn[1] ?? 0) > 0 ? 2 : 0;
+  const fits = ({ pcesvn, sgxtcbcomponents, tdxtcbcomponents }: TcbInfo['tcbLevels'][number]['tcb']) =>
+    pceSvn >= pcesvn && reaches(cpuSvn, sgxtcbcomponents) && reaches(teeTcbSvn, tdxtcbcomponents, firstComponent);
+  return statusOf(
+    tcbLevels.find(({ tcb }) => fits(tcb)),
+    'platform',
+  );
+}
+
+const septVeDisable = 28;
+/** The bits that are defined besides debugging: SEPT_VE_DISABLE, PKS, KL, and PERFMON. */
+const knownAttributes = (1n << 28n) | (1n << 30n) | (1n << 31n) | (1n << 63n);
+
+function checkAttributes(attributes: Bytes): string {
+  const low = littleEndian(attributes, 0, 4);
+  const all = BigInt(`0x${toHex(attributes.toReversed())}`);
+  demand((all & ~(knownAttributes | 1n)) === 0n, `the attributes ${toHex(attributes)} have unknown bits`);
+  demand(((low >>> septVeDisable) & 1) === 1, 'the attributes let the host inject exceptions (SEPT_VE_DISABLE is not set)');
+  return 'the attributes have no unknown bits';
+}

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { type TdxCollateral, type Verdict, verifySnpReport, verifyTdxQuote } from 'computation-management-attestation';
+import { describe, expect, it } from 'vitest';
+import { failingChecks } from './failing-checks.ts';
+
+const read = (file: string) => readFileSync(new URL(`vectors/${file}`, import.meta.url));
+const collateral = ['tdx', 'tdx-outdated'].map((file) => JSON.parse(read(`${file}.collateral.json`).toString()) as TdxCollateral);
+
+/** Each is bound to the report data that it has, taken as a nonce. vectors/README.md names the sources. */
+const snp: [report: string, certificate: string, day: string, failing: string[], measurement: string | null][] = [
+  ['snp-milan', 'snp-milan.vcek.der', '2025-06-01', [], 'a1f3930413247bb3'],
+  ['snp-milan', 'snp-milan.vcek.der', '2031-01-01', ['certificate_validity'], 'a1f3930413247bb3'],
+  ['snp-milan', 'snp-milan.altered-vcek.der', '2025-06-01', ['certificate_chain'], null],
+  ['snp-milan', 'snp-milan-debug.vcek.der', '2025-06-01', ['certificate_chip', 'certificate_tcb', 'signature'], null],
+  ['snp-milan', 'snp-genoa.vcek.pem', '2025-06-01', ['certificate_chip', 'certificate_tcb', 'signature'], null],
+  ['snp-milan', 'snp-milan-vlek.vlek.der', '2025-06-01', ['certificate_chain'], null],
+  ['snp-milan-vlek', 'snp-milan-vlek.vlek.der', '2025-06-01', [], '8922ebbdd00ec2c5'],
+  ['snp-milan-vlek', 'snp-milan-vlek.vlek.der', '2026-01-01', ['certificate_validity'], '8922ebbdd00ec2c5'],
+  ['snp-milan-vlek', 'snp-milan.vcek.der', '2025-06-01', ['certificate_chain'], null],
+  ['snp-genoa', 'snp-genoa.vcek.pem', '2025-06-01', [], 'f57dc09a507c6ecd'],
+  ['snp-genoa', 'snp-milan.vcek.der', '2025-06-01', ['product', 'certificate_chip', 'certificate_tcb', 'signature'], null],
+  ['snp-milan-debug', 'snp-milan-debug.vcek.der', '2025-06-01', ['debug'], 'b07af9620f3b839b'],
+];
+const tdx: [quote: string, day: string, failing: string[]][] = [
+  ['tdx', '2025-07-01', []],
+  ['tdx', '2025-08-01', ['collateral']],
+  ['tdx-outdated', '2026-03-01', ['tcb_status']],
+  ['tdx-v4', '2025-07-01', ['collateral', 'attributes']],
+  ['tdx-v5', '2026-03-01', []],
+  ['tdx-debug', '2025-07-01', ['collateral', 'debug']],
+  ['tdx-migration', '2026-03-01', ['tcb_status', 'migration']],
+  ['tdx-azure', '2025-07-01', ['collateral', 'attributes']],
+];
+
+function expectVerdict(verdict: Verdict, failing: string[]): void {
+  expect([verdict.verdict, failingChecks(verdict).sort()]).toEqual([
+    failing.length === 0 ? 'verified' : 'refused',
+    failing.sort(),
+  ]);
+}
+
+describe('public evidence of real machines', () => {
+  it.each(snp)('%s with %s on %s fails in %j', async (name, certificate, day, failing, measurement) => {
+    const report = read(`${name}.report`);
+    const boundTo = { nonce: report.subarray(0x50, 0x90) };
+    const verdict = await verifySnpReport(report, { now: new Date(day), boundTo, certificates: [read(certificate)] });
+    expectVerdict(verdict, failing);
+    expect(verdict.measurement?.slice(0, 16) ?? null).toBe(measurement);
+  });
+
+  it.each(tdx)('%s on %s fails in %j', async (name, day, failing) => {
+    const whole = read(`${name}.quote`);
+    const quote = name === 'tdx-v4' ? whole.subarray(0, whole.indexOf('\nextra bytes')) : whole;
+    const body = quote.readUInt16LE(0) === 4 ? 48 : 54;
+    const boundTo = { nonce: quote.subarray(body + 520, body + 584) };
+    expectVerdict(await verifyTdxQuote(quote, { now: new Date(day), boundTo, collateral }), failing);
+  });
+
+  it('is refused if something follows a quote that its signature does not cover', async () => {
+    const verdict = await verifyTdxQuote(read('tdx-v4.quote'), { now: new Date('2025-07-01'), boundTo: null });
+    expect(failingChecks(verdict)).toEqual(['report_format']);
+  });
+});

@@ -1,0 +1,160 @@
+import { verifySnpReport } from 'computation-management-attestation';
+import { describe, expect, it } from 'vitest';
+import { failingChecks as failing } from './failing-checks.ts';
+import { authority, number } from './forge-certificates.ts';
+import { amd, forgeSnp, ia5, otherKeys, type SnpChange, tcb } from './forge-snp.ts';
+
+const early = new Date('2020-01-01');
+const set = (at: number, ...bytes: number[]): SnpChange => ({ report: (report) => report.set(bytes, at) });
+const flip = (at: number): SnpChange => ({ signed: (report) => (report[at] = (report[at] ?? 0) ^ 1) });
+const without = (name: string): SnpChange => ({ extensions: (all) => all.filter((each) => each.name !== name) });
+const replace = (name: string, value: Uint8Array): SnpChange => ({
+  extensions: (all) => all.map((each) => (each.name === name ? { name, value } : each)),
+});
+const noAuthority = { name: '2.5.29.19', value: Buffer.of(0x30, 0) };
+
+const wrong: [title: string, change: SnpChange, failing: string[]][] = [
+  ['is of version 1', set(0, 1), ['report_format']],
+  ['is of version 6', set(0, 6), ['report_format']],
+  ['has another signature algorithm', set(0x34, 2), ['report_format']],
+  ['is signed by no key', set(0x48, 7 << 2), ['report_format']],
+  ['has a policy without the bit that is always set', set(0x0a, 0), ['report_format']],
+  ['has a policy with unknown bits', set(0x0b, 4), ['report_format']],
+  ['has reserved bytes', set(0x18b, 1), ['report_format']],
+  ['has bytes after its signature', flip(0x49f), ['report_format']],
+  ['has bytes between the numbers of its signature', flip(0x2a0 + 50), ['report_format']],
+  ['allows debugging', set(0x0a, 0b1010), ['debug']],
+  ['allows a migration agent', set(0x0a, 0b0110), ['migration']],
+  ['was asked for by the host', set(0x30, 0xff, 0xff, 0xff, 0xff), ['vmpl']],
+  ['is of another chip', set(0x1a0, 8), ['certificate_chip']],
+  ['hides its chip', set(0x1a0, ...Array<number>(64).fill(0)), ['certificate_chip']],
+  ['is of a Genoa', set(0x188, 0x19, 0x11), ['product']],
+  ['has another report data', set(0x50, 0), ['report_data']],
+  ['reports more than is committed', set(0x1e0, 2), ['firmware_tcb']],
+  ['has committed more than runs', set(0x38, 2), ['firmware_tcb']],
+  ...tcb.map((version, at): [string, SnpChange, string[]] => [
+    `is of another version ${at}`,
+    { report: (report) => [0x180, 0x1e0, 0x38].forEach((from) => (report[from + at] = version + 1)) },
+    ['certificate_tcb'],
+  ]),
+  ['is altered', flip(0x90), ['signature']],
+  ['has another signature', flip(0x2a0), ['signature']],
+  ['is signed by another key', { signer: otherKeys.ec }, ['signature']],
+  ['is signed by a VLEK without its certificate', set(0x48, 1 << 2), ['certificate_chain']],
+  ['has a certificate of another name', { leaf: { subject: 'SEV-Other' } }, ['certificate_chain']],
+  ['has a certificate of another issuer', { leaf: { issuer: 'SEV-Other' } }, ['certificate_chain']],
+  ['has a certificate that another key signed', { leaf: { signer: otherKeys.rsa } }, ['certificate_chain']],
+  [
+    'has a certificate with an unknown critical extension',
+    { extensions: (all) => [...all, { name: '1.2.3', value: ia5(''), critical: true }] },
+    ['certificate_chain'],
+  ],
+  ['has a certificate with an extension twice', { extensions: (all) => [...all, ...all.slice(0, 1)] }, ['certificate_chain']],
+  ['has a certificate that is not valid any more', { leaf: { to: early } }, ['certificate_validity']],
+  ['has a certificate that is not valid yet', { leaf: { from: new Date('2027-01-01') } }, ['certificate_validity']],
+  ['has a certificate for Genoa', replace(`${amd}.2`, ia5('Genoa-B0')), ['product']],
+  ['has a certificate without product', without(`${amd}.2`), ['product']],
+  ['has a certificate without chip', without(`${amd}.4`), ['certificate_chip']],
+  ['has a certificate of another chip', replace(`${amd}.4`, Buffer.alloc(64, 9)), ['certificate_chip']],
+  ...[1, 2, 3, 4, 5, 6, 7, 8].flatMap((each): [string, SnpChange, string[]][] => [
+    [`has a certificate without version ${each}`, without(`${amd}.3.${each}`), ['certificate_tcb']],
+    [`has a certificate of another version ${each}`, replace(`${amd}.3.${each}`, number(200)), ['certificate_tcb']],
+  ]),
+  ['has an intermediate that is no authority', { intermediate: { extensions: [noAuthority] } }, ['certificate_chain']],
+  ['has an intermediate without key usage', { intermediate: { extensions: authority.slice(0, 1) } }, ['certificate_chain']],
+  ['has an intermediate that another key signed', { intermediate: { signer: otherKeys.rsa } }, ['certificate_chain']],
+  ['has an intermediate of another root', { intermediate: { issuer: 'ARK-Other' } }, ['certificate_chain']],
+  ['has an intermediate that is not valid any more', { intermediate: { to: early } }, ['certificate_validity']],
+  ['has an intermediate of Genoa', { leaf: { issuer: 'SEV-Genoa' }, intermediate: { subject: 'SEV-Genoa' } }, ['product']],
+  ['has a root of another key', { root: { key: otherKeys.rsa } }, ['certificate_chain']],
+  ['has a root that is no authority', { root: { extensions: [] } }, ['certificate_chain']],
+  ['has a root that is not valid any more', { root: { to: early } }, ['certificate_validity']],
+  ['has a root of another product', { root: { subject: 'ARK-Rome' }, intermediate: { issuer: 'ARK-Rome' } }, ['product']],
+  [
+    'has a VLEK of the authority of VCEKs',
+    { vlek: true, leaf: { issuer: 'SEV-Milan' }, intermediate: { subject: 'SEV-Milan' } },
+    ['product'],
+  ],
+  [
+    'has a VLEK with a chip',
+    { vlek: true, extensions: (all) => [...all, { name: `${amd}.4`, value: ia5('') }] },
+    ['certificate_chip'],
+  ],
+  ['has a VLEK without provider', { vlek: true, ...without(`${amd}.5`) }, ['certificate_chip']],
+];
+
+describe('an SEV-SNP report with a chain of test keys', () => {
+  it.each([false, true])('is verified if everything holds, with measurement and versions (VLEK: %s)', async (vlek) => {
+    const { report, options } = forgeSnp({ vlek });
+    const verdict = await verifySnpReport(report, options);
+    expect(verdict).toMatchObject({ verdict: 'verified', platform: 'snp', measurement: 'ab'.repeat(48) });
+    expect(verdict.tcb).toEqual({ bootloader: 3, tee: 1, snp: 8, microcode: 115 });
+    expect(verdict.checks).toHaveLength(12);
+  });
+
+  it.each(wrong)('is refused, with the failing check named, if it %s', async (_, change, names) => {
+    const { report, options } = forgeSnp(change);
+    const verdict = await verifySnpReport(report, options);
+    expect([verdict.verdict, failing(verdict)]).toEqual(['refused', names]);
+    expect(verdict.checks.map(({ detail }) => detail)).not.toContain('');
+  });
+
+  it('proves no measurement and no versions if its signature or certificates do not hold', async () => {
+    for (const change of [flip(0x90), { leaf: { signer: otherKeys.rsa } }, replace(`${amd}.3.1`, number(200))]) {
+      const { report, options } = forgeSnp(change);
+      expect(await verifySnpReport(report, options)).toMatchObject({ measurement: null, tcb: null });
+    }
+  });
+
+  it('is refused at every length but its own', async () => {
+    const { report, options } = forgeSnp();
+    for (const length of [0, 1, 0x2a0, 0x49f]) {
+      const verdict = await verifySnpReport(report.subarray(0, length), options);
+      expect([verdict.verdict, failing(verdict)]).toEqual(['refused', ['report_format']]);
+    }
+    expect(failing(await verifySnpReport(Buffer.concat([report, Buffer.of(0)]), options))).toEqual(['report_format']);
+  });
+
+  it('is refused without certificates, and by the roots of AMD', async () => {
+    const { report, options } = forgeSnp();
+    const { roots: _, ...trusting } = options;
+    for (const each of [{ ...options, certificates: [] }, trusting]) {
+      expect(failing(await verifySnpReport(report, each))).toEqual(['certificate_chain']);
+    }
+    expect(failing(await verifySnpReport(report, { ...options, certificates: [Buffer.from('no certificate')] }))).toEqual([
+      'certificate_chain',
+    ]);
+  });
+
+  it('is bound to a certificate byte for byte, or to a nonce, and refused if it is bound to nothing', async () => {
+    const { report, options } = forgeSnp();
+    const nonce = report.subarray(0x50, 0x90);
+    expect((await verifySnpReport(report, { ...options, boundTo: { nonce } })).verdict).toBe('verified');
+    for (const boundTo of [
+      null,
+      { certificate: 'the PEM of a certificate' },
+      { nonce: nonce.subarray(0, 32) },
+      { nonce: Buffer.alloc(8) },
+    ]) {
+      expect(failing(await verifySnpReport(report, { ...options, boundTo }))).toEqual(['report_data']);
+    }
+  });
+
+  it('takes of several certificates the one of its versions', async () => {
+    const older = forgeSnp(replace(`${amd}.3.8`, number(1)));
+    const { report, options, certificates } = forgeSnp();
+    const all = { ...options, certificates: [...older.certificates, ...certificates] };
+    expect((await verifySnpReport(report, all)).verdict).toBe('verified');
+  });
+
+  it('is unsupported on Turin, by name', async () => {
+    const { report, options } = forgeSnp(set(0x188, 0x1a, 2));
+    const verdict = await verifySnpReport(report, options);
+    expect([verdict.verdict, verdict.platform, failing(verdict), verdict.measurement]).toEqual([
+      'unsupported',
+      'snp-turin',
+      ['product'],
+      null,
+    ]);
+  });
+});
