@@ -1,5 +1,4 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { systemClock } from '../../shared/runtime/clock.ts';
 import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
 import { createComputation } from '../../shared/computations/create-computation.ts';
 import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
@@ -93,41 +92,6 @@ async function expectExact({ name, call, totalOf }: Domain, count: number): Prom
   await lifecycle.stack.invoke('maintenance/purge', {});
   expect(inconsistencies(await scan(lifecycle.table))).toEqual([]);
 }
-
-/** Creates a computation over HTTP. Repeats the request after a 503 when the answer says so. */
-async function createPatiently(domain: string, token: string, name: string): Promise<string> {
-  for (;;) {
-    const response = await fetch(`${lifecycle.stack.baseUrl}/${domain}/computations`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ name }),
-    });
-    const { id } = (await response.json()) as { id: string };
-    if (response.status !== 503) {
-      expect(response.status).toBe(201);
-      return id;
-    }
-    const seconds = Number(response.headers.get('retry-after') ?? NaN);
-    expect(seconds).toBeGreaterThan(0);
-    await systemClock.wait(seconds * 1_000);
-  }
-}
-
-describe('creates over HTTP at the same time', () => {
-  it('return 201 for all 40, each made once, while every third transaction conflicts', async () => {
-    const { name, totalOf } = await openDomain('http');
-    const token = await lifecycle.stack.token('alice', [`${name}:administrator`]);
-    lifecycle.tableProxy.inject({ kind: 'conflict', share: 1 / 3 });
-    onTestFinished(() => lifecycle.tableProxy.inject(undefined));
-    const ids = await Promise.all(times(40, (index) => createPatiently(name, token, `computation ${index}`)));
-    const faults = lifecycle.tableProxy.faults();
-    lifecycle.tableProxy.inject(undefined);
-    expect(faults).toBeGreaterThan(10);
-    expect(new Set(ids).size).toBe(40);
-    expect(await totalOf()).toBe(40);
-    expect(inconsistencies(await scan(lifecycle.table))).toEqual([]);
-  });
-});
 
 describe('changes in one domain at the same time', () => {
   const many = amount({ sample: 24, full: 200 });

@@ -152,10 +152,6 @@ describe('idempotencyKeyOf', () => {
     expect(keyOf('x'.repeat(256), 'GET')).toBe('');
     expect(idempotencyKeyOf({ ...received, headers: {} })).toBeUndefined();
   });
-
-  it.each(['', 'x'.repeat(256), 'ä', '\u007f', 'a\u0000'])('refuses %j', (key) => {
-    expect(() => idempotencyKeyOf({ ...received, headers: { 'idempotency-key': key } })).toThrow('Idempotency-Key');
-  });
 });
 
 describe('digestOfRequest', () => {
