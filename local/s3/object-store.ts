@@ -20,6 +20,8 @@ const metadata = v.object({
   /** The file with the content. */
   content: v.string(),
   size: v.number(),
+  /** The `content-encoding` that it was sent with. */
+  encoding: v.optional(v.string()),
   etag: v.string(),
   last_modified: v.pipe(v.string(), v.isoTimestamp()),
 });
@@ -83,7 +85,11 @@ export class ObjectStore {
    * Stores an object once its body is complete. Nothing is left of a body that breaks off.
    * @throws S3Error 412 if it must be new and exists, 409 if it must be new and is being received; whatever the body throws
    */
-  async put(key: string, body: AsyncIterable<Buffer>, { mustBeNew }: { mustBeNew: boolean }): Promise<StoredObject> {
+  async put(
+    key: string,
+    body: AsyncIterable<Buffer>,
+    { mustBeNew, encoding }: { mustBeNew: boolean; encoding?: string | undefined },
+  ): Promise<StoredObject> {
     if (mustBeNew) this.#await(key);
     const hash = createHash('md5');
     let size = 0;
@@ -98,7 +104,8 @@ export class ObjectStore {
     try {
       const bytes = await this.#receive(content, measured());
       const etag = `"${hash.digest('hex')}"`;
-      const object = { key, content, size, etag, last_modified: new Date().toISOString() };
+      const given = encoding === undefined ? {} : { encoding };
+      const object = { key, content, size, ...given, etag, last_modified: new Date().toISOString() };
       const before = this.#objects.get(key);
       if (!bytes) writeKeptFile(this.#file(nameOf(key)), JSON.stringify(object));
       this.#objects.set(key, { ...object, ...(bytes ? { bytes } : {}) });

@@ -87,7 +87,13 @@ interface ObjectRequest {
 
 async function putObject({ key, body, request, response, storage }: ObjectRequest & { body: AsyncIterable<Buffer> }) {
   const { store, notifiedPrefix, onObjectCreated } = storage;
-  const { etag } = await store.put(key, body, { mustBeNew: request.headers['if-none-match'] === '*' });
+  const {
+    'if-none-match': ifNoneMatch,
+    'content-encoding': encoding,
+    'transfer-encoding': transfer = 'chunked',
+  } = request.headers;
+  if (transfer !== 'chunked') throw new S3Error(501, 'NotImplemented', `The transfer-encoding ${transfer} is not supported.`);
+  const { etag } = await store.put(key, body, { mustBeNew: ifNoneMatch === '*', encoding });
   response.writeHead(200, { etag }).end();
   if (key.startsWith(notifiedPrefix)) onObjectCreated(key);
 }
@@ -102,6 +108,7 @@ async function getObject({ key, query, request, response, storage }: ObjectReque
     'content-type': 'binary/octet-stream',
     'content-length': end - start + 1,
     'accept-ranges': 'bytes',
+    ...(object.encoding === undefined ? {} : { 'content-encoding': object.encoding }),
     etag: object.etag,
     'last-modified': new Date(object.last_modified).toUTCString(),
     ...(range ? { 'content-range': `bytes ${start}-${end}/${object.size}` } : {}),

@@ -69,6 +69,8 @@ export const storedAsset = v.object({
   content_checksum: v.nullable(v.string()),
   /** Where an upload is expected. */
   upload_key: v.nullable(v.string()),
+  /** Why the last upload could not be taken, until the creator gets a new link. */
+  upload_problem: v.optional(v.nullable(v.string())),
   /** Until when no run starts with the asset (mark-for-deletion.ts). */
   closing_until: v.nullable(v.string()),
   /** Incremented by every change of the asset or its links. */
@@ -109,11 +111,17 @@ const assetUpload = v.pipe(
     method: v.pipe(v.literal('PUT'), v.description('The method of the presigned request.')),
     headers: v.pipe(v.record(shownText(64), shownText(255)), v.description('The headers to send, by name.')),
     ...link,
+    problem: v.optional(
+      v.pipe(
+        shownText(500),
+        v.description('Why the content that was uploaded last could not be taken. Upload it again. Only in answers of `GET`.'),
+      ),
+    ),
   }),
   v.title('AssetUpload'),
   v.description(
     'A presigned request with which the creator uploads the content of a pending asset. Send the headers in `headers`. You can ' +
-      'also send any `content-type`.',
+      'also send any `content-type`. The content is the bytes as you send them, whatever `content-encoding` says.',
   ),
 );
 
@@ -153,6 +161,6 @@ export type Asset = v.InferOutput<typeof assetSchema>;
 export function assetEtag(asset: StoredAsset, reads: ContentRead[] = []): string {
   const { asset: _content, download: _download, upload: _upload, ...rest } = v.parse(assetSchema, asset);
   const { content_withheld: _withheld, content_reads: _reads, ...shown } = rest;
-  const state = [shown, asset.content_key];
+  const state = [shown, asset.content_key, ...(asset.upload_problem ? [asset.upload_problem] : [])];
   return reads.length === 0 ? etagOf(state) : etagOf(state, reads);
 }

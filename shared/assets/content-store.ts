@@ -116,6 +116,7 @@ export async function presignDownload(
   const command = new GetObjectCommand({
     ...place(store, key),
     ResponseContentType: 'application/octet-stream',
+    ResponseContentEncoding: 'identity', // else clients decode content that was uploaded with `content-encoding: gzip`
     ResponseContentDisposition: `attachment; filename*=UTF-8''${extendedValue(fileName)}`,
   });
   return { url: await getSignedUrl(store.client, command, { expiresIn: linkLifetimeInSeconds }), expires_at: expiry(now) };

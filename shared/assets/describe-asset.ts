@@ -2,7 +2,7 @@ import { assetKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
 import { type Asset, assetEtag, inlineLimitInBytes, isContentWithheld, type StoredAsset } from './asset.ts';
 import { parseContentReads, recordContentRead } from './content-reads.ts';
-import { getContent, presignDownload, type ContentStore } from './content-store.ts';
+import { getContent, presignDownload, presignUpload, type ContentStore } from './content-store.ts';
 import { assetKey, parseAsset, readAsset } from './read-asset.ts';
 
 interface Request {
@@ -35,6 +35,10 @@ export async function describeAsset(table: Table, store: ContentStore, request: 
   const isWithheld = isContentWithheld(asset, by);
   const content_reads = isCreator ? parseContentReads(reads) : [];
   const etag = assetEtag(asset, content_reads);
+  const { upload_key, upload_problem: problem } = asset;
+  if (isCreator && upload_key !== null && problem) {
+    return { etag, asset: { ...asset, content_reads, upload: { ...(await presignUpload(store, upload_key, now)), problem } } };
+  }
   if ((isWithheld || !isLarge(asset)) && isKnown?.(etag)) return { etag };
   if (isWithheld) return { etag, asset: { ...asset, content_withheld: true } };
   const content = withoutContent ? undefined : await contentOf(table, store, domain, asset, now);

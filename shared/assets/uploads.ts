@@ -4,9 +4,10 @@ import { withFreshReads } from '../table/fresh-reads.ts';
 import { getItem, type Table } from '../table/table.ts';
 import { Transaction } from '../table/transaction.ts';
 import { putItem } from '../table/writes.ts';
+import { emitMetric } from '../runtime/metrics.ts';
 import type { Asset, StoredAsset } from './asset.ts';
 import { changeAsset } from './change-asset.ts';
-import { contentCheckItem, isDueWithin } from './content-check.ts';
+import { contentCheckItem, isDueWithin, putContentCheck } from './content-check.ts';
 import {
   type ContentStore,
   deleteContent,
@@ -14,10 +15,16 @@ import {
   linkLifetimeInSeconds,
   ownerOfContent,
   presignUpload,
+  uploadKey,
 } from './content-store.ts';
 import { assetKey, findAsset } from './read-asset.ts';
 
-/** Hashes uploaded content as a stream and sets its asset to `ready`. Deletes it if no asset expects it. Safe to repeat. */
+const problemOfRead = 'The content arrived, but storage could not give it back completely. Upload it again.';
+
+/**
+ * Hashes uploaded content as a stream and sets its asset to `ready`. Deletes it if no asset expects it. Safe to repeat.
+ * @throws what storage throws, once the asset says so to its creator and expects another upload
+ */
 export async function receiveUpload(table: Table, store: ContentStore, key: string, now: string): Promise<void> {
   const owner = ownerOfContent(key);
   if (!owner) return;
@@ -28,21 +35,44 @@ export async function receiveUpload(table: Table, store: ContentStore, key: stri
     await deleteContent(store, key);
     return;
   }
-  const content = await hashContent(store, key);
+  let content: Awaited<ReturnType<typeof hashContent>>;
+  try {
+    content = await hashContent(store, key).catch(() => hashContent(store, key));
+  } catch (error) {
+    await expectAnother(table, { ...owner, key, now });
+    emitMetric('UploadsFailed', 1);
+    throw error;
+  }
   if (!content) return;
+  const { size, checksum } = content;
   await withFreshReads(table, async (table) => {
     const pending = findAsset(await getItem(table, rowKey), owner.assetId);
     if (pending?.upload_key !== key) return;
     const transaction = new Transaction();
     changeAsset(transaction, owner.domain, pending, {
       state: 'ready',
-      size: content.size,
-      checksum: pending.checksum ?? content.checksum,
+      size,
+      checksum: pending.checksum ?? checksum,
       content_key: key,
-      content_checksum: content.checksum,
+      content_checksum: checksum,
       upload_key: null,
       updated_at: laterOf(pending.updated_at, now),
     });
+    await transaction.commit(table);
+  });
+}
+
+async function expectAnother(
+  table: Table,
+  { domain, assetId, key, now }: { domain: string; assetId: string; key: string; now: string },
+): Promise<void> {
+  const another = uploadKey(domain, assetId);
+  await withFreshReads(table, async (table) => {
+    const pending = findAsset(await getItem(table, assetKey(domain, assetId)), assetId);
+    if (pending?.upload_key !== key) return;
+    const transaction = new Transaction();
+    changeAsset(transaction, domain, pending, { upload_key: another, upload_problem: problemOfRead });
+    transaction.add(putContentCheck(another, now));
     await transaction.commit(table);
   });
 }

@@ -87,6 +87,7 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
       content_access,
       use,
       ...replacement?.fields,
+      ...(current.upload_problem ? { upload_problem: null } : {}),
       checksum,
     };
     changedAt = current.updated_at;

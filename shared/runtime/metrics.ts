@@ -25,6 +25,8 @@ export const metricUnits = {
   /** Of a gateway: the days until its certificate expires. */
   CertificateDays: 'Count',
   ReportsDropped: 'Count',
+  /** Content that arrived and could not be read. */
+  UploadsFailed: 'Count',
   /** What a scheduled task found to do. Dimension `task`. Written only if there is something. */
   Waiting: 'Count',
   /** Requests that a function answered 500 or 503. Dimension `endpoint`, and without it the sum of all endpoints. */

@@ -1,4 +1,5 @@
 import { createHash, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { BodyOf } from '../support/client.ts';
 import { base64, itAs, newCvm, publicKey, useSession } from '../support/session.ts';
@@ -80,6 +81,34 @@ describe('create an asset', () => {
     expect(ready).toMatchObject({ asset: base64('first'), checksum: sha3('first') });
     expect(await send(upload, 'second')).toBe(412);
     expect(await session.done(get, { path: { id } })).toEqual(ready);
+  });
+
+  it('is the bytes as sent, whatever encoding an upload names, and downloads give them back as they are, also in parts', async () => {
+    const random = Uint8Array.from(randomBytes(5 * 1024 * 1024));
+    const zipped = Uint8Array.from(gzipSync(random));
+    for (const [encoding, content] of [
+      ['gzip', zipped],
+      ['gzip', random],
+      ['br', random],
+      ['deflate, gzip', Uint8Array.from(gzipSync('text'))],
+      ['nonsense', Uint8Array.from([])],
+    ] as const) {
+      const { id, upload } = await session.createAsset({ asset: undefined });
+      const headers = { ...upload?.headers, 'content-encoding': encoding, 'content-type': 'text/csv; charset=utf-16' };
+      expect(await send(upload && { ...upload, headers }, content)).toBe(200);
+      const { download, asset, ...ready } = await untilReady(id);
+      expect(ready, encoding).toMatchObject({ size: content.length, checksum: sha3(content) });
+      if (!download) {
+        expect(asset).toBe(Buffer.from(content).toString('base64'));
+        continue;
+      }
+      const parts = [{}, { range: 'bytes=0-999' }, { range: `bytes=1000-` }].map(async (headers) => {
+        const answer = await fetch(download.url, { headers: { ...headers, 'accept-encoding': 'gzip, br, deflate' } });
+        return Buffer.from(await answer.arrayBuffer());
+      });
+      const [whole, ...both] = await Promise.all(parts);
+      expect([sha3(whole ?? ''), sha3(Buffer.concat(both))]).toEqual([ready.checksum, ready.checksum]);
+    }
   });
 
   it('refuses an upload to a changed URL with 403', async () => {

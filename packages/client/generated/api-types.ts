@@ -1058,7 +1058,7 @@ export interface components {
              */
             updated_at: string;
         };
-        /** @description A presigned request with which the creator uploads the content of a pending asset. Send the headers in `headers`. You can also send any `content-type`. */
+        /** @description A presigned request with which the creator uploads the content of a pending asset. Send the headers in `headers`. You can also send any `content-type`. The content is the bytes as you send them, whatever `content-encoding` says. */
         AssetUpload: {
             /**
              * @description The method of the presigned request.
@@ -1080,6 +1080,8 @@ export interface components {
              * @example 2025-07-17T08:00:00.000Z
              */
             expires_at: string;
+            /** @description Why the content that was uploaded last could not be taken. Upload it again. Only in answers of `GET`. */
+            problem?: string;
         };
         /** @description A command for a CVM. */
         Command: {

@@ -23,7 +23,7 @@ const retryLimitInMinutes = { always: 5, perGibibyte: 2 };
 
 /**
  * Waits until the service has hashed the content of an asset: five minutes, and two more for each GiB. Outlasts an outage of five minutes.
- * @throws ServiceProblem, `unavailable` if it has not hashed the content by then; the signal's reason
+ * @throws ServiceProblem that says why the service could not take it, `unavailable` if it has not hashed the content by then; the signal's reason
  */
 export async function untilHashed(
   client: Client,
@@ -36,10 +36,17 @@ export async function untilHashed(
     const pauseAfter = (error: unknown) => (isTransient(error) ? limit().next : undefined);
     const found = await retry(() => client.getAsset(place), { signal: place.signal, pauseAfter });
     if (found.state === 'ready') return found;
+    const { upload: { problem } = {} } = found;
+    if (problem !== undefined) throw notTaken(found, problem);
     if (performance.now() >= endsAt) throw notHashed(found, minutes);
     onPending?.();
     await pause(next, place.signal);
   }
+}
+
+function notTaken({ id, file_name }: Schemas['Asset'], problem: string): ServiceProblem {
+  const detail = `The service has not taken ${file_name}: ${problem}`;
+  return new ServiceProblem({ status: 422, code: 'unexpected', detail, request: `hash of the asset ${id}` });
 }
 
 function notHashed({ id, file_name }: Schemas['Asset'], minutes: number): ServiceProblem {

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { renewUpload } from '../../../shared/assets/uploads.ts';
+import { createAsset } from '../../../shared/assets/create-asset.ts';
+import { describeAsset } from '../../../shared/assets/describe-asset.ts';
+import { readAsset } from '../../../shared/assets/read-asset.ts';
+import { receiveUpload, renewUpload } from '../../../shared/assets/uploads.ts';
 import * as v from 'valibot';
 import { assetSchema } from '../../../shared/assets/asset.ts';
 import { asset as sample } from '../../../shared/openapi/examples.ts';
-import { uploadKey } from '../../../shared/assets/content-store.ts';
+import { getContent, uploadKey } from '../../../shared/assets/content-store.ts';
 import { startStores } from '../../support/builders-store.ts';
 import { scan } from '../../support/inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
@@ -12,6 +15,30 @@ const stores = sharedByTests(startStores);
 
 const asset = v.parse(assetSchema, sample);
 const given_at = '2026-03-12T10:00:00.000Z';
+
+describe('receiveUpload', () => {
+  it('says why content that cannot be read is not taken, and takes another upload', async () => {
+    const { table, content } = stores;
+    const fields = { description: '', mime_type: '', user_key: '', content_access: 'creator' as const, use: 'open' as const };
+    const given = { domain: 'd2', ...fields, file_name: 'a.csv', asset_type: 'dataset' as const };
+    const { id, upload_key, upload } = await createAsset(table, content, { ...given, createdBy: 'bob', now: given_at });
+    const send = (to: typeof upload, body: string) => fetch(to?.url ?? '', { method: 'PUT', headers: to?.headers ?? {}, body });
+    const show = async (by: string) => (await describeAsset(table, content, { domain: 'd2', id, by, now: given_at })).asset;
+    await send(upload, 'first');
+    const broken = { ...content, bucket: 'another' };
+    await expect(receiveUpload(table, broken, String(upload_key), given_at)).rejects.toThrow('bucket');
+    expect(await show('alice')).not.toHaveProperty('upload');
+    const shown = (await show('bob'))?.upload;
+    expect(shown).toMatchObject({ method: 'PUT', problem: expect.stringContaining('Upload it again.') });
+
+    await send(shown, 'second');
+    const { upload_key: next } = await readAsset(table, 'd2', id);
+    for (const key of [upload_key, next]) await receiveUpload(table, content, String(key), given_at);
+    expect(await show('bob')).toMatchObject({ state: 'ready', asset: btoa('second'), content_reads: [] });
+    expect((await show('bob'))?.upload).toBeUndefined();
+    expect(await getContent(content, String(upload_key))).toBeUndefined();
+  });
+});
 
 describe('renewUpload', () => {
   it.each([
