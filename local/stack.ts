@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { startSimulatedCvms } from 'computation-management-simulated-cvm';
 import { uploadPrefix } from '../shared/assets/content-store.ts';
@@ -26,9 +28,10 @@ import { ClosedDomains } from './http-api/closed-domains.ts';
 import { allowedOrigins } from './http-api/cors.ts';
 import { type HttpApiOptions, startHttpApi } from './http-api/http-api.ts';
 import { lockDirectory } from './machine/data-directory.ts';
-import { type Endpoints, local, setEnvironment } from './machine/environment.ts';
+import { type Endpoints, inProcess, local, setEnvironment } from './machine/environment.ts';
+import { portWithoutPages } from './machine/listen.ts';
 import { localKms } from './machine/kms.ts';
-import { sendUnsigned } from './machine/send-unsigned.ts';
+import { callInProcess, sendUnsigned } from './machine/send-unsigned.ts';
 import type { ConsoleFiles } from './pages/console-build.ts';
 import { consolePages } from './pages/console-pages.ts';
 import { localDomains } from './pages/local-domains.ts';
@@ -37,7 +40,7 @@ import { LocalUsers } from './pages/local-users.ts';
 import { startS3 } from './s3/s3.ts';
 import { openIssuer } from './sign-in/issuer.ts';
 import { signInPages } from './sign-in/sign-in-pages.ts';
-import { startStepFunctions } from './step-functions/step-functions.ts';
+import { type LocalStepFunctions, startStepFunctions } from './step-functions/step-functions.ts';
 
 export interface StackOptions {
   /** 0 selects a free port. */
@@ -68,7 +71,7 @@ export interface StackOptions {
   /** Whether the scheduled functions run by themselves. Default true. */
   schedules?: boolean;
   /** Puts proxies in front of the parts that the functions call. Returns the endpoints for the functions. */
-  intercept?: (endpoints: Endpoints) => Promise<Endpoints>;
+  intercept?: (endpoints: Endpoints, parts: { stepFunctions: LocalStepFunctions }) => Promise<Endpoints>;
 }
 
 /** The whole service on this machine. Only one at a time in a process, because its functions share their environment. */
@@ -134,7 +137,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     return part;
   };
   const starting = [
-    started(startDynamoDb({ dataDirectory, ...(onLost ? { onLost } : {}) })),
+    started(startDynamoDb({ dataDirectory, findPort: portWithoutPages, ...(onLost ? { onLost } : {}) })),
     started(
       startS3({
         bucket: local.bucketName,
@@ -144,29 +147,31 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
         dataDirectory,
       }),
     ),
-    started(
-      startStepFunctions({
-        definition: stateMachineDefinition((step) => `lifecycle/${step}`, times),
-        stateMachineArn: local.stateMachineArn,
-        invoke,
-        clock,
-        onStatusChange: (event) => background.invoke('lifecycle/execution-ended', event),
-      }),
-    ),
     openIssuer({ claim: local.membershipClaim, dataDirectory }),
   ] as const;
   await Promise.allSettled(starting); // if one fails, the others are stopped after they have started
-  const [dynamoDb, s3, stepFunctions, issuer] = await Promise.all(starting);
+  const [dynamoDb, s3, issuer] = await Promise.all(starting);
+  const stepFunctions = startStepFunctions({
+    definition: stateMachineDefinition((step) => `lifecycle/${step}`, times),
+    stateMachineArn: local.stateMachineArn,
+    invoke,
+    clock,
+    onStatusChange: (event) => background.invoke('lifecycle/execution-ended', event),
+  });
+  onStop(stepFunctions.stop);
   onStop(background.stop);
   await createTable(dynamoDb.endpoint, local.tableName);
 
-  const ofParts = { dynamoDb: dynamoDb.endpoint, s3: s3.endpoint, stepFunctions: stepFunctions.endpoint };
-  const endpoints = (await options.intercept?.(ofParts)) ?? ofParts;
+  const ofParts = { dynamoDb: dynamoDb.endpoint, s3: s3.endpoint, stepFunctions: inProcess };
+  const endpoints = (await options.intercept?.(ofParts, { stepFunctions })) ?? ofParts;
+  if (endpoints.s3 !== s3.endpoint) s3.answerFor(endpoints.s3);
   setEnvironment(endpoints, keys, times, options.logLevel ?? 'SILENT');
   replaceClient(purgeByLambda, async () => background.invoke('maintenance/purge', {}));
   replaceClient(createTableClient, engineClient(endpoints.dynamoDb, dynamoDb.isListening));
   const table = openTable(() => new Deadline());
-  sendUnsigned(openExecutions(() => new Deadline()).client, 'states');
+  const { client: executions } = openExecutions(() => new Deadline());
+  sendUnsigned(executions, 'states');
+  if (endpoints.stepFunctions === inProcess) callInProcess(executions, stepFunctions.answer);
   if (dataDirectory !== undefined) {
     await assertSchemaOfTable(table);
     await continueInterrupted({ invoke, background, clock, onStop });
@@ -191,7 +196,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
           }),
         ]
       : []),
-    signInPages(issuer),
+    signInPages(issuer, allowsOrigin),
     localPages({
       mintToken: issuer.mintToken,
       enrol: cvmGateway?.enrol,
@@ -253,8 +258,9 @@ export function withHealthOfEngine(invoke: InvokeFunction, engine: LocalDynamoDb
 async function answers({ endpoint, isListening }: LocalDynamoDb): Promise<boolean> {
   if (!isListening()) return false;
   try {
-    const response = await fetch(endpoint, { signal: AbortSignal.timeout(healthTimeoutInMilliseconds) });
-    await response.arrayBuffer();
+    const request = get(endpoint, { signal: AbortSignal.timeout(healthTimeoutInMilliseconds) }); // fetch refuses the port
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    response.resume();
     return true;
   } catch {
     return false;

@@ -90,7 +90,7 @@ export function fileRunLogs(directory: string): RunLogs {
     isFailing = true;
   };
   const openFile = ({ domain, run_id: runId }: RunReference): LogFile => {
-    mkdirSync(join(directory, domain), { recursive: true });
+    mkdirSync(join(directory, domain), { recursive: true, mode: 0o700 });
     const path = join(directory, domain, `${runId}.log`);
     const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
     const file = { stream, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 };

@@ -49,6 +49,7 @@ export function spawnDynamoDbEngine(port: number, file: string | undefined): Dyn
 
 /** Runs a program until its standard input closes, so that it never outlives its parent, however that ends. */
 const whileParentLives = `
+umask 077
 exec 3<&0
 "$0" "$@" 3<&- < /dev/null & program=$!
 (read -r _ <&3; kill "$program") 2> /dev/null & reader=$!

@@ -68,14 +68,6 @@ export function readBody(message: IncomingMessage, limitInBytes: number): Promis
   });
 }
 
-/**
- * Returns the origin under which a browser on this machine reached the service. Undefined for any other host name, which a foreign
- * page may have pointed here (DNS rebinding).
- */
-export function ownOrigin({ headers: { host = '' } }: IncomingMessage): string | undefined {
-  return /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host) ? `http://${host}` : undefined;
-}
-
 /** Sends a file with its content type. Headers that were set on the response before stay. */
 export async function sendFile(response: ServerResponse, file: string, cacheControl: string, status = 200): Promise<void> {
   response.writeHead(status, {

@@ -1,4 +1,16 @@
-import { readFileSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -103,9 +115,9 @@ export async function createKeptFile(file: string): Promise<FileHandle> {
   return await open(file, 'wx', 0o600);
 }
 
-/** Makes a directory of the kept state, unless it is there. */
+/** Makes a directory of the kept state, unless it is there. Only this user can open it. */
 export function makeKeptDirectory(directory: string): void {
-  mkdirSync(directory, { recursive: true });
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
 }
 
 /** Says why a file of the kept state cannot be written. */
@@ -144,7 +156,11 @@ export function lockDirectory(directory: string): () => Promise<void> {
   let lock: DatabaseSync | undefined;
   try {
     makeKeptDirectory(directory);
-    lock = new DatabaseSync(join(directory, 'service.lock'));
+    const file = join(directory, 'service.lock');
+    const isOwn = existsSync(file) || readdirSync(directory).length === 0; // else it is also for other things
+    if (isOwn) chmodSync(directory, 0o700);
+    lock = new DatabaseSync(file);
+    chmodSync(file, 0o600);
     lock.exec('BEGIN EXCLUSIVE');
     writeKeptFile(holder, `${process.pid}\n`);
   } catch (error) {

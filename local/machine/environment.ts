@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { RunTimes } from '../../shared/runs/state-machine.ts';
 import { serviceVersion } from '../../shared/runtime/service-version.ts';
 import { forgetClients, replaceClient } from '../../shared/runtime/clients.ts';
@@ -19,8 +20,12 @@ export const localWaits = { perStage: 200, perDomain: 200 } as const;
 export interface Endpoints {
   dynamoDb: string;
   s3: string;
+  /** Where nobody listens: see `callInProcess`. */
   stepFunctions: string;
 }
+
+/** The endpoint of what is called in this process. */
+export const inProcess = 'http://in-process.invalid';
 
 /** Sets the environment variables of the functions, as a deployment does, and lets them use the keys of this machine. */
 export function setEnvironment(endpoints: Endpoints, keys: LocalKms, times: RunTimes, logLevel: string): void {
@@ -55,5 +60,5 @@ export function setEnvironment(endpoints: Endpoints, keys: LocalKms, times: RunT
   });
 }
 
-/** The credentials for the embedded parts. Only the front of object storage checks them. */
-export const localCredentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+/** The credentials for the embedded parts, made anew at each start. Only object storage checks them. */
+export const localCredentials = { accessKeyId: 'local', secretAccessKey: randomUUID() };

@@ -1,16 +1,34 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 export interface Listening {
   endpoint: string;
   port: number;
+  /** Answers requests for a proxy in front of it, too. */
+  answerFor: (proxy: string) => void;
   /** Refuses new connections, closes idle ones, and gives requests in progress two seconds. */
   stop: () => Promise<void>;
 }
 
-/** Makes a server listen on the loopback interface. @throws Error with code EADDRINUSE if the port is taken */
+/**
+ * Makes a server listen on the loopback interface. It refuses requests for other names than those of this machine, to which a foreign page
+ * may point its own name (DNS rebinding), and lets no page of another origin show or run what it serves.
+ * @throws Error with code EADDRINUSE if the port is taken
+ */
 export async function listen(server: Server, port: number): Promise<Listening> {
+  const handlers = server.listeners('request') as RequestListener[];
+  let proxyHost: string | undefined;
+  server.removeAllListeners('request');
+  server.on('request', (request, response) => {
+    response.setHeader('cross-origin-resource-policy', 'same-origin');
+    if (ownOrigin(request) !== undefined || request.headers.host === proxyHost)
+      for (const handle of handlers) handle(request, response);
+    else
+      response
+        .writeHead(421, { 'content-type': 'text/plain', connection: 'close' })
+        .end('Expected the host localhost, with the port.\n');
+  });
   // Clients are told that idle connections stay open for 5 seconds. A busy client may send its next request later.
   server.keepAliveTimeoutBuffer = 60_000;
   await new Promise<void>((resolve, reject) => {
@@ -25,6 +43,9 @@ export async function listen(server: Server, port: number): Promise<Listening> {
   return {
     endpoint: `http://127.0.0.1:${address.port}`,
     port: address.port,
+    answerFor: (proxy) => {
+      proxyHost = new URL(proxy).host;
+    },
     stop: () =>
       new Promise((resolve) => {
         const closeTimer = setTimeout(() => server.closeAllConnections(), 2_000);
@@ -37,21 +58,48 @@ export async function listen(server: Server, port: number): Promise<Listening> {
   };
 }
 
+/**
+ * Returns the origin under which the service was reached. Undefined for a host that is not a name of this machine with the port of the
+ * connection, and for a target that names another host.
+ */
+export function ownOrigin({ url = '', headers: { host = '' }, socket }: IncomingMessage): string | undefined {
+  const [, port = '80'] = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::(\d+))?$/i.exec(host) ?? ['', ''];
+  const isPath = url.startsWith('/') || url === '*';
+  return isPath && port === String(socket.localPort) ? `http://${host.toLowerCase()}` : undefined;
+}
+
+/** Whether a browser sent this for a page of another origin. */
+export function isOfOtherPage(request: IncomingMessage): boolean {
+  const { origin, 'sec-fetch-site': site = 'none' } = request.headers;
+  return (origin !== undefined && origin !== ownOrigin(request)) || (site !== 'none' && site !== 'same-origin');
+}
+
 /** Below the ports that Linux and macOS give to outgoing connections and to servers without a port of their own. */
 const lowest = 15_000;
 const highest = 32_000;
-const mostAttempts = 100;
 
 /**
  * Finds a TCP port of the loopback interface that is free at this moment. No process gets it until it asks for this very port.
  * @throws Error if no port seems free
  */
 export async function freePort(): Promise<number> {
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
-    const port = randomInt(lowest, highest);
-    if (await isFree(port, '127.0.0.1')) return port;
-  }
-  throw new Error(`No TCP port of 127.0.0.1 between ${lowest} and ${highest} is free.`);
+  return await firstFree(Array.from({ length: 100 }, () => randomInt(lowest, highest)));
+}
+
+/** Browsers connect to none of these ports (Fetch standard, "port blocking"). */
+const blockedByBrowsers = [
+  1719, 1720, 1723, 3659, 4045, 4190, 5060, 5061, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080, 2049, 6000,
+];
+
+/** Finds one that no web page can reach. @throws Error if none is free */
+export async function portWithoutPages(): Promise<number> {
+  const start = randomInt(blockedByBrowsers.length);
+  return await firstFree([...blockedByBrowsers.slice(start), ...blockedByBrowsers.slice(0, start)]);
+}
+
+async function firstFree(ports: number[]): Promise<number> {
+  for (const port of ports) if (await isFree(port, '127.0.0.1')) return port;
+  throw new Error(`None of these TCP ports of 127.0.0.1 is free: ${ports.join(', ')}.`);
 }
 
 /** Whether a TCP port of an interface is free at this moment. */

@@ -2,7 +2,8 @@ import { globSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, sep } from 'node:path';
 import { pageHeaders } from '../../shared/http/page-headers.ts';
-import { apiGatewayMessage, jsonAnswer, send, ownOrigin, sendFile } from '../http-api/http-messages.ts';
+import { apiGatewayMessage, jsonAnswer, send, sendFile } from '../http-api/http-messages.ts';
+import { ownOrigin } from '../machine/listen.ts';
 import { issuerPath } from '../sign-in/sign-in-pages.ts';
 import type { ConsoleFiles } from './console-build.ts';
 
@@ -55,11 +56,7 @@ function sendConfiguration(
   response: ServerResponse,
   names: Pick<ConsolePagesOptions, 'clientId' | 'membershipClaim' | 'exampleCvm'>,
 ): void {
-  const origin = ownOrigin(request);
-  if (origin === undefined) {
-    send(response, apiGatewayMessage(403, 'The console is served under localhost.'));
-    return;
-  }
+  const origin = ownOrigin(request) ?? '';
   const configuration = { api: origin, issuer: `${origin}${issuerPath}`, scopes: 'openid', ...names };
   send(response, jsonAnswer(200, configuration));
 }

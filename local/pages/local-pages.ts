@@ -5,7 +5,8 @@ import { cvmId, domainId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { UsageError } from '../../shared/command-line/usage-error.ts';
 import { pageHeaders } from '../../shared/http/page-headers.ts';
-import { apiGatewayMessage, jsonAnswer, send, readBody, ownOrigin } from '../http-api/http-messages.ts';
+import { isOfOtherPage } from '../machine/listen.ts';
+import { apiGatewayMessage, jsonAnswer, send, readBody } from '../http-api/http-messages.ts';
 import type { CvmGateway } from '../cvms/cvm-gateway.ts';
 import type { LocalIssuer } from '../sign-in/issuer.ts';
 import { isNameFor, localUser, reservedName } from '../sign-in/identity.ts';
@@ -68,11 +69,7 @@ export function localPages({ mintToken, enrol, manageDomain }: LocalPagesOptions
   };
 }
 
-/**
- * Reads a request from this machine. Answers requests of web pages of other origins: they cannot send JSON here, because
- * preflights are refused like every request but POST, and a foreign host name is refused.
- * @returns undefined if the request was answered
- */
+/** Reads a request of a program, or of a page of this service. @returns undefined if the request was answered */
 async function readOwn<S extends v.GenericSchema>(
   request: IncomingMessage,
   response: ServerResponse,
@@ -84,7 +81,7 @@ async function readOwn<S extends v.GenericSchema>(
     return undefined;
   }
   const isJson = request.headers['content-type']?.startsWith('application/json') ?? false;
-  if (ownOrigin(request) === undefined || !isJson || !body) {
+  if (isOfOtherPage(request) || !isJson || !body) {
     send(response, apiGatewayMessage(403, `${what} only for JSON requests from this machine.`));
     return undefined;
   }

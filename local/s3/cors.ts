@@ -15,6 +15,13 @@ export function setCorsHeaders(request: IncomingMessage, response: ServerRespons
   response.setHeader('vary', 'Origin, Access-Control-Request-Headers, Access-Control-Request-Method');
 }
 
+/** Lets pages use presigned requests only, and only those of allowed origins. @throws S3Error 403 */
+export function refuseOtherPages({ url = '', headers: { origin } }: IncomingMessage, allowsOrigin: AllowsOrigin): void {
+  const isPresigned = new URLSearchParams(url.split('?', 2)[1]).has('X-Amz-Signature');
+  if (origin === undefined || (isPresigned && allowsOrigin(origin))) return;
+  throw new S3Error(403, 'AccessForbidden', 'CORSResponse: This CORS request is not allowed.');
+}
+
 /** Answers a preflight as S3 does, which compares the origin, the method and every header with the rules of the bucket. @throws S3Error 403 */
 export function answerPreflight(request: IncomingMessage, response: ServerResponse, allowsOrigin: AllowsOrigin): void {
   const { origin, 'access-control-request-method': method, 'access-control-request-headers': wanted = '' } = request.headers;

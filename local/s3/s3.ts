@@ -4,11 +4,11 @@ import { pipeline } from 'node:stream/promises';
 import type { AllowsOrigin } from '../http-api/cors.ts';
 import { listen, type Listening } from '../machine/listen.ts';
 import { checkedBody, checkSignature } from './check-signature.ts';
-import { answerPreflight, setCorsHeaders } from './cors.ts';
+import { answerPreflight, refuseOtherPages, setCorsHeaders } from './cors.ts';
 import { ObjectStore, type StoredObject } from './object-store.ts';
 import { S3Error } from './s3-error.ts';
 
-export type LocalS3 = Pick<Listening, 'endpoint' | 'stop'>;
+export type LocalS3 = Pick<Listening, 'endpoint' | 'answerFor' | 'stop'>;
 
 export interface S3Options {
   bucket: string;
@@ -39,6 +39,7 @@ type Storage = S3Options & { store: ObjectStore };
 async function answer(request: IncomingMessage, response: ServerResponse, storage: Storage): Promise<void> {
   const { allowsOrigin = () => false } = storage;
   try {
+    refuseOtherPages(request, allowsOrigin);
     setCorsHeaders(request, response, allowsOrigin);
     if (request.method === 'OPTIONS') answerPreflight(request, response, allowsOrigin);
     else await act(request, response, storage);

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { pageHeaders } from '../../shared/http/page-headers.ts';
-import { apiGatewayMessage, ownOrigin, readBody, send, sendFile } from '../http-api/http-messages.ts';
+import type { AllowsOrigin } from '../http-api/cors.ts';
+import { apiGatewayMessage, readBody, send, sendFile } from '../http-api/http-messages.ts';
+import { isOfOtherPage, ownOrigin } from '../machine/listen.ts';
 import { authorizationServer } from './authorization-server.ts';
 import type { LocalIssuer } from './issuer.ts';
 
@@ -15,46 +17,40 @@ const files: Record<string, string> = {
   '/sign-in.js': 'sign-in.js',
 };
 
-/** Pages of other origins may call these: what they send proves that they may get a token. */
-const forAllPages = ['/.well-known/openid-configuration', '/jwks', '/token'];
-/** Only programs and the page of this service may call these. */
-const forOwnPages = ['/device_authorization', '/device'];
+/** Pages of other allowed origins may call only these: what they send proves that they may get a token. */
+const forOtherPages = ['/.well-known/openid-configuration', '/jwks', '/token'];
 const largestBodyInBytes = 64 * 1024;
 
-/** Serves the issuer to browsers and programs on this machine, with a page to choose a user. */
-export function signInPages(issuer: LocalIssuer) {
+/** Serves the issuer to browsers and programs on this machine, with a page to choose a user, to which any page may lead. */
+export function signInPages(issuer: LocalIssuer, allowsOrigin: AllowsOrigin) {
   const answerTo = authorizationServer(issuer);
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     const [fullPath = '', query = ''] = (request.url ?? '').split('?');
     if (!fullPath.startsWith(`${issuerPath}/`)) return false;
     const path = fullPath.slice(issuerPath.length);
-    const { method = '' } = request;
+    const { method = '', headers } = request;
     // The policy also holds for where the issuer redirects a form to: a program that waits on this machine.
     response.setHeaders(pageHeaders({ submitTo: ["'self'", 'http://127.0.0.1:*'] }));
-    const origin = ownOrigin(request);
     const file = method === 'GET' || method === 'HEAD' ? files[path] : undefined;
-    if (origin !== undefined && file !== undefined) {
+    if (file !== undefined) {
       await sendFile(response, join(import.meta.dirname, file), 'no-cache');
       return true;
     }
     const body = (await readBody(request, largestBodyInBytes))?.toString() ?? '';
-    if (forAllPages.includes(path)) {
-      response.setHeader('access-control-allow-origin', '*');
+    const isForOther = headers.origin !== undefined && forOtherPages.includes(path) && allowsOrigin(headers.origin);
+    if (isForOther) {
+      response.setHeader('access-control-allow-origin', headers.origin ?? '');
       response.setHeader('access-control-allow-headers', 'content-type, authorization');
+      response.setHeader('vary', 'origin');
     }
-    if (origin === undefined) send(response, apiGatewayMessage(403, 'Sign in under localhost.'));
-    else if (method === 'OPTIONS') send(response, { statusCode: 204, headers: {}, body: Buffer.alloc(0) });
-    else if (forOwnPages.includes(path) && isOfOtherPage(request)) {
+    if (!isForOther && isOfOtherPage(request)) {
       send(response, apiGatewayMessage(403, 'Sign in with a program, or with the page of this service.'));
-    } else {
+    } else if (method === 'OPTIONS') send(response, { statusCode: 204, headers: {}, body: Buffer.alloc(0) });
+    else {
+      const origin = ownOrigin(request) ?? '';
       const asked = { route: `${method} ${path}`, query: new URLSearchParams(query), body, origin };
       send(response, await answerTo({ ...asked, issuer: `${origin}${issuerPath}` }));
     }
     return true;
   };
-}
-
-function isOfOtherPage({ headers }: IncomingMessage): boolean {
-  const { 'sec-fetch-site': site = 'none' } = headers;
-  return site !== 'none' && site !== 'same-origin';
 }

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { StateMachine } from 'aws-local-stepfunctions';
 import { systemTimerClock, type TimerClock } from '../../shared/runtime/clock.ts';
-import { listen, type Listening } from '../machine/listen.ts';
+import type { Answer } from '../machine/send-unsigned.ts';
 import { type Definition, interpretable } from './definition.ts';
 import { type Execution, type ExecutionStatusChangeEvent, startExecution, statusChangeEvent } from './executions.ts';
 import { ApiError, createTaskTokens, type Invoke } from './tasks.ts';
 
-export type LocalStepFunctions = Pick<Listening, 'endpoint' | 'stop'>;
+export interface LocalStepFunctions {
+  answer: Answer;
+  /** Ends every execution without a call of `onStatusChange`. */
+  stop: () => Promise<void>;
+}
 
 export interface StepFunctionsOptions {
   definition: Definition;
@@ -31,38 +33,27 @@ const largestInputInBytes = 256 * 1024;
 const mostEndedByDefault = 10_000;
 
 /**
- * Serves the operations of the Step Functions API (AWS JSON 1.0) that the service and its operators use, on the loopback interface, for
- * one state machine. Executions are in memory. Those that ended long ago are forgotten: the sweep of runs asks for the execution of an
- * active run, which ended a moment ago at most.
+ * Answers the operations of the Step Functions API (AWS JSON 1.0) that the service and its operators use, for one state machine.
+ * Executions are in memory. Those that ended long ago are forgotten: the sweep of runs asks for the execution of an active run, which
+ * ended a moment ago at most.
  */
-export async function startStepFunctions(options: StepFunctionsOptions): Promise<LocalStepFunctions> {
+export function startStepFunctions(options: StepFunctionsOptions): LocalStepFunctions {
   const { operations, close } = operationsOf(options);
-  const { endpoint, stop } = await listen(
-    createServer((request, response) => void answer(request, response, operations)),
-    0,
-  );
   return {
-    endpoint,
-    stop: async () => {
-      close();
-      await stop();
+    stop: async () => close(),
+    answer: async (target, body) => {
+      try {
+        const name = target.replace('AWSStepFunctions.', '');
+        const operation = operations[name];
+        if (!operation) throw new ApiError('UnknownOperationException', `Unknown operation: ${name}`);
+        return { statusCode: 200, body: JSON.stringify(operation(JSON.parse(body) as Request)) };
+      } catch (error) {
+        const [statusCode, type] = error instanceof ApiError ? [400, error.name] : [500, 'InternalFailure'];
+        const message = error instanceof Error ? error.message : String(error);
+        return { statusCode, body: JSON.stringify({ __type: type, message }) };
+      }
     },
   };
-}
-
-async function answer(request: IncomingMessage, response: ServerResponse, operations: Record<string, Operation>): Promise<void> {
-  const send = (status: number, body: Record<string, unknown>) =>
-    response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(body));
-  try {
-    const body = await text(request);
-    const name = String(request.headers['x-amz-target']).replace('AWSStepFunctions.', '');
-    const operation = operations[name];
-    if (!operation) throw new ApiError('UnknownOperationException', `Unknown operation: ${name}`);
-    send(200, operation(JSON.parse(body) as Request));
-  } catch (error) {
-    if (error instanceof ApiError) send(400, { __type: error.name, message: error.message });
-    else send(500, { __type: 'InternalFailure', message: String(error) });
-  }
 }
 
 /** The tests check that the definition is valid Amazon States Language: that takes most of a second, which would delay each start. */
@@ -153,7 +144,6 @@ function operationsOf(options: StepFunctionsOptions) {
 
   return {
     operations,
-    /** Ends every execution without a call of `onStatusChange`. */
     close: () => {
       closed = true;
       for (const abort of aborts.values()) abort();

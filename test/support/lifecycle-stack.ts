@@ -5,7 +5,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { ConfiguredRetryStrategy } from '@smithy/core/retry';
 import { expect, vi } from 'vitest';
 import { localCredentials } from '../../local/machine/environment.ts';
-import { listen } from '../../local/machine/listen.ts';
+import { listen, type Listening } from '../../local/machine/listen.ts';
 import { type Stack, startStack } from '../../local/stack.ts';
 import { type Executions, executionStatus } from '../../shared/runs/executions.ts';
 import type { RunTimes } from '../../shared/runs/state-machine.ts';
@@ -20,6 +20,7 @@ import { untilTestEnds } from './patience.ts';
 import { post } from './post.ts';
 import { type Call, callAs, readyComputation } from './ready-computation.ts';
 import { watchFunctions } from './recorded-calls.ts';
+import { serveInProcess } from './simulated-step-functions.ts';
 
 /** The whole service with a clock that tests move, and with proxies in front of its table and its state machine. */
 export interface LifecycleStack {
@@ -51,7 +52,7 @@ const place = { region: 'local', credentials: localCredentials };
 export async function startLifecycleStack(): Promise<LifecycleStack> {
   const clock = testClock();
   const functions = watchFunctions();
-  const proxied = Promise.withResolvers<{ tableProxy: DynamoDbProxy; executionsProxy: StepFunctionsProxy }>();
+  const proxied = Promise.withResolvers<{ tableProxy: DynamoDbProxy; executionsProxy: StepFunctionsProxy; served: Listening }>();
   const stack = await startStack({
     port: 0,
     simulator: false,
@@ -59,18 +60,19 @@ export async function startLifecycleStack(): Promise<LifecycleStack> {
     load: functions.load,
     clock,
     schedules: false,
-    intercept: async (endpoints) => {
+    intercept: async (endpoints, parts) => {
+      const served = await serveInProcess(parts.stepFunctions);
       const tableProxy = await startDynamoDbProxy(endpoints.dynamoDb, { latencyInMilliseconds: 0 });
-      const executionsProxy = await startStepFunctionsProxy(endpoints.stepFunctions);
-      proxied.resolve({ tableProxy, executionsProxy });
+      const executionsProxy = await startStepFunctionsProxy(served.endpoint);
+      proxied.resolve({ tableProxy, executionsProxy, served });
       return { ...endpoints, dynamoDb: tableProxy.endpoint, stepFunctions: executionsProxy.endpoint };
     },
   });
-  const { tableProxy, executionsProxy } = await proxied.promise;
+  const { tableProxy, executionsProxy, served } = await proxied.promise;
   const table = openTable(stack.tableName, documentAt(stack.endpoints.dynamoDb));
   const retryStrategy = new ConfiguredRetryStrategy(20, () => Math.random() * 100);
   const disturbedTable = openTable(stack.tableName, documentAt(tableProxy.endpoint, { retryStrategy }));
-  const stepFunctions = new SFNClient({ ...place, endpoint: stack.endpoints.stepFunctions });
+  const stepFunctions = new SFNClient({ ...place, endpoint: served.endpoint });
   return {
     stack,
     table,
@@ -85,6 +87,7 @@ export async function startLifecycleStack(): Promise<LifecycleStack> {
     },
     stop: async () => {
       await executionsProxy.stop();
+      await served.stop();
       await stack.stop();
       table.document.destroy();
       disturbedTable.document.destroy();

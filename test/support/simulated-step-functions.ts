@@ -5,25 +5,43 @@ import {
   type SendTaskSuccessCommandInput,
   SFNClient,
 } from '@aws-sdk/client-sfn';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { Answer } from '../../local/machine/send-unsigned.ts';
+import { listen, type Listening } from '../../local/machine/listen.ts';
 import { local, localCredentials } from '../../local/machine/environment.ts';
 import { startStepFunctions } from '../../local/step-functions/step-functions.ts';
 import type { Executions } from '../../shared/runs/executions.ts';
 
+/** Serves a part that is called in the process of its service, so that proxies and clients of tests reach it. */
+export async function serveInProcess({ answer }: { answer: Answer }): Promise<Listening> {
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+    const { statusCode, body } = await answer(String(request.headers['x-amz-target']), await text(request));
+    response.writeHead(statusCode, { 'content-type': 'application/x-amz-json-1.0' }).end(body);
+  };
+  return await listen(
+    createServer((request, response) => void serve(request, response)),
+    0,
+  );
+}
+
 /** Starts a Step Functions API whose executions only wait for a day, so that tests measure or model the caller only. */
 export async function startIdleStepFunctions(): Promise<{ executions: Executions; endpoint: string; stop: () => Promise<void> }> {
   const { stateMachineArn } = local;
-  const server = await startStepFunctions({
+  const stepFunctions = startStepFunctions({
     definition: { StartAt: 'Wait', States: { Wait: { Type: 'Wait', Seconds: 24 * 60 * 60, End: true } } },
     stateMachineArn,
     invoke: () => Promise.reject(new Error('It has no tasks.')),
     onStatusChange: () => undefined,
   });
+  const server = await serveInProcess(stepFunctions);
   const client = new SFNClient({ region: 'local', credentials: localCredentials, endpoint: server.endpoint });
   return {
     executions: { client, stateMachineArn },
     endpoint: server.endpoint,
     stop: async () => {
       client.destroy();
+      await stepFunctions.stop();
       await server.stop();
     },
   };

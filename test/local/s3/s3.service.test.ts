@@ -101,7 +101,7 @@ describe('a request signed in a header', () => {
   /** Sends the request of an SDK client, changed by `change` after it was signed. */
   const changed = (
     change: (request: { method: string; headers: Record<string, string>; path: string }) => void,
-    secret = 'local',
+    secret: string = localCredentials.secretAccessKey,
   ) => {
     const other = new S3Client({
       endpoint: s3.endpoint,
@@ -330,11 +330,24 @@ describe('a web page', () => {
       [200, app],
     ]);
     expect(await answers[2]?.text()).toBe('abc');
-    const other = await put(await presignedPut('p/of-other'), 'abc', {
-      'if-none-match': '*',
-      origin: 'https://other.example.com',
-    });
-    expect([other.status, other.headers.get('access-control-allow-origin')]).toEqual([200, null]);
+  });
+
+  it('of another origin, or without a presigned request, is refused and changes nothing', async () => {
+    const url = await presignedPut('p/of-other');
+    const plain = `${s3.endpoint}/${Bucket}/p/of-page`;
+    for (const [method, to, origin] of [
+      ['PUT', url, 'https://other.example.com'],
+      ['OPTIONS', url, 'https://other.example.com'],
+      ['PUT', url, 'null'],
+      ['GET', plain, app],
+      ['OPTIONS', plain, app],
+      ['POST', `${s3.endpoint}/${Bucket}?delete`, app],
+    ] as const) {
+      const headers = { origin, 'if-none-match': '*', 'access-control-request-method': 'PUT' };
+      const answer = await fetch(to, { method, headers, ...(method === 'PUT' ? { body: 'abc' } : {}) });
+      expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([403, null]);
+    }
+    expect((await put(url, 'of a program')).status).toBe(200);
   });
 });
 

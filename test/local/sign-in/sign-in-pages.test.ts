@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { beginSignIn, completeSignIn, deviceSignIn } from 'computation-management-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { allowedOrigins } from '../../../local/http-api/cors.ts';
 import { listen, type Listening } from '../../../local/machine/listen.ts';
 import { openIssuer, type LocalIssuer } from '../../../local/sign-in/issuer.ts';
 import { signInPages } from '../../../local/sign-in/sign-in-pages.ts';
@@ -11,7 +12,7 @@ let origin: string;
 
 beforeAll(async () => {
   issuer = await openIssuer({ claim: 'cognito:groups' });
-  const pages = signInPages(issuer);
+  const pages = signInPages(issuer, allowedOrigins(['https://app.example.com']));
   server = await listen(
     createServer((request, response) => void pages(request, response)),
     0,
@@ -74,11 +75,22 @@ describe('the issuer of this machine', () => {
     expect(claims).toMatchObject({ sub: 'alice', aud: 'local', iss: `${origin}/local/issuer`, nonce: 'n', token_use: 'id' });
   });
 
-  it('exchanges codes for pages of other origins, and lets none of them begin or decide', async () => {
-    const allowedOn = async (path: string) =>
-      (await get(`/local/issuer${path}`, { method: 'OPTIONS' })).headers.get('access-control-allow-origin');
-    for (const path of ['/.well-known/openid-configuration', '/jwks', '/token']) expect(await allowedOn(path)).toBe('*');
-    for (const path of ['/device_authorization', '/device', '/authorize']) expect(await allowedOn(path)).toBeNull();
+  it('exchanges codes for pages of allowed origins alone, and lets none of them begin or decide', async () => {
+    const answerTo = async (method: string, path: string, page: string) => {
+      const headers = { origin: page, 'sec-fetch-site': 'cross-site' };
+      const { status, headers: answered } = await get(`/local/issuer${path}`, { method, headers });
+      return [status, answered.get('access-control-allow-origin')];
+    };
+    for (const page of ['http://localhost:5173', 'https://app.example.com']) {
+      for (const path of ['/.well-known/openid-configuration', '/jwks', '/token']) {
+        expect(await answerTo('OPTIONS', path, page)).toEqual([204, page]);
+      }
+    }
+    const foreign = ['https://evil.example.com', 'null', 'http://localhost.evil.example.com'];
+    for (const page of foreign) expect(await answerTo('POST', '/token', page)).toEqual([403, null]);
+    for (const path of ['/device_authorization', '/device', '/authorize', '/endsession']) {
+      for (const page of ['http://localhost:5173', ...foreign]) expect(await answerTo('POST', path, page)).toEqual([403, null]);
+    }
   });
 
   it('answers HEAD of its page as GET, without the body', async () => {

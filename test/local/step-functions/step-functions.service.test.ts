@@ -15,6 +15,8 @@ import {
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Definition } from '../../../local/step-functions/definition.ts';
 import type { ExecutionStatusChangeEvent } from '../../../local/step-functions/executions.ts';
+import { callInProcess } from '../../../local/machine/send-unsigned.ts';
+import { inProcess } from '../../../local/machine/environment.ts';
 import { startStepFunctions } from '../../../local/step-functions/step-functions.ts';
 import { amount } from '../../support/amounts.ts';
 import { testClock } from '../../support/test-clock.ts';
@@ -84,7 +86,7 @@ async function start(
   const calls: Call[] = [];
   const events: ExecutionStatusChangeEvent[] = [];
   const clock = testClock();
-  const server = await startStepFunctions({
+  const server = startStepFunctions({
     definition,
     stateMachineArn,
     invoke: async (functionName, payload) => {
@@ -97,10 +99,11 @@ async function start(
     ...options,
   });
   const client = new SFNClient({
-    endpoint: server.endpoint,
+    endpoint: inProcess,
     region: 'local',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
+  callInProcess(client, server.answer);
   started.push(server.stop, async () => client.destroy());
   const run = async (name: string, input: unknown = { run_id: 'r1' }) =>
     await client.send(new StartExecutionCommand({ stateMachineArn, name, input: JSON.stringify(input) }));
