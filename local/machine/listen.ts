@@ -86,9 +86,9 @@ export async function freePort(): Promise<number> {
   return await firstFree(Array.from({ length: 100 }, () => randomInt(lowest, highest)));
 }
 
-/** Browsers connect to none of these ports (Fetch standard, "port blocking"). */
-const blockedByBrowsers = [
-  1719, 1720, 1723, 3659, 4045, 4190, 5060, 5061, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080, 2049, 6000,
+/** Browsers connect to none of these ports: what the Fetch standard blocks, as far as Chromium does. */
+export const blockedByBrowsers = [
+  1719, 1720, 1723, 2049, 3659, 4045, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6697, 10080,
 ];
 
 /** Finds one that no web page can reach. @throws Error if none is free */

@@ -32,13 +32,14 @@ const installed = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-export async function launchChromium({ executablePath, env }: ChromiumProgram): Promise<Browser> {
+/** @param more further arguments */
+export async function launchChromium({ executablePath, env }: ChromiumProgram, more: string[] = []): Promise<Browser> {
   return await chromium.launch({
     executablePath,
     env: { ...(process.env as Record<string, string>), ...env },
     // A container's root cannot use the sandbox, and its shared memory may be too small. Every page here is our own, so all tabs share
     // a process, and what it has compiled.
-    args: ['--no-sandbox', '--disable-dev-shm-usage', '--font-render-hinting=none', '--process-per-site'],
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--font-render-hinting=none', '--process-per-site', ...more],
   });
 }
 
