@@ -28,6 +28,7 @@ export const eventDetails = {
   asset_linked: assetDetails,
   asset_unlinked: assetDetails,
   key_uploaded: v.object({ fingerprint: shownText(64) }),
+  key_removed: v.object({ user: shownText(255), fingerprint: shownText(64) }),
   approved: v.object({
     digest: sha256,
     configuration_digest: sha256,

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { holdsPrivateKey } from './holds-private-key.ts';
 import { isReservedName } from './vocabulary.ts';
 
 /** Counts characters as JSON Schema does, in Unicode code points. */
@@ -35,7 +36,13 @@ export function shownText(maximum: number) {
   return v.pipe(v.string(), v.metadata({ maxLength: maximum }));
 }
 
-export const description = v.pipe(text(0, 4000), v.description('A description. Up to 4,000 characters.'));
+/** Everyone in the domain reads names and descriptions. */
+const withoutPrivateKey = v.check(
+  (given: string) => !holdsPrivateKey(given),
+  'This contains a private key, which everyone in the domain would see. Never share it.',
+);
+
+export const description = v.pipe(text(0, 4000), withoutPrivateKey, v.description('A description. Up to 4,000 characters.'));
 export const shownDescription = v.pipe(shownText(4000), v.description('The description.'));
 
 /** Whether a text is base64 (RFC 4648, section 4, with padding). */
@@ -86,6 +93,7 @@ export const computationName = v.pipe(
   text(1, 200),
   v.regex(/^[^\u0000-\u001f\u007f-\u009f]+$/, 'Expected a name without control characters.'),
   hasVisible,
+  withoutPrivateKey,
   v.description('The name. 1 to 200 characters, at least one of them visible, no control characters.'),
   v.examples(['Average income by region']),
 );
@@ -106,6 +114,7 @@ export const fileName = v.pipe(
     'Expected a file name without slashes or control characters. The names . and .. are not allowed.',
   ),
   hasVisible,
+  withoutPrivateKey,
   v.check((name) => new TextEncoder().encode(name).length <= longestFileNameInBytes, 'Expected at most 255 bytes in UTF-8.'),
   v.description(
     'The name of the file, without a path. At most 255 bytes in UTF-8, at least one visible character. The datasets of a computation have different names.',

@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, createPublicKey, X509Certificate, type KeyObject, type JsonWebKey } from 'node:crypto';
+import { checkPrimeSync, createHash, createPublicKey, type KeyObject, type JsonWebKey } from 'node:crypto';
 import { holdsPrivateKey } from './holds-private-key.ts';
 
 export interface PublicKey {
@@ -10,7 +10,8 @@ export interface PublicKey {
 }
 
 const minRsaBits = 2048;
-const maxRsaBits = 16_384;
+/** Go's TLS takes no more. */
+const maxRsaBits = 8_192;
 const maxCharacters = 16_384;
 
 const expected =
@@ -74,6 +75,7 @@ function fromSshLine(type: string, base64: string): PublicKey {
 
 function fromSshWire(blob: Buffer): PublicKey {
   const jwk = jwkOfSshWireKey(blob);
+  refuseWeak(jwk);
   const key = attempt(() => createPublicKey({ key: jwk, format: 'jwk' }));
   if (!key) throw new InvalidKeyError('The OpenSSH key is not a valid key of its type.');
   const { publicKey, wire } = fromKeyObject(key);
@@ -83,25 +85,85 @@ function fromSshWire(blob: Buffer): PublicKey {
 }
 
 function fromDer(der: Buffer): PublicKey {
+  if (certificateDer.test(der.toString('latin1'))) throw new InvalidKeyError(certificateSent + expected);
+  refuseWeak(weighableJwk(der));
   for (const type of ['spki', 'pkcs1'] as const) {
     const key = attempt(() => createPublicKey({ key: der, format: 'der', type }));
     const again = key && attempt(() => key.export({ format: 'der', type: 'spki' }));
     // Compare the bytes, because OpenSSL ignores bytes after a key. A PKCS#1 key is the tail of its SubjectPublicKeyInfo.
     if (key && again?.subarray(-der.length).equals(der)) return fromKeyObject(key).publicKey;
   }
-  if (isPrivateKey(der)) throw new InvalidKeyError(privateKeySent + expected);
-  if (attempt(() => new X509Certificate(der))) throw new InvalidKeyError(certificateSent + expected);
   throw new InvalidKeyError(expected);
 }
 
-function isPrivateKey(der: Buffer): boolean {
-  return (['pkcs8', 'pkcs1', 'sec1'] as const).some((type) => {
-    try {
-      return createPrivateKey({ key: der, format: 'der', type }).type === 'private';
-    } catch (error) {
-      return error instanceof Error && 'code' in error && error.code === 'ERR_MISSING_PASSPHRASE';
-    }
-  });
+/** The first part of a certificate, or of a request for one, begins with a version or a number, that of a public key with a name. */
+const certificateDer = /^0(?:[\x00-\x7f]|\x81.|\x82..|\x83...)0(?:[\x00-\x7f]|\x81.|\x82..|\x83...)[\xa0\x02]/s;
+
+/** Reads the first elements in DER (X.690). Stops at what is none. */
+function derElements(bytes: Buffer, most = 2): { tag: number; content: Buffer }[] {
+  const [tag, first = 0] = bytes;
+  if (tag === undefined || most === 0) return [];
+  const count = first < 0x80 ? 0 : first - 0x80;
+  if (count > 4 || bytes.length < 2 + count) return [];
+  const start = 2 + count;
+  const end = start + (count === 0 ? first : bytes.readUIntBE(2, count));
+  return [{ tag, content: bytes.subarray(start, end) }, ...derElements(bytes.subarray(end), most - 1)];
+}
+
+/** Reads what refuseWeak looks at in a SubjectPublicKeyInfo or a key in PKCS#1, before any library refuses it in words of its own. */
+function weighableJwk(der: Buffer): JsonWebKey {
+  const [first, second] = derElements(derElements(der)[0]?.content ?? Buffer.alloc(0));
+  if (first?.tag === 0x02) return { kty: 'RSA', n: unsigned(first.content) };
+  const key = second?.content.subarray(1) ?? Buffer.alloc(0);
+  if (first?.content.toString('hex') === '06032b6570') return { kty: 'OKP', x: key.toString('base64url') };
+  const [modulus] = derElements(derElements(key)[0]?.content ?? Buffer.alloc(0));
+  return first?.content.toString('hex').startsWith('06092a864886f70d010101')
+    ? { kty: 'RSA', n: unsigned(modulus?.content ?? key) }
+    : {};
+}
+
+/** Refuses keys with which anyone can sign. Does not leave it to OpenSSL, whose versions differ. */
+function refuseWeak({ kty, x, n }: JsonWebKey): void {
+  const why = kty === 'OKP' ? whyWeakPoint(Buffer.from(x ?? '', 'base64url')) : kty === 'RSA' ? whyWeakModulus(n) : undefined;
+  if (why !== undefined) throw new InvalidKeyError(`${why} Anyone could sign with this key. Create another one.`);
+}
+
+const prime = 2n ** 255n - 19n;
+const d = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
+
+/** RFC 8032, section 5.1.3. */
+function whyWeakPoint(point: Buffer): string | undefined {
+  if (point.length !== 32) return undefined;
+  const y = BigInt(`0x${Buffer.from(point).reverse().toString('hex')}`) & (2n ** 255n - 1n);
+  if (y >= prime) return 'The Ed25519 key is not encoded as RFC 8032 says.';
+  const squared = (y * y) % prime;
+  const isOfOrder8 = (d * squared * squared + 2n * squared - 1n) % prime === 0n;
+  return y === 0n || squared === 1n || isOfOrder8 ? 'The Ed25519 key is a point of small order.' : undefined;
+}
+
+const firstUntried = 2 ** 16 + 2;
+
+function whyWeakModulus(encoded = ''): string | undefined {
+  const bytes = Buffer.from(encoded, 'base64url');
+  if (bytes.length === 0 || bytes.length > maxRsaBits / 8) throw new InvalidKeyError(expected);
+  const modulus = BigInt(`0x${bytes.toString('hex')}`);
+  if (modulus < 2n ** BigInt(minRsaBits - 1)) throw new InvalidKeyError(expected);
+  if (modulus % 2n === 0n) return 'The modulus of the RSA key is even.';
+  for (let factor = 3; factor < firstUntried; factor += 2) {
+    if (modulus % BigInt(factor) === 0n) return 'The modulus of the RSA key has a small factor.';
+  }
+  if (squareRoot(modulus) ** 2n === modulus) return 'The modulus of the RSA key is a square.';
+  return checkPrimeSync(bytes) ? 'The modulus of the RSA key is a prime.' : undefined;
+}
+
+/** Rounded down, by Newton's method. */
+function squareRoot(value: bigint): bigint {
+  let root = 2n ** BigInt(Math.ceil(value.toString(2).length / 2));
+  for (;;) {
+    const next = (root + value / root) >> 1n;
+    if (next >= root) return root;
+    root = next;
+  }
 }
 
 /** Converts a key through its JSON Web Key, which has only one form. Compressed points become uncompressed, as Go needs. */
@@ -115,11 +177,10 @@ function fromKeyObject(given: KeyObject): { publicKey: PublicKey; wire: Buffer }
 }
 
 function algorithmOf(key: KeyObject): PublicKey['algorithm'] {
-  const { modulusLength = 0, publicExponent = 0n, namedCurve = '' } = key.asymmetricKeyDetails ?? {};
+  const { publicExponent = 0n, namedCurve = '' } = key.asymmetricKeyDetails ?? {};
   if (key.asymmetricKeyType === 'ed25519') return 'ed25519';
   if (['prime256v1', 'secp384r1', 'secp521r1'].includes(namedCurve)) return 'ecdsa';
   if (key.asymmetricKeyType !== 'rsa') throw new InvalidKeyError(expected);
-  if (modulusLength < minRsaBits || modulusLength > maxRsaBits) throw new InvalidKeyError(expected);
   // Go's crypto/rsa supports odd exponents of up to 31 bits. With an exponent of 1 anyone could sign.
   if (publicExponent < 3n || publicExponent % 2n === 0n || publicExponent >= 2n ** 31n) {
     throw new InvalidKeyError(

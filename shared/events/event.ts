@@ -12,15 +12,49 @@ export const administrativeEvents = [
   'asset_linked',
   'asset_unlinked',
   'key_uploaded',
+  'key_removed',
   'approved',
   'approval_withdrawn',
 ] as const;
 export type AdministrativeEvent = (typeof administrativeEvents)[number];
 
-const ownEvents = new Set<string>([...lifecycleEvents, ...administrativeEvents]);
+/** Letters of other scripts that look like these. */
+const lookAlikes: Record<string, string> = {
+  a: 'аα',
+  c: 'сϲ',
+  d: 'ԁ',
+  e: 'еҽ',
+  f: 'ƒ',
+  i: 'іıι1l|ӏ',
+  k: 'кκ',
+  m: 'мϻ',
+  n: 'ոηп',
+  o: 'оοօσ0',
+  p: 'рρ',
+  q: 'ԛ',
+  r: 'гꭇ',
+  s: 'ѕꜱ',
+  t: 'тτ',
+  u: 'υսц',
+  v: 'ѵν',
+  w: 'ԝω',
+  y: 'уүγ',
+};
+const seenAs = new Map(Object.entries(lookAlikes).flatMap(([letter, others]) => [...others].map((other) => [other, letter])));
 
+/** What remains of a name for a reader who overlooks case, blanks, marks, signs and the script of a letter. */
+function seenName(name: string): string {
+  const letters = [...name.normalize('NFKD').toLowerCase()].map((letter) => seenAs.get(letter) ?? letter);
+  return letters.join('').replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+const ownEvents = new Set([...lifecycleEvents, ...administrativeEvents].map(seenName));
+/** An event of the agent that its contract names so. */
+const agentsOwn = 'Failed';
+
+/** Whether an event has the name of one of the service's own, or one that looks like it. */
 export function isOwnEvent(eventType: string): boolean {
-  return ownEvents.has(eventType);
+  return eventType !== agentsOwn && ownEvents.has(seenName(eventType));
 }
 
 const hashInHex = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits.'), v.metadata({ maxLength: 64 }));

@@ -1,5 +1,5 @@
-import { createPublicKey, generateKeyPairSync, X509Certificate, type KeyObject } from 'node:crypto';
-import { InvalidKeyError, parsePublicKey } from 'computation-management-formats/public-key';
+import { createPublicKey, generateKeyPairSync, generatePrimeSync, X509Certificate, type KeyObject } from 'node:crypto';
+import { InvalidKeyError, parsePublicKey, sshWireKey } from 'computation-management-formats/public-key';
 import fc from 'fast-check';
 import sshpk from 'sshpk';
 import { describe, expect, it } from 'vitest';
@@ -24,6 +24,35 @@ const pemOf = (key: KeyObject, type: 'spki' | 'pkcs1' = 'spki') => key.export({ 
 const spkiOf = (key: KeyObject) => key.export({ format: 'der', type: 'spki' });
 const opensshOf = (key: KeyObject) => sshpk.parseKey(pemOf(key), 'pem').toString('ssh');
 const blobOf = (key: KeyObject) => Buffer.from(opensshOf(key).split(' ')[1] ?? '', 'base64');
+
+/** Writes an element of DER. */
+function der(tag: number, ...parts: Buffer[]): Buffer {
+  const content = Buffer.concat(parts);
+  const length = content.length < 0x80 ? Buffer.of(content.length) : Buffer.of(0x82, content.length >> 8, content.length & 0xff);
+  return Buffer.concat([Buffer.of(tag), length, content]);
+}
+
+const bytesOf = (number: bigint) => {
+  const digits = number.toString(16);
+  return Buffer.from(digits.padStart(digits.length + (digits.length % 2), '0'), 'hex');
+};
+const ed25519Of = (point: Buffer) => Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), point]);
+const rsaOf = (modulus: bigint) => {
+  const bytes = bytesOf(modulus);
+  const unsigned = (bytes[0] ?? 0) >= 0x80 ? Buffer.concat([Buffer.of(0), bytes]) : bytes;
+  const key = der(0x30, der(0x02, unsigned), der(0x02, Buffer.of(1, 0, 1)));
+  return der(0x30, Buffer.from('300d06092a864886f70d0101010500', 'hex'), der(0x03, Buffer.of(0), key));
+};
+
+/** Writes the same key as an OpenSSH line, without a library that would refuse it. */
+function sshLineOf(spki: Buffer): string {
+  const isPoint = spki.length === 44;
+  const modulus = spki.subarray(32, spki.length - 5);
+  const jwk = isPoint
+    ? { kty: 'OKP', x: spki.subarray(-32).toString('base64url') }
+    : { kty: 'RSA', e: 'AQAB', n: (modulus[0] === 0 ? modulus.subarray(1) : modulus).toString('base64url') };
+  return `${isPoint ? 'ssh-ed25519' : 'ssh-rsa'} ${sshWireKey(jwk).toString('base64')}`;
+}
 
 function refusal(content: string): InvalidKeyError {
   try {
@@ -145,17 +174,57 @@ describe('parsePublicKey with an invalid key', () => {
   it('accepts an RSA key of 2048 bits and refuses one of 2047 bits, which is as long in bytes', () => {
     const shorter = generateKeyPairSync('rsa', { modulusLength: 2047 }).publicKey;
     expect(shorter.asymmetricKeyDetails?.modulusLength).toBe(2047);
-    expect(refusal(base64(spkiOf(shorter))).message).toContain('RSA (2048 to 16384 bits)');
+    expect(refusal(base64(spkiOf(shorter))).message).toContain('RSA (2048 to 8192 bits)');
     expect(parsePublicKey(base64(spkiOf(rsa.publicKey))).algorithm).toBe('rsa');
   });
 
-  it('accepts an RSA key of 16,384 bits and refuses one of 16,392 bits', () => {
-    const rsaOf = (bits: number) => {
-      const n = Buffer.alloc(bits / 8, 0xff).toString('base64url');
-      return spkiOf(createPublicKey({ key: { kty: 'RSA', n, e: 'AQAB' }, format: 'jwk' }));
-    };
-    expect(parsePublicKey(base64(rsaOf(16_384))).algorithm).toBe('rsa');
-    expect(refusal(base64(rsaOf(16_392))).message).toContain('RSA (2048 to 16384 bits)');
+  it('refuses an RSA key of more than 8,192 bits', () => {
+    expect(refusal(base64(rsaOf(2n ** 8192n + 1n))).message).toContain('RSA (2048 to 8192 bits)');
+  });
+
+  const point = (y: bigint, sign = 0n) => Buffer.from((y | (sign << 255n)).toString(16).padStart(64, '0'), 'hex').reverse();
+  const prime = 2n ** 255n - 19n;
+  const ofOrder8 = Buffer.from('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a', 'hex');
+  const other8 = Buffer.from('26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05', 'hex');
+  const negative = (bytes: Buffer) => Buffer.from([...bytes.subarray(0, 31), (bytes[31] ?? 0) | 0x80]);
+  const smallPoints = [
+    point(0n),
+    point(0n, 1n),
+    point(1n),
+    point(prime - 1n),
+    ofOrder8,
+    negative(ofOrder8),
+    other8,
+    negative(other8),
+  ];
+  const notCanonical = [point(prime), point(prime + 1n), point(prime + 18n), point(prime + 1n, 1n)];
+  const modulusOf = (key: KeyObject) =>
+    BigInt(`0x${Buffer.from(key.export({ format: 'jwk' }).n ?? '', 'base64url').toString('hex')}`);
+  const ours = modulusOf(rsa.publicKey);
+  const weakModuli: [string, bigint, RegExp][] = [
+    ['an even modulus', ours + 1n, /even/],
+    ['a modulus of ones', 2n ** 2048n - 1n, /small factor/],
+    ['a modulus with the factor 65537', 65537n * (2n ** 2040n + 1n), /small factor/],
+    ['a square', generatePrimeSync(1025, { bigint: true }) ** 2n, /square/],
+    ['a prime', generatePrimeSync(2048, { bigint: true }), /prime/],
+  ];
+
+  it.each<[string, Buffer, RegExp]>([
+    ...smallPoints.map((bytes): [string, Buffer, RegExp] => [
+      `the point ${bytes.toString('hex')}`,
+      ed25519Of(bytes),
+      /small order/,
+    ]),
+    ...notCanonical.map((bytes): [string, Buffer, RegExp] => [
+      `the point ${bytes.toString('hex')}`,
+      ed25519Of(bytes),
+      /RFC 8032/,
+    ]),
+    ...weakModuli.map(([what, modulus, named]): [string, Buffer, RegExp] => [what, rsaOf(modulus), named]),
+  ])('refuses a key with which anyone can sign, as DER and OpenSSH, and says why: %s', (_what, der, named) => {
+    expect(refusal(base64(der)).message).toMatch(named);
+    expect(refusal(base64(der)).message).toContain('Anyone could sign');
+    expect(refusal(sshLineOf(der)).message).toMatch(named);
   });
 
   const weak = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey;

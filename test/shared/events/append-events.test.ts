@@ -26,8 +26,10 @@ import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 it.each([
   [true, ['created', 'started', 'stop_requested', 'completed', 'failed', 'cancelled', 'updated', 'owner_changed']],
-  [true, ['asset_linked', 'asset_unlinked', 'key_uploaded', 'approved', 'approval_withdrawn']],
-  [false, ['Running', 'Completed', 'Failed', '']],
+  [true, ['asset_linked', 'asset_unlinked', 'key_uploaded', 'key_removed', 'approved', 'approval_withdrawn']],
+  [true, ['Completed', 'APPROVED', 'approved ', ' approved', 'ap proved', 'approved\u200b', 'stop-requested', 'stopRequested']],
+  [true, ['аpproved', 'ｃompleted', 'failed.', 'fаiled', 'créated', 'cоmpleted', 'ѕtarted', 'fa1led', 'FAILED', 'failed']],
+  [false, ['Running', 'Complete', 'Failed', 'Stopped', 'ReceivingAlgorithm', 'Approval', '']],
 ])('isOwnEvent returns %s for %j', (isOwn, types) => {
   expect(types.map(isOwnEvent)).toEqual(types.map(() => isOwn));
 });
