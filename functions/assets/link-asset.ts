@@ -10,7 +10,8 @@ export const handler = changeEndpoint(route, {
       computationId: path.computationID,
       by: caller.id,
       now,
-      permit: ({ created_by }, { owner }) => permit({ creator: created_by, owner }),
+      permit: ({ created_by }, { owner }, providers) =>
+        permit({ creator: providers.length === 0 || providers.includes(created_by) ? created_by : [], owner }),
       answerKeeper,
     }),
   reply: (permitted, { path }) => ({

@@ -193,6 +193,17 @@ export function replaceConsumers(
   for (const user of removed) transaction.add({ delete: { Key: placeOf(user) } });
 }
 
+/** Adds nothing if they stay the same. */
+export function replaceProviders(
+  transaction: Transaction,
+  id: string,
+  { before, after }: { before: string[]; after: string[] },
+): void {
+  if (isSameList(before, after)) return;
+  const key = computationKeys.providers(id);
+  transaction.add(after.length > 0 ? { put: { Item: { ...key, providers: after } } } : { delete: { Key: key } });
+}
+
 export function isSameList(before: string[], after: string[]): boolean {
   return before.length === after.length && before.every((user, index) => user === after[index]);
 }

@@ -49,6 +49,17 @@ const consumers = v.pipe(
   v.transform((users) => [...new Set(users)]),
 );
 
+const mostProviders = 100;
+
+const providers = v.pipe(
+  v.array(userId),
+  v.maxLength(mostProviders, `Expected up to ${mostProviders} users.`),
+  v.description(
+    `The users who may link their own assets, beside the owner and administrators: up to ${mostProviders} (\`sub\`). If empty: all users.`,
+  ),
+  v.transform((users) => [...new Set(users)]),
+);
+
 /** Without `owner`, because its default depends on the caller. */
 const givenFields = {
   name: computationName,
@@ -63,6 +74,7 @@ const inputEntries = {
   agent_config: v.optional(agentConfigInput, {}),
   approval: v.optional(approval, 'none'),
   consumers: v.optional(consumers, []),
+  providers: v.optional(providers, []),
 };
 
 /** The body of endpoint 1. */
@@ -72,7 +84,7 @@ export const computationInput = v.pipe(
   v.description('The request to create a computation.'),
 );
 
-/** The body of endpoint 4: a full replacement. Without `owner` or `approval`, these stay the same. */
+/** The body of endpoint 4: a full replacement. Without `owner`, `approval`, `consumers` or `providers`, these stay the same. */
 export const computationReplacement = v.pipe(
   strictObject({
     ...inputEntries,
@@ -83,6 +95,8 @@ export const computationReplacement = v.pipe(
       ),
     ),
     approval: v.optional(approval),
+    consumers: v.optional(consumers),
+    providers: v.optional(providers),
     id: returnedField,
     status: returnedField,
     created_at: returnedField,
@@ -92,7 +106,8 @@ export const computationReplacement = v.pipe(
   }),
   v.title('ComputationReplacement'),
   v.description(
-    'All fields of a computation. If `owner` or `approval` is omitted, it stays the same. Other omitted fields get their defaults.',
+    'All fields of a computation. If `owner`, `approval`, `consumers` or `providers` is omitted, it stays the same. Other omitted fields get ' +
+      'their defaults.',
   ),
 );
 
@@ -156,6 +171,11 @@ const detailEntries = {
       'The result consumers in addition to the owner. If empty: all users who had the role `result_consumer` when they uploaded a key.',
     ),
     v.metadata({ maxItems: mostConsumers }),
+  ),
+  providers: v.pipe(
+    v.array(shownText(255)),
+    v.description('The users who may link their own assets, beside the owner and administrators. If empty: all users.'),
+    v.metadata({ maxItems: mostProviders }),
   ),
   assets: v.pipe(
     v.array(linkedAsset),

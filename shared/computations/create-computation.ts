@@ -6,7 +6,7 @@ import { type AnsweredRequest, commitChange, type Committed, Transaction } from 
 import { computationKeys, lists } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { type AgentConfig, agentConfigAttributes, isDefaultAgentConfig, type SealKey } from './agent-config.ts';
-import { addComputation, replaceConsumers } from './change-computation.ts';
+import { addComputation, replaceConsumers, replaceProviders } from './change-computation.ts';
 import { type ComputationFields, type computationInput, fieldsOf, type StoredComputation } from './computation.ts';
 import type { Definition } from './read-computation.ts';
 
@@ -16,6 +16,7 @@ export interface NewComputation extends AnsweredRequest {
   agent_config: AgentConfig;
   seal: SealKey;
   consumers: string[];
+  providers: string[];
   by: string;
   /** RFC 3339, UTC, milliseconds. */
   now: string;
@@ -28,7 +29,7 @@ interface Created {
 
 /** Two round trips: one for the number, one for the transaction that writes everything. */
 export async function createComputation(table: Table, given: NewComputation): Promise<Committed<Created>> {
-  const { domain, fields, seal, consumers, by, now } = given;
+  const { domain, fields, seal, consumers, providers, by, now } = given;
   const id = numberedId(await nextNumber(table, lists.computations(domain)));
   const agent_config = {
     ...given.agent_config,
@@ -52,7 +53,8 @@ export async function createComputation(table: Table, given: NewComputation): Pr
     transaction.add({ put: { Item: { ...computationKeys.config(id), ...agentConfigAttributes(agent_config) } } });
   }
   replaceConsumers(transaction, { domain, id }, { before: [], after: consumers });
-  const definition = { agent_config, consumers, algorithm: undefined, datasets: [] };
+  replaceProviders(transaction, id, { before: [], after: providers });
+  const definition = { agent_config, consumers, providers, algorithm: undefined, datasets: [] };
   return await commitChange(table, transaction, { row, definition }, given.answerKeeper);
 }
 
@@ -65,13 +67,14 @@ interface CreationByCaller {
 export function decideCreation({
   body,
   caller,
-}: CreationByCaller): Pick<NewComputation, 'fields' | 'agent_config' | 'consumers' | 'by'> {
+}: CreationByCaller): Pick<NewComputation, 'fields' | 'agent_config' | 'consumers' | 'providers' | 'by'> {
   const owner = body.owner ?? caller.id;
   if (owner !== caller.id) requireAction(caller, 'administer');
   return {
     fields: fieldsOf(body, { owner, approval: body.approval }),
     agent_config: body.agent_config,
     consumers: body.consumers,
+    providers: body.providers,
     by: caller.id,
   };
 }

@@ -47,12 +47,20 @@ const linkSchema = v.object({
 export type Link = v.InferOutput<typeof linkSchema>;
 
 const consumersSchema = v.object({ consumers: v.array(v.string()) });
+const providersSchema = v.object({ providers: v.array(v.string()) });
+
+/** Without an item, none. */
+export function parseProviders(item: Item | undefined): string[] {
+  return item ? parseStored(providersSchema, item, 'list of providers').providers : [];
+}
 
 /** The parts of a computation that are stored outside its row. */
 export interface Definition {
   agent_config: StoredAgentConfig;
   /** The only result consumers in addition to the owner. Empty: not limited. */
   consumers: string[];
+  /** The only users who may link their own assets, beside the owner and administrators. Empty: not limited. */
+  providers: string[];
   algorithm: Link | undefined;
   /** In the order in which they were linked. */
   datasets: Link[];
@@ -66,6 +74,7 @@ export function parseDefinition(items: Item[]): Definition {
   return {
     agent_config: parseAgentConfig(config),
     consumers: named ? parseStored(consumersSchema, named, 'list of consumers').consumers : [],
+    providers: parseProviders(items.find((item) => 'providers' in item)),
     algorithm: links.find((link) => link.asset_type === 'algorithm'),
     datasets: links.filter((link) => link.asset_type === 'dataset').sort((a, b) => a.linked_as - b.linked_as),
   };

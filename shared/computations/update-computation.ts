@@ -14,7 +14,7 @@ import {
   type SealKey,
   type StoredAgentConfig,
 } from './agent-config.ts';
-import { isSameList, readToChange, replaceConsumers, replaceFields } from './change-computation.ts';
+import { isSameList, readToChange, replaceConsumers, replaceFields, replaceProviders } from './change-computation.ts';
 import {
   type ComputationFields,
   type computationReplacement,
@@ -29,6 +29,7 @@ interface Replacement {
   fields: ComputationFields;
   agent_config: AgentConfig;
   consumers: string[];
+  providers: string[];
   permitted: Permitted;
 }
 
@@ -63,11 +64,14 @@ export async function updateComputation(
   return await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, id);
     const definition = await readDefinition(table, id); // read after the row, so that the row's version guards it
-    const { fields, agent_config: given, consumers, permitted } = decide(computation.row, definition);
+    const { fields, agent_config: given, consumers, providers, permitted } = decide(computation.row, definition);
     const agent_config = await configToStore(given, definition.agent_config, (plain) => seal({ computationId: id, plain }));
     const changedConfig = changedConfigFields(definition.agent_config, agent_config);
-    const changedConsumers = isSameList(definition.consumers, consumers) ? [] : ['consumers'];
-    const changedParts = [...changedConfig.map((name) => `agent_config.${name}`), ...changedConsumers];
+    const changedLists = [
+      ...(isSameList(definition.consumers, consumers) ? [] : ['consumers']),
+      ...(isSameList(definition.providers, providers) ? [] : ['providers']),
+    ];
+    const changedParts = [...changedConfig.map((name) => `agent_config.${name}`), ...changedLists];
     const transaction = new Transaction();
     const [first, ...others] = changeEvents(computation.row, fields, changedParts, by);
     if (!first) return await commitChange(table, transaction, { row: computation.row, definition, permitted }, answerKeeper);
@@ -77,10 +81,11 @@ export async function updateComputation(
       transaction.add({ put: { Item: { ...computationKeys.config(id), ...agentConfigAttributes(agent_config) } } });
     }
     replaceConsumers(transaction, { domain, id }, { before: definition.consumers, after: consumers });
+    replaceProviders(transaction, id, { before: definition.providers, after: providers });
     return await commitChange(
       table,
       transaction,
-      { row, definition: { ...definition, agent_config, consumers }, permitted },
+      { row, definition: { ...definition, agent_config, consumers, providers }, permitted },
       answerKeeper,
     );
   });
@@ -136,7 +141,8 @@ export function decideUpdate({ body, caller, permit, ifMatch }: UpdateByCaller):
     return {
       fields: fieldsOf(body, { owner, approval }),
       agent_config: body.agent_config,
-      consumers: body.consumers,
+      consumers: body.consumers ?? definition.consumers,
+      providers: body.providers ?? definition.providers,
       permitted,
     };
   };

@@ -98,8 +98,8 @@ export const updateComputation = {
   condition: 'if-match',
   errors: ['not_found', 'unsupported_media_type', 'too_large'],
   description:
-    'Replaces all fields. A field that you omit is reset to its default, except `owner` and `approval`, which stay the same. ' +
-    'Without `consumers`, all users with the role `result_consumer` who uploaded a key become result consumers.',
+    'Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval`, `consumers` and ' +
+    '`providers`, which stay the same.',
 } as const satisfies Route;
 
 export const deleteComputation = {

@@ -43,6 +43,7 @@ export const routes = [
   approvals.approve,
   approvals.listApprovals,
   approvals.withdrawApproval,
+  keys.removeKey,
   todo.getTodo,
   cvms.listCvms,
   cvms.getCvm,

@@ -51,3 +51,24 @@ export const checkKey = {
   ),
   errors: ['not_found'],
 } as const satisfies Route;
+
+export const removeKey = {
+  name: 'keys/remove-key',
+  method: 'DELETE',
+  path: '/{domainID}/computations/{id}/key',
+  summary: 'Remove a public key',
+  access: { anyOf: ['view'] },
+  uses: { table: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] },
+  impact: 'Users cannot remove their keys.',
+  query: strictObject({
+    user: v.optional(
+      v.pipe(
+        text(1, 255),
+        v.description("Whose key, a user's `sub`. Default: the caller. Another user's: the owner or an administrator."),
+      ),
+    ),
+  }),
+  status: 204,
+  errors: ['not_found'],
+  description: "Also succeeds if there is no key. The user's approval goes with the key. An active run keeps its manifest.",
+} as const satisfies Route;

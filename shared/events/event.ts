@@ -40,11 +40,13 @@ const lookAlikes: Record<string, string> = {
   w: 'ԝω',
   y: 'уүγ',
 };
-const seenAs = new Map(Object.entries(lookAlikes).flatMap(([letter, others]) => [...others].map((other) => [other, letter])));
+const seenAs = new Map(
+  Object.entries(lookAlikes).flatMap(([letter, others]) => Array.from(others, (other) => [other, letter] as const)),
+);
 
 /** What remains of a name for a reader who overlooks case, blanks, marks, signs and the script of a letter. */
 function seenName(name: string): string {
-  const letters = [...name.normalize('NFKD').toLowerCase()].map((letter) => seenAs.get(letter) ?? letter);
+  const letters = Array.from(name.normalize('NFKD').toLowerCase(), (letter) => seenAs.get(letter) ?? letter);
   return letters.join('').replace(/[^\p{L}\p{N}]/gu, '');
 }
 

@@ -1,7 +1,14 @@
 import { changeInputsWithEvent, keysToChange, parseToChange } from '../computations/change-computation.ts';
 import { computationNumber } from '../computations/read-computation.ts';
 import type { NewEvent } from '../events/event.ts';
-import { commitChange, type AnswerKeeper, type Committed, type Action, Transaction } from '../table/transaction.ts';
+import {
+  commitChange,
+  type AnsweredRequest,
+  type AnswerKeeper,
+  type Committed,
+  type Action,
+  Transaction,
+} from '../table/transaction.ts';
 import { computationKeys, userKeys, type Key } from '../table/keys.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
 import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
@@ -66,4 +73,50 @@ function replacementOf(before: ParticipantKey | undefined, after: Item & Key): A
     ExpressionAttributeValues: { ':key': before.user_key, ':consumer': before.is_consumer },
   };
   return { put, otherwise: new StaleReadError() };
+}
+
+interface RemovalRequest extends AnsweredRequest {
+  domain: string;
+  computationId: string;
+  /** Whose key. */
+  user: string;
+  by: string;
+  /** RFC 3339, UTC, milliseconds. */
+  now: string;
+  /** Called if the key is another user's. Throws to refuse the request. */
+  permitOther: (owner: string) => unknown;
+}
+
+/**
+ * Removes a user's key, and the user's approval with it. Active runs keep their manifest. Writes nothing if there is no key. Two
+ * round trips.
+ * @throws ServiceError `not_found`, and what `permitOther` throws
+ */
+export async function removeKey(table: Table, request: RemovalRequest): Promise<Committed<object>> {
+  const { domain, computationId, user, by, now, permitOther, answerKeeper } = request;
+  const Key = computationKeys.userKey(computationId, user);
+  return await withFreshReads(table, async (table) => {
+    const [existing, ...items] = await getItems(table, [Key, ...keysToChange(domain, computationId)]);
+    const computation = parseToChange(domain, computationId, items);
+    if (user !== by) permitOther(computation.row.owner);
+    const transaction = new Transaction();
+    if (!existing) return await commitChange(table, transaction, {}, answerKeeper);
+    const before = parseParticipantKey(existing);
+    const details = { user, fingerprint: before.fingerprint };
+    const event = { event_type: 'key_removed', status: 'success', originator: by, details, lifecycle: false } as const;
+    await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, event, now });
+    transaction.add(
+      {
+        delete: {
+          Key,
+          ConditionExpression: 'user_key = :key',
+          ExpressionAttributeValues: { ':key': before.user_key },
+        },
+        otherwise: new StaleReadError(),
+      },
+      { delete: { Key: computationKeys.approval(computationId, user) } },
+      { delete: { Key: userKeys.key(domain, user, computationNumber(computationId)) } },
+    );
+    return await commitChange(table, transaction, {}, answerKeeper);
+  });
 }

@@ -10,7 +10,7 @@ import {
   parseToChange,
 } from '../computations/change-computation.ts';
 import { datasetsPerComputation, type StoredComputation } from '../computations/computation.ts';
-import { computationNumber, findComputation } from '../computations/read-computation.ts';
+import { computationNumber, findComputation, parseProviders } from '../computations/read-computation.ts';
 import { isActive } from '../computations/run.ts';
 import { conflict, ServiceError } from '../runtime/errors.ts';
 import type { NewEvent } from '../events/event.ts';
@@ -38,11 +38,12 @@ interface ReadRequest {
 async function readToLink(
   table: Table,
   { domain, assetId, computationId }: ReadRequest,
-): Promise<{ asset: StoredAsset; computation: ComputationToChange }> {
-  const keys = [assetKey(domain, assetId), ...keysToChange(domain, computationId)];
-  const [assetItem, ...computationItems] = await getItems(table, keys);
+): Promise<{ asset: StoredAsset; computation: ComputationToChange; providers: string[] }> {
+  const keys = [assetKey(domain, assetId), computationKeys.providers(computationId), ...keysToChange(domain, computationId)];
+  const [assetItem, providersItem, ...computationItems] = await getItems(table, keys);
   const asset = parseAsset(assetItem, assetId);
-  return { asset, computation: parseToChange(domain, computationId, computationItems) };
+  const computation = parseToChange(domain, computationId, computationItems);
+  return { asset, computation, providers: parseProviders(providersItem) };
 }
 
 export interface LinkRequest extends AnsweredRequest {
@@ -53,7 +54,7 @@ export interface LinkRequest extends AnsweredRequest {
   /** RFC 3339, UTC, milliseconds. */
   now: string;
   /** Throws to refuse the request. */
-  permit: (asset: StoredAsset, computation: StoredComputation) => Permitted;
+  permit: (asset: StoredAsset, computation: StoredComputation, providers: string[]) => Permitted;
 }
 
 /**
@@ -63,8 +64,8 @@ export interface LinkRequest extends AnsweredRequest {
 export async function linkAsset(table: Table, request: LinkRequest): Promise<Committed<Permitted>> {
   const { domain, assetId, computationId, by, now, answerKeeper } = request;
   return await withFreshReads(table, async (table) => {
-    const { asset, computation } = await readToLink(table, request);
-    const permitted = request.permit(asset, computation.row);
+    const { asset, computation, providers } = await readToLink(table, request);
+    const permitted = request.permit(asset, computation.row, providers);
 
     const transaction = new Transaction();
     const key = linkKey(computationId, asset);
@@ -115,8 +116,8 @@ export function placeTaken({ asset_type, file_name }: StoredAsset, computation =
 export async function unlinkAsset(table: Table, request: LinkRequest): Promise<Committed<Permitted>> {
   const { domain } = request;
   return await withFreshReads(table, async (table) => {
-    const { asset, computation } = await readToLink(table, request);
-    const permitted = request.permit(asset, computation.row);
+    const { asset, computation, providers } = await readToLink(table, request);
+    const permitted = request.permit(asset, computation.row, providers);
     const transaction = new Transaction();
     const isLinked = await removeLink(table, transaction, computation, asset, request);
     if (isLinked) changeAsset(transaction, domain, asset, {});

@@ -58,6 +58,7 @@ const computation = {
   agent_config: agentConfig,
   approval: 'none',
   consumers: [],
+  providers: [],
   assets: [{ id: assetId, file_name: 'penguins.csv', asset_type: 'dataset' }],
   run,
 };
@@ -310,6 +311,7 @@ export const examples = {
     response: { needed: [{ user: 'bob', because: ['penguins.csv'] }], approvals: [approval] },
   },
   'approvals/withdraw-approval': {},
+  'keys/remove-key': {},
   'todo/get-todo': { response: todo },
   'cvms/list-cvms': { response: { cvms: [cvm], limit: 10, offset: 0, total: 1 } },
   'cvms/get-cvm': { response: cvm },

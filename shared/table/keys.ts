@@ -143,6 +143,7 @@ export const computationKeys = {
       `part#dataset#${createHash('sha256').update(fileName).digest('base64url')}`,
     ),
   consumers: (computationId: string): Key => writableKey(computationKeys.partition(computationId), 'part#consumers'),
+  providers: (computationId: string): Key => writableKey(computationKeys.partition(computationId), 'part#providers'),
   userKey: (computationId: string, userId: string): Key => writableKey(computationKeys.partition(computationId), `key#${userId}`),
   approval: (computationId: string, userId: string): Key =>
     writableKey(computationKeys.partition(computationId), `approval#${userId}`),

@@ -57,6 +57,7 @@ export const specified: readonly SpecifiedEndpoint[] = [
   { number: 0, method: 'POST', path: '/{domainID}/computations/{id}/approvals', needs: 'owner or creator or consumer' },
   { number: 0, method: 'GET', path: '/{domainID}/computations/{id}/approvals', needs: 'view' },
   { number: 0, method: 'DELETE', path: '/{domainID}/computations/{id}/approvals', needs: 'view' },
+  { number: 0, method: 'DELETE', path: '/{domainID}/computations/{id}/key', needs: 'view' },
   { number: 0, method: 'GET', path: '/{domainID}/todo', needs: 'view' },
   { number: 0, method: 'GET', path: '/{domainID}/cvms', needs: 'view' },
   { number: 0, method: 'GET', path: '/{domainID}/cvms/{cvmID}', needs: 'view' },

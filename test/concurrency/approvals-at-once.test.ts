@@ -63,6 +63,7 @@ function replaceComputation(id: string, { consumers = [], config = {}, ...change
       fields: { ...fieldsOf(row, row), ...change },
       agent_config: { ...defaultAgentConfig, ...config },
       consumers,
+      providers: [],
       permitted: allowed(),
     }),
   });

@@ -53,6 +53,7 @@ async function changeAtOnce(domain: Domain, count: number, fault: Fault): Promis
       agent_config: defaultAgentConfig,
       seal: noKey,
       consumers: [],
+      providers: [],
       by: 'alice',
       now: now(),
     });

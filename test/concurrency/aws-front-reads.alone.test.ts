@@ -179,6 +179,7 @@ describe('while a transaction is partly visible', () => {
           decide: (row) => ({
             fields: { ...fieldsOf(row, row), name },
             consumers: [],
+            providers: [],
             agent_config: { ...defaultAgentConfig, log_level },
             permitted: allowed(),
           }),

@@ -60,6 +60,7 @@ function replaceComputation(table: Table, id: string, log_level: 'debug' | 'info
       return {
         fields: fieldsOf(row, row),
         consumers: [],
+        providers: [],
         agent_config: { ...defaultAgentConfig, log_level },
         permitted: allowed(),
       };

@@ -156,6 +156,7 @@ const onComputation = {
         decide: (row) => ({
           fields: { ...fieldsOf(row, row), name },
           consumers: [],
+          providers: [],
           agent_config: defaultAgentConfig,
           permitted: allowed(),
         }),

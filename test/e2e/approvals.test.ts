@@ -373,8 +373,55 @@ describe('the result consumers of a computation', () => {
     const viewer = session.target.idOf('viewer');
     await replace({ consumers: [viewer, session.target.idOf('result_consumer'), viewer] });
     expect(await count()).toBe(3);
-    expect((await replace({})).consumers).toEqual([]);
+    expect((await replace({})).consumers).toHaveLength(2);
+    expect((await replace({ consumers: [] })).consumers).toEqual([]);
     expect(await count()).toBe(2);
+  });
+});
+
+describe('the providers of a computation', () => {
+  itAs([provider], 'are the only users beside the owner who may link assets of their own, until the list is empty', async () => {
+    const id = await session.readyComputation({ providers: [session.target.idOf('viewer')] });
+    const dataset = await session.createAsset({}, provider);
+    const link = { path: { id: dataset.id, computationID: id }, as: provider } as const;
+    const replace = (fields: object) =>
+      session.done('computations/update-computation', { path: { id }, body: { name: 'N', ...fields } });
+    expect((await replace({})).providers).toEqual([session.target.idOf('viewer')]);
+    expect(await session.refused('assets/link-asset', link)).toMatchObject({ status: 403, code: 'forbidden' });
+    await session.link(dataset.id, id);
+    await session.done('assets/unlink-asset', link);
+    expect(await replace({ providers: [bob(), bob()] })).toMatchObject({ providers: [bob()] });
+    await session.done('assets/link-asset', link);
+    await replace({ providers: [me()] });
+    await session.done('assets/unlink-asset', link);
+    expect((await session.refused('assets/link-asset', link)).status).toBe(403);
+    await replace({ providers: [] });
+    await session.done('assets/link-asset', link);
+  });
+});
+
+describe('a key that is removed', () => {
+  itAs([provider, 'viewer'], 'takes the approval of its user with it, by the user or the owner and nobody else', async () => {
+    const { id } = await sharedComputation();
+    const remove = 'keys/remove-key';
+    const upload = () => session.done('keys/upload-key', { path: { id }, body: { key: publicKey() }, as: provider });
+    const ofBob = { path: { id }, query: { user: bob() } };
+    await upload();
+    await session.approve(id, provider);
+    expect((await session.refused(remove, { ...ofBob, as: 'viewer' })).status).toBe(403);
+    await session.done(remove, ofBob);
+    expect((await session.done(list, { path: { id } })).approvals).toEqual([]);
+    expect(await session.done('keys/check-key', { path: { id }, as: provider })).toEqual({ uploaded: false });
+    const { events } = await session.done('events/list-events', { path: { id }, query: { event_type: 'key_removed' } });
+    expect(events).toMatchObject([{ originator: me(), status: 'success' }]);
+    expect(JSON.parse(atob(events[0]?.details ?? ''))).toEqual({ user: bob(), fingerprint: expect.any(String) });
+    await upload();
+    await session.done(remove, { path: { id }, as: provider });
+    for (const request of [ofBob, { path: { id }, query: { user: 'nobody' } }, { path: { id }, as: provider } as const]) {
+      expect((await session.call(remove, request)).status).toBe(204);
+    }
+    const { total } = await session.done('events/list-events', { path: { id }, query: { event_type: 'key_removed' } });
+    expect(total).toBe(2);
   });
 });
 

@@ -94,7 +94,16 @@ export function allowed(): Permitted {
 
 export async function aComputation(table: Table, domain: string, name = 'Iris'): Promise<string> {
   const fields = computationFields({ name });
-  const given = { domain, fields, agent_config: defaultAgentConfig, seal: noKey, consumers: [], by: 'alice', now: clockOfTests };
+  const given = {
+    domain,
+    fields,
+    agent_config: defaultAgentConfig,
+    seal: noKey,
+    consumers: [],
+    providers: [],
+    by: 'alice',
+    now: clockOfTests,
+  };
   return (await createComputation(table, given)).row.id;
 }
 

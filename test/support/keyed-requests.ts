@@ -79,6 +79,10 @@ export const keyedRequests: Record<KeyedName, Prepare> = {
     await approve(id);
     return { path: { id }, computation: id };
   },
+  'keys/remove-key': async ({ readyComputation }) => {
+    const id = await readyComputation();
+    return { path: { id }, computation: id };
+  },
   'cvms/register-cvm': async () => {
     const cvm = newCvm();
     return { path: { cvmID: cvm }, body: { description: 'registered' }, cvm };

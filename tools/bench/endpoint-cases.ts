@@ -169,6 +169,12 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
       return { path: { id } };
     },
   },
+  'keys/remove-key': {
+    '': async ({ stores, domain }) => {
+      const { id } = await aReadyComputation(stores, domain);
+      return { path: { id } };
+    },
+  },
   'todo/get-todo': {
     nothing: () => ({ by: 'nobody' }),
     'three approvals': async ({ stores, domain }) => {

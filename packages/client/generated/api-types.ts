@@ -39,7 +39,7 @@ export interface paths {
         get: operations["getComputation"];
         /**
          * Replace a computation
-         * @description Replaces all fields. A field that you omit is reset to its default, except `owner` and `approval`, which stay the same. Without `consumers`, all users with the role `result_consumer` who uploaded a key become result consumers. Requires the permission `edit` (roles: administrator, editor), or being the owner of the computation.
+         * @description Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval`, `consumers` and `providers`, which stay the same. Requires the permission `edit` (roles: administrator, editor), or being the owner of the computation.
          */
         put: operations["updateComputation"];
         post?: never;
@@ -135,7 +135,11 @@ export interface paths {
          * @description Each user has one key per computation. Uploading again replaces it. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         post: operations["uploadKey"];
-        delete?: never;
+        /**
+         * Remove a public key
+         * @description Also succeeds if there is no key. The user's approval goes with the key. An active run keeps its manifest. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        delete: operations["removeKey"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1168,6 +1172,8 @@ export interface components {
             approval: "none" | "all" | "all_signed";
             /** @description The result consumers in addition to the owner. If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers: string[];
+            /** @description The users who may link their own assets, beside the owner and administrators. If empty: all users. */
+            providers: string[];
             /** @description The linked assets: the algorithm, then the datasets in the order in which they were linked. */
             assets: components["schemas"]["AssetOfComputation"][];
             /** @description The latest run. null if the computation was never run. */
@@ -1196,6 +1202,8 @@ export interface components {
             approval?: "none" | "all" | "all_signed";
             /** @description The result consumers in addition to the owner: up to 40 users (`sub`). If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers?: string[];
+            /** @description The users who may link their own assets, beside the owner and administrators: up to 100 (`sub`). If empty: all users. */
+            providers?: string[];
         };
         /** @description A page of a list of computations. */
         ComputationPage: {
@@ -1217,7 +1225,7 @@ export interface components {
              */
             total: number;
         };
-        /** @description All fields of a computation. If `owner` or `approval` is omitted, it stays the same. Other omitted fields get their defaults. */
+        /** @description All fields of a computation. If `owner`, `approval`, `consumers` or `providers` is omitted, it stays the same. Other omitted fields get their defaults. */
         ComputationReplacement: {
             /**
              * @description The name. 1 to 200 characters, at least one of them visible, no control characters.
@@ -1239,6 +1247,8 @@ export interface components {
             approval?: "none" | "all" | "all_signed";
             /** @description The result consumers in addition to the owner: up to 40 users (`sub`). If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers?: string[];
+            /** @description The users who may link their own assets, beside the owner and administrators: up to 100 (`sub`). If empty: all users. */
+            providers?: string[];
             /** @description Ignored. The service sets this field. */
             id?: unknown;
             /** @description Ignored. The service sets this field. */
@@ -1323,6 +1333,8 @@ export interface components {
             approval?: "none" | "all" | "all_signed";
             /** @description The result consumers in addition to the owner. If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers?: string[];
+            /** @description The users who may link their own assets, beside the owner and administrators. If empty: all users. */
+            providers?: string[];
             /** @description The linked assets: the algorithm, then the datasets in the order in which they were linked. */
             assets?: components["schemas"]["AssetOfComputation"][];
             /** @description The latest run. null if the computation was never run. */
@@ -1452,7 +1464,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description The type of the event. Lifecycle: `created`, `started`, `stop_requested`, `completed`, `failed`, `cancelled`. Administrative changes: `updated`, `owner_changed`, `asset_linked`, `asset_unlinked`, `key_uploaded`, `approved`, `approval_withdrawn`. Any other type is the name of an event that the agent in the CVM reported.
+             * @description The type of the event. Lifecycle: `created`, `started`, `stop_requested`, `completed`, `failed`, `cancelled`. Administrative changes: `updated`, `owner_changed`, `asset_linked`, `asset_unlinked`, `key_uploaded`, `key_removed`, `approved`, `approval_withdrawn`. Any other type is the name of an event that the agent in the CVM reported.
              * @example started
              * @example completed
              */
@@ -2429,6 +2441,35 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["UploadedKey"];
                 };
+            };
+        };
+    };
+    removeKey: {
+        parameters: {
+            query?: {
+                /** @description Whose key, a user's `sub`. Default: the caller. Another user's: the owner or an administrator. */
+                user?: string;
+            };
+            header?: {
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. The response has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

@@ -8,7 +8,7 @@ export const operationRoutes = {
   listComputations: 'GET /{domainID}/computations',
   /** Get a computation. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   getComputation: 'GET /{domainID}/computations/{id}',
-  /** Replace a computation. Replaces all fields. A field that you omit is reset to its default, except `owner` and `approval`, which stay the same. Without `consumers`, all users with the role `result_consumer` who uploaded a key become result consumers. Requires the permission `edit` (roles: administrator, editor), or being the owner of the computation. */
+  /** Replace a computation. Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval`, `consumers` and `providers`, which stay the same. Requires the permission `edit` (roles: administrator, editor), or being the owner of the computation. */
   updateComputation: 'PUT /{domainID}/computations/{id}',
   /** Delete a computation. Also deletes its events, runs, keys and links. Returns 409 while a run is active. Requires the permission `administer` (roles: administrator), or being the owner of the computation. */
   deleteComputation: 'DELETE /{domainID}/computations/{id}',
@@ -24,6 +24,8 @@ export const operationRoutes = {
   uploadKey: 'POST /{domainID}/computations/{id}/key',
   /** Check whether your public key is uploaded. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   checkKey: 'GET /{domainID}/computations/{id}/key',
+  /** Remove a public key. Also succeeds if there is no key. The user's approval goes with the key. An active run keeps its manifest. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
+  removeKey: 'DELETE /{domainID}/computations/{id}/key',
   /** Check what is missing before a run. If all three lists are empty, the computation is ready to run. Missing approvals are in `info`. Without `cvm`, an approval that is limited to CVMs counts here; whether it covers the CVM is checked when a run starts. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   dryRun: 'POST /{domainID}/computations/{id}/dryrun',
   /** Stop a run. Stops the active run of the computation. Repeating the request while the run is stopping returns the same response. If the CVM does not confirm the stop in time, the run ends as `cancelled`. The creator of an asset that the run uses may stop it too. Requires the permission `run` (roles: administrator, runner), or being the owner of the computation or the creator of an asset in it. */

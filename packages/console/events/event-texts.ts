@@ -14,6 +14,7 @@ const words = new Map(
     asset_linked: 'Asset linked',
     asset_unlinked: 'Asset unlinked',
     key_uploaded: 'Key uploaded',
+    key_removed: 'Key removed',
     approved: 'Approved',
     approval_withdrawn: 'Approval withdrawn',
   }),

@@ -25,7 +25,13 @@ const run: Run = {
   configuration_digest: 'cd'.repeat(32),
 };
 const dataset = { asset_id: id, file_name: 'a.csv', asset_type: 'dataset' as const, linked_as: 2 };
-const definition: Definition = { agent_config: defaultAgentConfig, consumers: [], algorithm: undefined, datasets: [dataset] };
+const definition: Definition = {
+  agent_config: defaultAgentConfig,
+  consumers: [],
+  providers: [],
+  algorithm: undefined,
+  datasets: [dataset],
+};
 const withConfig = (config: Partial<Definition['agent_config']>): Definition => ({
   ...definition,
   agent_config: { ...defaultAgentConfig, ...config },

@@ -26,7 +26,16 @@ describe('readStatistics', () => {
     for (const day of ['02-26', '02-27', '02-28', '03-01', '03-02', '03-03']) {
       const fields = computationFields();
       const now = `2025-${day}T12:00:00.000Z`;
-      const given = { domain: 'd1', fields, agent_config: defaultAgentConfig, seal: noKey, consumers: [], by: 'alice', now };
+      const given = {
+        domain: 'd1',
+        fields,
+        agent_config: defaultAgentConfig,
+        seal: noKey,
+        consumers: [],
+        providers: [],
+        by: 'alice',
+        now,
+      };
       await createComputation(embedded.table, given);
     }
     expect(await daysRead(1)).toEqual(['2025-03-02']);
@@ -144,7 +153,16 @@ describe('readStatistics', () => {
   it('counts a status once if a fold dies before its commit, on a day that is not in the head', async () => {
     const fields = computationFields();
     const at = '2025-02-26T13:00:00.000Z';
-    const given = { domain: 'd1', fields, agent_config: defaultAgentConfig, seal: noKey, consumers: [], by: 'alice', now: at };
+    const given = {
+      domain: 'd1',
+      fields,
+      agent_config: defaultAgentConfig,
+      seal: noKey,
+      consumers: [],
+      providers: [],
+      by: 'alice',
+      now: at,
+    };
     await createComputation(embedded.table, given);
     const before = await readStatistics(embedded.table, 'd1', 366, now);
     expect(before[0]).toEqual({ day: '2025-02-26', status: 'created', count: 2 });

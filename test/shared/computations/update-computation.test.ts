@@ -24,7 +24,15 @@ const seal: SealKey = async ({ plain }) => {
 
 async function create(config: Partial<AgentConfig> = {}, consumers: string[] = []): Promise<string> {
   const agent_config = { ...defaultAgentConfig, ...config };
-  const { row } = await createComputation(embedded.table, { domain, fields, agent_config, seal, consumers, ...byAlice });
+  const { row } = await createComputation(embedded.table, {
+    domain,
+    fields,
+    agent_config,
+    seal,
+    consumers,
+    providers: [],
+    ...byAlice,
+  });
   seals = [];
   return row.id;
 }
@@ -39,6 +47,7 @@ const update = (id: string, change: { fields?: Partial<typeof fields>; config?: 
       fields: { ...fields, ...change.fields },
       agent_config: { ...definition.agent_config, server_key: '', ...change.config },
       consumers: change.consumers ?? definition.consumers,
+      providers: [],
       permitted: allowed(),
     }),
   });
@@ -77,10 +86,15 @@ describe('updateComputation', () => {
   it('leaves the other parts as they are', async () => {
     const id = await create({ log_level: 'warn' }, ['bob']);
     await update(id, { consumers: ['carol'] });
-    expect(await readDefinition(embedded.table, id)).toMatchObject({ consumers: ['carol'], agent_config: { log_level: 'warn' } });
+    expect(await readDefinition(embedded.table, id)).toMatchObject({
+      consumers: ['carol'],
+      providers: [],
+      agent_config: { log_level: 'warn' },
+    });
     await update(id, { config: { log_level: 'error' } });
     expect(await readDefinition(embedded.table, id)).toMatchObject({
       consumers: ['carol'],
+      providers: [],
       agent_config: { log_level: 'error' },
     });
   });

@@ -108,6 +108,7 @@ describe('startRun', () => {
           fields: fieldsOf(row, row),
           agent_config,
           consumers: [],
+          providers: [],
           permitted: allowed(),
         }),
       }),

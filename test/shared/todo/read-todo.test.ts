@@ -58,6 +58,7 @@ function update(
       fields: { ...fieldsOf(row, row), ...fields },
       agent_config: defaultAgentConfig,
       consumers,
+      providers: [],
       permitted: allowed(),
     }),
   });
@@ -203,6 +204,7 @@ describe('readTodo', () => {
         agent_config: defaultAgentConfig,
         seal: noKey,
         consumers: [],
+        providers: [],
         by: 'bob',
         now: byAlice.now,
       });

@@ -1,0 +1,18 @@
+import { requireAccess } from '../../shared/access/caller.ts';
+import { removeKey as route } from '../../shared/endpoints/keys.ts';
+import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
+import { removeKey } from '../../shared/keys/upload-key.ts';
+
+export const handler = changeEndpoint(route, {
+  change: async ({ path, query, caller, now, table, answerKeeper }) =>
+    await removeKey(table, {
+      domain: path.domainID,
+      computationId: path.id,
+      user: query.user ?? caller.id,
+      by: caller.id,
+      now,
+      permitOther: (owner) => requireAccess(caller, { anyOf: ['administer'], or: ['owner'] }, { owner }),
+      answerKeeper,
+    }),
+  reply: () => ({}),
+});
