@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
  * other in a circle.
  */
 const packages = Object.fromEntries(
-  ['attestation', 'client', 'cms', 'console', 'formats', 'simulated-cvm', 'verify'].map((name) => [
+  ['attestation', 'client', 'cms', 'console', 'counted-list', 'formats', 'simulated-cvm', 'verify'].map((name) => [
     `packages/${name}`,
     entriesOf(name),
   ]),
@@ -13,18 +13,27 @@ const packages = Object.fromEntries(
 
 /** What each folder may import besides itself and npm packages. Of packages/, only the entries that their package.json exports. */
 const mayImport = {
-  shared: ['packages/formats'],
+  shared: ['packages/counted-list', 'packages/formats'],
   'shared/command-line': ['packages/client', 'packages/formats', 'shared'],
   functions: ['shared', 'packages/formats'],
   'functions/operations': ['functions/operations', 'shared', 'packages/client', 'packages/simulated-cvm'],
   gateway: ['shared', 'packages/formats'],
-  infra: ['functions', 'gateway', 'shared', 'packages/formats'],
-  local: ['functions', 'gateway', 'shared', 'packages/client', 'packages/formats', 'packages/simulated-cvm'],
+  infra: ['functions', 'gateway', 'shared', 'packages/counted-list', 'packages/formats'],
+  local: [
+    'functions',
+    'gateway',
+    'shared',
+    'packages/client',
+    'packages/counted-list',
+    'packages/formats',
+    'packages/simulated-cvm',
+  ],
   tools: ['functions', 'gateway', 'infra', 'local', 'shared', 'test', ...Object.keys(packages)],
   'packages/attestation': [],
   'packages/client': ['packages/formats'],
   'packages/cms': ['packages/client', 'packages/formats', 'packages/verify'],
   'packages/console': ['packages/client', 'packages/formats', 'packages/verify'],
+  'packages/counted-list': [],
   'packages/formats': [],
   'packages/simulated-cvm': ['packages/client', 'packages/formats'],
   'packages/verify': ['packages/formats'],

@@ -25,7 +25,7 @@ const dynamicImports = {
   selector: 'ImportExpression',
   message: 'Import statically: the import rules and the bundle see it then.',
 };
-const keyFiles = ['shared/table/keys.ts'];
+const keyFiles = ['shared/table/keys.ts', 'packages/counted-list/keys.ts'];
 const keyLiterals = [
   'Property[key.name=/^(pk|sk)$/] > :matches(Literal, TemplateLiteral).value',
   ':matches(Literal[value=/^[a-z][a-z-]*#/], TemplateElement[value.raw=/^([a-z][a-z-]*)?#$/])',
@@ -38,7 +38,7 @@ function wholeModule(regex) {
   return `:matches(${wholeImport}, ExportNamedDeclaration${from}, ExportAllDeclaration${from}, ImportExpression${from})`;
 }
 
-const tableWriters = ['shared/table/transaction.ts', 'shared/table/writes.ts'];
+const tableWriters = ['shared/table/transaction.ts', 'shared/table/writes.ts', 'packages/counted-list/table.ts'];
 const sdkWrites = [
   '(Put|Update|Delete|BatchWrite|TransactWrite)(Item|Items)?Command',
   '(Batch)?Execute(Statement|Transaction)Command', // PartiQL

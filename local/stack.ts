@@ -23,6 +23,7 @@ import { runLogDirectory, withRunLogs } from './cvms/run-logs.ts';
 import { createTable, startDynamoDb, type LocalDynamoDb } from './dynamodb/dynamodb.ts';
 import { engineClient } from './dynamodb/engine-client.ts';
 import { continueInterrupted, startBackground } from './functions/background.ts';
+import { followTable } from './functions/follow-table.ts';
 import { type InvokeFunction, type LoadHandler, localFunctions } from './functions/local-functions.ts';
 import { ClosedDomains } from './http-api/closed-domains.ts';
 import { allowedOrigins } from './http-api/cors.ts';
@@ -176,7 +177,10 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     await assertSchemaOfTable(table);
     await continueInterrupted({ invoke, background, clock, onStop });
   }
-  if (options.schedules !== false) for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
+  if (options.schedules !== false) {
+    for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
+    onStop(followTable(table.document, invoke));
+  }
 
   let cvmGateway: CvmGateway | undefined;
   if (options.cvmGateway && runLogs !== undefined) {

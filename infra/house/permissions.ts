@@ -5,6 +5,7 @@ import type { Uses } from '../../shared/runtime/uses.ts';
 export interface Resources {
   tableName: string;
   tableArn: string;
+  streamArn: string;
   bucketName: string;
   contentArn: string;
   stateMachineArn: string;
@@ -18,7 +19,8 @@ export interface Resources {
 
 /** Returns statements that allow exactly the actions in `uses`. */
 export function permissionsFor(uses: Uses, resources: Resources): PolicyStatement[] {
-  const { tableArn, contentArn, stateMachineArn, signingKeyArn, sealingKeyArn, publishedKeyArns, purgeFunctionArn } = resources;
+  const { tableArn, streamArn, contentArn, stateMachineArn, signingKeyArn, sealingKeyArn, publishedKeyArns, purgeFunctionArn } =
+    resources;
   const actions = uses.stateMachine ?? [];
   return [
     ...allow('dynamodb', uses.table, tableArn),
@@ -38,6 +40,7 @@ export function permissionsFor(uses: Uses, resources: Resources): PolicyStatemen
     ...allow('kms', uses.sealingKey, sealingKeyArn),
     ...allow('kms', uses.publishedKeys, ...publishedKeyArns),
     ...allow('lambda', uses.purge, purgeFunctionArn),
+    ...allow('dynamodb', uses.stream, streamArn),
   ];
 }
 

@@ -33,12 +33,10 @@ const shareOfConcurrency = 0.8;
 /** 10 retries a second: each waits up to a second, so they hold several functions all the time. */
 const conflictsPerPeriod = 3_000;
 
-/**
- * The changes of one index that are not folded. 500 changes a second leave up to 875, and the schedule can fold 25,000 in two minutes
- * (docs/adr/0001-lists.md, Parts): three periods above this mean that folds fail or are held. Each change costs a read 0.02 read
- * units, so that a first page costs 200. The head can still name all of them, some 25,000, so that folds catch up by themselves.
- */
-const unfoldedChanges = 10_000;
+/** The changes of one list that are not folded. 500 changes a second leave up to 2,000. From 20,000 on, changes are refused. */
+const unfoldedChanges = 5_000;
+/** Records of the stream wait for one fold, some seconds. */
+const longestIteratorAgeInMilliseconds = 5 * 60_000;
 
 const periodsOfTasks = Object.fromEntries(
   tasks.map(({ name, trigger, timeoutInSeconds }) => [
@@ -109,12 +107,19 @@ export class Alarms extends Construct {
       impact: 'No immediate effect. Deleted data stays in storage longer than usual.',
       runbook: 'a-backlog-grows',
     });
-    alarm('fold-backlog', {
-      metric: serviceMetric(watched, 'Waiting', Stats.MAXIMUM, { task: 'maintenance/fold-lists' }),
+    alarm('list-backlog', {
+      metric: serviceMetric(watched, 'ListBacklog', Stats.MAXIMUM),
       threshold: unfoldedChanges,
-      periods: 3,
-      impact: 'Lists and statistics are read more slowly. They are still exact.',
+      periods: 2,
+      impact: 'Lists are read more slowly. From 20,000 changes on, further ones are answered 503.',
       runbook: 'lists-are-folded-late',
+    });
+    alarm('table-stream-late', {
+      metric: functionMetric(watched, 'maintenance/follow-table', 'IteratorAge', Stats.MAXIMUM),
+      threshold: longestIteratorAgeInMilliseconds,
+      periods: 2,
+      impact: 'Lists are folded by the schedule only, so they are read more slowly. They are still exact.',
+      runbook: 'the-table-stream-is-read-late',
     });
     alarm('list-drift', {
       metric: serviceMetric(watched, 'ListDrift'),

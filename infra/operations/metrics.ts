@@ -22,7 +22,7 @@ export interface Watched {
 export function functionMetric(
   { stage }: Watched,
   name: FunctionName | 'canary',
-  metricName: 'Errors' | 'Invocations' | 'Duration' | 'Throttles',
+  metricName: 'Errors' | 'Invocations' | 'Duration' | 'Throttles' | 'IteratorAge',
   statistic: string = metricName === 'Duration' ? Stats.percentile(99) : Stats.SUM,
 ): Metric {
   return new Metric({

@@ -11,6 +11,7 @@ export type RunbookHeading =
   | 'a-task-fails'
   | 'functions-do-not-answer'
   | 'the-sweep-does-not-run'
+  | 'the-table-stream-is-read-late'
   | 'functions-are-throttled'
   | 'changes-conflict'
   | 'a-backlog-grows'

@@ -41,7 +41,7 @@ export class ServiceStack extends StageStack {
     this.reservedExecutions = reservedInAccount(stage, rows);
     const {
       issuer,
-      resources: { bucketName },
+      resources: { bucketName, streamArn },
     } = state;
     this.stateMachineArn = this.formatArn({
       service: 'states',
@@ -64,7 +64,7 @@ export class ServiceStack extends StageStack {
     new RunLifecycle(this, 'RunLifecycle', { stage, stepFunction: (step) => tasks.named(`lifecycle/${step}`) });
     new CfnOutput(this, 'StateMachineArn', { value: stateMachineArn });
     new CfnOutput(this, 'UndeliveredUrl', { value: undelivered.queueUrl });
-    new Triggers(this, 'Triggers', { tasks, contentBucketName: bucketName, stateMachineArn, undelivered });
+    new Triggers(this, 'Triggers', { tasks, streamArn, contentBucketName: bucketName, stateMachineArn, undelivered });
   }
 
   private purgeOf(stage: Stage): Pick<Resources, 'purgeFunctionArn' | 'purgeUrl'> {

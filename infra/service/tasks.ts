@@ -40,7 +40,7 @@ export class Tasks extends Construct {
       timeout: Duration.seconds(task.timeoutInSeconds),
       reservedConcurrency: reservedFor(task, props.stage),
       isScheduled,
-      ...(isScheduled || trigger === 'state machine' ? {} : { deadLetterQueue: undelivered }),
+      ...(trigger === 'execution status' || trigger === 'upload' ? { deadLetterQueue: undelivered } : {}),
     });
     return lambda;
   }

@@ -1,7 +1,9 @@
 import { Duration } from 'aws-cdk-lib';
 import { EventField, Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as FunctionTarget, type LambdaFunctionProps } from 'aws-cdk-lib/aws-events-targets';
+import { EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { logPrefix } from 'computation-management-counted-list/keys';
 import { Construct } from 'constructs';
 import { uploadPrefix } from '../../shared/assets/content-store.ts';
 import { acknowledge } from '../house/acknowledge.ts';
@@ -10,14 +12,20 @@ import type { Tasks } from './tasks.ts';
 
 export interface TriggersProps {
   tasks: Tasks;
+  /** The stream of the table. */
+  streamArn: string;
   contentBucketName: string;
   stateMachineArn: string;
   undelivered: IQueue;
 }
 
-/** The rules that call tasks: schedules, arrived uploads, and executions that ended without an outcome. */
+/** What calls tasks: the stream of the table, schedules, arrived uploads, and executions that ended without an outcome. */
 export class Triggers extends Construct {
-  constructor(scope: Construct, id: string, { tasks, contentBucketName, stateMachineArn, undelivered }: TriggersProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { tasks, streamArn, contentBucketName, stateMachineArn, undelivered }: TriggersProps,
+  ) {
     super(scope, id);
     const delivery: LambdaFunctionProps = { deadLetterQueue: undelivered, maxEventAge: Duration.hours(6), retryAttempts: 20 };
 
@@ -29,6 +37,23 @@ export class Triggers extends Construct {
       });
       acknowledge(rule, 'Serverless-EventBusDLQ', 'The next call of the schedule does its work.');
     }
+
+    const mapping = new EventSourceMapping(this, 'TableStream', {
+      target: tasks.named('maintenance/follow-table'),
+      eventSourceArn: streamArn,
+      startingPosition: StartingPosition.LATEST, // what came before is in the table
+      batchSize: 1_000,
+      maxBatchingWindow: Duration.seconds(1),
+      filters: [FilterCriteria.filter(changesOfLists)],
+      bisectBatchOnError: true,
+      retryAttempts: 5,
+      maxRecordAge: Duration.hours(1),
+    });
+    acknowledge(
+      mapping,
+      'Serverless-LambdaEventSourceMappingDestination',
+      'The schedule folds the list of a record that is given up.',
+    );
 
     new Rule(this, 'ContentArrived', {
       description: 'An asset was uploaded by a presigned link',
@@ -53,3 +78,8 @@ export class Triggers extends Construct {
 }
 
 const itsKey = RuleTargetInput.fromObject({ key: EventField.fromPath('$.detail.object.key') });
+
+const changesOfLists = {
+  eventName: ['INSERT', 'MODIFY'],
+  dynamodb: { Keys: { pk: { S: [{ prefix: logPrefix }] } } },
+};

@@ -150,7 +150,7 @@ export interface Waits {
 /** State that was made outside of the stage, in its account and region. docs/restore.md says how each must be set up. */
 export interface ExistingState {
   tableName?: string;
-  /** The ARN of the stream of `tableName`. Required for an event bus. */
+  /** The ARN of the stream of `tableName`. Required with `tableName`. */
   tableStreamArn?: string;
   contentBucketName?: string;
   /** The stage must not name an issuer as well. */

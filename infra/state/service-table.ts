@@ -4,8 +4,8 @@ import type { Stage } from '../stages/stage.ts';
 import { tableDefinition } from '../../shared/table/table-definition.ts';
 
 /**
- * The service's table. On demand, encrypted with the account's DynamoDB key, whose use CloudTrail records. Its stream is switched on
- * and off without replacing it.
+ * The service's table. On demand, encrypted with the account's DynamoDB key, whose use CloudTrail records. Its stream tells which lists
+ * to fold, and what to put on the event bus.
  */
 export class ServiceTable extends TableV2 {
   constructor(scope: Construct, id: string, stage: Stage) {
@@ -18,7 +18,7 @@ export class ServiceTable extends TableV2 {
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: stage.pointInTimeRecovery },
       deletionProtection: stage.deletionProtection,
       removalPolicy: stage.removalPolicy,
-      ...(stage.eventBus ? { dynamoStream: StreamViewType.NEW_IMAGE } : {}),
+      dynamoStream: StreamViewType.NEW_IMAGE,
     });
   }
 }

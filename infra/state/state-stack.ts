@@ -12,7 +12,7 @@ import { SealingKey } from './sealing-key.ts';
 import { ServiceTable } from './service-table.ts';
 import { issuerOfPool, Users } from './users.ts';
 
-type TableResources = Pick<Resources, 'tableName' | 'tableArn'> & { streamArn: string | undefined };
+type TableResources = Pick<Resources, 'tableName' | 'tableArn' | 'streamArn'>;
 type ContentResources = Pick<Resources, 'bucketName' | 'contentArn'>;
 
 export interface StateStackProps {
@@ -40,8 +40,9 @@ export class StateStack extends StageStack {
 
   constructor(scope: Construct, id: string, { stage, consoleUrl }: StateStackProps) {
     super(scope, id, stage, 'Computation management: table, content, keys, users');
-    const { streamArn, ...table } = this.tableOf(stage);
-    if (stage.eventBus && streamArn !== undefined) new StageBus(this, 'EventBus', { stage, streamArn });
+    const table = this.tableOf(stage);
+    const { streamArn } = table;
+    if (stage.eventBus) new StageBus(this, 'EventBus', { stage, streamArn });
     new SchemaCheck(this, 'Schema', stage, table);
     const content = this.contentOf(stage, originsOf(stage, consoleUrl));
     const { signingKeyArn, publishedKeyArns } = new EvidenceKeys(this, 'EvidenceKeys', stage);
@@ -61,14 +62,14 @@ export class StateStack extends StageStack {
   private tableOf(stage: Stage): TableResources {
     const name = stage.existing?.tableName;
     if (name === undefined) {
-      const { tableName, tableArn, tableStreamArn: streamArn } = new ServiceTable(this, 'Table', stage);
+      const { tableName, tableArn, tableStreamArn: streamArn = '' } = new ServiceTable(this, 'Table', stage);
       return { tableName, tableArn, streamArn };
     }
     const tableArn = this.formatArn({ service: 'dynamodb', resource: 'table', resourceName: name });
-    return { tableName: name, tableArn, streamArn: stage.eventBus ? this.existingStreamOf(stage, name) : undefined };
+    return { tableName: name, tableArn, streamArn: this.existingStreamOf(stage, name) };
   }
 
-  private existingStreamOf({ name, existing }: Stage, tableName: string): string | undefined {
+  private existingStreamOf({ name, existing }: Stage, tableName: string): string {
     const streamArn = existing?.tableStreamArn;
     if (streamArn?.includes(`:table/${tableName}/stream/`)) return streamArn;
     const problem =
@@ -76,10 +77,10 @@ export class StateStack extends StageStack {
         ? 'names no stream of it'
         : `names ${streamArn}, which is no stream of it (existing.tableStreamArn)`;
     Annotations.of(this).addError(
-      `The stage ${name} has an event bus and the existing table ${tableName}, but ${problem}. Switch its stream on with new images, ` +
+      `The stage ${name} has the existing table ${tableName}, but ${problem}. Switch its stream on with new images, ` +
         'and write its ARN into existing.tableStreamArn of the stage in infra/stages/stages.ts (docs/events.md#an-existing-table).',
     );
-    return undefined;
+    return `arn:aws:dynamodb:::table/${tableName}/stream/unknown`;
   }
 
   private contentOf(stage: Stage, origins: readonly string[]): ContentResources {

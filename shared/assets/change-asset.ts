@@ -1,9 +1,8 @@
 import type { AssetType } from 'computation-management-formats/vocabulary';
 import { notFound } from '../runtime/errors.ts';
-import { indexedLists, memberChange } from '../lists/indexed-list.ts';
-import { recordChange } from '../lists/fold-due.ts';
 import { keyToWrite, userKeys } from '../table/keys.ts';
 import { schemaAttribute } from '../table/parse-stored.ts';
+import { recordMember, rowLists } from '../table/row-lists.ts';
 import { setAttributes } from '../table/writes.ts';
 import type { Action, Transaction } from '../table/transaction.ts';
 import { StaleReadError } from '../table/fresh-reads.ts';
@@ -14,7 +13,7 @@ import { assetKey, assetNumber } from './read-asset.ts';
 export function addAsset(transaction: Transaction, domain: string, asset: StoredAsset): void {
   const Item = { ...keyToWrite(assetKey(domain, asset.id)), ...schemaAttribute, ...asset };
   transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } });
-  recordMember(transaction, domain, asset, { now: asset.asset_type });
+  recordInList(transaction, domain, asset, { now: asset.asset_type });
   if (asset.state === 'pending') transaction.add({ put: { Item: { ...pendingKey(domain, asset) } } });
 }
 
@@ -40,7 +39,7 @@ export function changeAsset(
   };
   transaction.add({ update, otherwise: new StaleReadError() });
   if (asset.asset_type !== next.asset_type) {
-    recordMember(transaction, domain, next, { before: asset.asset_type, now: next.asset_type });
+    recordInList(transaction, domain, next, { before: asset.asset_type, now: next.asset_type });
   }
   if (asset.state === 'pending' && next.state === 'ready') transaction.add({ delete: { Key: pendingKey(domain, asset) } });
   return next;
@@ -50,7 +49,7 @@ export function changeAsset(
 export function removeAsset(transaction: Transaction, domain: string, asset: StoredAsset): void {
   const Key = keyToWrite(assetKey(domain, asset.id));
   transaction.add({ delete: { Key, ...unchanged(asset) }, otherwise: new StaleReadError() });
-  recordMember(transaction, domain, { ...asset, version: asset.version + 1 }, { before: asset.asset_type });
+  recordInList(transaction, domain, { ...asset, version: asset.version + 1 }, { before: asset.asset_type });
   if (asset.state === 'pending') transaction.add({ delete: { Key: pendingKey(domain, asset) } });
 }
 
@@ -68,15 +67,13 @@ export function assertAssetExists(domain: string, id: string): Action {
   return { check, otherwise: notFound('asset') };
 }
 
-function recordMember(
+function recordInList(
   transaction: Transaction,
   domain: string,
   { id, version }: StoredAsset,
   change: { before?: AssetType; now?: AssetType },
 ): void {
-  const list = indexedLists.assets(domain);
-  const resource = assetNumber(id);
-  recordChange(transaction, list.index, { resource, version, changes: [memberChange(list, resource, change)] });
+  recordMember(transaction, rowLists.assets(domain), { number: assetNumber(id), version, ...change });
 }
 
 function unchanged({ id, version }: StoredAsset) {

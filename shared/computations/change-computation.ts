@@ -3,13 +3,10 @@ import type { ComputationStatus } from 'computation-management-formats/vocabular
 import type { NewEvent } from '../events/event.ts';
 import { type JournalHead, parseHead } from '../events/stored-journal.ts';
 import { appendEvents } from '../events/append-events.ts';
-import { dayOf } from '../lists/days.ts';
-import { groupOfOwner, indexedLists, memberChange, stateOf } from '../lists/indexed-list.ts';
-import type { MemberChange, Step } from '../lists/log.ts';
-import { recordChange } from '../lists/fold-due.ts';
 import { computationKeys, journalKeys, type Key, keyToWrite, type RowKey, userKeys } from '../table/keys.ts';
 import { readSettled, StaleReadError } from '../table/fresh-reads.ts';
 import { schemaAttribute } from '../table/parse-stored.ts';
+import { recordMember, rowLists } from '../table/row-lists.ts';
 import { setAttributes } from '../table/writes.ts';
 import type { Item, Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
@@ -70,38 +67,38 @@ export async function addComputation(
     { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },
     { put: { Item: { ...placeOfOwner(domain, row) } } },
   );
-  const change = listChange({ domain, row }, { now: row.status });
-  await recordEntry(table, transaction, { domain, row, head: parseHead(undefined) }, [change], entry);
+  await recordEntry(table, transaction, { domain, row, head: parseHead(undefined) }, undefined, entry);
 }
 
 function placeOfOwner(domain: string, { id, owner, created_by }: StoredComputation): Key {
   return userKeys.owner(domain, owner, computationNumber(id), owner === created_by);
 }
 
-/** Sets the latest run and takes over its status. @param runChange the run's own change in the list of runs */
+/** Sets the latest run and takes over its status. Counts the run if it has ended. */
 export async function enterStatus(
   table: Table,
   transaction: Transaction,
   computation: ComputationToChange,
-  { run, runChange }: { run: Run; runChange: MemberChange },
+  run: Run,
   entry: Entry,
 ): Promise<void> {
   const { status } = run;
-  const change = listChange(computation, { before: computation.row.status, now: status });
-  const row = changeRow(transaction, computation, { status, run });
-  await recordEntry(table, transaction, { ...computation, row }, [change, runChange], entry);
+  const { run_counts, status: before } = computation.row;
+  const isOver = status !== 'running' && status !== 'stopping';
+  const counts = isOver ? { ...run_counts, [status]: (run_counts[status] ?? 0) + 1 } : run_counts;
+  const row = changeRow(transaction, computation, { status, run, run_counts: counts });
+  await recordEntry(table, transaction, { ...computation, row }, before, entry);
 }
 
 async function recordEntry(
   table: Table,
   transaction: Transaction,
   computation: ComputationToChange,
-  changes: MemberChange[],
+  before: ComputationStatus | undefined,
   { originator, details, now }: Entry,
 ): Promise<void> {
-  const { domain, row } = computation;
-  const state = stateOf(indexedLists.computations(domain), row.status);
-  recordInList(transaction, computation, { changes, entered: { day: dayOf(Date.parse(now)), state } });
+  const { row } = computation;
+  recordInLists(transaction, computation, { before, now: row.status, at: Date.parse(now) });
   const ofRun = row.run ? { run_id: row.run.id, cvm_id: row.run.cvm_id } : {};
   const event = { ...entryEvents[row.status], ...ofRun, originator, details, lifecycle: true } as const;
   await append(table, transaction, computation, [event], now);
@@ -119,8 +116,10 @@ export async function replaceFields(
   const row = changeRow(transaction, computation, { ...fields, updated_at: laterOf(before.updated_at, now) });
   if (row.owner !== before.owner) {
     transaction.add({ delete: { Key: placeOfOwner(domain, before) } }, { put: { Item: { ...placeOfOwner(domain, row) } } });
-    const moved = { before: row.status, now: row.status, groupBefore: groupOfOwner(before.owner) };
-    recordInList(transaction, { domain, row }, { changes: [listChange({ domain, row }, moved)] });
+    const number = computationNumber(row.id);
+    const { version, status } = row;
+    recordMember(transaction, rowLists.ownedComputations(domain, before.owner), { number, version, before: status });
+    recordMember(transaction, rowLists.ownedComputations(domain, row.owner), { number, version, now: status });
   }
   await append(table, transaction, computation, events, now);
   return row;
@@ -174,8 +173,7 @@ export function removeComputation(transaction: Transaction, { domain, row }: Row
     { delete: { Key: keyToWrite(computationKey(domain, row.id)), ...unchanged(row) }, otherwise: new StaleReadError() },
     { delete: { Key: journalKeys.head(row.id) } },
   );
-  const change = listChange({ domain, row }, { before: row.status });
-  recordInList(transaction, { domain, row: { ...row, version: row.version + 1 } }, { changes: [change] });
+  recordInLists(transaction, { domain, row: { ...row, version: row.version + 1 } }, { before: row.status });
 }
 
 /** Adds nothing if they stay the same. */
@@ -220,30 +218,24 @@ async function append(
   return appended.head.count;
 }
 
-function listChange(
-  { domain, row: { id, owner } }: RowToChange,
-  change: { before?: ComputationStatus; now?: ComputationStatus; groupBefore?: string },
-): MemberChange {
-  return memberChange(indexedLists.computations(domain), computationNumber(id), { ...change, group: groupOfOwner(owner) });
-}
-
-function recordInList(
+/** Records a change of status, in the list of the domain and in that of the owner. @param at milliseconds since 1970; undefined if it goes */
+function recordInLists(
   transaction: Transaction,
-  { domain, row: { id, version } }: RowToChange,
-  step: Omit<Step, 'version'>,
+  { domain, row: { id, owner, version } }: RowToChange,
+  change: { before?: ComputationStatus | undefined; now?: ComputationStatus; at?: number },
 ): void {
-  recordChange(transaction, indexedLists.computations(domain).index, { resource: computationNumber(id), version, ...step });
+  const { at, ...states } = change;
+  const number = computationNumber(id);
+  recordMember(transaction, rowLists.computations(domain), { number, version, ...states, at });
+  recordMember(transaction, rowLists.ownedComputations(domain, owner), { number, version, ...states });
 }
 
 /** What can change besides the status, which changes together with the run. */
-type RowChange = Partial<Omit<StoredComputation, 'id' | 'created_at' | 'version' | 'status' | 'run'>>;
+type RowChange = Partial<Omit<StoredComputation, 'id' | 'created_at' | 'version' | keyof StatusChange>>;
+type StatusChange = Pick<StoredComputation, 'status' | 'run' | 'run_counts'>;
 
 /** The only statement that changes a computation's row. Increments `version`. @returns the row after the change */
-function changeRow(
-  transaction: Transaction,
-  { domain, row }: RowToChange,
-  change: RowChange | { status: ComputationStatus; run: Run },
-): StoredComputation {
+function changeRow(transaction: Transaction, { domain, row }: RowToChange, change: RowChange | StatusChange): StoredComputation {
   const next = { ...change, version: row.version + 1 };
   const set = setAttributes(next);
   const guard = unchanged(row);

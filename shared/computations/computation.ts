@@ -137,6 +137,8 @@ export const storedComputation = v.object({
   version: v.number(),
   dataset_count: v.number(),
   created_by: v.string(),
+  /** The runs that have ended, by status. */
+  run_counts: v.partial(v.object({ completed: v.number(), failed: v.number(), cancelled: v.number() })),
   approval: v.picklist(approvalLevels),
 });
 export type StoredComputation = v.InferOutput<typeof storedComputation>;

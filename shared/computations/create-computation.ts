@@ -45,6 +45,7 @@ export async function createComputation(table: Table, given: NewComputation): Pr
     run: null,
     version: 1,
     dataset_count: 0,
+    run_counts: {},
   };
   const transaction = new Transaction();
   const details = { name: fields.name, owner: fields.owner };

@@ -1,8 +1,8 @@
 import type { ComputationStatus } from 'computation-management-formats/vocabulary';
 import type * as v from 'valibot';
 import { parseStored } from '../table/parse-stored.ts';
-import { groupOfOwner, indexedLists } from '../lists/indexed-list.ts';
-import { readPage } from '../lists/read-page.ts';
+import { readPage } from '../table/read-page.ts';
+import { rowLists } from '../table/row-lists.ts';
 import type { Table } from '../table/table.ts';
 import { type computationRow, storedComputation } from './computation.ts';
 
@@ -15,8 +15,7 @@ export async function listComputations(
   request: { limit: number; offset: number; status?: ComputationStatus | undefined; owner?: string | undefined },
 ): Promise<{ computations: ComputationRow[]; total: number }> {
   const { limit, offset, status: state, owner } = request;
-  const list = indexedLists.computations(domain);
-  const group = owner === undefined ? undefined : groupOfOwner(owner);
-  const { rows, total } = await readPage(table, list, { limit, offset, state, group });
+  const list = owner === undefined ? rowLists.computations(domain) : rowLists.ownedComputations(domain, owner);
+  const { rows, total } = await readPage(table, list, { limit, offset, state });
   return { computations: rows.map((row) => parseStored(storedComputation, row, 'computation')), total };
 }

@@ -1,12 +1,13 @@
 import { numberOf } from 'computation-management-formats/identifiers';
-import { groupOfComputation, indexedLists } from '../lists/indexed-list.ts';
-import { readPage } from '../lists/read-page.ts';
 import { notFound } from '../runtime/errors.ts';
-import { listKeys, lists, type RowKey } from '../table/keys.ts';
+import { listKeys, lists, runKeys, type RowKey } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { getItem, type Item, type Table } from '../table/table.ts';
-import { readComputation, computationKey, computationNumber, findComputation } from './read-computation.ts';
-import { runSchema, type Run } from './run.ts';
+import { readPage } from '../table/read-page.ts';
+import { rowLists } from '../table/row-lists.ts';
+import { getItem, getItems, queryBetween, type Item, type Table } from '../table/table.ts';
+import type { StoredComputation } from './computation.ts';
+import { readComputation, computationKey, findComputation } from './read-computation.ts';
+import { isActive, runSchema, type Run } from './run.ts';
 
 /** @returns undefined if this service cannot have issued the identifier */
 export function runKey(domain: string, id: string): RowKey | undefined {
@@ -44,28 +45,70 @@ export async function readRunOfComputation(
   return run;
 }
 
-/**
- * Reads a page of the domain's runs, newest first, and the exact total. See readPage for its cost. A computation that the domain
- * does not have has no runs.
- */
+interface RunsRequest {
+  limit: number;
+  offset: number;
+  status?: Run['status'] | undefined;
+}
+
+/** Reads a page of the domain's runs, or of a computation's, newest first, and the exact total. See readPage for its cost. */
 export async function listRuns(
   table: Table,
   domain: string,
-  request: { limit: number; offset: number; status?: Run['status'] | undefined; computation_id?: string | undefined },
+  { computation_id, ...request }: RunsRequest & { computation_id?: string | undefined },
 ): Promise<{ runs: Run[]; total: number }> {
-  const { limit, offset, status: state, computation_id } = request;
-  if (computation_id !== undefined && numberOf(computation_id) === undefined) return noRuns;
-  const group = computation_id === undefined ? undefined : groupOfComputation(computationNumber(computation_id));
-  const [{ rows, total }, isThere] = await Promise.all([
-    readPage(table, indexedLists.runs(domain), { limit, offset, state, group }),
-    computation_id === undefined || isComputation(table, domain, computation_id),
+  if (computation_id !== undefined) return await listRunsOf(table, domain, computation_id, request);
+  const { limit, offset, status: state } = request;
+  const { rows, total } = await readPage(table, rowLists.runs(domain), { limit, offset, state });
+  return { runs: rows.map((row) => parseStored(runSchema, row, 'run')), total };
+}
+
+/** Returns the number of runs of a computation. @param status Default: all */
+export function countRuns({ run, run_counts }: StoredComputation, status?: Run['status']): number {
+  const active = run && isActive(run.status) ? run.status : undefined;
+  const { completed = 0, failed = 0, cancelled = 0 } = run_counts;
+  const counts = { completed, failed, cancelled, running: 0, stopping: 0 };
+  if (active !== undefined) counts[active] = 1;
+  return status === undefined ? Object.values(counts).reduce((sum, count) => sum + count) : counts[status];
+}
+
+/**
+ * The runs of a computation are numbered without gaps, all of them and those with each final status, and its row counts them. So a
+ * page is a range of numbers. Two round trips, or three for later pages. A computation that the domain does not have has no runs.
+ */
+async function listRunsOf(
+  table: Table,
+  domain: string,
+  id: string,
+  { limit, offset, status }: RunsRequest,
+): Promise<{ runs: Run[]; total: number }> {
+  if (numberOf(id) === undefined) return { runs: [], total: 0 };
+  const among = status ?? 'all';
+  const range = (last: number) => {
+    return [runKeys.nth(id, among, Math.max(1, last - limit + 1)), runKeys.nth(id, among, last)] as const;
+  };
+  const newest = { newestFirst: true, limit };
+  const [row, ahead] = await Promise.all([
+    getItem(table, computationKey(domain, id)),
+    offset === 0 ? queryBetween(table, runKeys.nth(id, among, 1), runKeys.nth(id, among, lastOrdinal), newest) : [],
   ]);
-  return isThere ? { runs: rows.map((row) => parseStored(runSchema, row, 'run')), total } : noRuns;
+  const computation = findComputation(row, id);
+  if (!computation) return { runs: [], total: 0 };
+  const total = countRuns(computation, status);
+  const last = total - offset;
+  const { run } = computation;
+  if (status !== undefined && isActive(status)) return { runs: run && last > 0 ? [run] : [], total };
+  if (last < 1) return { runs: [], total };
+  const isAhead = ahead[0]?.['sk'] === runKeys.nth(id, among, last).sk;
+  // Another run may have come between the two reads.
+  const items = isAhead ? ahead : await queryBetween(table, ...range(last), newest);
+  const ids = items.map((item) => String(item['run_id']));
+  const rows = await getItems(
+    table,
+    ids.flatMap((runId) => runKey(domain, runId) ?? []),
+  );
+  const found = ids.flatMap((runId, at) => findRun(rows[at], runId) ?? []);
+  return { runs: found.filter((each) => status === undefined || each.status === status), total };
 }
 
-const noRuns = { runs: [], total: 0 };
-
-/** Another domain may have issued an identifier with the same number. */
-async function isComputation(table: Table, domain: string, id: string): Promise<boolean> {
-  return findComputation(await getItem(table, computationKey(domain, id)), id) !== undefined;
-}
+const lastOrdinal = 999_999_999;

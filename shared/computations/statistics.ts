@@ -1,7 +1,7 @@
+import { dayOf } from 'computation-management-counted-list';
 import { computationStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { dayOf, readDays } from '../lists/days.ts';
-import { indexedLists } from '../lists/indexed-list.ts';
+import { openList, rowLists } from '../table/row-lists.ts';
 import type { Table } from '../table/table.ts';
 
 export const statisticsEntry = v.pipe(
@@ -21,13 +21,18 @@ export type StatisticsEntry = v.InferOutput<typeof statisticsEntry>;
  * @param now RFC 3339, UTC, milliseconds
  */
 export async function readStatistics(table: Table, domain: string, days: number, now: string): Promise<StatisticsEntry[]> {
-  const list = indexedLists.computations(domain);
+  const list = rowLists.computations(domain);
   const today = dayOf(Date.parse(now));
-  const counted = await readDays(table, list, { first: today - days + 1, last: today });
+  const counted = await openList(table, list).days(today - days + 1, today);
   return counted.flatMap(({ day, counts }) =>
     [...computationStatuses].sort().flatMap((status) => {
       const count = counts[list.states[status]] ?? 0;
-      return count > 0 ? [{ day, status, count }] : [];
+      return count > 0 ? [{ day: dateOf(day), status, count }] : [];
     }),
   );
+}
+
+/** @param day since 1970-01-01 */
+function dateOf(day: number): string {
+  return new Date(day * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
 }

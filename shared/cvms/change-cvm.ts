@@ -2,9 +2,8 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
 import { laterOf } from 'computation-management-formats/timestamps';
 import { preconditionFailed, conflict, notFound, invalid } from '../runtime/errors.ts';
-import { indexedLists, memberChange } from '../lists/indexed-list.ts';
 import { nextNumber, setAttributes } from '../table/writes.ts';
-import { recordChange } from '../lists/fold-due.ts';
+import { recordMember, rowLists } from '../table/row-lists.ts';
 import { assertUnclaimed } from '../runs/claim.ts';
 import { commitChange, type AnsweredRequest, type Committed, Transaction } from '../table/transaction.ts';
 import { withFreshReads, StaleReadError } from '../table/fresh-reads.ts';
@@ -110,7 +109,7 @@ function addCvm(transaction: Transaction, domain: string, cvm: StoredCvm): void 
   transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() });
   const row = { ...listKeys.row(lists.cvms(domain), listed_as), id };
   transaction.add({ put: { Item: row, ConditionExpression: 'attribute_not_exists(pk)' } });
-  recordMember(transaction, domain, cvm, { now: 'all' });
+  recordInList(transaction, domain, cvm, { now: 'all' });
 }
 
 /** Throws StaleReadError if the CVM has changed since it was read. @returns the CVM after the change */
@@ -137,18 +136,17 @@ export function changeCvm(
 export function removeCvm(transaction: Transaction, domain: string, cvm: StoredCvm): void {
   transaction.add({ delete: { Key: cvmKeys.cvm(domain, cvm.id), ...unchanged(cvm) }, otherwise: new StaleReadError() });
   transaction.add({ delete: { Key: listKeys.row(lists.cvms(domain), cvm.listed_as) } });
-  recordMember(transaction, domain, { ...cvm, version: cvm.version + 1 }, { before: 'all' });
+  recordInList(transaction, domain, { ...cvm, version: cvm.version + 1 }, { before: 'all' });
 }
 
 /** @param cvm after the change */
-function recordMember(
+function recordInList(
   transaction: Transaction,
   domain: string,
   { listed_as, version }: StoredCvm,
   change: { before?: 'all'; now?: 'all' },
 ): void {
-  const list = indexedLists.cvms(domain);
-  recordChange(transaction, list.index, { resource: listed_as, version, changes: [memberChange(list, listed_as, change)] });
+  recordMember(transaction, rowLists.cvms(domain), { number: listed_as, version, ...change });
 }
 
 function unchanged({ listed_as, version }: StoredCvm) {

@@ -1,6 +1,6 @@
 import { notFound } from '../runtime/errors.ts';
-import { indexedLists } from '../lists/indexed-list.ts';
-import { readPage } from '../lists/read-page.ts';
+import { readPage } from '../table/read-page.ts';
+import { rowLists } from '../table/row-lists.ts';
 import { parseClaim, type Claim } from '../runs/claim.ts';
 import { withGatewayLeases } from '../runs/gateway-lease.ts';
 import { parsePresence, presenceOf, type StoredPresence } from '../runs/presence.ts';
@@ -62,7 +62,7 @@ export async function listCvms(
   domain: string,
   { limit, offset, now }: { limit: number; offset: number; now: string },
 ): Promise<{ cvms: Cvm[]; total: number }> {
-  const { rows, total } = await readPage(table, indexedLists.cvms(domain), { limit, offset });
+  const { rows, total } = await readPage(table, rowLists.cvms(domain), { limit, offset });
   const references = rows.map((row) => ({ domain, cvmId: String(row['id']) }));
   const items = await getItems(table, references.flatMap(keysOfCvm));
   const read = references.map(() => parseCvm(items.splice(0, 2)));

@@ -1,14 +1,12 @@
-import { indexedLists, type IndexedList } from '../lists/indexed-list.ts';
+import { markPartitions } from 'computation-management-counted-list/keys';
 import { inParallel } from '../runtime/in-parallel.ts';
 import { assetNumber } from '../assets/read-asset.ts';
 import {
-  indexKeys,
   answerKeys,
   assetKeys,
   computationKeys,
   contentCheckKeys,
   cvmKeys,
-  dueFoldKeys,
   journalKeys,
   listKeys,
   lists,
@@ -17,7 +15,8 @@ import {
   userKeys,
   type AnyKey,
 } from '../table/keys.ts';
-import { queryBetween, queryPartition, queryPrefix, type Item, type QueryOptions, type Table } from '../table/table.ts';
+import { openList, rowLists } from '../table/row-lists.ts';
+import { queryPartition, queryPrefix, type Item, type QueryOptions, type Table } from '../table/table.ts';
 import { deleteAny } from '../table/writes.ts';
 import { participationKeys } from '../todo/participation.ts';
 import { ownerOfContent } from '../assets/content-store.ts';
@@ -41,8 +40,8 @@ export async function* belongingsOfComputation(
 
 /** Walks over everything that belongs to an asset, beside its row, its content and its links in computations. */
 export async function* belongingsOfAsset(table: Table, id: string): Keys {
-  const { rows, index } = indexedLists.linkedComputations(id);
-  const partitions = [rows.pk, ...indexKeys.partitions(index), assetKeys.uses(id), assetKeys.contentReads(id).pk];
+  const list = rowLists.linkedComputations(id);
+  const partitions = [list.rows.pk, ...openList(table, list).partitions, assetKeys.uses(id), assetKeys.contentReads(id).pk];
   for (const pk of partitions) yield* keysIn(table, pk);
 }
 
@@ -65,10 +64,10 @@ export async function walkDomain(table: Table, domain: string, visit: (keys: Any
   const ofComputation = ({ id, owner }: Item) => [
     belongingsOfComputation(table, { domain, id: String(id), owner: String(owner) }),
   ];
-  const ofAsset = ({ id }: Item) => [
-    belongingsOfAsset(table, String(id)),
-    markOf(table, indexedLists.linkedComputations(String(id))),
-  ];
+  const marks = await itemsOfShards(table, markPartitions);
+  const marksOf = ({ name }: { name: string }) =>
+    pagesOf(marks.filter(({ sk }) => sk === name || String(sk).startsWith(`${name}/`)).map(keyOf));
+  const ofAsset = ({ id }: Item) => [belongingsOfAsset(table, String(id)), marksOf(rowLists.linkedComputations(String(id)))];
   const ofCvm = (cvmId: string) => {
     const partitions = [cvmKeys.cvm(domain, cvmId).pk, cvmKeys.commands(domain, cvmId), cvmKeys.agent(domain, cvmId).pk];
     return partitions.map((pk) => keysIn(table, pk));
@@ -89,9 +88,10 @@ export async function walkDomain(table: Table, domain: string, visit: (keys: Any
 
   const { computations, assets, runs, cvms } = lists;
   for (const list of [computations, assets, runs, cvms]) await visitAll(keysIn(table, listKeys.counter(list(domain)).pk));
-  for (const list of [indexedLists.computations(domain), indexedLists.assets(domain), indexedLists.cvms(domain)]) {
-    for (const pk of indexKeys.partitions(list.index)) await visitAll(keysIn(table, pk));
-    await visitAll(markOf(table, list));
+  const owned = { ...rowLists.computations(domain), name: lists.ownedComputations(domain).pk };
+  for (const list of [owned, ...[rowLists.computations, rowLists.runs, rowLists.assets, rowLists.cvms].map((of) => of(domain))]) {
+    for (const pk of openList(table, list).partitions) await visitAll(keysIn(table, pk));
+    await visitAll(marksOf(list));
   }
   for (const pk of answerKeys.partitions(domain)) await visitAll(keysIn(table, pk));
   for (const shard of [...cvmKeys.claimShards, ...cvmKeys.pendingShards]) {
@@ -125,11 +125,6 @@ async function* keysIn(table: Table, pk: string): Keys {
 
 async function* pagesOf(keys: AnyKey[]): Keys {
   for (let start = 0; start < keys.length; start += itemsPerPage) yield keys.slice(start, start + itemsPerPage);
-}
-
-async function* markOf(table: Table, { index }: IndexedList): Keys {
-  const mark = dueFoldKeys.mark(index);
-  yield (await queryBetween(table, mark, mark)).map(keyOf);
 }
 
 async function itemsOfShards(table: Table, shards: readonly string[]): Promise<Item[]> {

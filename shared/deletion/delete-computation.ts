@@ -36,7 +36,7 @@ export async function deleteComputation(table: Table, request: DeleteRequest): P
     if (matchesIfMatch && !matchesIfMatch(computation.row, await readDefinition(table, id))) throw preconditionFailed();
     const transaction = new Transaction();
     removeComputation(transaction, computation);
-    const purge: ComputationPurge = { domain, id, deleted_as: computation.row.version + 1, owner: computation.row.owner };
+    const purge: ComputationPurge = { domain, id, owner: computation.row.owner };
     transaction.add({ put: { Item: { ...purgeKeys.purge('computation', id), ...purge } } });
     return { permitted: await commitChange(table, transaction, permitted, answerKeeper), purge };
   });

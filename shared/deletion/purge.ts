@@ -1,3 +1,4 @@
+import { lastVersion } from 'computation-management-counted-list';
 import * as v from 'valibot';
 import { assetTypes } from 'computation-management-formats/vocabulary';
 import { deleteContent, type ContentStore } from '../assets/content-store.ts';
@@ -6,12 +7,11 @@ import { findRun, runKey } from '../computations/read-runs.ts';
 import type { Run } from '../computations/run.ts';
 import { inParallel } from '../runtime/in-parallel.ts';
 import { removeFromLinked, unlinkDeletedAsset } from '../links/link-asset.ts';
-import { indexedLists } from '../lists/indexed-list.ts';
-import { isLogged, lastVersion } from '../lists/log.ts';
 import { removeRun } from '../runs/change-run.ts';
-import { computationKeys, dueFoldKeys, listKeys, lists, purgeKeys, runKeys, writableKey } from '../table/keys.ts';
+import { computationKeys, listKeys, lists, purgeKeys, runKeys, writableKey } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { clockOf, getItem, getItems, queryPrefix, type Item, type Table } from '../table/table.ts';
+import { openList, rowLists } from '../table/row-lists.ts';
+import { clockOf, getItems, queryPrefix, type Item, type Table } from '../table/table.ts';
 import { ConditionFailedError, Transaction } from '../table/transaction.ts';
 import { deleteItems } from '../table/writes.ts';
 import { belongingsOfAsset, belongingsOfComputation, deleteInParts } from './belongings.ts';
@@ -23,7 +23,6 @@ export type InParts<Result = void> = AsyncGenerator<undefined, Result>;
 const computationPurge = v.object({
   domain: v.string(),
   id: v.string(),
-  deleted_as: v.number(),
   owner: v.string(),
 });
 export type ComputationPurge = v.InferOutput<typeof computationPurge>;
@@ -51,10 +50,10 @@ export async function* purgeInParts(table: Table, store: ContentStore, record: I
     yield* deleteInParts(table, belongingsOfAsset(table, purge.id));
     for (const key of [purge.content_key, purge.upload_key]) if (key !== null) await deleteContent(store, key);
     // After the log is deleted: a fold that begins later finds nothing to do.
-    if (await getItem(table, dueFoldKeys.mark(indexedLists.linkedComputations(purge.id).index))) return false;
+    if (await openList(table, rowLists.linkedComputations(purge.id)).isMarked()) return false;
   } else {
     const purge = parseStored(computationPurge, record, 'purge of a computation');
-    yield* listingsInParts(table, purge, { isLate: true });
+    yield* listingsInParts(table, purge);
     yield* deleteInParts(table, belongingsOfComputation(table, purge));
   }
   await deleteItems(table, [writableKey(String(record['pk']), String(record['sk']))]);
@@ -83,11 +82,11 @@ async function* linksInParts(table: Table, purge: AssetPurge): InParts {
 
 /** Removes the links and runs of a computation that was just deleted from lists, where readers could still see them. */
 export async function purgeListings(table: Table, purge: ComputationPurge): Promise<void> {
-  await doAllParts(listingsInParts(table, purge, { isLate: false }));
+  await doAllParts(listingsInParts(table, purge));
 }
 
-/** Links first: they are few. @param isLate whether the trees of the lists may contain the deletion by now */
-async function* listingsInParts(table: Table, purge: ComputationPurge, { isLate }: { isLate: boolean }): InParts {
+/** Links first: they are few. */
+async function* listingsInParts(table: Table, purge: ComputationPurge): InParts {
   const { id } = purge;
   const links = await queryPrefix(table, computationKeys.partition(id), computationKeys.prefixes.part);
   await inParallel(
@@ -98,24 +97,18 @@ async function* listingsInParts(table: Table, purge: ComputationPurge, { isLate 
       await commitOnce(table, transaction);
     },
   );
-  yield* runsInParts(table, purge, isLate);
+  yield* runsInParts(table, purge);
 }
 
 /** Snapshots may have 380 KB each, so no operation reads all of them. */
 const runsAtOnce = 24;
 
-async function* runsInParts(table: Table, { domain, id, deleted_as }: ComputationPurge, isLate: boolean): InParts {
-  let deletedAs: number | undefined = deleted_as;
+async function* runsInParts(table: Table, { domain, id }: ComputationPurge): InParts {
   for (;;) {
     const { snapshot } = runKeys.prefixes;
     const snapshots = await queryPrefix(table, runKeys.partition(id), snapshot, { limit: runsAtOnce, attributes: ['sk'] });
     const runIds = snapshots.map(({ sk }) => String(sk).slice(snapshot.length));
-    if (isLate && runIds.length > 0 && deletedAs !== undefined) {
-      const { index } = indexedLists.computations(domain);
-      // A read that sees a run with a deletion that it misses begins again.
-      if (!(await isLogged(table, index, computationNumber(id), deletedAs))) deletedAs = undefined;
-    }
-    await removeRuns(table, domain, await readRuns(table, domain, runIds), deletedAs);
+    await removeRuns(table, domain, await readRuns(table, domain, runIds));
     await deleteItems(
       table,
       runIds.map((runId) => runKeys.snapshot(id, runId)),
@@ -138,12 +131,12 @@ async function readRuns(table: Table, domain: string, ids: readonly string[]): P
 }
 
 /** Removes runs in one transaction; each in its own if another purge has removed one of them since they were read. */
-async function removeRuns(table: Table, domain: string, runs: readonly Run[], deletedAs: number | undefined): Promise<void> {
+async function removeRuns(table: Table, domain: string, runs: readonly Run[]): Promise<void> {
   if (runs.length === 0) return;
   const transaction = new Transaction();
-  for (const run of runs) removeRun(transaction, domain, run, deletedAs);
+  for (const run of runs) removeRun(transaction, domain, run);
   if ((await commitOnce(table, transaction)) || runs.length === 1) return;
-  await inParallel(runs, (run) => removeRuns(table, domain, [run], deletedAs));
+  await inParallel(runs, (run) => removeRuns(table, domain, [run]));
 }
 
 /** Commits removals. @returns false if a condition fails: another purge, or one that died, has done one of them before */

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { assetInput, assetReplacement } from '../assets/asset-input.ts';
 import { assetRow, assetSchema } from '../assets/asset.ts';
 import type { Route } from '../http/route.ts';
-import { changesLists, reads } from '../runtime/uses.ts';
+import { adds, appends, changes, reads } from '../runtime/uses.ts';
 import { entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';
 import { computationPage } from './computations.ts';
 
@@ -30,7 +30,7 @@ export const createAsset = {
   path: '/{domainID}/assets',
   summary: 'Create an asset',
   access: { anyOf: ['provide_algorithm', 'provide_dataset'] },
-  uses: { table: changesLists, content: ['PutObject'] },
+  uses: { table: [...adds, 'DeleteItem'], content: ['PutObject'] },
   isExpensive: true,
   impact: 'Users cannot add algorithms and datasets.',
   body: assetInput,
@@ -98,7 +98,7 @@ export const updateAsset = {
   path: '/{domainID}/assets/{id}',
   summary: 'Replace an asset',
   access: { anyOf: ['administer'], or: ['creator'] },
-  uses: { table: changesLists, content: ['PutObject'] },
+  uses: { table: changes, content: ['PutObject'] },
   isExpensive: true,
   impact: 'Users cannot change assets.',
   body: assetReplacement,
@@ -125,7 +125,7 @@ export const deleteAsset = {
   path: '/{domainID}/assets/{id}',
   summary: 'Delete an asset',
   access: { anyOf: ['administer'], or: ['creator'] },
-  uses: { table: changesLists, purge: ['InvokeFunction'] },
+  uses: { table: changes, purge: ['InvokeFunction'] },
   isExpensive: true,
   impact: 'Users cannot delete assets.',
   status: 204,
@@ -142,7 +142,7 @@ export const linkAsset = {
   path: '/{domainID}/assets/{id}/{computationID}',
   summary: 'Link an asset to a computation',
   access: { anyOf: ['administer'], or: ['creator', 'owner'] },
-  uses: { table: changesLists },
+  uses: { table: appends },
   impact: 'Users cannot link assets, so computations cannot be run.',
   status: 200,
   response: linkState(true, 'LinkedAsset'),
@@ -174,7 +174,7 @@ export const unlinkAsset = {
   path: '/{domainID}/assets/{id}/{computationID}',
   summary: 'Unlink an asset from a computation',
   access: { anyOf: ['administer'], or: ['creator', 'owner'] },
-  uses: { table: changesLists },
+  uses: { table: changes },
   impact: 'Users cannot unlink assets.',
   status: 200,
   response: linkState(false, 'UnlinkedAsset'),

@@ -9,7 +9,7 @@ import {
   computationView,
 } from '../computations/computation.ts';
 import type { Route } from '../http/route.ts';
-import { changesLists, reads } from '../runtime/uses.ts';
+import { adds, changes, reads } from '../runtime/uses.ts';
 import { paging, entriesOf, pageEnvelope } from '../http/query-parameters.ts';
 
 export const computationPage = v.pipe(
@@ -25,7 +25,7 @@ export const createComputation = {
   path: '/{domainID}/computations',
   summary: 'Create a computation',
   access: { anyOf: ['create_computation'] },
-  uses: { table: changesLists, sealingKey: ['GenerateDataKey', 'Decrypt'] },
+  uses: { table: adds, sealingKey: ['GenerateDataKey', 'Decrypt'] },
   impact: 'Users cannot create computations.',
   body: computationInput,
   status: 201,
@@ -89,7 +89,7 @@ export const updateComputation = {
   path: '/{domainID}/computations/{id}',
   summary: 'Replace a computation',
   access: { anyOf: ['edit'], or: ['owner'] },
-  uses: { table: changesLists, sealingKey: ['GenerateDataKey', 'Decrypt'] },
+  uses: { table: [...adds, 'DeleteItem'], sealingKey: ['GenerateDataKey', 'Decrypt'] },
   impact: 'Users cannot change computations.',
   body: computationReplacement,
   status: 200,
@@ -109,7 +109,7 @@ export const deleteComputation = {
   path: '/{domainID}/computations/{id}',
   summary: 'Delete a computation',
   access: { anyOf: ['administer'], or: ['owner'] },
-  uses: { table: changesLists, purge: ['InvokeFunction'] },
+  uses: { table: changes, purge: ['InvokeFunction'] },
   isExpensive: true,
   impact: 'Users cannot delete computations.',
   status: 204,

@@ -4,7 +4,7 @@ import type { Route } from '../http/route.ts';
 import { waitParameter, entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';
 import { commandSchema } from '../runs/commands.ts';
 import { heldRunSchema } from '../runs/list-commands.ts';
-import { waiting, reads, changesLists } from '../runtime/uses.ts';
+import { appends, waiting, reads, changes } from '../runtime/uses.ts';
 import { entry } from '../http/parse.ts';
 import { invalidReport, reportSchema, reportsPerBatch, reportSummarySchema } from '../runs/report.ts';
 import { cvmSchema, cvmInput } from '../cvms/cvm.ts';
@@ -116,7 +116,7 @@ export const registerCvm = {
   path: '/{domainID}/cvms/{cvmID}',
   summary: 'Register or update a CVM',
   access: { anyOf: ['administer'] },
-  uses: { table: changesLists },
+  uses: { table: appends },
   impact: 'Administrators cannot register CVMs.',
   body: cvmInput,
   status: 200,
@@ -136,7 +136,7 @@ export const deleteCvm = {
   path: '/{domainID}/cvms/{cvmID}',
   summary: 'Remove a registered CVM',
   access: { anyOf: ['administer'] },
-  uses: { table: [...changesLists, 'ConditionCheckItem'] },
+  uses: { table: [...changes, 'ConditionCheckItem'] },
   impact: 'Administrators cannot remove CVMs.',
   status: 204,
   condition: 'if-match',

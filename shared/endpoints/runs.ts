@@ -3,7 +3,7 @@ import { comparedId, cvmId, identifier, uncheckedId } from 'computation-manageme
 import { runStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
-import { changesLists, reads } from '../runtime/uses.ts';
+import { adds, changes, reads } from '../runtime/uses.ts';
 import { runSchema } from '../computations/run.ts';
 import { entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';
 import { missingItemsSchema, manifestSchema } from '../manifest/manifest.ts';
@@ -20,7 +20,7 @@ export const startRun = {
   path: '/{domainID}/computations/{id}/run',
   summary: 'Start a run',
   access: { anyOf: ['run'], or: ['owner'] },
-  uses: { table: changesLists, stateMachine: ['StartExecution'] },
+  uses: { table: changes, stateMachine: ['StartExecution'] },
   impact: 'Users cannot start runs.',
   query: strictObject({ cvm: v.pipe(cvmId, v.description('The CVM to run on.')) }),
   status: 200,
@@ -113,7 +113,7 @@ export const stopRun = {
   path: '/{domainID}/computations/{id}/stop',
   summary: 'Stop a run',
   access: { anyOf: ['run'], or: ['owner', 'creator'] },
-  uses: { table: changesLists, stateMachine: ['StartExecution'] },
+  uses: { table: adds, stateMachine: ['StartExecution'] },
   impact: 'Users cannot stop runs.',
   status: 200,
   response: runSchema,

@@ -14,10 +14,9 @@ import { computationNumber, findComputation, parseProviders } from '../computati
 import { isActive } from '../computations/run.ts';
 import { conflict, ServiceError } from '../runtime/errors.ts';
 import type { NewEvent } from '../events/event.ts';
-import { indexedLists, memberChange } from '../lists/indexed-list.ts';
-import { recordChange } from '../lists/fold-due.ts';
 import { type AnsweredRequest, commitChange, type Committed, Transaction } from '../table/transaction.ts';
 import { assetKeys, computationKeys, type Key, listKeys, lists, runKeys, userKeys } from '../table/keys.ts';
+import { recordMember, rowLists } from '../table/row-lists.ts';
 import { getItem, getItems, type Item, type Table } from '../table/table.ts';
 import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
 
@@ -197,10 +196,9 @@ function keepForRun(
 
 /** @param computation.version after the change */
 function addToLinked(transaction: Transaction, assetId: string, { id, version }: { id: string; version: number }): void {
-  const list = indexedLists.linkedComputations(assetId);
-  const resource = computationNumber(id);
-  transaction.add({ put: { Item: { ...listKeys.row(lists.linkedComputations(assetId), resource), id } } });
-  recordChange(transaction, list.index, { resource, version, changes: [memberChange(list, resource, { now: 'all' })] });
+  const number = computationNumber(id);
+  transaction.add({ put: { Item: { ...listKeys.row(lists.linkedComputations(assetId), number), id } } });
+  recordMember(transaction, rowLists.linkedComputations(assetId), { number, version, now: 'all' });
 }
 
 /** A rename of the asset leaves the list as it is. One round trip. */
@@ -219,10 +217,8 @@ export function removeFromLinked(
   { computation, version }: { computation: number; version: number },
   otherwise?: Error,
 ): void {
-  const list = indexedLists.linkedComputations(assetId);
   const Key = listKeys.row(lists.linkedComputations(assetId), computation);
   const gone = { Key, ConditionExpression: 'attribute_exists(pk)' };
   transaction.add(otherwise ? { delete: gone, otherwise } : { delete: gone });
-  const change = memberChange(list, computation, { before: 'all' });
-  recordChange(transaction, list.index, { resource: computation, version, changes: [change] });
+  recordMember(transaction, rowLists.linkedComputations(assetId), { number: computation, version, before: 'all' });
 }

@@ -2,8 +2,8 @@ import { assetKey, parseAsset } from '../assets/read-asset.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import type { ComputationRow } from '../computations/list-computations.ts';
 import { computationKey, findComputation } from '../computations/read-computation.ts';
-import { indexedLists } from '../lists/indexed-list.ts';
-import { readPage } from '../lists/read-page.ts';
+import { readPage } from '../table/read-page.ts';
+import { rowLists } from '../table/row-lists.ts';
 import { listKeys, lists } from '../table/keys.ts';
 import { getItem, getItems, queryPrefix, type Table } from '../table/table.ts';
 
@@ -37,7 +37,7 @@ export async function listLinkedComputations(
 ): Promise<{ computations: ComputationRow[]; total: number }> {
   const [assetItem, page] = await Promise.all([
     getItem(table, assetKey(domain, assetId)),
-    readPage(table, indexedLists.linkedComputations(assetId), request),
+    readPage(table, rowLists.linkedComputations(assetId), request),
   ]);
   parseAsset(assetItem, assetId);
   const ids = page.rows.map((row) => String(row['id']));

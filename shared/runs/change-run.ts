@@ -1,13 +1,12 @@
+import { lastVersion } from 'computation-management-counted-list';
 import { numberOf } from 'computation-management-formats/identifiers';
 import { type ComputationToChange, enterStatus, type Entry } from '../computations/change-computation.ts';
-import { computationNumber } from '../computations/read-computation.ts';
-import type { Run } from '../computations/run.ts';
-import { groupOfComputation, indexedLists, memberChange } from '../lists/indexed-list.ts';
-import { lastVersion, nameOfResource, type MemberChange } from '../lists/log.ts';
-import { recordChange } from '../lists/fold-due.ts';
+import { countRuns } from '../computations/read-runs.ts';
+import { isActive, type Run } from '../computations/run.ts';
 import { StaleReadError } from '../table/fresh-reads.ts';
-import { keyToWrite, listKeys, lists, type Key } from '../table/keys.ts';
+import { keyToWrite, listKeys, lists, runKeys, type Key } from '../table/keys.ts';
 import { schemaAttribute } from '../table/parse-stored.ts';
+import { recordMember, rowLists } from '../table/row-lists.ts';
 import { setAttributes } from '../table/writes.ts';
 import type { Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
@@ -20,11 +19,13 @@ export async function addRun(
   run: Run,
   entry: Entry,
 ): Promise<void> {
-  const { key } = placeOf(computation.domain, run.id);
+  const { domain, row } = computation;
+  const { number, key } = placeOf(domain, run.id);
   const Item = { ...key, ...schemaAttribute, ...run };
   transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } });
-  const runChange = memberOf(computation.domain, run, { now: run.status });
-  await enterStatus(table, transaction, computation, { run, runChange }, entry);
+  addNth(transaction, run, 'all', countRuns(row) + 1);
+  recordMember(transaction, rowLists.runs(domain), { number, version: row.version + 1, now: run.status });
+  await enterStatus(table, transaction, computation, run, entry);
 }
 
 /** Changes a run and the status of its computation. Throws StaleReadError if the run's status has changed since it was read. */
@@ -35,11 +36,13 @@ export async function changeRun(
   { before, after }: { before: Run; after: Run },
   entry: Entry,
 ): Promise<void> {
+  const { domain, row } = computation;
   const { status, ended_at, reason } = after;
+  const { number, key } = placeOf(domain, before.id);
   const set = setAttributes({ status, ended_at, reason });
   transaction.add({
     update: {
-      Key: placeOf(computation.domain, before.id).key,
+      Key: key,
       UpdateExpression: set.UpdateExpression,
       ConditionExpression: 'id = :id AND #status = :status',
       ExpressionAttributeNames: { ...set.ExpressionAttributeNames, '#status': 'status' },
@@ -47,8 +50,14 @@ export async function changeRun(
     },
     otherwise: new StaleReadError(),
   });
-  const runChange = memberOf(computation.domain, after, { before: before.status, now: after.status });
-  await enterStatus(table, transaction, computation, { run: after, runChange }, entry);
+  if (!isActive(status)) addNth(transaction, after, status, countRuns(row, status) + 1);
+  recordMember(transaction, rowLists.runs(domain), { number, version: row.version + 1, before: before.status, now: status });
+  await enterStatus(table, transaction, computation, after, entry);
+}
+
+/** Numbers a run among those of its computation. Only one is active at a time, so the numbers have no gaps. */
+function addNth(transaction: Transaction, { id: run_id, computation_id }: Run, among: string, ordinal: number): void {
+  transaction.add({ put: { Item: { ...runKeys.nth(computation_id, among, ordinal), run_id } } });
 }
 
 /** Keeps the hash of the CVM's attestation with the run. The first one stays. */
@@ -64,26 +73,11 @@ export function addAttestationHash(transaction: Transaction, domain: string, run
   });
 }
 
-function memberOf(domain: string, run: Run, change: { before?: Run['status']; now?: Run['status'] }): MemberChange {
-  const group = groupOfComputation(computationNumber(run.computation_id));
-  return memberChange(indexedLists.runs(domain), placeOf(domain, run.id).number, { ...change, group });
-}
-
-/**
- * Removes the run of a deleted computation and its list entry. Throws ConditionFailedError if it is gone.
- * @param deletedAs the version of the computation when it was deleted, while that is in the log
- */
-export function removeRun(transaction: Transaction, domain: string, run: Run, deletedAs: number | undefined): void {
+/** Removes the run of a deleted computation and its list entry. Throws ConditionFailedError if it is gone. */
+export function removeRun(transaction: Transaction, domain: string, run: Run): void {
   const { number, key } = placeOf(domain, run.id);
   transaction.add({ delete: { Key: key, ConditionExpression: 'attribute_exists(pk)' } });
-  const ofComputation = nameOfResource(computationNumber(run.computation_id));
-  recordChange(transaction, indexedLists.runs(domain).index, {
-    resource: number,
-    name: `run-${nameOfResource(number)}`, // an entry of its own: a computation may have thousands of runs
-    version: lastVersion,
-    changes: [memberOf(domain, run, { before: run.status })],
-    ...(deletedAs === undefined ? {} : { after: { name: ofComputation, version: deletedAs } }),
-  });
+  recordMember(transaction, rowLists.runs(domain), { number, version: lastVersion, before: run.status });
 }
 
 function placeOf(domain: string, runId: string): { number: number; key: Key } {

@@ -20,21 +20,6 @@ export function steadyTimeOf(clock: Clock): number {
   return clock.steady?.() ?? clock.now();
 }
 
-/** A moment by two clocks: the first may be set back, the second may stop while the machine is suspended. */
-export interface Moment {
-  now: number;
-  steady: number;
-}
-
-export function momentOf(clock: Clock): Moment {
-  return { now: clock.now(), steady: steadyTimeOf(clock) };
-}
-
-/** Returns the milliseconds since a moment, by the clock that shows more. */
-export function mostSince(clock: Clock, { now, steady }: Moment): number {
-  return Math.max(clock.now() - now, steadyTimeOf(clock) - steady);
-}
-
 /** Returns the current time in the service's format: RFC 3339, UTC, milliseconds. */
 export function timestampOf(clock: Clock): string {
   return new Date(clock.now()).toISOString();

@@ -13,6 +13,8 @@ export const metricUnits = {
   ConflictsRetried: 'Count',
   /** Members of lists that a fold found in another state than the one that they changed from. */
   ListDrift: 'Count',
+  /** Changes of a list that a change found before it, not folded. */
+  ListBacklog: 'Count',
   /** Of a gateway: CVMs with an agent, those of them without a log-forwarder, and those that need a restart. */
   ConnectedCvms: 'Count',
   MissingForwarders: 'Count',
@@ -56,7 +58,7 @@ export function emitMetric(name: MetricName, value: number, dimensions: Record<s
 }
 
 /** The tasks that write `Waiting`. */
-export const tasksWithWaiting = ['maintenance/purge', 'maintenance/fold-lists', 'maintenance/collect-content'] as const;
+export const tasksWithWaiting = ['maintenance/purge', 'maintenance/collect-content'] as const;
 
 /** Writes how much a scheduled task found to do. */
 export function emitWaiting(task: (typeof tasksWithWaiting)[number], amount: number): void {

@@ -14,6 +14,8 @@ export interface Uses {
   publishedKeys?: readonly 'GetPublicKey'[];
   /** The function of the task `maintenance/purge`. */
   purge?: readonly 'InvokeFunction'[];
+  /** Actions of DynamoDB on the stream of the table. */
+  stream?: readonly ('DescribeStream' | 'GetRecords' | 'GetShardIterator' | 'ListStreams')[];
 }
 
 export type TableAction =
@@ -35,16 +37,14 @@ export const reads = ['GetItem', 'BatchGetItem', 'Query'] as const;
 /** Reads, appends an event to the journal, and changes the row that the event is about. */
 export const appends = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'] as const;
 
-/** Changes members of lists, and folds the changes of their index now and then (shared/lists/fold-due.ts). */
-export const changesLists = [
-  'GetItem',
-  'BatchGetItem',
-  'Query',
-  'PutItem',
-  'UpdateItem',
-  'DeleteItem',
-  'BatchWriteItem',
-] as const;
+/** Adds resources, or changes one, and reads the others one by one. */
+export const adds = ['GetItem', 'Query', 'PutItem', 'UpdateItem'] as const;
+
+/** Changes resources and what belongs to them. */
+export const changes = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] as const;
+
+/** Folds the changes of lists, and deletes what earlier folds replaced. */
+export const foldsLists = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'] as const;
 
 /** Takes and frees a slot for a wait (shared/waits/wait.ts). */
 export const waiting = ['Query', 'PutItem', 'DeleteItem'] as const;

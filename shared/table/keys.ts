@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The keys of the table. No other file contains key literals.
+ * The keys of the table, without those of counted lists (packages/counted-list/keys.ts).
  *
  * A list (the computations, assets or runs of a domain; the computations linked to an asset) has its rows in a partition, each at
- * `row#<number>`. A row must be small. Membership, order and counts are in the list's index (see indexKeys and
- * docs/adr/0001-lists.md).
+ * `row#<number>`. A row must be small. Membership, order and counts are in a counted list (docs/adr/0001-lists.md).
  */
 
 /**
@@ -55,6 +54,7 @@ export interface RowKey extends AnyKey {
 /** The names of partitions of lists, before the identifier to which a list belongs. */
 export const listNames = {
   computations: 'computations',
+  ownedComputations: 'owned',
   assets: 'assets',
   runs: 'runs',
   linkedComputations: 'linked',
@@ -109,6 +109,8 @@ const padded = (value: number, digits: number) => String(value).padStart(digits,
 
 export const lists = {
   computations: (domain: string): List<'computations'> => ({ pk: `${listNames.computations}#${domain}` }),
+  /** Only its members are stored, not its rows. */
+  ownedComputations: (domain: string): List<'owned'> => ({ pk: `${listNames.ownedComputations}#${domain}` }),
   assets: (domain: string): List<'assets'> => ({ pk: `${listNames.assets}#${domain}` }),
   runs: (domain: string): List<'runs'> => ({ pk: `${listNames.runs}#${domain}` }),
   linkedComputations: (assetId: string): List<'linked'> => ({ pk: `${listNames.linkedComputations}#${assetId}` }),
@@ -209,6 +211,9 @@ export const runKeys = {
   /** The purge uses it to find `assetKeys.use`. */
   use: (computationId: string, runId: string, assetId: string): Key =>
     writableKey(runKeys.partition(computationId), `use#${runId}#${assetId}`),
+  /** The run that came as the nth, or as the nth with a final status. */
+  nth: (computationId: string, among: string, ordinal: number): Key =>
+    writableKey(runKeys.partition(computationId), `nth#${among}#${padded(ordinal, 9)}`),
   prefixes: { snapshot: 'snapshot#', serverKey: 'server-key#', report: 'report#', use: 'use#' },
 };
 
@@ -311,60 +316,4 @@ export const purgeKeys = {
   shards: shardsOf('purges'),
   prefixes: { asset: 'asset#', computation: 'computation#' },
   purge: (kind: 'computation' | 'asset', id: string): Key => writableKey(shardOf('purges', id), `${kind}#${id}`),
-};
-
-/** Marks of list indexes that were folded recently (shared/lists/fold-due.ts). */
-export const dueFoldKeys = {
-  shards: shardsOf('due-folds'),
-  mark: ({ scope }: { scope: string }): Key => writableKey(shardOf('due-folds', scope), scope),
-};
-
-/** Where the items of a list index are (shared/lists/log.ts). */
-export interface IndexPlace {
-  /** Unique in the table. */
-  scope: string;
-  /** The number of partitions of the log. One takes 300 changes per second. */
-  logShards: number;
-}
-
-/** One partition takes 1,000 write units per second, and a fold may write hundreds of nodes. */
-const nodeShards = 8;
-
-/** The first bytes of a node's identifier are the key of its item (shared/lists/node.ts). */
-export const nodeKeyBytes = 8;
-
-function keyOfNode(id: string): string {
-  return Buffer.from(id, 'base64url').subarray(0, nodeKeyBytes).toString('base64url');
-}
-
-export const indexKeys = {
-  logs: ({ scope, logShards }: IndexPlace): string[] => Array.from({ length: logShards }, (_, shard) => `log#${scope}#${shard}`),
-  entry: ({ scope, logShards }: IndexPlace, number: number, name: string): Key =>
-    writableKey(`log#${scope}#${number % logShards}`, name),
-  logPrefix: 'log#',
-  partition: ({ scope }: IndexPlace) => `index#${scope}`,
-  head: (index: IndexPlace): Key => writableKey(indexKeys.partition(index), 'head'),
-  /** Sorted by version, so that the newest root is found without its name. */
-  root: (index: IndexPlace, tree: string, name: string): Key => writableKey(indexKeys.partition(index), `root#${tree}#${name}`),
-  rootPrefix: (tree: string) => `root#${tree}#`,
-  fold: (index: IndexPlace, name: string): Key => writableKey(indexKeys.partition(index), `fold#${name}`),
-  foldPrefix: 'fold#',
-  /** The counts of a day since 1970-01-01 for the statistics. */
-  day: (index: IndexPlace, day: number): Key => writableKey(indexKeys.partition(index), `day#${padded(day, 6)}`),
-  dayPrefix: 'day#',
-  node: ({ scope }: IndexPlace, id: string): Key =>
-    writableKey(`nodes#${scope}#${(Buffer.from(id, 'base64url')[0] ?? 0) % nodeShards}`, keyOfNode(id)),
-  /** Nodes that no tree contains any more (shared/lists/dead-nodes.ts). */
-  deadNodes: (index: IndexPlace, fold: string, first: number): Key =>
-    writableKey(indexKeys.partition(index), `dead#${fold}#${padded(first, 6)}`),
-  deadPrefix: 'dead#',
-  /** The progress of building the trees from the rows. */
-  build: (index: IndexPlace): Key => writableKey(indexKeys.partition(index), 'build'),
-  /** All partitions of an index. */
-  partitions: (index: IndexPlace): string[] => [
-    ...indexKeys.logs(index),
-    indexKeys.partition(index),
-    ...indexKeys.nodeShards(index),
-  ],
-  nodeShards: ({ scope }: IndexPlace): string[] => Array.from({ length: nodeShards }, (_, shard) => `nodes#${scope}#${shard}`),
 };

@@ -96,25 +96,11 @@ export async function updateExisting(table: Table, key: Key, update: Update): Pr
   return result.isDone ? result.output.Attributes : undefined;
 }
 
-/** An expression has at most 4 KB. */
-const attributesPerUpdate = 400;
-
-/** Removes attributes of an item, if the item exists: 400 in one update. */
-export async function removeAttributes(table: Table, key: Key, attributes: string[]): Promise<void> {
-  for (let start = 0; start < attributes.length; start += attributesPerUpdate) {
-    const part = attributes.slice(start, start + attributesPerUpdate);
-    await updateExisting(table, key, {
-      UpdateExpression: `REMOVE ${part.map((_, index) => `#a${index}`).join(', ')}`,
-      ExpressionAttributeNames: Object.fromEntries(part.map((attribute, index) => [`#a${index}`, attribute])),
-    });
-  }
-}
-
 /** What became of a conditional write. `failure.Item` is the item that did not meet the condition, if the write asked for it. */
 type Attempt<Output> = { isDone: true; output: Output } | { isDone: false; failure: ConditionalCheckFailedException };
 
 /** Updates an item if the condition holds. Without a condition, creates the item if it does not exist. Returns the whole item. */
-export function tryUpdate(
+function tryUpdate(
   table: Table,
   key: Key,
   update: Update & { ConditionExpression?: string },

@@ -10,6 +10,8 @@ export interface TaskContext {
   now: string;
   /** Returns a new deadline for each operation, because a task may do many. Pass it to openTable. */
   deadline: DeadlineSource;
+  /** Aborted when the service is about to stop. Only on one machine. */
+  draining: AbortSignal | undefined;
 }
 
 /**
@@ -25,7 +27,11 @@ export function task<S extends v.GenericSchema>(
   return (event: unknown, invocation?: Invocation): Promise<unknown> =>
     withLogFields({ task: name, request_id: invocation?.awsRequestId, ...runOf(event) }, async () => {
       try {
-        const context = { now: timestampOf(clockOf(invocation)), deadline: () => deadlineOfInvocation(invocation) };
+        const context = {
+          now: timestampOf(clockOf(invocation)),
+          deadline: () => deadlineOfInvocation(invocation),
+          draining: invocation?.draining,
+        };
         return (await work(v.parse(input, event), context)) ?? {};
       } catch (error) {
         log('ERROR', 'The task failed.', {}, error);

@@ -1,7 +1,7 @@
-import { changesLists, type Uses } from '../runtime/uses.ts';
+import { changes, foldsLists, type Uses } from '../runtime/uses.ts';
 
 /** What calls a task. */
-export type Trigger = 'state machine' | 'execution status' | 'upload' | { everyMinutes: number };
+export type Trigger = 'state machine' | 'execution status' | 'upload' | 'table stream' | { everyMinutes: number };
 
 /** A function that AWS calls, not a route. CDK and its tests are derived from this table. */
 export interface Task {
@@ -46,35 +46,35 @@ export const tasks = [
   {
     name: 'lifecycle/complete-stop',
     trigger: 'state machine',
-    uses: { table: changesLists, stateMachine: ['SendTaskSuccess'] },
+    uses: { table: changes, stateMachine: ['SendTaskSuccess'] },
     timeoutInSeconds: 30,
     impact: 'Stopped runs stay in stopping.',
   },
   {
     name: 'lifecycle/record-outcome',
     trigger: 'state machine',
-    uses: { table: changesLists, stateMachine: ['SendTaskSuccess'] },
+    uses: { table: changes, stateMachine: ['SendTaskSuccess'] },
     timeoutInSeconds: 30,
     impact: 'Finished runs still look active, and their CVMs stay busy.',
   },
   {
     name: 'lifecycle/execution-ended',
     trigger: 'execution status',
-    uses: { table: changesLists, stateMachine: ['SendTaskSuccess'] },
+    uses: { table: changes, stateMachine: ['SendTaskSuccess'] },
     timeoutInSeconds: 30,
     impact: 'Runs whose execution failed look active until the sweep ends them.',
   },
   {
     name: 'lifecycle/sweep-runs',
     trigger: { everyMinutes: 1 },
-    uses: { table: changesLists, stateMachine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'] },
+    uses: { table: changes, stateMachine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'] },
     timeoutInSeconds: 300,
     impact: 'Orphaned runs look active, and their CVMs stay busy.',
   },
   {
     name: 'maintenance/purge',
     trigger: { everyMinutes: 1 },
-    uses: { table: changesLists, content: ['DeleteObject'] },
+    uses: { table: foldsLists, content: ['DeleteObject'] },
     timeoutInSeconds: 900,
     impact: 'No immediate effect. Deleted data is still stored.',
   },
@@ -90,11 +90,18 @@ export const tasks = [
     impact: 'No immediate effect. Replaced and abandoned content is still stored.',
   },
   {
+    name: 'maintenance/follow-table',
+    trigger: 'table stream',
+    uses: { table: foldsLists, stream: ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'] },
+    timeoutInSeconds: 60,
+    impact: 'Lists and statistics are read more slowly. They are still exact.',
+  },
+  {
     name: 'maintenance/fold-lists',
     trigger: { everyMinutes: 1 },
-    uses: { table: changesLists },
+    uses: { table: foldsLists },
     timeoutInSeconds: 300,
-    impact: 'No immediate effect. Lists and statistics are read more slowly.',
+    impact: 'No immediate effect. Lists with few changes are read more slowly.',
   },
   {
     name: 'maintenance/receive-upload',

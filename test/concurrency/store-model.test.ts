@@ -3,14 +3,13 @@ import { computationStatuses } from 'computation-management-formats/vocabulary';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { listComputations } from '../../shared/computations/list-computations.ts';
-import { foldChanges } from '../../shared/lists/fold.ts';
-import { indexedLists } from '../../shared/lists/indexed-list.ts';
 import { readComputation } from '../../shared/computations/read-computation.ts';
 import { ServiceError } from '../../shared/runtime/errors.ts';
 import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { isActive } from '../../shared/computations/run.ts';
 import type { Key } from '../../shared/table/keys.ts';
+import { openList, rowLists } from '../../shared/table/row-lists.ts';
 import { deleteItems } from '../../shared/table/writes.ts';
 import { amount } from '../support/amounts.ts';
 import { emptyModel, enters, happens, type Model, modelOf, plan, type Planned, type Step, stepNames } from './store-model.ts';
@@ -174,8 +173,10 @@ let time = Date.now();
 async function fold(death: { after: number; kind: 'dropped' | 'lost-answer' }, pause: number): Promise<void> {
   const table = { ...stores.mortal, clock: { now: () => time, wait: () => Promise.resolve() } };
   stores.proxy.inject({ ...death, share: 1 });
-  for (const { index } of [indexedLists.computations(domain), indexedLists.assets(domain)]) {
-    await foldChanges(table, index, 1).catch(() => undefined);
+  for (const list of [rowLists.computations(domain), rowLists.runs(domain), rowLists.assets(domain)]) {
+    await openList(table, list)
+      .fold({ least: 1 })
+      .catch(() => undefined);
   }
   stores.proxy.inject(undefined);
   time += pause;

@@ -8,7 +8,7 @@ import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
 import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
 import { linkAsset, unlinkAsset } from '../../shared/links/link-asset.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';
-import { indexedLists } from '../../shared/lists/indexed-list.ts';
+import { rowLists } from '../../shared/table/row-lists.ts';
 import { assetsOfRun } from '../../shared/manifest/run-snapshot.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
 import type { Item, Table } from '../../shared/table/table.ts';
@@ -87,7 +87,7 @@ export function modelOf(items: Item[], domain: string): Model {
     (row) => [String(row['id']), { file_name: String(row['file_name']), asset_type: row['asset_type'] as AssetType }] as const,
   );
   const statistics: Model['statistics'] = {};
-  const { states } = indexedLists.computations(domain);
+  const { states } = rowLists.computations(domain);
   for (const counts of daysOf(
     Map.groupBy(items, ({ pk }) => String(pk)),
     domain,

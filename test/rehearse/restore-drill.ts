@@ -69,12 +69,10 @@ export async function drillRestore(stage: StageToRehearse, place: Place): Promis
       runShell(emulated, 'purge-refused', purgeIsRefused(stage)),
     );
     await shell('Section 1: settings of the restored table', 1, 2);
-    const existing: ExistingState = { tableName: `computations-${stage.name}-restored` };
-    if (stage.changes.eventBus) {
-      const switchOn = `(${commandsOf(1, 3, filled)}) > stream.txt`;
-      await step('Section 1: the stream of the restored table', () => runShell(emulated, 'restore-1-3', switchOn));
-      existing.tableStreamArn = readFileSync(join(place.folder, 'stream.txt'), 'utf8').trim();
-    }
+    const switchOn = `(${commandsOf(1, 3, filled)}) > stream.txt`;
+    await step('Section 1: the stream of the restored table', () => runShell(emulated, 'restore-1-3', switchOn));
+    const tableStreamArn = readFileSync(join(place.folder, 'stream.txt'), 'utf8').trim();
+    const existing: ExistingState = { tableName: `computations-${stage.name}-restored`, tableStreamArn };
     await shell('Section 2: bringing deleted content back', 2, 0);
 
     const assembly = join(place.folder, 'cdk.adopting');

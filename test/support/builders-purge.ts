@@ -1,8 +1,7 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import type { ContentStore } from '../../shared/assets/content-store.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
-import { foldDueLists } from '../../shared/lists/fold-due.ts';
+import { foldMarkedLists } from '../../shared/table/fold-lists.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { amount, sampleSeed } from './amounts.ts';
 import type { Stores } from './builders-store.ts';
@@ -26,10 +25,11 @@ export async function contentKeys({ client, bucket }: ContentStore): Promise<str
 /** Purges and folds as the schedules do, a minute apart, until nothing waits. */
 export async function purgeUntilOver({ table, content }: Pick<Stores, 'table' | 'content'>): Promise<void> {
   let time = Date.now();
-  const later = { ...table, clock: { ...systemClock, now: () => time } };
+  const clock = { now: () => time, wait: async (milliseconds: number) => void (time += milliseconds) };
+  const later = { ...table, clock };
   while ((await purgeAll(later, content)).waiting > 0) {
     time += 61_000;
-    await foldDueLists(later);
+    await foldMarkedLists(later);
   }
 }
 

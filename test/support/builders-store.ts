@@ -196,6 +196,7 @@ export function aComputationRow(id: string, changes: Partial<StoredComputation> 
     version: 1,
     dataset_count: 0,
     created_by: 'alice',
+    run_counts: {},
     ...changes,
   };
 }

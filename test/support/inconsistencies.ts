@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { keysOf, listOfEntry, listOfHead, type ListKeys } from 'computation-management-counted-list/keys';
+import { countsOf, isLeaf, type Member, type TreeNode } from 'computation-management-counted-list/node';
 import { numberOf } from 'computation-management-formats/identifiers';
 import { computationStatuses } from 'computation-management-formats/vocabulary';
 import { isActive } from '../../shared/computations/run.ts';
 import { chainedEvent, parseHead, parseStoredEvent, publicEvent, type StoredEvent } from '../../shared/events/stored-journal.ts';
-import { countDays, dayOfKey, parseDay } from '../../shared/lists/days.ts';
-import { parseHead as parseListHead } from '../../shared/lists/head.ts';
-import { type IndexedList, indexedLists, stateOfRow } from '../../shared/lists/indexed-list.ts';
-import { parseEntry } from '../../shared/lists/log.ts';
-import { countsOf, isLeaf, type Member, type TreeNode } from '../../shared/lists/node.ts';
-import { decodeEdge, nodeIn } from '../../shared/lists/stored-nodes.ts';
-import { differencesOf, unfoldedEntries } from '../../shared/lists/unfolded-entries.ts';
-import { type AnyKey, cvmKeys, indexKeys, type Key, listKeys, lists, userKeys } from '../../shared/table/keys.ts';
+import { type RowList, rowLists, numberOfRow, stateOfRow } from '../../shared/table/row-lists.ts';
+import { cvmKeys, type Key, listKeys, lists, userKeys } from '../../shared/table/keys.ts';
+import { addDays, addSteps, decodeDays } from '../../packages/counted-list/days.ts';
+import { foldedVersion, parseHead as parseListHead, treeOf } from '../../packages/counted-list/head.ts';
+import { differencesOf, parseEntry, unfoldedOf } from '../../packages/counted-list/log.ts';
+import { decodeNode } from '../../packages/counted-list/node.ts';
 import type { Item, Table } from '../../shared/table/table.ts';
 
 /** Reads every item of the table. */
@@ -207,7 +207,7 @@ function inStatistics(partitions: Partitions): string[] {
     const events = rows
       .flatMap(({ row }) => partitions.get(`journal#${String(row['id'])}`) ?? [])
       .filter((item) => String(item['sk']).startsWith('event#') && item['originator'] !== 'agent');
-    const { states } = indexedLists.computations(domain);
+    const { states } = rowLists.computations(domain);
     return computationStatuses.flatMap((status) => {
       const counted = days.reduce((sum, counts) => sum + (counts[states[status]] ?? 0), 0);
       const happened = events.filter(
@@ -218,117 +218,103 @@ function inStatistics(partitions: Partitions): string[] {
   });
 }
 
-/** The counts of all days: those that are kept in items, those in the head, and what is not folded yet. */
-export function daysOf(partitions: Partitions, domain: string): number[][] {
-  const { index } = indexedLists.computations(domain);
-  const items = partitions.get(indexKeys.partition(index)) ?? [];
-  const head = parseListHead(items.find(({ sk }) => sk === 'head'));
-  const entries = indexKeys.logs(index).flatMap((log) => (partitions.get(log) ?? []).map(parseEntry));
-  const stored = items.filter(({ sk }) => String(sk).startsWith(indexKeys.dayPrefix));
-  const days = new Map(stored.map((item) => [dayOfKey(item), parseDay(item)]));
-  const counted = countDays(head.days, unfoldedEntries(head, entries), (day) => days.get(day) ?? parseDay(undefined));
-  for (const [day, { counts }] of Object.entries(counted)) days.set(Number(day), counts);
-  return [...days.values()];
+/** The counts of all days: those that are kept in an item, those in the head, and what is not folded yet. */
+export function daysOf(partitions: Partitions, domain: string): (readonly number[])[] {
+  const keys = keysOf(rowLists.computations(domain).name);
+  const { head, unfolded } = momentOf(partitions, keys);
+  const old = head.old_days === undefined ? undefined : find(partitions, keys.days(head.old_days))?.['days'];
+  return [...addDays(decodeDays(old as Uint8Array | undefined), addSteps(head.days, unfolded)).values()];
 }
 
-const listOf: Record<string, (id: string) => IndexedList> = {
-  computations: indexedLists.computations,
-  assets: indexedLists.assets,
-  runs: indexedLists.runs,
-  linked: indexedLists.linkedComputations,
-  cvms: indexedLists.cvms,
+const listOf: Record<string, (id: string) => RowList> = {
+  computations: rowLists.computations,
+  assets: rowLists.assets,
+  runs: rowLists.runs,
+  linked: rowLists.linkedComputations,
+  cvms: rowLists.cvms,
 };
 
-/** Compares the index of every list with its rows. */
-export function inLists(partitions: Partitions): string[] {
-  const lists = new Map([...partitions.keys()].flatMap(listsAt).map((list) => [list.rows.pk, list]));
-  return [...lists.values()].flatMap((list) => inList(partitions, list));
+/** Compares every list with its rows. A list without rows must be empty. */
+function inLists(partitions: Partitions): string[] {
+  const names = new Set<string>();
+  for (const [pk, items] of partitions) {
+    const [kind = '', id = ''] = pk.split('#');
+    for (const item of items) {
+      const key = { pk, sk: String(item['sk']) };
+      const name = listOfEntry(key) ?? listOfHead(key) ?? (isRow(item) ? listOf[kind]?.(id).name : undefined);
+      if (name !== undefined) names.add(name);
+      if (isRow(item) && kind === 'computations') names.add(rowLists.ownedComputations(id, String(item['owner'])).name);
+    }
+  }
+  return [...names].flatMap((name) => inList(partitions, name));
 }
 
-/** Returns the lists whose rows or whose index may be in a partition: an index must be empty if there are no rows. */
-function listsAt(pk: string): IndexedList[] {
-  const [, kind = '', id = ''] = /^(?:index#|log#)?(\w+)#([^#]+)/.exec(pk) ?? [];
-  const kinds = kind === 'computations' ? [kind, 'runs'] : [kind]; // they share an index
-  return kinds.flatMap((each) => listOf[each]?.(id) ?? []);
-}
+const isRow = ({ sk }: Item) => String(sk).startsWith(listKeys.prefixes.row);
 
-function inList(partitions: Partitions, list: IndexedList): string[] {
-  const rows = (partitions.get(list.rows.pk) ?? []).filter((item) => String(item['sk']).startsWith(listKeys.prefixes.row));
-  const members = rows.map((row) => {
-    const number = Number(String(row['sk']).slice(listKeys.prefixes.row.length));
-    return { number, state: stateOfRow(list, row), group: list.groupOf?.(row) ?? '' };
-  });
-  const filter = list.index.trees[list.tree];
+function inList(partitions: Partitions, name: string): string[] {
+  const [kind = '', id = ''] = (name.split('/')[0] ?? '').split('#');
+  const isOwned = kind === lists.ownedComputations('').pk.slice(0, -1);
+  const list = listOf[isOwned ? 'computations' : kind]?.(id);
+  if (!list) return [`${name} is no list`];
+  const isMember = (row: Item) => !isOwned || rowLists.ownedComputations(id, String(row['owner'])).name === name;
+  const rows = (partitions.get(list.rows.pk) ?? []).filter((item) => isRow(item) && isMember(item));
+  const meant = rows.map((row) => ({ number: numberOfRow(row), state: stateOfRow(list, row) }));
+  const keys = keysOf(name);
+  const { head, tree } = momentOf(partitions, keys);
+  const isCounted = head.totals.length === 0 || head.totals.join() === countsOf(tree).join();
   return [
-    ...compare(
-      `${list.rows.pk} by number`,
-      membersOf(partitions, list, list.tree),
-      members.map((member) => ({ ...member, group: '' })),
-    ),
-    ...(filter === undefined ? [] : compare(`${list.rows.pk} by group`, membersOf(partitions, list, filter), members)),
-    ...totalsOf(partitions, list),
+    ...compare(name, membersOf(partitions, keys), meant),
+    ...(isCounted ? [] : [`${name}: the head has the totals ${head.totals.join()}, its tree ${countsOf(tree).join()}`]),
   ];
 }
 
-function compare(what: string, indexed: Member[], meant: Member[]): string[] {
-  const text = ({ group, number, state }: Member) => `${group}/${number} in state ${state}`;
-  const [is, should] = [new Set(indexed.map(text)), new Set(meant.map(text))];
+function compare(what: string, listed: Member[], meant: Member[]): string[] {
+  const text = ({ number, state }: Member) => `${number} in state ${state}`;
+  const [is, should] = [new Set(listed.map(text)), new Set(meant.map(text))];
   return [
-    ...[...is].filter((each) => !should.has(each)).map((each) => `${what}: the index has ${each}, and no row is so`),
-    ...[...should].filter((each) => !is.has(each)).map((each) => `${what}: the index lacks ${each}`),
-    ...(is.size === indexed.length ? [] : [`${what}: the index has a member twice`]),
+    ...[...is].filter((each) => !should.has(each)).map((each) => `${what}: the list has ${each}, and no row is so`),
+    ...[...should].filter((each) => !is.has(each)).map((each) => `${what}: the list lacks ${each}`),
+    ...(is.size === listed.length ? [] : [`${what}: the list has a member twice`]),
   ];
 }
 
-const find = (partitions: Partitions, { pk, sk }: AnyKey) => partitions.get(pk)?.find((item) => item['sk'] === sk);
+const find = (partitions: Partitions, { pk, sk }: { pk: string; sk: string }) =>
+  partitions.get(pk)?.find((item) => item['sk'] === sk);
 
-function headOf(partitions: Partitions, { index }: IndexedList) {
-  return parseListHead(find(partitions, indexKeys.head(index)));
+function momentOf(partitions: Partitions, keys: ListKeys) {
+  const head = parseListHead(find(partitions, keys.head));
+  const entries = keys.logs
+    .flatMap((log) => partitions.get(log) ?? [])
+    .filter(({ sk }) => String(sk).startsWith(keys.prefix))
+    .map((item) => parseEntry(keys, item));
+  const root = head.root === undefined ? undefined : find(partitions, keys.root(head.root));
+  return {
+    head,
+    unfolded: unfoldedOf(entries, (number) => foldedVersion(head, number)),
+    tree: treeOf(head, (root?.['edge'] ?? []) as Uint8Array[]),
+  };
 }
 
-/** All members of a tree and of what is not folded yet. */
-function membersOf(partitions: Partitions, list: IndexedList, tree: string): Member[] {
-  const { index } = list;
-  const head = headOf(partitions, list);
-  const entries = indexKeys.logs(index).flatMap((log) => (partitions.get(log) ?? []).map(parseEntry));
-  const differences = differencesOf(index, unfoldedEntries(head, entries)).get(tree) ?? [];
-  const members = new Map(storedMembers(partitions, treeOf(partitions, list, tree), list).map((each) => [placeOf(each), each]));
-  for (const { group, number, before, now } of differences) {
-    const place = placeOf({ group, number });
-    const found = members.get(place)?.state ?? 0;
-    if (found !== before)
-      throw new Error(`${index.scope} ${tree}: ${place} is in state ${found}, and its change is from ${before}`);
-    if (now === 0) members.delete(place);
-    else members.set(place, { group, number, state: now });
+/** All members of the tree and of what is not folded yet. */
+function membersOf(partitions: Partitions, keys: ListKeys): Member[] {
+  const { unfolded, tree } = momentOf(partitions, keys);
+  const members = new Map(storedMembers(partitions, tree, keys).map((member) => [member.number, member]));
+  for (const { number, before, now } of differencesOf(unfolded)) {
+    const found = members.get(number)?.state ?? 0;
+    if (found !== before) throw new Error(`${keys.name}: ${number} is in state ${found}, and its change is from ${before}`);
+    if (now === 0) members.delete(number);
+    else members.set(number, { number, state: now });
   }
   return [...members.values()];
 }
 
-const placeOf = ({ group, number }: { group: string; number: number }) => `${group}/${number}`;
-
-function treeOf(partitions: Partitions, list: IndexedList, tree: string): TreeNode {
-  const head = headOf(partitions, list);
-  const name = head.roots[tree];
-  const root = name === undefined ? undefined : find(partitions, indexKeys.root(list.index, tree, name));
-  const lower = [head.branches[tree], head.leaves[tree]].filter((bytes) => bytes !== undefined);
-  return decodeEdge([...((root?.['edge'] ?? []) as Uint8Array[]), ...lower]);
-}
-
-function storedMembers(partitions: Partitions, node: TreeNode, list: IndexedList): Member[] {
+function storedMembers(partitions: Partitions, node: TreeNode, keys: ListKeys): Member[] {
   if (isLeaf(node)) return node.members;
   return node.children.flatMap((child) => {
-    const id = child.id ?? '';
-    const stored = child.node ?? nodeIn(find(partitions, indexKeys.node(list.index, id)) ?? {}, id);
-    if (!stored) throw new Error(`${list.index.scope}: the node ${id} is gone`);
-    if (countsOf(stored).join() !== child.counts.join()) throw new Error(`${list.index.scope}: a node does not have its counts`);
-    return storedMembers(partitions, stored, list);
+    const item = child.node ? undefined : find(partitions, keys.node(child.id ?? ''));
+    const stored = child.node ?? (item && decodeNode(item['node'] as Uint8Array, false));
+    if (!stored) throw new Error(`${keys.name}: the node ${child.id ?? ''} is gone`);
+    if (countsOf(stored).join() !== child.counts.join()) throw new Error(`${keys.name}: a node does not have its counts`);
+    return storedMembers(partitions, stored, keys);
   });
-}
-
-/** The head's totals are those of the tree. */
-function totalsOf(partitions: Partitions, list: IndexedList): string[] {
-  const totals = headOf(partitions, list).totals[list.tree];
-  const counts = countsOf(treeOf(partitions, list, list.tree));
-  if ((totals ?? counts).join() === counts.join()) return [];
-  return [`${list.rows.pk}: the head has the totals ${String(totals)}, its tree ${counts.join()}`];
 }

@@ -1,8 +1,7 @@
 import type { BatchGetCommandInput, BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { onTestFinished } from 'vitest';
-import { type AnyKey, indexKeys } from '../../shared/table/keys.ts';
+import type { AnyKey } from '../../shared/table/keys.ts';
 import type { Item, Table } from '../../shared/table/table.ts';
-import { tableThrough, type Command } from './embedded-table.ts';
 
 const name = 'interleave';
 
@@ -103,34 +102,4 @@ export function beforePutOf(table: Table, { pk, sk }: AnyKey, act: () => Promise
     },
     { name, step: 'initialize' },
   );
-}
-
-type Input = Command['input'];
-const isOfHead = ({ Key }: Input) => Key?.['sk'] === 'head';
-const isOfDays = ({ ExpressionAttributeValues: values }: Input) => String(values?.[':first']).startsWith(indexKeys.dayPrefix);
-
-/** The table for one read of statistics, whose query of the days is answered before `act`, and whose head is read after it. */
-export function daysBeforeHead(table: Table, act: () => Promise<unknown>): Table {
-  return inOrder(table, { first: isOfDays, then: isOfHead }, act);
-}
-
-/** The same with the head read before `act`, and the days after it. */
-export function headBeforeDays(table: Table, act: () => Promise<unknown>): Table {
-  return inOrder(table, { first: isOfHead, then: isOfDays }, act);
-}
-
-type Reads = Record<'first' | 'then', (input: Input) => boolean>;
-
-function inOrder(table: Table, { first, then }: Reads, act: () => Promise<unknown>): Table {
-  const answered = Promise.withResolvers<undefined>();
-  let acting: Promise<unknown> | undefined;
-  return tableThrough(table, async (send, { input }) => {
-    if (then(input)) {
-      await answered.promise;
-      await (acting ??= act());
-    }
-    const answer = await send();
-    if (first(input)) answered.resolve(undefined);
-    return answer;
-  });
 }

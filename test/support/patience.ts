@@ -4,7 +4,7 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 /** How long a test waits for a fact. It is far more than any fact takes at a load of 10 on two cores. */
 export const longestWaitInMilliseconds = 290_000;
 
-/** No read takes too long by it (shared/lists/read-margin.ts). */
+/** No read takes too long by it (packages/counted-list/view.ts). */
 export const patientClock = { ...systemClock, steady: () => 0 };
 
 /**

@@ -32,6 +32,7 @@ export const taskCases: Record<TaskName, Record<string, (world: BenchWorld) => u
     },
   },
   'maintenance/collect-content': { 'one note': () => ({}) },
+  'maintenance/follow-table': { 'no changes': () => ({ Records: [] }) },
   'maintenance/fold-lists': { 'a few changes': () => ({}) },
   'maintenance/receive-upload': {
     'an awaited upload': async ({ stores, domain }) => {

@@ -1,9 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { systemClock, type Clock } from '../../shared/runtime/clock.ts';
-import { allIndexes, isStored } from '../../shared/lists/all-indexes.ts';
-import { indexedLists, listsOfIndex } from '../../shared/lists/indexed-list.ts';
-import { readProgress, rebuildIndex } from '../../shared/lists/rebuild.ts';
 import { documentClient } from '../../shared/table/open-table.ts';
+import { openList, type RowList, rowLists, rowsOf } from '../../shared/table/row-lists.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { outputsOf } from '../domains/stage-resources.ts';
 import { stageNamed } from '../../infra/stages/stage-named.ts';
@@ -12,23 +10,25 @@ import { UsageError } from '../../shared/command-line/usage-error.ts';
 import { lockDirectory } from '../../local/machine/data-directory.ts';
 import { startDynamoDb } from '../../local/dynamodb/dynamodb.ts';
 import { localCredentials, local } from '../../local/machine/environment.ts';
-import { Comparison, indexesFrom, placeOf, type Lists, type Place } from './compare-lists.ts';
+import { allLists, listsOfDomain } from './stored-lists.ts';
 
 const usage = `Usage: npm run index -- check|rebuild --domain DOMAIN|--asset ID|--all --stage STAGE | --data DIR
 
-check compares the lists of a domain with their rows: every member, its state and its place in the filters, and all totals.
-rebuild builds the index of these lists from the rows, and then checks it. Repeat it if it was interrupted: it continues where it
-was. It does not read again what it had read before: pass --restart if rows have changed since without the service.
+check compares lists with their rows: every member and its state, and all counts.
+rebuild builds these lists from the rows, and then checks them. Repeat it if it was interrupted.
 
-  --domain DOMAIN  the lists of computations, runs, assets and CVMs of this domain
+  --domain DOMAIN  the lists of computations, runs, assets and CVMs of this domain, and of the computations of each owner
   --asset ID       instead, the list of the computations that this asset is linked to
-  --all            instead, every list of the table, which is read as a whole. Only lists that differ are printed and rebuilt.
-  --from LIST[:NUMBER]  for check: goes on after an interruption, at this number of this list. Each 100,000 rows, check prints it.
-  --restart        for rebuild: reads all rows, also if another rebuild was interrupted. A rebuild that is at work ends.
+  --all            instead, every list of the table, which is read as a whole. Rebuilds only those that differ.
+  --list NAME      only the one of these lists that has this name, as in computations#d1
+  --from NUMBER    for check with --list: goes on after an interruption, at this number. Each 100,000 rows, check prints it.
   --stage STAGE    on AWS, with the credentials of the environment, while the service goes on
   --data DIR       in the directory of a service on this machine, which must not run. With DYNAMODB_ENDPOINT, no directory is needed.
 
 The exit code is 0 if no list differs from its rows, 1 if one does or the command fails, 2 for a mistake on the command line.`;
+
+/** After so many rows, a check prints where another one can go on. */
+const rowsBetweenPlaces = 100_000;
 
 interface OpenTable {
   table: Table;
@@ -42,8 +42,8 @@ export async function indexCommand(args: string[], clock: Clock = systemClock): 
     domain: { type: 'string' },
     asset: { type: 'string' },
     all: { type: 'boolean' },
+    list: { type: 'string' },
     from: { type: 'string' },
-    restart: { type: 'boolean' },
     stage: { type: 'string' },
     data: { type: 'string' },
     help: { type: 'boolean', short: 'h' },
@@ -55,17 +55,30 @@ export async function indexCommand(args: string[], clock: Clock = systemClock): 
   if (action !== 'check' && action !== 'rebuild') throw new UsageError('The first argument must be check or rebuild.');
   if (options.all && (options.domain ?? options.asset) !== undefined)
     throw new UsageError('--all takes neither --domain nor --asset.');
-  const isAnew = options.restart === true;
-  if (isAnew && action !== 'rebuild') throw new UsageError('--restart is an option of rebuild only.');
-  if (options.from !== undefined && action !== 'check') throw new UsageError('--from is an option of check only.');
-  const from = options.from === undefined ? undefined : placeOf(options.from);
-  const named = options.all ? undefined : indexesOf(options);
+  const from = options.from === undefined ? 1 : Number(options.from);
+  if (!Number.isSafeInteger(from) || from < 1) throw new UsageError('--from takes a number of the list, as in 100001.');
+  if (options.from !== undefined && (action !== 'check' || options.list === undefined))
+    throw new UsageError('--from is an option of check with --list only.');
+  if (!options.all && (options.domain ?? options.asset) === undefined) throw new UsageError('--domain is required.');
   const open = options.stage === undefined ? await openHere(options.data) : await openStage(options.stage);
   const table = { ...open.table, clock };
   try {
-    if (!named) await maintainAll(table, action, { isAnew, from });
-    else if (action === 'check') await check(table, await storedOnes(table, named), from);
-    else for (const lists of await storedOnes(table, named)) await rebuild(table, lists, isAnew);
+    const lists = await storedLists(table, options);
+    let differing = 0;
+    for (const list of lists) {
+      if (action === 'check' || options.all) {
+        const differs = await printDifferences(table, list, { from, isQuiet: options.all === true });
+        differing += Number(differs);
+        if (differs && action === 'check') process.exitCode = 1;
+        if (!differs || action === 'check') continue;
+      }
+      let entered = 0;
+      await openList(table, list).rebuild(rowsOf(table, list), (rows) => (entered += rows));
+      print(`${list.name}: rebuilt from ${entered} rows.`);
+      if (await printDifferences(table, list, { from, isQuiet: false })) process.exitCode = 1;
+    }
+    const found = action === 'check' ? 'differ from their rows' : 'differed from their rows and were rebuilt';
+    if (options.all) print(`${lists.length} lists checked: ${differing} ${found}.`);
   } finally {
     await open.close();
   }
@@ -73,64 +86,51 @@ export async function indexCommand(args: string[], clock: Clock = systemClock): 
 
 if (isMain(import.meta)) await runCommand(usage, indexCommand);
 
-/** Compares every list of the table with its rows. Prints or rebuilds those that differ. */
-async function maintainAll(
+interface Named {
+  domain?: string | undefined;
+  asset?: string | undefined;
+  all?: boolean | undefined;
+  list?: string | undefined;
+}
+
+/** @throws Error if the table has none of the lists */
+async function storedLists(table: Table, { domain = '', asset, all, list }: Named): Promise<RowList[]> {
+  const ofScope = all
+    ? await allLists(table)
+    : asset === undefined
+      ? await listsOfDomain(table, domain)
+      : [rowLists.linkedComputations(asset)];
+  const named = ofScope.filter(({ name }) => list === undefined || name === list);
+  if (named.length === 0) throw new Error(`${list} is none of the lists.`);
+  const isStored = async (each: RowList) => {
+    const { total } = await openList(table, each).page({ limit: 1, offset: 0 });
+    return total > 0 || (await rowsOf(table, each)(1, 1)).length > 0;
+  };
+  const stored = await Promise.all(named.map(isStored));
+  if (all || stored.some(Boolean)) return named;
+  throw new Error(`The table has nothing in ${named.map(({ name }) => name).join(', ')}.`);
+}
+
+/** Compares a list with its rows, and prints what differs. @returns whether anything does */
+async function printDifferences(
   table: Table,
-  action: 'check' | 'rebuild',
-  { isAnew, from }: { isAnew: boolean; from: Place | undefined },
-): Promise<void> {
-  let [checked, differing] = [0, 0];
-  const comparison = new Comparison(table, from);
-  for (const lists of indexesFrom(await allIndexes(table), from)) {
-    checked += 1;
-    if (!(await comparison.doDiffer(lists))) continue;
-    differing += 1;
-    await (action === 'check' ? printDifferences(comparison, lists) : rebuild(table, lists, isAnew));
+  list: RowList,
+  { from, isQuiet }: { from: number; isQuiet: boolean },
+): Promise<boolean> {
+  let [checked, since, differences] = [0, 0, 0];
+  for await (const page of openList(table, list).check(rowsOf(table, list), from)) {
+    for (const difference of page.differences) print(`${list.name}: ${difference}.`);
+    checked += page.rows;
+    since += page.rows;
+    differences += page.differences.length;
+    if (since < rowsBetweenPlaces || page.next === undefined) continue;
+    print(`${checked} rows were checked. To go on from here after an interruption: --list ${list.name} --from ${page.next}`);
+    since = 0;
   }
-  const found = action === 'check' ? 'differ from their rows' : 'differed from their rows and were rebuilt';
-  print(`${checked} indexes checked: ${differing} ${found}.`);
-}
-
-function indexesOf({ domain, asset }: { domain?: string | undefined; asset?: string | undefined }): Lists[] {
-  if (asset !== undefined) return [[indexedLists.linkedComputations(asset)]];
-  if (domain === undefined) throw new UsageError('--domain is required.');
-  return [indexedLists.computations(domain), indexedLists.assets(domain), indexedLists.cvms(domain)].flatMap(({ index }) => {
-    const lists = listsOfIndex(index.scope);
-    return lists ? [lists] : [];
-  });
-}
-
-/** @throws Error if the table has none of the indexes */
-async function storedOnes(table: Table, indexes: Lists[]): Promise<Lists[]> {
-  const stored: Lists[] = [];
-  for (const lists of indexes) if (await isStored(table, lists)) stored.push(lists);
-  if (stored.length > 0) return stored;
-  throw new Error(`The table has nothing in ${indexes.map(([{ index }]) => index.scope).join(', ')}.`);
-}
-
-async function check(table: Table, indexes: Lists[], from: Place | undefined): Promise<void> {
-  const comparison = new Comparison(table, from);
-  for (const lists of indexesFrom(indexes, from)) await printDifferences(comparison, lists);
-}
-
-async function printDifferences(comparison: Comparison, lists: Lists): Promise<void> {
-  if (await comparison.print(lists)) process.exitCode = 1;
-}
-
-async function rebuild(table: Table, lists: Lists, isAnew: boolean): Promise<void> {
-  const { scope } = lists[0].index;
-  const progress = isAnew ? undefined : await readProgress(table, lists);
-  if (progress) {
-    const { begunAt, list, number } = progress;
-    const from = list ? `after number ${number} of ${list.rows.pk}` : 'after the last row';
-    print(`${scope}: continues the rebuild of ${new Date(begunAt).toISOString()}, ${from}. --restart would begin again.`);
+  if (!isQuiet || differences > 0) {
+    print(`${list.name}: ${checked} rows checked${from > 1 ? ` from number ${from} on` : ''}, ${differences} differences.`);
   }
-  let entered = 0;
-  await rebuildIndex(table, lists, (rows) => (entered += rows), { isAnew });
-  print(
-    `${scope}: the index was rebuilt from ${entered} rows${progress ? ', and from those that the interrupted rebuild had read' : ''}.`,
-  );
-  await printDifferences(new Comparison(table), lists);
+  return differences > 0;
 }
 
 function print(line: string): void {

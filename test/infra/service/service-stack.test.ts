@@ -273,6 +273,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
               `lifecycle/${step}`,
               wanted.lifecycleSteps,
             ]),
+            ['maintenance/follow-table', wanted.lifecycleSteps],
             ['maintenance/receive-upload', wanted.uploads],
             ...schedules.map(({ name }): [string, number] => [name, 1]),
           ];
@@ -344,7 +345,9 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     });
 
     it('is granted exactly the actions that it declares', () => {
-      expect(actionsOn('dynamodb').sort()).toEqual((uses.table ?? []).map((action) => `dynamodb:${action}`).sort());
+      expect(actionsOn('dynamodb').sort()).toEqual(
+        [...(uses.table ?? []), ...(uses.stream ?? [])].map((action) => `dynamodb:${action}`).sort(),
+      );
       expect(actionsOn('s3').sort()).toEqual(
         [...(uses.content ?? []), ...(uses.bucket ?? [])].map((action) => `s3:${action}`).sort(),
       );

@@ -15,8 +15,13 @@ interface TableProperties {
 
 const restoring = readFileSync(new URL('../../../docs/restore.md', import.meta.url), 'utf8');
 
+const tableName = 'computations-restored';
+const table = {
+  tableName,
+  tableStreamArn: `arn:aws:dynamodb:eu-central-1:111122223333:table/${tableName}/stream/2026-11-22T00:00:00.000`,
+};
 const existing = {
-  tableName: 'computations-restored',
+  ...table,
   contentBucketName: 'content-restored',
   userPool: { id: 'eu-central-1_abc', clientId: 'client-1' },
 };
@@ -27,7 +32,7 @@ const console = {};
 
 /** Changes of a running stage's row that replace or remove a part of its own state: what it gets, and what it had. */
 const changes: [string, Partial<Stage>, Partial<Stage>?][] = [
-  ['an existing table', { existing: { tableName: existing.tableName } }],
+  ['an existing table', { existing: table }],
   ['an existing bucket', { existing: { contentBucketName: existing.contentBucketName } }],
   ['an existing user pool', { existing: { userPool: existing.userPool } }],
   ['an existing table, bucket and user pool', { existing }],

@@ -7,8 +7,7 @@ import { describeAsset } from '../../../shared/assets/describe-asset.ts';
 import { listAssets } from '../../../shared/assets/list-assets.ts';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
-import { foldChanges } from '../../../shared/lists/fold.ts';
-import { indexedLists } from '../../../shared/lists/indexed-list.ts';
+import { openList, rowLists } from '../../../shared/table/row-lists.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 import { type AnsweringServer, startAnsweringServer, status } from '../../support/answering-server.ts';
@@ -75,7 +74,7 @@ const commit = async (change: (transaction: Transaction) => unknown) => {
 describe('removeAsset', () => {
   it.each([
     ['still in the log', 'd2', () => Promise.resolve()],
-    ['in the tree', 'd3', (table: Table) => foldChanges(table, indexedLists.assets('d3').index, 1)],
+    ['in the tree', 'd3', (table: Table) => openList(table, rowLists.assets('d3')).fold({ least: 1 })],
   ])('takes the asset out of its list, %s', async (_where, domain, fold) => {
     const total = async () =>
       (await listAssets(embedded.table, domain, { limit: 1, offset: 0, asset_type: ready.asset_type })).total;

@@ -1,4 +1,4 @@
-import { numberOf } from 'computation-management-formats/identifiers';
+import { keysOf } from 'computation-management-counted-list/keys';
 import { describe, expect, it } from 'vitest';
 import { recordContentRead } from '../../../shared/assets/content-reads.ts';
 import { readComputation, readDefinition } from '../../../shared/computations/read-computation.ts';
@@ -8,12 +8,8 @@ import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { purgeListings } from '../../../shared/deletion/purge.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { linkAsset, unlinkAsset } from '../../../shared/links/link-asset.ts';
-import { foldChanges } from '../../../shared/lists/fold.ts';
-import { indexedLists } from '../../../shared/lists/indexed-list.ts';
-import { nameOfResource } from '../../../shared/lists/log.ts';
-import { readLog } from '../../../shared/lists/unfolded-entries.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { indexKeys, runKeys } from '../../../shared/table/keys.ts';
+import { runKeys, writableKey } from '../../../shared/table/keys.ts';
+import { openList, rowLists } from '../../../shared/table/row-lists.ts';
 import { queryPrefix } from '../../../shared/table/table.ts';
 import { putItems } from '../../../shared/table/writes.ts';
 import { contentKeys, cutOffAfter, dieAtEveryCall, itemsNaming, purgeUntilOver } from '../../support/builders-purge.ts';
@@ -102,7 +98,7 @@ describe('the purge of a computation', () => {
     }
     const attempt = async (): Promise<boolean> => {
       let isOver = false;
-      const purge = () => purgeListings(stores.mortal, { domain, id, deleted_as: 1, owner: 'alice' }).then(() => (isOver = true));
+      const purge = () => purgeListings(stores.mortal, { domain, id, owner: 'alice' }).then(() => (isOver = true));
       await cutOffAfter(callsOfAnAttempt, stores, () => purge().catch(() => undefined));
       return isOver;
     };
@@ -117,7 +113,7 @@ describe('the purge of a computation', () => {
     const { id, runs } = await aLivedComputation();
     await cutOffAfter(2, stores, () => removeComputation(id, stores.mortal));
     stores.proxy.inject({ kind: 'dropped', share: 1, operations: ['TransactWriteItems'] });
-    await expect(purgeListings(stores.mortal, { domain, id, deleted_as: 1, owner: 'alice' })).rejects.toThrow();
+    await expect(purgeListings(stores.mortal, { domain, id, owner: 'alice' })).rejects.toThrow();
     stores.proxy.inject(undefined);
     await expectNothingLeft({ id, runs }, 'without an answer');
   });
@@ -128,25 +124,6 @@ describe('the purge of a computation', () => {
     await expect(removeComputation(id)).rejects.toMatchObject({ code: 'not_found' });
     for (const assetId of assets) await deleteAsset(stores.table, { domain, id: assetId, ...byAlice });
     await expectNothingLeft({ id, runs: assets }, 'with its assets');
-  });
-
-  it.each([
-    ['names the deletion that its runs come after while that is in the log', 0, true],
-    ['names no deletion that is gone from the log, so that no read looks for it', 3, false],
-  ])('%s', async (_, folds, isNamed) => {
-    const { id, runs } = await aLivedComputation();
-    await cutOffAfter(2, stores, () => removeComputation(id, stores.mortal));
-    const { index } = indexedLists.runs(domain);
-    let time = Date.now();
-    for (let fold = 0; fold < folds; fold++) {
-      await foldChanges({ ...stores.table, clock: { ...systemClock, now: () => time } }, index, 1);
-      time += 5_000;
-    }
-    await purgeAll(stores.table, stores.content);
-    const entries = await readLog(stores.table, index);
-    const names = new Set(runs.map((runId) => `run-${nameOfResource(numberOf(runId) ?? 0)}`));
-    const steps = entries.flatMap((entry) => (names.has(entry.name) ? entry.steps : []));
-    expect(steps.map(({ after }) => after !== undefined)).toEqual([isNamed, isNamed]);
   });
 });
 
@@ -199,15 +176,16 @@ describe('the purge of an asset', () => {
 
   it('leaves no index of its list if a fold that began before commits after', async () => {
     const { asset } = await aLinkedAsset();
-    const { index } = indexedLists.linkedComputations(asset);
+    const list = rowLists.linkedComputations(asset);
+    const { pk, sk } = keysOf(list.name).head;
     let waiting = 0;
-    beforePutOf(stores.mortal, indexKeys.head(index), async () => {
+    beforePutOf(stores.mortal, writableKey(pk, sk), async () => {
       await removeAsset(asset);
       ({ waiting } = await purgeAll(stores.table, stores.content));
     });
-    await foldChanges(stores.mortal, index, 1);
+    await openList(stores.mortal, list).fold({ least: 1 });
     const ofIndex = async () => (await itemsNaming(stores.table, [asset])).filter((key) => /^(index|nodes)#/.test(key));
-    expect([waiting, await ofIndex()]).toEqual([1, expect.arrayContaining([`index#linked#${asset} head`])]);
+    expect([waiting, await ofIndex()]).toEqual([1, expect.arrayContaining([`${pk} ${sk}`])]);
     await purgeUntilOver(stores);
     expect(await ofIndex()).toEqual([]);
     expect((await itemsNaming(stores.table, [asset])).filter((key) => !key.startsWith('journal#'))).toEqual([]);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { keysOf } from 'computation-management-counted-list/keys';
 import { fillWorld, aRegisteredCvm, aStartedRun, type BenchWorld } from '../../../tools/bench/bench-world.ts';
 import { endpointCases } from '../../../tools/bench/endpoint-cases.ts';
 import { taskCases } from '../../../tools/bench/task-cases.ts';
@@ -9,14 +10,13 @@ import { cvm as sampleCvm } from '../../../shared/openapi/examples.ts';
 import { markForDeletion } from '../../../shared/assets/mark-for-deletion.ts';
 import { readAssetToChange } from '../../../shared/assets/read-asset.ts';
 import { unlinkAsset } from '../../../shared/links/link-asset.ts';
-import { foldChanges } from '../../../shared/lists/fold.ts';
-import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { setCommandStream } from '../../../shared/cvms/command-stream.ts';
 import { takeTokens } from '../../../shared/http/domain-limit.ts';
 import { takesKey, type Route } from '../../../shared/http/route.ts';
 import { bindAgent, keepAttestationOfRun, readAgentRecord, recordAgentProcess } from '../../../shared/runs/agent-record.ts';
 import { writeSweepState } from '../../../shared/runs/sweep-runs.ts';
-import { indexKeys } from '../../../shared/table/keys.ts';
+import { writableKey } from '../../../shared/table/keys.ts';
+import { openList, rowLists } from '../../../shared/table/row-lists.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { putItem } from '../../../shared/table/writes.ts';
 import { byAlice, type Stores } from '../../support/builders-store.ts';
@@ -55,9 +55,11 @@ export async function fillDomain(stores: Stores): Promise<BenchWorld> {
   await unlinkAsset(stores.table, { domain: world.domain, assetId: used.algorithm, computationId: used.id, ...byAlice });
   const asset = await readAssetToChange(stores.table, world.domain, used.algorithm);
   await markForDeletion(stores.table, world.domain, asset, byAlice.now);
-  const { index } = indexedLists.assets(world.domain);
-  await foldChanges(stores.table, index, 1);
-  await putItem(stores.table, { ...indexKeys.node(index, 'node') }); // only trees with hundreds of members have one
+  for (const list of [rowLists.assets(world.domain), rowLists.ownedComputations(world.domain, 'alice')]) {
+    await openList(stores.table, list).fold({ least: 1 });
+    const { pk, sk } = keysOf(list.name).node('node'); // only trees with hundreds of members have one
+    await putItem(stores.table, { ...writableKey(pk, sk) });
+  }
   await takeTokens(stores.table, { perSecond: 1, burst: 10 }, { domain: world.domain, tokens: 1, now: Date.now() });
   const place = { domain: world.domain, cvm_id: 'cvm-1' };
   await writeSweepState(stores.table, { suspect: place, other: { domain: 'd10', cvm_id: 'cvm-1' } });

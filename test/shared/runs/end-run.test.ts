@@ -1,5 +1,5 @@
 import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
-import { numberedId, numberOf } from 'computation-management-formats/identifiers';
+import { numberedId } from 'computation-management-formats/identifiers';
 import { describe, expect, it } from 'vitest';
 import { removeAsset } from '../../../shared/assets/change-asset.ts';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
@@ -11,9 +11,6 @@ import { readRun } from '../../../shared/computations/read-runs.ts';
 import type { Run, RunReference } from '../../../shared/computations/run.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
-import { indexedLists } from '../../../shared/lists/indexed-list.ts';
-import { nameOfResource } from '../../../shared/lists/log.ts';
-import { readLog } from '../../../shared/lists/unfolded-entries.ts';
 import { addRun, changeRun, removeRun } from '../../../shared/runs/change-run.ts';
 import { type Claim, readClaim } from '../../../shared/runs/claim.ts';
 import { completeStop, endRun, executionEnded, recordOutcome } from '../../../shared/runs/end-run.ts';
@@ -311,8 +308,7 @@ const end = (before: Run, status: Run['status']) =>
   change(before.computation_id, (transaction, computation) =>
     changeRun(embedded.table, transaction, computation, { before, after: { ...before, status } }, entry),
   );
-const remove = (run: Run, deletedAs?: number) =>
-  change(run.computation_id, (transaction) => removeRun(transaction, domain, run, deletedAs));
+const remove = (run: Run) => change(run.computation_id, (transaction) => removeRun(transaction, domain, run));
 
 async function aStartedRun(): Promise<Run> {
   const run: Run = {
@@ -352,16 +348,5 @@ describe('removeRun', () => {
     const run = await aStartedRun();
     await remove(run);
     await expect(remove(run)).rejects.toBeInstanceOf(ConditionFailedError);
-  });
-
-  it('names the deletion that it comes after, if its version is known', async () => {
-    const [known, unknown] = [await aStartedRun(), await aStartedRun()];
-    await remove(known, 7);
-    await remove(unknown);
-    const entries = await readLog(embedded.table, indexedLists.runs(domain).index);
-    const afterOf = ({ id }: Run) =>
-      entries.find(({ name }) => name === `run-${nameOfResource(numberOf(id) ?? 0)}`)?.steps.map(({ after }) => after);
-    expect(afterOf(known)).toEqual([{ name: nameOfResource(numberOf(known.computation_id) ?? 0), version: 7 }]);
-    expect(afterOf(unknown)).toEqual([undefined]);
   });
 });

@@ -3,16 +3,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { putContentCheck } from '../../../shared/assets/content-check.ts';
 import { collectContent } from '../../../shared/deletion/collect-content.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
-import { foldDueLists } from '../../../shared/lists/fold-due.ts';
-import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { environment } from '../../../shared/runtime/environment.ts';
 import { log } from '../../../shared/runtime/log.ts';
-import { dueFoldKeys, purgeKeys, writableKey } from '../../../shared/table/keys.ts';
+import { purgeKeys, writableKey } from '../../../shared/table/keys.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { putItem } from '../../../shared/table/writes.ts';
-import { aComputation, aReadyComputation, aRun, byAlice, endRunWith, startStores } from '../../support/builders-store.ts';
+import { aReadyComputation, aRun, byAlice, endRunWith, startStores } from '../../support/builders-store.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 interface Described {
@@ -204,29 +202,6 @@ describe('a scheduled task', () => {
     const purged = purgeAll(stores.table, stores.content);
     await expect(purged).rejects.toMatchObject({ message: '3 of 3 purges failed.', errors: failures });
     expect(written('Waiting')).toEqual([{ Waiting: 3, task: 'maintenance/purge' }]);
-  });
-
-  it('counts the changes in the longest log of a list, if there are any, and names the list', async () => {
-    await foldDueLists(stores.table);
-    lines = [];
-    await foldDueLists(stores.table);
-    expect(written('Waiting')).toEqual([]);
-    vi.stubEnv('LOG_LEVEL', 'INFO');
-    for (const [longest, amounts] of Object.entries({ e1: { e1: 3, e2: 1 }, e2: { e1: 1, e2: 3 } })) {
-      lines = [];
-      for (const [each, computations] of Object.entries(amounts)) {
-        for (let count = 0; count < computations; count++) await aComputation(stores.table, each);
-        await putItem(stores.table, {
-          ...dueFoldKeys.mark(indexedLists.computations(each).index),
-          marked_at: Date.now() - 600_000,
-        });
-      }
-      await foldDueLists(stores.table);
-      expect(written('Waiting')).toEqual([{ Waiting: 3, task: 'maintenance/fold-lists' }]);
-      const message = 'The list with the most changes that were not folded.';
-      expect(written('changes')).toMatchObject([{ level: 'INFO', message, index: `computations#${longest}`, changes: 3 }]);
-    }
-    expect(written('ListDrift')).toEqual([]);
   });
 });
 

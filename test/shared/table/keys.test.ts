@@ -1,3 +1,4 @@
+import { keysOf, markPartitions } from 'computation-management-counted-list/keys';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { keysToChange } from '../../../shared/computations/change-computation.ts';
@@ -9,8 +10,6 @@ import {
   computationKeys,
   contentCheckKeys,
   cvmKeys,
-  dueFoldKeys,
-  indexKeys,
   journalKeys,
   type Key,
   keyOfItem,
@@ -108,7 +107,7 @@ describe('the key of any other item', () => {
 });
 
 const at = '2026-01-01T00:00:00.000Z';
-const index = { scope: 'computations#d1', logShards: 2 };
+const [list, owned] = [keysOf('computations#d1'), keysOf('owned#d1/a')];
 
 describe('the place of', () => {
   it.each<[string, AnyKey, string]>([
@@ -158,14 +157,13 @@ describe('the place of', () => {
     ['the state of the sweep', sweepKeys.state, 'sweep state'],
     ['the limit of a domain', limitKeys.changes('d1'), 'limit#d1 changes'],
     ['a purge', purgeKeys.purge('asset', 'a'), 'purges#2 asset#a'],
-    ['the mark of a list', dueFoldKeys.mark(index), 'due-folds#4 computations#d1'],
-    ['a logged change of a list', indexKeys.entry(index, 7, 'e'), 'log#computations#d1#1 e'],
-    ['the head of a list', indexKeys.head(index), 'index#computations#d1 head'],
-    ['the root of a tree', indexKeys.root(index, 'c', 'n'), 'index#computations#d1 root#c#n'],
-    ['a fold', indexKeys.fold(index, 'n'), 'index#computations#d1 fold#n'],
-    ['a day of the statistics', indexKeys.day(index, 20_454), 'index#computations#d1 day#020454'],
-    ['a node of a tree', indexKeys.node(index, '_wE'), 'nodes#computations#d1#7 _wE'],
-    ['the progress of a build', indexKeys.build(index), 'index#computations#d1 build'],
+    ['the mark of a list', owned.mark, `due-lists#5 owned#d1/a`],
+    ['a logged change of a list', owned.entry(47), 'log#owned#d1#1 a/1b'],
+    ['the head of a list', list.head, 'index#computations#d1 /head'],
+    ['the root of a tree', owned.root('n'), 'index#owned#d1 a/root#n'],
+    ['a plan of a fold', list.plan('n'), 'index#computations#d1 /plan#n'],
+    ['the old days of a list', list.days('n'), 'index#computations#d1 /days#n'],
+    ['a node of a tree', list.node('_wE'), 'nodes#computations#d1#7 /_wE'],
   ])('%s never changes', (_what, { pk, sk }, place) => {
     expect(`${pk} ${sk}`).toBe(place);
   });
@@ -178,11 +176,11 @@ describe('the partitions of', () => {
     ['claims', cvmKeys.claimShards, eight('claims')],
     ['content checks', contentCheckKeys.shards, eight('content-checks')],
     ['purges', purgeKeys.shards, eight('purges')],
-    ['marks of lists', dueFoldKeys.shards, eight('due-folds')],
+    ['marks of lists', markPartitions, eight('due-lists')],
     ['notices of commands', cvmKeys.pendingShards, eight('pending-commands').slice(0, 4)],
     [
       'a list',
-      indexKeys.partitions(index),
+      list.partitions,
       ['log#computations#d1#0', 'log#computations#d1#1', 'index#computations#d1', ...eight('nodes#computations#d1')],
     ],
   ])('%s never change', (_what, partitions, expected) => {

@@ -7,8 +7,7 @@ import { parseStored } from '../../../shared/table/parse-stored.ts';
 import { scanPage } from '../../../shared/table/scan.ts';
 import { getItem, getItems, queryBetween, queryPartition, queryPrefix } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
-import { deleteItems, incrementBy, putItem, removeAttributes, updateExisting } from '../../../shared/table/writes.ts';
-import { startAwsTable } from '../../support/aws-dynamodb/aws-dynamodb.ts';
+import { deleteItems, incrementBy, putItem, updateExisting } from '../../../shared/table/writes.ts';
 import { startBusyTable, startEmbeddedTable, startProxiedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
@@ -138,18 +137,6 @@ describe('updateExisting', () => {
     const hurried = { ...proxied.table, deadline: () => new Deadline(100) };
     await expect(updateExisting(hurried, key, naming('new'))).rejects.toMatchObject({ code: 'unavailable', cause: held });
     await proxied.stop();
-  });
-});
-
-describe('removeAttributes', () => {
-  it('removes more attributes than one expression of DynamoDB can name', async () => {
-    const aws = await startAwsTable({ transactionInMilliseconds: 0, maxAttempts: 1 });
-    const key = writableKey('a', 'wide');
-    const names = Array.from({ length: 1_000 }, (_, index) => `step${index}`);
-    await transact(aws.table, [{ put: { Item: { ...key, kept: 1, ...Object.fromEntries(names.map((name) => [name, 1])) } } }]);
-    await removeAttributes(aws.table, key, names);
-    expect(await getItem(aws.table, key)).toEqual({ ...key, kept: 1 });
-    await aws.stop();
   });
 });
 

@@ -3,11 +3,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { localCredentials } from '../../../local/machine/environment.ts';
-import { Comparison } from '../../../tools/commands/compare-lists.ts';
 import { indexCommand } from '../../../tools/commands/maintain-index.ts';
-import { indexedLists } from '../../../shared/lists/indexed-list.ts';
-import { rebuildIndex } from '../../../shared/lists/rebuild.ts';
 import { keyToWrite, listKeys, type Key } from '../../../shared/table/keys.ts';
+import { rowLists } from '../../../shared/table/row-lists.ts';
 import { deleteItems, putItem, putItems } from '../../../shared/table/writes.ts';
 import { startAnsweringStacks } from '../../support/answering-aws.ts';
 import { aComputation } from '../../support/builders-store.ts';
@@ -65,17 +63,32 @@ describe('npm run index', () => {
     await expect(index('check', '--all', ...named)).rejects.toMatchObject(refused);
   });
 
-  it('compares every list, and rebuilds what differs', async () => {
+  it('compares every list, and rebuilds what differs, also that of an owner who has no more computations', async () => {
     const { table } = embedded;
     await aComputation(table, 'young');
-    expect(await index('check', '--all')).toEqual({ status: 0, stdout: '1 indexes checked: 0 differ from their rows.\n' });
-    const row = { id: 'x', status: 'created', owner: 'alice' };
-    await putItem(table, { ...keyToWrite(listKeys.row(indexedLists.computations('young').rows, 7)), ...row });
+    expect(await index('check', '--all')).toEqual({ status: 0, stdout: '2 lists checked: 0 differ from their rows.\n' });
+    const { rows } = rowLists.computations('young');
+    await putItem(table, { ...keyToWrite(listKeys.row(rows, 7)), id: 'x', status: 'created', owner: 'bob' });
+    await deleteItems(table, [keyToWrite(listKeys.row(rows, 1))]);
+    const [{ name }, { name: ofBob }] = [
+      rowLists.ownedComputations('young', 'alice'),
+      rowLists.ownedComputations('young', 'bob'),
+    ];
     expect((await index('rebuild', '--all')).stdout.split('\n')).toEqual([
-      'computations#young: the index was rebuilt from 2 rows.',
-      'computations#young: 2 rows checked, 0 differences.',
-      'runs#young: 0 rows checked, 0 differences.',
-      '1 indexes checked: 1 differed from their rows and were rebuilt.',
+      'computations#young: number 1 is in state 0, in the list in state 1.',
+      'computations#young: number 7 is in state 1, in the list in state 0.',
+      'computations#young: 1 rows checked, 2 differences.',
+      'computations#young: rebuilt from 1 rows.',
+      'computations#young: 1 rows checked, 0 differences.',
+      `${name}: number 1 is in state 0, in the list in state 1.`,
+      `${name}: 0 rows checked, 1 differences.`,
+      `${name}: rebuilt from 0 rows.`,
+      `${name}: 0 rows checked, 0 differences.`,
+      `${ofBob}: number 7 is in state 1, in the list in state 0.`,
+      `${ofBob}: 1 rows checked, 1 differences.`,
+      `${ofBob}: rebuilt from 1 rows.`,
+      `${ofBob}: 1 rows checked, 0 differences.`,
+      '3 lists checked: 3 differed from their rows and were rebuilt.',
       '',
     ]);
   });
@@ -83,101 +96,41 @@ describe('npm run index', () => {
   it.each(['check', 'rebuild'])('refuses to %s the lists of a domain that has none, and writes nothing', async (action) => {
     await aComputation(embedded.table, 'd1');
     const before = await keys();
-    const failure = { name: 'Error', message: 'The table has nothing in computations#d2, assets#d2, cvms#d2.' };
+    const failure = { name: 'Error', message: 'The table has nothing in computations#d2, runs#d2, assets#d2, cvms#d2.' };
     await expect(index(action, '--domain', 'd2')).rejects.toMatchObject(failure);
     expect(await keys()).toEqual(before);
   });
 });
 
 describe('npm run index -- check', () => {
-  const list = indexedLists.linkedComputations('a');
-  const enter = (from: number, to: number) => {
-    const numbers = Array.from({ length: to - from + 1 }, (_, at) => from + at);
-    return putItems(
-      embedded.table,
-      numbers.map((number) => ({ ...keyToWrite(listKeys.row(list.rows, number)) })),
-    );
+  const list = rowLists.linkedComputations('a');
+  const enter = async (count: number) => {
+    const rows = Array.from({ length: count }, (_, at) => ({ ...keyToWrite(listKeys.row(list.rows, at + 1)) }));
+    await putItems(embedded.table, rows);
   };
 
   it('goes on from a number of a list, and leaves out what is before', async () => {
-    await enter(1, 3);
-    const { status, stdout } = await index('check', '--asset', 'a', '--from', 'linked#a:3');
-    expect({ status, stdout }).toEqual({
+    await enter(3);
+    expect(await index('check', '--asset', 'a', '--list', 'linked#a', '--from', '3')).toEqual({
       status: 1,
       stdout:
-        'linked#a: number 3 is in state 1, in the tree l in state 0.\nlinked#a: 1 rows checked from number 3 on, 1 differences.\n',
+        'linked#a: number 3 is in state 1, in the list in state 0.\nlinked#a: 1 rows checked from number 3 on, 1 differences.\n',
     });
   });
 
-  it('goes on from a list of the domain, and from an index of the table', async () => {
-    await aComputation(embedded.table, 'd1');
-    const runs = 'runs#d1: 0 rows checked, 0 differences.\n';
-    expect((await index('check', '--domain', 'd1', '--from', 'runs#d1')).stdout).toBe(runs);
-    await enter(1, 1);
-    const one = '1 indexes checked: 1 differ from their rows.\n';
-    const all = await index('check', '--all', '--from', 'linked#a');
-    expect(all).toMatchObject({ status: 1, stdout: expect.stringContaining(one) as string });
-    expect(all.stdout).not.toContain('d1');
-  });
-
-  it('prints from where it can go on', async () => {
-    await enter(1, 1_100);
-    const table = { ...embedded.table, clock: testClock({ skipsWaits: true }) };
-    await rebuildIndex(table, [list], () => undefined);
-    const lines: string[] = [];
-    vi.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
-    expect(await new Comparison(table, undefined, 1_000).print([list])).toBe(false);
-    vi.restoreAllMocks();
-    expect(lines).toEqual([
-      '1000 rows more were checked. To go on from here after an interruption: --from linked#a:1001\n',
-      'linked#a: 1100 rows checked, 0 differences.\n',
-    ]);
+  it('finds nothing after a rebuild of several pages', async () => {
+    await enter(1_100);
+    expect(await index('rebuild', '--asset', 'a')).toEqual({
+      status: 0,
+      stdout: 'linked#a: rebuilt from 1100 rows.\nlinked#a: 1100 rows checked, 0 differences.\n',
+    });
   });
 
   it.each([
-    ['linked#b:1', '--from names linked#b, which is none of the lists to check.'],
-    ['linked#a:x', '--from takes a list and a number, as in computations#d1:100001.'],
-  ])('refuses --from %s', async (from, message) => {
-    await enter(1, 1);
-    await expect(index('check', '--asset', 'a', '--from', from)).rejects.toMatchObject({ name: 'UsageError', message });
-  });
-
-  it('is the only command that takes --from', async () => {
-    const refused = { name: 'UsageError', message: '--from is an option of check only.' };
-    await expect(index('rebuild', '--asset', 'a', '--from', 'linked#a')).rejects.toMatchObject(refused);
-  });
-});
-
-describe('npm run index -- rebuild', () => {
-  it('says what it continues, and fails if rows that it had read before have changed since', async () => {
-    const table = { ...embedded.table, clock: testClock({ skipsWaits: true }) };
-    const list = indexedLists.linkedComputations('a');
-    const enter = (number: number) => putItem(table, { ...keyToWrite(listKeys.row(list.rows, number)) });
-    await enter(1);
-    const dies = rebuildIndex(table, [list], () => {
-      throw new Error('died');
-    });
-    await expect(dies).rejects.toThrow('died');
-    await enter(2);
-    const { stdout, status } = await index('rebuild', '--asset', 'a');
-    expect(stdout).toMatch(/^linked#a: continues the rebuild of \d.*Z, after the last row\./);
-    expect(stdout).toContain('linked#a: number 2 is in state 1, in the tree l in state 0.');
-    expect(status).toBe(1);
-  });
-
-  it('begins again with --restart, which check refuses', async () => {
-    const table = { ...embedded.table, clock: testClock({ skipsWaits: true }) };
-    const list = indexedLists.linkedComputations('a');
-    await putItem(table, { ...keyToWrite(listKeys.row(list.rows, 1)) });
-    const dies = rebuildIndex(table, [list], () => {
-      throw new Error('died');
-    });
-    await expect(dies).rejects.toThrow('died');
-    expect(await index('rebuild', '--restart', '--asset', 'a')).toMatchObject({
-      status: 0,
-      stdout: expect.stringMatching(/^linked#a: the index was rebuilt from 1 rows\.$/m),
-    });
-    await expect(index('check', '--restart', '--asset', 'a')).rejects.toMatchObject({ name: 'UsageError' });
+    [['check', '--asset', 'a', '--list', 'linked#a', '--from', 'x'], '--from takes a number of the list, as in 100001.'],
+    [['rebuild', '--asset', 'a', '--from', '1'], '--from is an option of check with --list only.'],
+  ])('refuses %j', async (args, message) => {
+    await expect(index(...args)).rejects.toMatchObject({ name: 'UsageError', message });
   });
 });
 
@@ -193,7 +146,7 @@ describe('npm run index with a stage', () => {
     await stacks.stop();
     expect({ status, stdout, stderr }).toEqual({
       status: 0,
-      stdout: '1 indexes checked: 0 differ from their rows.\n',
+      stdout: '2 lists checked: 0 differ from their rows.\n',
       stderr: '',
     });
     expect(stacks.requests.map(({ body }) => new URLSearchParams(body).get('StackName'))).toEqual(['computations-dev-state']);

@@ -1,12 +1,12 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { logPrefix } from 'computation-management-counted-list/keys';
 import { issueLocalToken } from 'computation-management-client';
 import { numberedId } from 'computation-management-formats/identifiers';
 import { startDynamoDb } from '../../../local/dynamodb/dynamodb.ts';
 import { freePort } from '../../../local/machine/listen.ts';
 import { localCredentials, local } from '../../../local/machine/environment.ts';
-import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { documentClient } from '../../../shared/table/open-table.ts';
-import { indexKeys } from '../../../shared/table/keys.ts';
+import { openList, rowLists } from '../../../shared/table/row-lists.ts';
 import { keyOfItem, keyToWrite, listKeys } from '../../../shared/table/keys.ts';
 import { incrementBy } from '../../../shared/table/writes.ts';
 import { queryPartition, queryPrefix } from '../../../shared/table/table.ts';
@@ -38,7 +38,7 @@ export async function startOurs(rows: number): Promise<Service> {
   const document = documentClient(client);
   const table = { name: local.tableName, document, deadline: patientDeadline };
 
-  const list = indexedLists.computations(domain);
+  const list = rowLists.computations(domain);
   await call('POST', `/${domain}/computations`, { name: 'Survival after resection' });
   const [template] = await queryPrefix(table, list.rows.pk, listKeys.prefixes.row, { limit: 1 });
   if (!template) throw new Error('The service has not stored its first computation.');
@@ -48,9 +48,11 @@ export async function startOurs(rows: number): Promise<Service> {
     id: numberedId(number),
     status,
   });
-  const { lastNumber } = await fill(table, list, rows, rowOf);
-  // The index that was filled contains the first computation too.
-  for (const log of indexKeys.logs(list.index)) await deleteItems(table, (await queryPartition(table, log)).map(keyOfItem));
+  const { lastNumber } = await fill(table, domain, rows, { row: rowOf, isOwned: false });
+  // The list that was filled contains the first computation too.
+  for (const pk of openList(table, list).partitions.filter((each) => each.startsWith(logPrefix))) {
+    await deleteItems(table, (await queryPartition(table, pk)).map(keyOfItem));
+  }
   await deleteItems(table, [listKeys.counter(list.rows)]);
   await incrementBy(table, listKeys.counter(list.rows), lastNumber);
 

@@ -1,130 +1,117 @@
-import { deleteDeadNodes } from '../../../shared/lists/dead-nodes.ts';
-import { foldChanges } from '../../../shared/lists/fold.ts';
-import { memberChange, type IndexedList } from '../../../shared/lists/indexed-list.ts';
-import { recordChange } from '../../../shared/lists/fold-due.ts';
+import { keysOf } from 'computation-management-counted-list/keys';
+import { foldChangedLists, foldMarkedLists } from '../../../shared/table/fold-lists.ts';
 import { keyToWrite, listKeys } from '../../../shared/table/keys.ts';
+import { openList, recordMember, type RowList, rowLists } from '../../../shared/table/row-lists.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 import { seededRandom, shuffled } from '../../../test/support/seeded-random.ts';
 import type { ProxiedTable } from '../../../test/support/embedded-table.ts';
-import { aList, fill, groupOfMember, membersOf, rowOf } from './fill.ts';
+import { fill, hurrying, membersOf, ownerOf, owners, rowOf } from './fill.ts';
 
 export interface MeasuredChange {
-  list: ListName;
   change: string;
   where: string;
   size: number;
+  /** With the lists of the owners. */
   writeUnits: number;
-  /** Without the tree of the filter. */
-  withoutFilter: number;
 }
 
-/** Computations are filtered by owner, runs by computation. */
-type ListName = 'computations' | 'runs';
-
-/** Enough for several folds that each have as many changes as it takes (shared/lists/least-steps.ts). */
+/** Enough for several folds that each have as many changes as it takes. */
 const rounds = { newest: 1_000, anywhere: 6_400 };
 const newest = 10_000;
+const millisecondsPerChange = 100;
+const changesPerFold = 10;
 
-/** Measures changes with their share of the folds and of what these delete, also the dead nodes that are left after the last one. */
+type Status = keyof ReturnType<typeof rowLists.computations>['states'];
+
+interface ChangedMember {
+  number: number;
+  status: Status;
+}
+
+/** Measures changes with their share of the folds and of what these delete. Each list is folded once a second, as on AWS. */
 export async function measureChanges(proxied: ProxiedTable, size: number): Promise<MeasuredChange[]> {
   const measured: MeasuredChange[] = [];
-  for (const list of ['computations', 'runs'] as const) {
-    for (const where of ['among the newest 10,000', 'anywhere'] as const) {
-      const isAnywhere = where === 'anywhere';
-      const setting = { list, size, among: isAnywhere ? size : newest, count: isAnywhere ? rounds.anywhere : rounds.newest };
-      const filtered = await measureSetting(proxied, { ...setting, isFiltered: true });
-      const plain = await measureSetting(proxied, { ...setting, isFiltered: false });
-      for (const [at, { change, writeUnits }] of filtered.entries()) {
-        measured.push({ list, change, where, size, writeUnits, withoutFilter: plain[at]?.writeUnits ?? 0 });
-      }
+  for (const where of ['among the newest 10,000', 'anywhere'] as const) {
+    const isAnywhere = where === 'anywhere';
+    const domain = `bench-changes-${size}-${isAnywhere ? 'anywhere' : 'newest'}`;
+    const { lastNumber } = await fill(proxied.direct, domain, size);
+    const members = changedMembers(size, isAnywhere ? size : newest, isAnywhere ? rounds.anywhere : rounds.newest);
+    const created = members.map((_, round) => ({ number: lastNumber + 1 + round, now: 'created' as const }));
+    const moved = members.map(({ number, status }) => ({ number, version: 2, before: status, now: statusAfter(status) }));
+    const deleted = members.map(({ number, status }) => ({ number, version: 3, before: statusAfter(status) }));
+    for (const [change, changes] of Object.entries({ create: created, transition: moved, delete: deleted })) {
+      measured.push({ change, where, size, writeUnits: await cost(proxied, domain, changes, millisecondsPerChange) });
     }
   }
   return measured;
 }
 
-interface Setting {
-  list: ListName;
-  size: number;
-  /** The members that are changed are among so many of the newest ones. */
-  among: number;
-  /** The number of members that are changed. */
-  count: number;
-  isFiltered: boolean;
-}
-
-interface ChangedMember {
-  number: number;
-  status: string;
+/** Measures one create a minute for two hours, by what its folds write. */
+export async function measureQuiet(proxied: ProxiedTable): Promise<number> {
+  const { lastNumber } = await fill(proxied.direct, 'bench-quiet', 100_000);
+  const creates = Array.from({ length: 120 }, (_, round) => ({ number: lastNumber + 1 + round, now: 'created' as const }));
+  const ofRowAndLog = 6;
+  return Number(((await cost(proxied, 'bench-quiet', creates, 60_000)) - ofRowAndLog).toFixed(2));
 }
 
 /** Returns the members that are changed, in random order. */
-function changedMembers(list: IndexedList, { size, among, count }: Setting): ChangedMember[] {
-  const statusOf = new Map(Object.entries(list.states).map(([status, state]) => [state, status]));
+function changedMembers(size: number, among: number, count: number): ChangedMember[] {
+  const statusOf = new Map(Object.entries(rowLists.computations('').states).map(([status, state]) => [state, status as Status]));
   const random = seededRandom(size);
   const range = Math.min(among, size);
   const places = new Set<number>();
   while (places.size < Math.min(count, range)) places.add(size - 1 - Math.floor(random() * range));
   const chosen: ChangedMember[] = [];
   let place = 0;
-  for (const { number, state } of membersOf(list, size)) {
-    if (places.has(place++)) chosen.push({ number, status: statusOf.get(state) ?? '' });
+  for (const { number, state } of membersOf(size)) {
+    if (places.has(place++)) chosen.push({ number, status: statusOf.get(state) ?? 'completed' });
   }
   return shuffled(chosen, random);
 }
 
-const statusAfter = ({ status }: ChangedMember) => (status === 'running' ? 'completed' : 'running');
+const statusAfter = (status: Status): Status => (status === 'running' ? 'completed' : 'running');
 
-async function measureSetting({ table, direct, proxy }: ProxiedTable, setting: Setting) {
-  const { size, among, isFiltered } = setting;
-  const list = aList(`bench-changes-${setting.list}-${size}-${among}-${String(isFiltered)}`, isFiltered, setting.list);
-  const first = 'created' in list.states ? 'created' : 'running';
-  const { lastNumber } = await fill(direct, list, size);
-  let time = Date.now();
-  const clocked = { ...table, clock: { now: () => time, wait: () => Promise.resolve() } };
-  const members = changedMembers(list, setting);
-  const cost = async (change: (member: ChangedMember, round: number) => Promise<void>) => {
-    proxy.reset();
-    for (const [round, member] of members.entries()) {
-      await change(member, round);
-      time += 100;
-    }
-    for (let fold = 0; fold < 4; fold++) {
-      await foldChanges(clocked, list.index, 1);
-      time += 10_000;
-    }
-    await deleteDeadNodes(clocked, list.index);
-    return Number((proxy.writeUnits() / members.length).toFixed(2));
-  };
-  return [
-    {
-      change: 'create',
-      writeUnits: await cost((_, round) => makeChange(clocked, list, { number: lastNumber + 1 + round, now: first })),
-    },
-    {
-      change: 'transition',
-      writeUnits: await cost((member) =>
-        makeChange(clocked, list, { number: member.number, version: 2, before: member.status, now: statusAfter(member) }),
-      ),
-    },
-    {
-      change: 'delete',
-      writeUnits: await cost((member) =>
-        makeChange(clocked, list, { number: member.number, version: 3, before: statusAfter(member) }),
-      ),
-    },
-  ];
+interface Change {
+  number: number;
+  version?: number;
+  before?: Status;
+  now?: Status;
 }
 
-async function makeChange(
-  table: Table,
-  list: IndexedList,
-  { number, version = 1, ...change }: { number: number; version?: number; before?: string; now?: string },
-): Promise<void> {
+async function cost(
+  { table, proxy }: ProxiedTable,
+  domain: string,
+  changes: readonly Change[],
+  milliseconds: number,
+): Promise<number> {
+  const clocked = hurrying(table);
+  const lists = [rowLists.computations(domain), ...owners.map((owner) => rowLists.ownedComputations(domain, owner))];
+  proxy.reset();
+  const isQuiet = milliseconds >= 60_000;
+  for (const [round, change] of changes.entries()) {
+    await makeChange(clocked, domain, change);
+    clocked.pass(milliseconds);
+    if (isQuiet) {
+      const entries = lists.map(({ name }) => keysOf(name).entry(change.number));
+      await foldChangedLists(clocked, {
+        Records: entries.map(({ pk, sk }) => ({ dynamodb: { Keys: { pk: { S: pk }, sk: { S: sk } } } })),
+      });
+      await foldMarkedLists(clocked);
+    } else if ((round + 1) % changesPerFold === 0) {
+      for (const list of lists) await openList(clocked, list).fold();
+    }
+  }
+  for (const list of lists) await openList(clocked, list).fold({ least: 1, forMilliseconds: 60_000 });
+  return Number((proxy.writeUnits() / changes.length).toFixed(2));
+}
+
+async function makeChange(table: Table, domain: string, { number, version = 1, before, now }: Change): Promise<void> {
   const transaction = new Transaction();
+  const list = rowLists.computations(domain);
   const Key = keyToWrite(listKeys.row(list.rows, number));
-  transaction.add(change.now === undefined ? { delete: { Key } } : { put: { Item: rowOf(list, number, change.now) } });
-  const changes = [memberChange(list, number, { ...change, group: groupOfMember(list, number) })];
-  recordChange(transaction, list.index, { resource: number, version, changes });
+  transaction.add(now === undefined ? { delete: { Key } } : { put: { Item: rowOf(list, number, now) } });
+  const lists: RowList<Status>[] = [list, rowLists.ownedComputations(domain, ownerOf(number))];
+  for (const each of lists) recordMember(transaction, each, { number, version, before, now });
   await transaction.commit(table);
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { startProxiedTable } from '../../../test/support/embedded-table.ts';
 import { printTable } from '../print-table.ts';
-import { measureChanges, type MeasuredChange } from './changes.ts';
+import { measureChanges, measureQuiet, type MeasuredChange } from './changes.ts';
 import { busyLog, limit, measurePages, repetitions, unfolded, type Measurement } from './pages.ts';
 import { verdicts } from './verdicts.ts';
 
@@ -9,12 +9,12 @@ const usage = `Usage: npm run bench:lists -- [--changes SIZE] [--delete [--api C
 
 Measures pages of lists with SIZE members: calls in a row, read units, processor time.
 
-  SIZE            the members of a list. Default: 1000 100000. From 50 million on, without the filter by owner.
+  SIZE            the members of a list. Default: 1000 100000. From 50 million on, without the lists of owners.
   --delete        also fills a list of the last SIZE and deletes all its members, and reads the first page then. Not from 50 million on
   --api COUNT     of these members, so many more are created and deleted through the API, 100,000 in some ten minutes. Default: 100
-  --changes SIZE  measures the write units of changes of computations and runs, of which there are so many, among the newest and anywhere`;
+  --changes SIZE  measures the write units of changes of so many computations, among the newest and anywhere, and of one create a minute`;
 
-/** A list of this size is filled in some minutes, if it has no filter. */
+/** A list of this size is filled in some minutes, if it has no owners. */
 const huge = 50_000_000;
 
 interface Options {
@@ -52,9 +52,9 @@ const proxied = await startProxiedTable();
 try {
   const pages: Measurement[] = [];
   for (const [index, size] of sizes.entries()) {
-    const isFiltered = size < huge;
-    const isDeleted = isFiltered && index === sizes.length - 1;
-    pages.push(...(await measurePages(proxied, size, { isFiltered, deletes: isDeleted ? deletes : undefined })));
+    const isOwned = size < huge;
+    const isDeleted = isOwned && index === sizes.length - 1;
+    pages.push(...(await measurePages(proxied, size, { isOwned, deletes: isDeleted ? deletes : undefined })));
   }
   if (pages.length > 0) {
     console.log(`\nPages of ${limit}, with ${unfolded} changes that are not folded yet. Milliseconds, of the processor and`);
@@ -69,7 +69,8 @@ try {
     console.log('\nChanges, in write units with their row (2 units) and their share of the folds and of what these delete\n');
     printTable(measured);
   }
-  for (const { what, holds } of verdicts(pages, measured)) {
+  const quiet = changes === undefined ? undefined : await measureQuiet(proxied);
+  for (const { what, holds } of verdicts(pages, measured, quiet)) {
     console.log(`${holds ? 'holds ' : 'BROKEN'}  ${what}`);
     if (!holds) process.exitCode = 1;
   }

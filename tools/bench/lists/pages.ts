@@ -1,23 +1,12 @@
-import { readDays } from '../../../shared/lists/days.ts';
-import { foldChanges } from '../../../shared/lists/fold.ts';
-import {
-  groupOfComputation,
-  groupOfOwner,
-  indexedLists,
-  memberChange,
-  numberOfRow,
-  stateOf,
-  type IndexedList,
-} from '../../../shared/lists/indexed-list.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
-import { logChange } from '../../../shared/lists/log.ts';
-import { readPage, type PageRequest } from '../../../shared/lists/read-page.ts';
 import { listKeys } from '../../../shared/table/keys.ts';
+import { type Page, readPage } from '../../../shared/table/read-page.ts';
+import { numberOfRow, openList, recordMember, type RowList, rowLists } from '../../../shared/table/row-lists.ts';
 import { incrementBy } from '../../../shared/table/writes.ts';
 import { queryPrefix, type Table } from '../../../shared/table/table.ts';
-import { transact } from '../../../shared/table/transaction.ts';
+import { Transaction } from '../../../shared/table/transaction.ts';
 import type { ProxiedTable } from '../../../test/support/embedded-table.ts';
-import { aList, fill, fillDays, groupOfMember, owners, rareStatus, removeFilled, rowOf, type Filled } from './fill.ts';
+import { fill, fillDays, type Filled, ownerOf, owners, rareStatus, removeFilled, rowOf, settle } from './fill.ts';
 import { openApi } from './through-api.ts';
 
 export const limit = 10;
@@ -50,7 +39,8 @@ interface Read {
 }
 
 export interface PageOptions {
-  isFiltered: boolean;
+  /** Whether owners have lists of their own. */
+  isOwned: boolean;
   /** Also fills a domain and deletes all its members, of which so many come and go through the API. */
   deletes: { throughApi: number } | undefined;
 }
@@ -59,22 +49,25 @@ export interface PageOptions {
 export async function measurePages(
   proxied: ProxiedTable,
   size: number,
-  { isFiltered, deletes }: PageOptions,
+  { isOwned, deletes }: PageOptions,
 ): Promise<Measurement[]> {
-  const list = aList(`bench-${size}`, isFiltered);
   const { table, direct } = proxied;
+  const domain = `bench-${size}`;
+  const list = rowLists.computations(domain);
   const measurements: Measurement[] = [];
-  const empty = indexedLists.computations(`bench-empty-${size}`);
+  const empty = `bench-empty-${size}`;
   await addUnfolded(direct, empty, 0);
-  measurements.push(await measure(proxied, pageOf(empty, { limit, offset: 0 }, 'empty domain')));
-  const filled = await fill(direct, list, size);
-  await fillDays(direct, list, year);
-  await addUnfolded(direct, list, filled.lastNumber);
+  measurements.push(await measure(proxied, pageOf(rowLists.computations(empty), { limit, offset: 0 }, 'empty domain')));
+  const filled = await fill(direct, domain, size, { isOwned });
+  const first = filled.lastNumber + 1;
+  await fillDays(direct, domain, { ...year, number: first });
+  const lastNumber = first + year.last - year.first;
+  await addUnfolded(direct, domain, lastNumber);
   // A process that reads the status for the first time does not know where its newest members are.
   measurements.push(await measureCold(proxied, pageOf(list, { limit, offset: 0, state: 'completed' }, 'completed, cold')));
   await readPage(table, list, { limit, offset: 0, state: 'completed' });
-  for (const read of readsOf(list, size, filled)) measurements.push(await measure(proxied, read));
-  await makeBusy(direct, list, filled.lastNumber + unfolded);
+  for (const read of readsOf(domain, size, filled, isOwned)) measurements.push(await measure(proxied, read));
+  await makeBusy(direct, domain, lastNumber + unfolded);
   measurements.push(await measure(proxied, pageOf(list, { limit, offset: 0 }, 'busy log')));
   if (deletes) measurements.push(await measureEmptied(proxied, size, deletes.throughApi));
   return measurements.map((each) => ({ ...each, size }));
@@ -84,52 +77,42 @@ export async function measurePages(
 async function measureEmptied(proxied: ProxiedTable, size: number, throughApi: number): Promise<Measurement> {
   const { direct } = proxied;
   const domain = `bench-emptied-${size}`;
-  const list = indexedLists.computations(domain);
-  const { lastNumber } = await fill(direct, list, size);
+  const list = rowLists.computations(domain);
+  const { lastNumber } = await fill(direct, domain, size);
   await incrementBy(direct, listKeys.counter(list.rows), lastNumber);
   const api = openApi(proxied.proxy.endpoint, domain);
   const started = performance.now();
   const ids = await api.create(throughApi);
-  await foldAll(direct, list);
-  await removeFilled(direct, list, size);
+  await settle(direct, list);
   await api.remove(ids);
-  await foldAll(direct, list);
+  await settle(direct, list);
+  await removeFilled(direct, domain, size);
   const { total } = await readPage(direct, list, { limit, offset: 0 });
   if (total > 0) throw new Error(`${total} members of ${domain} are left.`);
   const seconds = Math.round((performance.now() - started) / 1_000);
   process.stderr.write(`Deleted ${size.toLocaleString('en')} members, and ${throughApi} through the API, in ${seconds} s\n`);
-  await addUnfolded(direct, list, lastNumber + throughApi);
+  await addUnfolded(direct, domain, lastNumber + throughApi);
   return await measure(proxied, pageOf(list, { limit, offset: 0 }, 'all deleted'));
 }
 
-async function foldAll(table: Table, { index }: IndexedList): Promise<void> {
-  let time = Date.now();
-  const clocked = { ...table, clock: { now: () => time, wait: () => Promise.resolve() } };
-  for (let fold = 0; fold < 5; fold++) {
-    await foldChanges(clocked, index, 1);
-    time += 10_000;
-  }
-}
-
-function readsOf(list: IndexedList, size: number, { totals }: Filled): Read[] {
+function readsOf(domain: string, size: number, { totals }: Filled, isOwned: boolean): Read[] {
+  const list = rowLists.computations(domain);
   const reads = offsetsIn(size).map((offset) => pageOf(list, { limit, offset }, 'all'));
   for (const state of ['completed', rareStatus]) {
     reads.push(...offsetsIn(totals.get(state) ?? 0).map((offset) => pageOf(list, { limit, offset, state }, state)));
   }
-  const group = groupOfOwner(owners[0]);
-  if (list.index.trees[list.tree] !== undefined) {
-    reads.push(...offsetsIn(size / owners.length - 100).map((offset) => pageOf(list, { limit, offset, group }, 'owner')));
+  const owned = rowLists.ownedComputations(domain, owners[0]);
+  if (isOwned) {
+    reads.push(...offsetsIn(size / owners.length - 100).map((offset) => pageOf(owned, { limit, offset }, 'owner')));
+    reads.push(pageOf(owned, { limit, offset: 0, state: rareStatus }, `owner, ${rareStatus}`));
   }
-  reads.push({
-    what: 'statistics',
-    offset: 0,
-    read: async (table) => (await readDays(table, list, year)).length,
-  });
+  const days = async (table: Table) => (await openList(table, list).days(year.first, year.last)).length;
+  reads.push({ what: 'statistics', offset: 0, read: days });
   return reads;
 }
 
-function pageOf(list: IndexedList, page: PageRequest, what: string): Read {
-  return { what, offset: page.offset, read: async (table) => (await readPage(table, list, page)).total };
+function pageOf(list: RowList, page: Parameters<typeof readPage>[2], what: string): Read {
+  return { what, offset: page.offset, read: async (table): Promise<Page['total']> => (await readPage(table, list, page)).total };
 }
 
 function offsetsIn(size: number): number[] {
@@ -179,46 +162,38 @@ async function timed(read: () => Promise<unknown>): Promise<{ cpu: number; milli
 const round = (value: number) => Number(value.toFixed(2));
 
 /** Changes that no fold has moved into the trees yet: a third are creates, a third are starts and a third are ends of runs. */
-async function addUnfolded(table: Table, list: IndexedList, lastNumber: number): Promise<void> {
-  const newest = await queryPrefix(table, list.rows.pk, listKeys.prefixes.row, { limit: 1_000, newestFirst: true });
+async function addUnfolded(table: Table, domain: string, lastNumber: number): Promise<void> {
+  const { rows } = rowLists.computations(domain);
+  const newest = await queryPrefix(table, rows.pk, listKeys.prefixes.row, { limit: 1_000, newestFirst: true });
   const idle = newest.filter(({ status }) => status === 'created').map(numberOfRow);
   for (let change = 1; change <= unfolded; change++) {
     const old = change % 3 === 0 ? undefined : idle[change];
-    if (old === undefined) await addChange(table, list, lastNumber + change, { now: 'created' });
-    else await addChange(table, list, old, { before: 'created', now: change % 3 === 1 ? 'running' : 'completed', hasRun: true });
+    if (old === undefined) await addChange(table, domain, lastNumber + change, { now: 'created' });
+    else await addChange(table, domain, old, { before: 'created', now: change % 3 === 1 ? 'running' : 'completed' });
   }
 }
 
-/** Fills the log with new computations, two thirds of them with a run, and folds most of them. */
-async function makeBusy(table: Table, list: IndexedList, lastNumber: number): Promise<void> {
+/** Fills the log with new computations, and folds most of them. */
+async function makeBusy(table: Table, domain: string, lastNumber: number): Promise<void> {
   // The clock stands still, so that no fold deletes what an earlier one has folded.
   const time = Date.now();
   const stopped = { ...table, clock: { now: () => time, wait: () => Promise.resolve() } };
   const all = Array.from({ length: busyLog.folded + busyLog.unfolded }, (_, index) => lastNumber + 1 + index);
-  const add = (number: number) => {
-    const now = (['created', 'running', 'completed'] as const)[number % 3] ?? 'created';
-    return addChange(table, list, number, { now, hasRun: now !== 'created' });
-  };
+  const add = (number: number) =>
+    addChange(table, domain, number, { now: (['created', 'running', 'completed'] as const)[number % 3] ?? 'created' });
   await inParallel(all.slice(0, busyLog.folded), add);
-  for (let left = 1; left > 0;) left = (await foldChanges(stopped, list.index, 1)).steps;
+  const list = openList(stopped, rowLists.computations(domain));
+  for (let left = 1; left > 0;) left = (await list.fold({ least: 1 })).unfolded;
   await inParallel(all.slice(busyLog.folded), add);
 }
 
-const firstRun = 900_000_000;
+type Status = keyof ReturnType<typeof rowLists.computations>['states'];
 
-async function addChange(
-  table: Table,
-  list: IndexedList,
-  number: number,
-  { hasRun = false, ...change }: { before?: string; now: string; hasRun?: boolean },
-): Promise<void> {
-  const runs = indexedLists.runs(list.rows.pk.slice('computations#'.length));
-  const changes = [memberChange(list, number, { ...change, group: groupOfMember(list, number) })];
-  if (hasRun) {
-    const now = change.now as keyof typeof runs.states;
-    changes.push(memberChange(runs, firstRun + number, { now, group: groupOfComputation(number) }));
-  }
-  const entered = { day: dayOfChanges, state: stateOf(list, change.now) };
-  const step = logChange(list.index, number, { version: 2, changes, entered });
-  await transact(table, [{ put: { Item: rowOf(list, number, change.now) } }, step]);
+async function addChange(table: Table, domain: string, number: number, change: { before?: Status; now: Status }): Promise<void> {
+  const transaction = new Transaction();
+  const list = rowLists.computations(domain);
+  transaction.add({ put: { Item: rowOf(list, number, change.now) } });
+  recordMember(transaction, list, { number, version: 2, ...change, at: dayOfChanges * 86_400_000 });
+  recordMember(transaction, rowLists.ownedComputations(domain, ownerOf(number)), { number, version: 2, ...change });
+  await transaction.commit(table);
 }

@@ -1,0 +1,217 @@
+import { lookAtLog, refuseBeyondBacklog } from './backlog.ts';
+import { addDays, addSteps, dayOf, decodeDays } from './days.ts';
+import { foldStep, type FoldedStep, removeLeftovers, untilDue } from './fold.ts';
+import { keysOf, listOfEntry, logPrefix } from './keys.ts';
+import { type LogUpdate, logUpdate } from './log.ts';
+import { type CheckedPage, checkList, rebuildList, type ReadRows } from './maintain.ts';
+import { longestFoldInMilliseconds, readMark, readMarks, unmarkList } from './marks.ts';
+import { type State, stateCount, sumOf } from './node.ts';
+import { changeOf, countMembers, membersAt } from './select.ts';
+import { inParallel, type ListTable, steadyTime } from './table.ts';
+import { withMoment } from './view.ts';
+
+export { BacklogError } from './backlog.ts';
+export { HeldError, type ReadRows } from './maintain.ts';
+export type { LogUpdate } from './log.ts';
+export type { ListTable } from './table.ts';
+export { dayOf, listOfEntry, logPrefix };
+
+export interface ListDefinition {
+  /** Unique in the table. `partition/part` shares the partitions of all lists with the same first part. */
+  name: string;
+  /** The values that the list is filtered by, with the codes that are stored: 1 to 7. */
+  states: Readonly<Record<string, State>>;
+}
+
+/** How a member comes (without `before`), moves to another state or goes (without `now`). */
+export interface Change {
+  /** 1 to 2^48 - 1, issued once. */
+  number: number;
+  /** Grows with each change of the member, asserted by a condition of the transaction. */
+  version: number;
+  before?: string | undefined;
+  now?: string | undefined;
+  /** Milliseconds since 1970, if the days count that the member entered the state. */
+  at?: number | undefined;
+}
+
+/** The version of a change after which the member never changes again. */
+export const lastVersion = 2 ** 40;
+
+/** The transaction of the caller. */
+export interface RecordingTransaction {
+  add: (action: { update: LogUpdate }) => void;
+  /** Calls `work` after the transaction has been written. */
+  afterwards: (work: (table: ListTable) => Promise<void>) => void;
+}
+
+export interface RecordOptions {
+  /** The changes in the log from which on the list refuses further ones. Default 20,000. */
+  most?: number;
+  /** Called now and then if a change finds many others before it in the log, with their number. */
+  onBacklog?: (unfolded: number) => void;
+}
+
+const defaultMost = 20_000;
+
+/** Adds the change of a list to the transaction that makes it. @throws BacklogError if the changes of the list are not folded */
+export function recordChange(
+  transaction: RecordingTransaction,
+  list: ListDefinition,
+  { number, version, before, now, at }: Change,
+  { most = defaultMost, onBacklog }: RecordOptions = {},
+): void {
+  const keys = keysOf(list.name);
+  refuseBeyondBacklog(keys);
+  const day = at === undefined ? undefined : dayOf(at);
+  const step = { version, before: codeOf(list, before), now: codeOf(list, now), day };
+  transaction.add({ update: logUpdate(keys, number, step) });
+  // The change is made by then: what fails here is no failure of it.
+  transaction.afterwards(async (table) => {
+    await lookAtLog(table, keys, { number, version }, { most, onBacklog }).catch(() => undefined);
+  });
+}
+
+function codeOf({ name, states }: ListDefinition, value: string | undefined): State {
+  if (value === undefined) return 0;
+  const code = states[value];
+  if (code === undefined) throw new TypeError(`The list ${name} has no state ${value}.`);
+  return code;
+}
+
+export interface ListOptions extends ListDefinition {
+  table: ListTable;
+  /** Called if a fold finds members that were not in the state that they changed from. */
+  onDrift?: (numbers: readonly number[]) => void;
+}
+
+export interface PageRequest {
+  limit: number;
+  offset: number;
+  /** Only members in this state. */
+  state?: string | undefined;
+}
+
+export interface FoldRequest {
+  /** The fewest changes to fold. Default: as many as make a fold worth its cost. */
+  least?: number;
+  /** How long to go on while earlier folds wait for their end. Default: one step. */
+  forMilliseconds?: number;
+  /** Aborted when it should end soon. */
+  ending?: AbortSignal | undefined;
+}
+
+export interface CountedList {
+  /** Reads the numbers of a page, newest first, and the exact total of all that match. One view of one moment. */
+  page: (request: PageRequest) => Promise<{ numbers: number[]; total: number }>;
+  /** Reads the days from `first` to `last` since 1970-01-01 that have counts, oldest first; counts by code. */
+  days: (first: number, last: number) => Promise<{ day: number; counts: readonly number[] }[]>;
+  /** Moves changes from the log into the tree, and deletes what earlier folds replaced. At any time, also at once. */
+  fold: (request?: FoldRequest) => Promise<FoldedStep>;
+  /** Compares the list with its rows, from a number on, page by page. */
+  check: (rows: ReadRows, from?: number) => AsyncGenerator<CheckedPage, void>;
+  /** Builds the list anew from its rows. @throws HeldError if another rebuild is at work */
+  rebuild: (rows: ReadRows, onRows?: (rows: number) => void) => Promise<void>;
+  /** Returns whether a fold may be at work, or is still due. */
+  isMarked: () => Promise<boolean>;
+  /** The partitions of the list, for who deletes all of it. */
+  partitions: readonly string[];
+}
+
+const allStates: ReadonlySet<State> = new Set(Array.from({ length: stateCount - 1 }, (_, index) => index + 1));
+/** Opens a list. See the README for what it promises and costs. */
+export function countedList(options: ListOptions): CountedList {
+  const { table, name, onDrift } = options;
+  const keys = keysOf(name);
+  return {
+    page: ({ limit, offset, state }) =>
+      withMoment(
+        table,
+        keys,
+        async ({ head, differences, newest, view }) => {
+          const wanted = state === undefined ? allStates : new Set([codeOf(options, state)]);
+          const total = sumOf(head.totals, wanted) + changeOf(differences, wanted);
+          const { view: near, from } = newest();
+          const isNear = from === 0 || countMembers(near, wanted) >= Math.min(offset + limit, total);
+          const slice = { skip: offset, take: Math.min(limit, total - offset) };
+          return { numbers: await membersAt(isNear ? near : await view(), wanted, slice), total };
+        },
+        isFirstPage({ limit, offset }) ? undefined : 'root',
+      ),
+    days: (first, last) =>
+      withMoment(
+        table,
+        keys,
+        async ({ head, unfolded, oldDays }) => {
+          const days = addDays(decodeDays(await oldDays()), addSteps(head.days, unfolded));
+          const within = [...days].filter(([day]) => day >= first && day <= last);
+          return within.sort(([a], [b]) => a - b).map(([day, counts]) => ({ day, counts }));
+        },
+        'days',
+      ),
+    fold: async ({ least, forMilliseconds = 0, ending } = {}) => {
+      const end = steadyTime(table) + forMilliseconds;
+      for (;;) {
+        const step = await foldStep(table, keys, { least, onDrift });
+        const isPart = step.folded > 0 && step.folded < step.unfolded;
+        const pause = isPart ? 0 : Math.min(longestPauseInMilliseconds, untilDue(table, keys) + 1);
+        const isOver = !isPart && step.pending === 0;
+        if (isOver || ending?.aborted || steadyTime(table) + pause >= end) return step;
+        await table.clock.wait(pause);
+      }
+    },
+    check: (rows, from) => checkList(table, keys, rows, from),
+    rebuild: (rows, onRows) => rebuildList(table, keys, rows, onRows),
+    isMarked: async () => (await readMark(table, keys)) !== undefined,
+    partitions: keys.partitions,
+  };
+}
+
+/** Pages within this many members mostly need no more than what the head has. */
+export function isFirstPage({ limit, offset }: PageRequest): boolean {
+  return offset === 0 || offset + limit <= 50;
+}
+
+/** A busy list is folded each second while earlier folds wait. */
+const longestPauseInMilliseconds = 1_000;
+
+const patience = {
+  /** So long after a list was last folded, even a single change is: the next one may come much later. */
+  inMilliseconds: 10 * 60_000,
+  /** Who follows the stream has folded a list a moment ago, and will go on. */
+  ofSweep: 45_000,
+  /** Before that, fewer changes make a read no more expensive than promised. */
+  least: 64,
+};
+const listsAtOnce = 10;
+
+/**
+ * Folds what is left of each list that is marked, deletes what earlier folds replaced, and removes the marks of those that have
+ * nothing left. A schedule calls it, so that lists are folded also if what follows the stream has died.
+ * @param open returns the list with a name
+ * @returns for each marked list, the changes that it had left, or why it failed
+ */
+export async function sweepLists(
+  table: ListTable,
+  open: (name: string) => CountedList,
+  forMilliseconds: number,
+): Promise<{ name: string; unfolded: number; failure?: unknown }[]> {
+  const marks = await readMarks(table);
+  const swept: { name: string; unfolded: number; failure?: unknown }[] = [];
+  await inParallel(marks, listsAtOnce, async (mark) => {
+    const { name, markedAt } = mark;
+    try {
+      const age = Math.abs(table.clock.now() - markedAt);
+      if (age < patience.ofSweep) return;
+      const least = age < patience.inMilliseconds ? patience.least : 1;
+      const { unfolded, folded, pending } = await open(name).fold({ least, forMilliseconds });
+      swept.push({ name, unfolded });
+      if (unfolded > folded || pending > 0 || age <= longestFoldInMilliseconds) return;
+      await removeLeftovers(table, keysOf(name));
+      await unmarkList(table, keysOf(name), mark);
+    } catch (failure) {
+      swept.push({ name, unfolded: 0, failure });
+    }
+  });
+  return swept;
+}

@@ -1,0 +1,89 @@
+/** The keys of a list's items. Only this file has key literals. */
+export interface Key {
+  pk: string;
+  sk: string;
+}
+
+/** A partition takes 1,000 write units a second, and a change of a list costs three of its log. */
+const logShards = 2;
+/** A fold may write hundreds of nodes. */
+const nodeShards = 8;
+const markShards = 8;
+
+export interface ListKeys {
+  name: string;
+  /** What the sort keys of all items of the list begin with. */
+  prefix: string;
+  logs: string[];
+  entry: (number: number) => Key;
+  /** The partition of the head, roots, days and plans. */
+  index: string;
+  head: Key;
+  /** Sorted by the version of their head, so that the newest is found without its name. */
+  root: (fold: string) => Key;
+  days: (fold: string) => Key;
+  plan: (fold: string) => Key;
+  prefixes: { root: string; days: string; plan: string };
+  nodes: string[];
+  node: (id: string) => Key;
+  mark: Key;
+  /** All partitions of the list, or of all lists with the same first part of the name. */
+  partitions: string[];
+}
+
+/** @param name `partition` or `partition/part`; lists with the same first part share their partitions */
+export function keysOf(name: string): ListKeys {
+  const [partition = '', part = ''] = name.split('/');
+  const prefix = `${part}/`;
+  const logs = shards(`log#${partition}`, logShards);
+  const nodes = shards(`nodes#${partition}`, nodeShards);
+  const index = `index#${partition}`;
+  const inIndex = (rest: string): Key => ({ pk: index, sk: prefix + rest });
+  return {
+    name,
+    prefix,
+    logs,
+    entry: (number) => ({ pk: logs[number % logShards] ?? '', sk: prefix + number.toString(36) }),
+    index,
+    head: inIndex('head'),
+    root: (fold) => inIndex(`root#${fold}`),
+    days: (fold) => inIndex(`days#${fold}`),
+    plan: (fold) => inIndex(`plan#${fold}`),
+    prefixes: { root: `${prefix}root#`, days: `${prefix}days#`, plan: `${prefix}plan#` },
+    nodes,
+    node: (id) => ({ pk: nodes[(Buffer.from(id, 'base64url')[0] ?? 0) % nodeShards] ?? '', sk: prefix + id }),
+    mark: { pk: markPartitions[hashOf(name) % markShards] ?? '', sk: name },
+    partitions: [...logs, index, ...nodes],
+  };
+}
+
+function shards(place: string, count: number): string[] {
+  return Array.from({ length: count }, (_, shard) => `${place}#${shard}`);
+}
+
+/** Where lists are marked that have something to fold or to delete. */
+export const markPartitions = shards('due-lists', markShards);
+
+function hashOf(text: string): number {
+  let hash = 0;
+  for (let at = 0; at < text.length; at++) hash = (hash * 31 + text.charCodeAt(at)) % 65_521;
+  return hash;
+}
+
+/** What the partition keys of logs begin with: the only items whose writes folding follows. */
+export const logPrefix = 'log#';
+
+/** Returns the name of the list that a log entry belongs to; undefined for any other item. */
+export function listOfEntry({ pk, sk }: Key): string | undefined {
+  if (!pk.startsWith(logPrefix)) return undefined;
+  const partition = pk.slice(logPrefix.length, pk.lastIndexOf('#'));
+  const part = sk.slice(0, sk.indexOf('/'));
+  return part === '' ? partition : `${partition}/${part}`;
+}
+
+/** Returns the name of the list that a head belongs to; undefined for any other item. */
+export function listOfHead({ pk, sk }: Key): string | undefined {
+  if (!pk.startsWith('index#') || !sk.endsWith('/head')) return undefined;
+  const part = sk.slice(0, -'/head'.length);
+  return pk.slice('index#'.length) + (part === '' ? '' : `/${part}`);
+}

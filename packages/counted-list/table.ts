@@ -1,0 +1,231 @@
+import { ConditionalCheckFailedException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
+import {
+  BatchGetCommand,
+  BatchWriteCommand,
+  DeleteCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import * as v from 'valibot';
+import type { Key } from './keys.ts';
+
+/** The table of lists: a document client, and what the caller has of time. */
+export interface ListTable {
+  name: string;
+  document: Pick<DynamoDBDocumentClient, 'send'>;
+  /** Returns the deadline of an operation. */
+  deadline: () => ListDeadline;
+  clock: ListClock;
+  /** Shares a read among the requests that ask for the same at the same time. Default: each reads for itself. */
+  share?: (<T>(what: string, read: () => Promise<T>) => Promise<T>) | undefined;
+}
+
+export interface ListDeadline {
+  /** Aborts a call at the deadline. */
+  signal: () => AbortSignal;
+  /** Waits before attempt 1, 2, ... @throws at the deadline */
+  pause: (attempt: number, cause: unknown) => Promise<void>;
+  /** Repeats what throws errors that may pass. @throws at the deadline */
+  retry: <T>(attempt: () => Promise<T>, mayPass: (error: unknown) => boolean) => Promise<T>;
+}
+
+export interface ListClock {
+  /** Milliseconds since the Unix epoch. */
+  now: () => number;
+  wait: (milliseconds: number) => Promise<void>;
+  /** Milliseconds since any moment. Never goes back. Default: `now`. */
+  steady?: () => number;
+}
+
+export function steadyTime({ clock }: ListTable): number {
+  return clock.steady?.() ?? clock.now();
+}
+
+export type Item = Record<string, unknown>;
+
+const until = (deadline: ListDeadline) => ({ abortSignal: deadline.signal() });
+
+/** Reads an item, strongly consistent. */
+export async function getItem(table: ListTable, Key: Key): Promise<Item | undefined> {
+  const command = new GetCommand({ TableName: table.name, Key, ConsistentRead: true });
+  return (await table.document.send(command, until(table.deadline()))).Item;
+}
+
+const keysPerBatch = 100;
+
+/** Reads items, strongly consistent, in the order of their keys. */
+export async function getItems(table: ListTable, keys: readonly Key[]): Promise<(Item | undefined)[]> {
+  const found = new Map<string, Item>();
+  await inBatches(table, keys, keysPerBatch, async (unprocessed, options) => {
+    const RequestItems = { [table.name]: { Keys: unprocessed, ConsistentRead: true } };
+    const { Responses, UnprocessedKeys } = await table.document.send(new BatchGetCommand({ RequestItems }), options);
+    for (const item of Responses?.[table.name] ?? []) found.set(`${item['pk']} ${item['sk']}`, item);
+    return (UnprocessedKeys?.[table.name]?.Keys ?? []) as Key[];
+  });
+  return keys.map(({ pk, sk }) => found.get(`${pk} ${sk}`));
+}
+
+export interface QueryOptions {
+  limit?: number;
+  newestFirst?: boolean;
+  attributes?: string[];
+}
+
+/** Reads the items of a partition whose sort keys begin with a prefix, or all, strongly consistent. */
+export async function queryPrefix(
+  table: ListTable,
+  pk: string,
+  prefix: string,
+  { limit, newestFirst = false, attributes }: QueryOptions = {},
+): Promise<Item[]> {
+  const items: Item[] = [];
+  let start: Item | undefined;
+  do {
+    const command = new QueryCommand({
+      TableName: table.name,
+      ConsistentRead: true,
+      KeyConditionExpression: prefix === '' ? 'pk = :pk' : 'pk = :pk and begins_with(sk, :prefix)',
+      ExpressionAttributeValues: { ':pk': pk, ...(prefix !== '' && { ':prefix': prefix }) },
+      ScanIndexForward: !newestFirst,
+      ExclusiveStartKey: start,
+      ...(limit !== undefined && { Limit: limit }),
+      ...(attributes && { ProjectionExpression: attributes.join(', ') }),
+    });
+    const page = await table.document.send(command, until(table.deadline()));
+    items.push(...(page.Items ?? []));
+    start = page.LastEvaluatedKey;
+  } while (start && items.length < (limit ?? Infinity));
+  return items;
+}
+
+const writesPerBatch = 25;
+
+export async function putItems(table: ListTable, items: readonly (Item & Key)[]): Promise<void> {
+  await writeAll(
+    table,
+    items.map((Item) => ({ PutRequest: { Item } })),
+  );
+}
+
+export async function deleteItems(table: ListTable, keys: readonly Key[]): Promise<void> {
+  await writeAll(
+    table,
+    keys.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } })),
+  );
+}
+
+type BatchWrite = { PutRequest: { Item: Item } } | { DeleteRequest: { Key: Key } };
+
+async function writeAll(table: ListTable, writes: readonly BatchWrite[]): Promise<void> {
+  await inBatches(table, writes, writesPerBatch, async (unprocessed, options) => {
+    const command = new BatchWriteCommand({ RequestItems: { [table.name]: unprocessed } });
+    const { UnprocessedItems } = await table.document.send(command, options);
+    return (UnprocessedItems?.[table.name] ?? []) as BatchWrite[];
+  });
+}
+
+class UnprocessedError extends Error {}
+
+const batchesAtOnce = 8;
+
+/** Sends batches, and again what DynamoDB leaves unprocessed. @param send returns what is left */
+async function inBatches<T>(
+  table: ListTable,
+  entries: readonly T[],
+  size: number,
+  send: (unprocessed: T[], options: { abortSignal: AbortSignal }) => Promise<T[]>,
+): Promise<void> {
+  const batches: T[][] = [];
+  for (let start = 0; start < entries.length; start += size) batches.push(entries.slice(start, start + size));
+  await inParallel(batches, batchesAtOnce, async (batch) => {
+    const deadline = table.deadline();
+    let unprocessed = batch;
+    const sendRest = async () => {
+      unprocessed = await send(unprocessed, until(deadline));
+      if (unprocessed.length > 0) throw new UnprocessedError('DynamoDB left items of a batch unprocessed.');
+    };
+    await deadline.retry(sendRest, (error) => error instanceof UnprocessedError);
+  });
+}
+
+/** Calls `work` for all entries, some at a time. @throws the first failure, after the others that are under way have ended */
+export async function inParallel<T>(entries: readonly T[], atOnce: number, work: (entry: T) => Promise<void>): Promise<void> {
+  const waiting = entries.values();
+  let isFailed = false;
+  const worker = async () => {
+    for (const entry of waiting) {
+      if (isFailed) return;
+      await work(entry).catch((error: unknown) => {
+        isFailed = true;
+        throw error;
+      });
+    }
+  };
+  const ends = await Promise.allSettled(Array.from({ length: Math.min(atOnce, entries.length) }, worker));
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+}
+
+export interface Condition {
+  ConditionExpression: string;
+  ExpressionAttributeValues?: Record<string, unknown>;
+}
+
+export const isAbsent: Condition = { ConditionExpression: 'attribute_not_exists(pk)' };
+
+/** @returns whether the condition holds, so that the item is written */
+export function putItemIf(table: ListTable, Item: Item & Key, condition: Condition): Promise<boolean> {
+  return attempt(table, (options) => table.document.send(new PutCommand({ TableName: table.name, Item, ...condition }), options));
+}
+
+/** @returns whether the condition holds, so that the item is deleted */
+export function deleteItemIf(table: ListTable, { pk, sk }: Key, condition: Condition): Promise<boolean> {
+  const command = new DeleteCommand({ TableName: table.name, Key: { pk, sk }, ...condition });
+  return attempt(table, (options) => table.document.send(command, options));
+}
+
+/** An expression has at most 4 KB. */
+const attributesPerUpdate = 400;
+
+/** Removes attributes of an item, if the item exists. */
+export async function removeAttributes(table: ListTable, { pk, sk }: Key, attributes: readonly string[]): Promise<void> {
+  for (let start = 0; start < attributes.length; start += attributesPerUpdate) {
+    const part = attributes.slice(start, start + attributesPerUpdate);
+    const command = new UpdateCommand({
+      TableName: table.name,
+      Key: { pk, sk },
+      UpdateExpression: `REMOVE ${part.map((_, index) => `#a${index}`).join(', ')}`,
+      ConditionExpression: 'attribute_exists(pk)',
+      ExpressionAttributeNames: Object.fromEntries(part.map((attribute, index) => [`#a${index}`, attribute])),
+    });
+    await attempt(table, (options) => table.document.send(command, options));
+  }
+}
+
+/** Retries while a transaction holds the item. @returns whether the condition holds */
+async function attempt(table: ListTable, send: (options: { abortSignal: AbortSignal }) => Promise<unknown>): Promise<boolean> {
+  const deadline = table.deadline();
+  try {
+    await deadline.retry(
+      () => send(until(deadline)),
+      (error) => error instanceof TransactionConflictException,
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return false;
+    throw error;
+  }
+}
+
+/** A binary attribute. */
+export const storedBytes = v.custom<Uint8Array>((input) => input instanceof Uint8Array, 'Expected bytes.');
+
+/** @throws Error that names the attribute if the item does not fit; an internal error */
+export function parseItem<Schema extends v.GenericSchema>(schema: Schema, item: unknown, what: string): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, item);
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  throw new Error(`A stored ${what} of a list does not fit: ${v.getDotPath(issue) ?? 'item'}: ${issue.message}`);
+}

@@ -1,0 +1,66 @@
+import { listOfEntry, sweepLists } from 'computation-management-counted-list';
+import * as v from 'valibot';
+import { inParallel } from '../runtime/in-parallel.ts';
+import { log } from '../runtime/log.ts';
+import { listNamed, listTable } from './row-lists.ts';
+import type { Table } from './table.ts';
+
+const text = v.object({ S: v.string() });
+
+/** A batch of the table's stream. Only the keys of the records count: they say what to look at, and the table says what is there. */
+export const streamBatch = v.object({
+  Records: v.array(v.object({ dynamodb: v.object({ Keys: v.object({ pk: text, sk: text }) }) })),
+});
+
+const listsAtOnce = 10;
+/** Long enough to delete what a fold replaced, if no more changes come. Meanwhile the stream keeps the next records. */
+const longestFoldInMilliseconds = 7_000;
+const longestSweepInMilliseconds = 20_000;
+
+/**
+ * Folds the lists with a change in the batch. A list that fails does not keep the others from being folded.
+ * @param ending aborted when it should end soon
+ * @returns the number of lists
+ * @throws AggregateError if a list failed
+ */
+export async function foldChangedLists(
+  table: Table,
+  { Records }: v.InferOutput<typeof streamBatch>,
+  ending?: AbortSignal,
+): Promise<number> {
+  const changed = Records.map(({ dynamodb: { Keys } }) => listOfEntry({ pk: Keys.pk.S, sk: Keys.sk.S }));
+  const names = [...new Set(changed.filter((name) => name !== undefined))];
+  const failures: unknown[] = [];
+  const fold = async (name: string) => {
+    try {
+      await listNamed(table, name).fold({ forMilliseconds: longestFoldInMilliseconds, ending });
+    } catch (error) {
+      log('ERROR', 'The changes of a list were not folded.', { list: name }, error);
+      failures.push(error);
+    }
+  };
+  await inParallel(names, fold, listsAtOnce);
+  throwFailures(failures, names.length);
+  return names.length;
+}
+
+/**
+ * Folds what is left in each list that is marked, whatever has become of the stream.
+ * @returns the number of lists that were looked at
+ * @throws AggregateError if a list failed
+ */
+export async function foldMarkedLists(table: Table): Promise<number> {
+  const swept = await sweepLists(listTable(table), (name) => listNamed(table, name), longestSweepInMilliseconds);
+  const failures: unknown[] = [];
+  for (const { name, failure } of swept) {
+    if (failure === undefined) continue;
+    log('ERROR', 'The changes of a list were not folded.', { list: name }, failure);
+    failures.push(failure);
+  }
+  throwFailures(failures, swept.length);
+  return swept.length;
+}
+
+function throwFailures(failures: readonly unknown[], count: number): void {
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of ${count} lists were not folded.`);
+}

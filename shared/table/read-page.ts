@@ -1,0 +1,90 @@
+import { isFirstPage, type PageRequest } from 'computation-management-counted-list';
+import { listKeys } from './keys.ts';
+import { afterAllNumbers, numberOfRow, openList, readRows, type RowList, stateOfRow } from './row-lists.ts';
+import { SharedReads } from './shared-reads.ts';
+import { type Item, queryBetween, queryPrefix, type Table } from './table.ts';
+
+export interface Page {
+  /** Newest first. */
+  rows: Item[];
+  /** The number of all members that match, on this and all other pages. */
+  total: number;
+}
+
+/**
+ * Reads a page of the list, newest member first, and the exact total. It contains every change that was acknowledged before. A row
+ * that is deleted during the read, or matches no longer, is left out. First pages take one round trip, those of an owner two, others of up
+ * to 15 million members at most four; the cost does not depend on the offset.
+ * @param request.limit 1 to 100
+ */
+export async function readPage(table: Table, list: RowList, request: PageRequest): Promise<Page> {
+  const isReadAhead = list.owner === undefined && isFirstPage(request);
+  const [{ numbers, total }, ahead] = await Promise.all([
+    openList(table, list).page(request),
+    isReadAhead ? readRowsAhead(table, list, request) : noRows,
+  ]);
+  if (isReadAhead) rememberPage(table, list, request, numbers);
+  const isMatch = (row: Item) => matches(list, request, row);
+  // A row that came into the state after it was read ahead is read again.
+  const rows = new Map(ahead.filter(isMatch).map((row) => [numberOfRow(row), row]));
+  for (const row of await readRows(
+    table,
+    list,
+    numbers.filter((number) => !rows.has(number)),
+  )) {
+    if (isMatch(row)) rows.set(numberOfRow(row), row);
+  }
+  return { rows: numbers.map((number) => rows.get(number)).filter((row) => row !== undefined), total };
+}
+
+const noRows: readonly Item[] = [];
+
+function matches(list: RowList, { state }: PageRequest, row: Item): boolean {
+  const isInState = state === undefined || stateOfRow(list, row) === list.states[state];
+  return isInState && (list.owner === undefined || row['owner'] === list.owner);
+}
+
+/** With a filter by state, this many rows are read ahead for each row of the page. */
+const rowsPerWanted = 4;
+const maxRows = 100;
+
+/**
+ * Where the rows of first pages by state were when this process last read them, by the client of the table. They are a guess of the
+ * rows to read together with the list, which alone decides what is on a page.
+ */
+const lastPages = new WeakMap<object, Map<string, { oldest: number; isScattered: boolean }>>();
+const maxPages = 1_000;
+
+const nameOf = ({ name }: RowList, { state = '', offset, limit }: PageRequest) => [name, state, offset, limit].join(' ');
+
+const rowsAhead = new SharedReads<readonly Item[]>();
+
+/** Reads the rows that are probably on a first page: the newest ones, or those where the page was before. */
+function readRowsAhead(table: Table, list: RowList, request: PageRequest): Promise<readonly Item[]> {
+  return rowsAhead.share(table, nameOf(list, request), () => queryRowsAhead(table, list, request));
+}
+
+async function queryRowsAhead(table: Table, list: RowList, request: PageRequest): Promise<Item[]> {
+  const { limit, offset, state } = request;
+  const newest = (rows: number) => queryPrefix(table, list.rows.pk, listKeys.prefixes.row, { limit: rows, newestFirst: true });
+  if (state === undefined) return newest(offset + limit);
+  const rows = Math.min(maxRows, (offset + limit) * rowsPerWanted);
+  const last = lastPages.get(table.document)?.get(nameOf(list, request));
+  if (!last) return newest(rows);
+  if (last.isScattered) return [];
+  return queryBetween(table, listKeys.row(list.rows, last.oldest), listKeys.row(list.rows, afterAllNumbers), { limit: rows });
+}
+
+/** Remembers where the rows of a first page by state are. @param numbers newest first */
+function rememberPage(table: Table, list: RowList, request: PageRequest, numbers: readonly number[]): void {
+  const [newest, oldest] = [numbers.at(0), numbers.at(-1)];
+  if (request.state === undefined) return;
+  const pages = lastPages.get(table.document) ?? new Map<string, { oldest: number; isScattered: boolean }>();
+  lastPages.set(table.document, pages);
+  const name = nameOf(list, request);
+  pages.delete(name);
+  if (newest === undefined || oldest === undefined) return;
+  pages.set(name, { oldest, isScattered: newest - oldest >= (request.offset + request.limit) * rowsPerWanted });
+  const [first] = pages.keys();
+  if (pages.size > maxPages && first !== undefined) pages.delete(first);
+}

@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import {
+  BacklogError,
+  type Change,
+  countedList,
+  type CountedList,
+  type ListTable,
+  type LogUpdate,
+  recordChange,
+  type ReadRows,
+} from 'computation-management-counted-list';
+import { ServiceError } from '../runtime/errors.ts';
+import { log } from '../runtime/log.ts';
+import { emitMetric } from '../runtime/metrics.ts';
+import { type List, listKeys, listNames, lists, writableKey } from './keys.ts';
+import { SharedReads } from './shared-reads.ts';
+import { clockOf, deadlineOf, getItems, type Item, queryBetween, type Table } from './table.ts';
+import type { Transaction } from './transaction.ts';
+
+/** A list of rows. The states are the values that it is filtered by; their codes are stored, and never change. */
+export interface RowList<Value extends string = string> {
+  rows: List;
+  /** Of the counted list with its members. */
+  name: string;
+  states: Readonly<Record<Value, number>>;
+  /** The attribute of a row with its state; absent where all members have the same. */
+  stateAttribute?: string;
+  /** The user who owns all rows of the list; absent where it is a list of all rows. */
+  owner?: string;
+}
+
+const computationStates = { created: 1, running: 2, stopping: 3, completed: 4, failed: 5, cancelled: 6 } as const;
+const { created: _, ...runStates } = computationStates;
+const assetStates = { algorithm: 1, dataset: 2 } as const;
+const oneState = { all: 1 } as const;
+
+export const rowLists = {
+  computations: (domain: string): RowList<keyof typeof computationStates> => {
+    const rows = lists.computations(domain);
+    return { rows, name: rows.pk, states: computationStates, stateAttribute: 'status' };
+  },
+  /** The computations of an owner. The lists of all owners of a domain share their partitions. */
+  ownedComputations: (domain: string, owner: string): RowList<keyof typeof computationStates> => ({
+    ...rowLists.computations(domain),
+    name: `${lists.ownedComputations(domain).pk}/${partOfOwner(owner)}`,
+    owner,
+  }),
+  runs: (domain: string): RowList<keyof typeof runStates> => {
+    const rows = lists.runs(domain);
+    return { rows, name: rows.pk, states: runStates, stateAttribute: 'status' };
+  },
+  assets: (domain: string): RowList<keyof typeof assetStates> => {
+    const rows = lists.assets(domain);
+    return { rows, name: rows.pk, states: assetStates, stateAttribute: 'asset_type' };
+  },
+  linkedComputations: (assetId: string): RowList<keyof typeof oneState> => {
+    const rows = lists.linkedComputations(assetId);
+    return { rows, name: rows.pk, states: oneState };
+  },
+  cvms: (domain: string): RowList<keyof typeof oneState> => {
+    const rows = lists.cvms(domain);
+    return { rows, name: rows.pk, states: oneState };
+  },
+};
+
+/** 72 bits of a hash, since user identifiers have any length. */
+function partOfOwner(owner: string): string {
+  return createHash('sha256').update(owner).digest('base64url').slice(0, 12);
+}
+
+/** Returns the codes of the states of the list with a name. @throws Error if there is no such list */
+function statesOfName(name: string): Readonly<Record<string, number>> {
+  const [kind, id = ''] = name.split('#');
+  if (kind === listNames.computations || kind === listNames.ownedComputations) return computationStates;
+  if (kind === listNames.runs) return runStates;
+  if (kind === listNames.assets) return rowLists.assets(id).states;
+  if (kind === listNames.linkedComputations || kind === listNames.cvms) return oneState;
+  throw new Error(`There is no list ${name}.`);
+}
+
+/** Opens the list with a name, to fold it. @throws Error if there is no such list */
+export function listNamed(table: Table, name: string): CountedList {
+  return openList(table, { name, states: statesOfName(name) });
+}
+
+export function openList(table: Table, { name, states }: Pick<RowList, 'name' | 'states'>): CountedList {
+  return countedList({ table: listTable(table), name, states, onDrift: (numbers) => reportDrift(name, numbers) });
+}
+
+const reads = new SharedReads<unknown>();
+
+export function listTable(table: Table): ListTable {
+  return {
+    name: table.name,
+    document: table.document,
+    deadline: () => deadlineOf(table),
+    clock: clockOf(table),
+    share: <T>(what: string, read: () => Promise<T>) => reads.share(table, what, read) as Promise<T>,
+  };
+}
+
+/** Reports members that were not in the state that a change began from: rows and list differ. The fold sets their new state. */
+function reportDrift(list: string, numbers: readonly number[]): void {
+  log('ERROR', 'A list differs from its rows. See the runbook.', { list, members: numbers.slice(0, 10) });
+  emitMetric('ListDrift', numbers.length);
+}
+
+/** Adds a change of a list to the transaction that makes it. @throws ServiceError `unavailable` while the list is not folded */
+export function recordMember<Value extends string>(
+  transaction: Transaction,
+  list: RowList<Value>,
+  change: Change & { before?: NoInfer<Value> | undefined; now?: NoInfer<Value> | undefined },
+): void {
+  const recording = {
+    add: ({ update }: { update: LogUpdate }) =>
+      transaction.add({ update: { ...update, Key: writableKey(update.Key.pk, update.Key.sk) } }),
+    afterwards: (work: (table: ListTable) => Promise<void>) => transaction.afterwards((table) => work(listTable(table))),
+  };
+  try {
+    recordChange(recording, list, change, { onBacklog: reportBacklog });
+  } catch (error) {
+    if (!(error instanceof BacklogError)) throw error;
+    throw new ServiceError('unavailable', 'The service is busy with earlier changes. Try again in a moment.', {}, error);
+  }
+}
+
+function reportBacklog(unfolded: number): void {
+  emitMetric('ListBacklog', unfolded);
+}
+
+/** Returns the code of a row's state. @throws TypeError if it has none; an internal error */
+export function stateOfRow({ name, states, stateAttribute }: RowList, row: Item): number {
+  const state = states[stateAttribute === undefined ? 'all' : String(row[stateAttribute])];
+  if (state === undefined) throw new TypeError(`A row of the list ${name} has no state.`);
+  return state;
+}
+
+/** Returns the number of a row by its key. */
+export function numberOfRow(row: Item): number {
+  return Number(String(row['sk']).slice(listKeys.prefixes.row.length));
+}
+
+/** Greater than every number that a list issues. */
+export const afterAllNumbers = 2 ** 48;
+
+/** Returns what reads the rows of a list as its members, to check or to rebuild it. That of an owner reads those of the domain. */
+export function rowsOf(table: Table, list: RowList): ReadRows {
+  const { rows, owner } = list;
+  const last = listKeys.row(rows, afterAllNumbers);
+  return async (from, limit) => {
+    const found: Item[] = [];
+    for (let next = from; found.length < limit;) {
+      const read = await queryBetween(table, listKeys.row(rows, next), last, { limit });
+      found.push(...read.filter((row) => owner === undefined || row['owner'] === owner));
+      if (read.length < limit) break;
+      next = numberOfRow(read.at(-1) ?? {}) + 1;
+    }
+    return found.slice(0, limit).map((row) => ({ number: numberOfRow(row), state: stateOfRow(list, row) }));
+  };
+}
+
+/** Returns the rows of numbers, in their order. Leaves out those that are not there. */
+export async function readRows(table: Table, { rows }: RowList, numbers: readonly number[]): Promise<Item[]> {
+  const [newest, oldest] = [numbers.at(0), numbers.at(-1)];
+  if (newest === undefined || oldest === undefined) return [];
+  if (newest - oldest < numbers.length * maxSpanPerRow) {
+    const wanted = new Set(numbers);
+    const found = await queryBetween(table, listKeys.row(rows, oldest), listKeys.row(rows, newest), { newestFirst: true });
+    return found.filter((row) => wanted.has(numberOfRow(row)));
+  }
+  const found = await getItems(
+    table,
+    numbers.map((number) => listKeys.row(rows, number)),
+  );
+  return found.filter((row) => row !== undefined);
+}
+
+/** Up to this many numbers for each wanted row, one query over the whole span is cheaper than reading the rows one by one. */
+const maxSpanPerRow = 4;

@@ -1,0 +1,81 @@
+import { keysOf, listOfEntry, listOfHead, logPrefix } from 'computation-management-counted-list/keys';
+import { listKeys, listNames, lists } from '../../shared/table/keys.ts';
+import { afterAllNumbers, type RowList, rowLists } from '../../shared/table/row-lists.ts';
+import { scanPage } from '../../shared/table/scan.ts';
+import { queryBetween, queryPartition, type Table } from '../../shared/table/table.ts';
+
+const listsOfKinds: Record<string, (id: string) => RowList> = {
+  computations: rowLists.computations,
+  runs: rowLists.runs,
+  assets: rowLists.assets,
+  linked: rowLists.linkedComputations,
+  cvms: rowLists.cvms,
+};
+
+/** Returns the list with a name that has all its rows; undefined for the list of an owner. */
+function wholeListNamed(name: string): RowList | undefined {
+  const [kind = '', id = ''] = name.split('#');
+  return listsOfKinds[kind]?.(id);
+}
+
+/** Returns the lists of a domain, with those of the owners that it has and had. */
+export async function listsOfDomain(table: Table, domain: string): Promise<RowList[]> {
+  const whole = [rowLists.computations, rowLists.runs, rowLists.assets, rowLists.cvms].map((of) => of(domain));
+  return [...whole, ...(await ownedLists(table, domain))];
+}
+
+const rowsPerRead = 1_000;
+
+async function ownedLists(table: Table, domain: string): Promise<RowList[]> {
+  const owned = new Map<string, RowList>();
+  const shared = keysOf(lists.ownedComputations(domain).pk);
+  for (const partition of [...shared.logs, shared.index]) {
+    for (const { pk, sk } of await queryPartition(table, partition, { attributes: ['pk', 'sk'] })) {
+      const key = { pk: String(pk), sk: String(sk) };
+      const name = listOfEntry(key) ?? listOfHead(key);
+      // Without a row of its owner, it must be empty.
+      if (name !== undefined) owned.set(name, { ...rowLists.computations(domain), name, owner: '' });
+    }
+  }
+  const { rows } = rowLists.computations(domain);
+  for (let from = 1, count = rowsPerRead; count === rowsPerRead;) {
+    const read = await queryBetween(table, listKeys.row(rows, from), listKeys.row(rows, afterAllNumbers), { limit: rowsPerRead });
+    for (const { owner } of read) {
+      const list = rowLists.ownedComputations(domain, String(owner));
+      owned.set(list.name, list);
+    }
+    count = read.length;
+    from = Number(String(read.at(-1)?.['sk']).slice(listKeys.prefixes.row.length)) + 1;
+  }
+  return [...owned.values()];
+}
+
+const itemsPerPage = 5_000;
+const traces = {
+  FilterExpression: 'begins_with(sk, :row) OR contains(sk, :head) OR begins_with(pk, :log)',
+  ExpressionAttributeValues: { ':row': listKeys.prefixes.row, ':head': keysOf('').head.sk, ':log': logPrefix },
+};
+
+/** Returns every list that has rows, a head or logged changes. Reads the whole table. */
+export async function allLists(table: Table): Promise<RowList[]> {
+  const names = new Set<string>();
+  let after;
+  do {
+    const page = await scanPage(table, { after, limit: itemsPerPage, filter: traces, attributes: ['pk', 'sk'] });
+    for (const item of page.items) {
+      const [pk, sk] = [String(item['pk']), String(item['sk'])];
+      const name = listOfEntry({ pk, sk }) ?? listOfHead({ pk, sk }) ?? (sk.startsWith(listKeys.prefixes.row) ? pk : undefined);
+      if (name !== undefined) names.add(name);
+    }
+    after = page.next;
+  } while (after);
+  const found = new Map<string, RowList>();
+  for (const name of [...names].sort()) {
+    const list = wholeListNamed(name);
+    if (list) found.set(name, list);
+    const [kind, domain = ''] = name.split('#');
+    if (kind !== listNames.computations) continue;
+    for (const owned of await ownedLists(table, domain)) found.set(owned.name, owned);
+  }
+  return [...found.values()];
+}
