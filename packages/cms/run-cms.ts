@@ -20,6 +20,7 @@ import { interrupted } from './context/outages.ts';
 import { CmsError, type ExitCode, exitCodes } from './terminal/cms-error.ts';
 import { commandLine } from './terminal/shell-word.ts';
 import type { Terminal } from './terminal/terminal.ts';
+import { jsonText } from './terminal/text.ts';
 
 /** Runs one command line. Prints errors on standard error. @returns the exit code */
 export async function runCms(args: readonly string[], terminal: Terminal, version: string): Promise<ExitCode> {
@@ -95,7 +96,11 @@ function withoutCommand(help: string, args: readonly string[]): string {
  */
 function withNext(error: unknown, { help, typed }: { help: string; typed: string }): unknown {
   if (isOfNetwork(error)) {
-    return new CmsError(`No connection: ${causeOf(error)}`, { next: typed, exitCode: exitCodes.unavailable, cause: error });
+    return new CmsError(`No connection: ${printable(causeOf(error))}`, {
+      next: typed,
+      exitCode: exitCodes.unavailable,
+      cause: error,
+    });
   }
   if (!(error instanceof CmsError)) return new CmsError(messageOf(error), { next: help, cause: error });
   if (error.next !== undefined || error.exitCode !== exitCodes.usage) return error;
@@ -122,8 +127,9 @@ function errorOf(error: unknown): CmsError {
   return new CmsError(messageOf(error), { cause: error });
 }
 
+/** Such an error may quote what was read: it has no lines of its own. */
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return printable(error instanceof Error ? error.message : String(error));
 }
 
 function asText({ message, next }: CmsError): string {
@@ -132,7 +138,7 @@ function asText({ message, next }: CmsError): string {
 }
 
 function asJson({ message, next, exitCode, problem }: CmsError): string {
-  return `${JSON.stringify({ error: message, next, exit_code: exitCode, ...problem })}\n`;
+  return `${jsonText({ error: message, next, exit_code: exitCode, ...problem })}\n`;
 }
 
 /** Builds the program with all its commands. Does not run anything. */

@@ -7,6 +7,7 @@ import {
   ServiceProblem,
   wholeAnswer,
 } from 'computation-management-client';
+import { printable } from 'computation-management-formats/printable';
 import { approvalLevels } from 'computation-management-formats/vocabulary';
 import { manyComputations } from '../context/computation-reference.ts';
 import type { Connection, Context } from '../context/context.ts';
@@ -60,7 +61,7 @@ export async function planComputation(
   if (!found) {
     if (user !== owner) {
       const name = JSON.stringify(planned.name);
-      throw new CmsError(`${owner} has not created the computation ${name} yet, and must type this first.`, {
+      throw new CmsError(`${printable(owner)} has not created the computation ${name} yet, and must type this first.`, {
         next: context.typed,
         exitCode: exitCodes.notFound,
       });
@@ -141,9 +142,12 @@ export async function findComputation(
   }
   if (found.length < 2) return found[0];
   const list = found.map((each) => `  id: ${each.id}`).join('\n');
-  throw new CmsError(`${owner} has several computations named ${JSON.stringify(name)}. Add one of these to the file:\n${list}`, {
-    exitCode: exitCodes.usage,
-  });
+  throw new CmsError(
+    `${printable(owner)} has several computations named ${JSON.stringify(name)}. Add one of these to the file:\n${list}`,
+    {
+      exitCode: exitCodes.usage,
+    },
+  );
 }
 
 /** A file that names a computation never creates another one: each repeat would do so again. */

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type Schemas, sizeText } from 'computation-management-client';
+import { printable } from 'computation-management-formats/printable';
 import type { Connection, Context, WrapAction } from '../context/context.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { computationId, defaultComputation } from '../context/computation-reference.ts';
@@ -74,7 +75,7 @@ export function addUploadCommand(asset: Command, wrapAction: WrapAction): void {
 type Uploaded = Omit<Schemas['Asset'], 'asset' | 'upload' | 'download'>;
 
 function uploadedText(file: string, { id, size, checksum }: Uploaded): string {
-  return `Uploaded ${file} (${sizeText(size)}) as ${id}\n  SHA3-256 ${checksum ?? ''}\n`;
+  return `Uploaded ${printable(file)} (${sizeText(size)}) as ${id}\n  SHA3-256 ${printable(checksum ?? '')}\n`;
 }
 
 async function uploadOne(context: Context, connection: Connection, file: string, options: Options): Promise<Schemas['Asset']> {

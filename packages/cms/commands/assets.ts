@@ -2,7 +2,9 @@ import { lstat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Command } from 'commander';
 import { assetWithoutReading, type Client, type Item, type KnownAsset, sizeText } from 'computation-management-client';
+import { fileName } from 'computation-management-formats/fields';
 import { printable } from 'computation-management-formats/printable';
+import * as v from 'valibot';
 import { computationId, named } from '../context/computation-reference.ts';
 import { confirm, type Context, type WrapAction } from '../context/context.ts';
 import { download } from '../files/transfers.ts';
@@ -68,7 +70,10 @@ export function addAssetCommands(program: Command, wrapAction: WrapAction): void
           if (!hasCode(error, 'ENOENT') && !hasCode(error, 'ENOTDIR')) throw error;
           throw noFile(context, { id, message: `There is no directory ${JSON.stringify(dirname(file))}.` });
         });
-        context.print({ id, file, size, checksum }, () => `Saved ${file} (${sizeText(size)})\n  SHA3-256 ${checksum ?? ''}\n`);
+        context.print(
+          { id, file, size, checksum },
+          () => `Saved ${printable(file)} (${sizeText(size)})\n  SHA3-256 ${printable(checksum ?? '')}\n`,
+        );
       }),
     );
 
@@ -83,6 +88,7 @@ export function addAssetCommands(program: Command, wrapAction: WrapAction): void
  */
 async function newFile(context: Context, { file_name }: KnownAsset['asset']): Promise<string> {
   const file = basename(file_name);
+  if (!v.is(fileName, file_name)) throw notNew(context, 'The name of the asset is not the name of a file.');
   const found = await lstat(file).catch(() => undefined);
   if (!found && !file.startsWith('.')) return file;
   throw notNew(context, found ? `There is a file ${file} here already.` : `${file} would be a hidden file.`);

@@ -4,7 +4,7 @@ import { printable } from 'computation-management-formats/printable';
 import type { WrapAction } from '../context/context.ts';
 import { computationId } from '../context/computation-reference.ts';
 import { detailsOf } from '../terminal/event-line.ts';
-import { relativeTime } from '../terminal/text.ts';
+import { jsonText, relativeTime } from '../terminal/text.ts';
 import { type Column, table } from '../terminal/table.ts';
 import { addListOptions, noteMore, readList, type ListOptions } from './list.ts';
 
@@ -61,7 +61,7 @@ export function addEventsCommand(program: Command, wrapAction: WrapAction): void
           const { timestamp, originator, event_type, status } = event;
           terminal.out(
             context.isJson
-              ? `${JSON.stringify(event)}\n`
+              ? `${jsonText(event)}\n`
               : `${printable([timestamp, originator, event_type, status, shortDetails(event)].join('  ').trimEnd())}\n`,
           );
         }

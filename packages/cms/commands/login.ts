@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { printable } from 'computation-management-formats/printable';
 import type { Context, WrapAction } from '../context/context.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { details } from '../terminal/table.ts';
@@ -66,10 +67,11 @@ export function addLoginCommands(program: Command, wrapAction: WrapAction): void
         const roles = rolesIn(profile);
         context.print(
           { user: profile.user, server, domain, roles, profile: context.profileName },
-          () => `Logged in to ${server} as ${profile.user}, ${roles.join(', ') || 'without a role'} in the domain ${domain}.\n`,
+          () =>
+            `Logged in to ${server} as ${printable(profile.user)}, ${printable(roles.join(', ')) || 'without a role'} in the domain ${domain}.\n`,
         );
         if (before && (before.user !== profile.user || before.server !== server)) {
-          const whose = `${before.user}${before.server === server ? '' : ` at ${before.server}`}`;
+          const whose = `${printable(before.user)}${before.server === server ? '' : ` at ${before.server}`}`;
           context.note(
             `This replaces the login of ${whose}. To keep both, name another profile: --profile NAME, or CMS_PROFILE.\n`,
           );

@@ -79,7 +79,7 @@ export function addRunCommands(program: Command, wrapAction: WrapAction): void {
           await watchToEnd(context, connection, { id, run: run.id, goesOn: 'stop' });
           return;
         }
-        context.print(run, () => `The run ${run.id} on ${run.cvm_id} is ${run.status}.\n`);
+        context.print(run, () => `The run ${run.id} on ${run.cvm_id} is ${printable(run.status)}.\n`);
         context.note(`Next: ${context.command(`watch${named(context, connection, id)}`)}\n`);
       }),
     );

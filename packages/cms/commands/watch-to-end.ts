@@ -7,6 +7,7 @@ import { CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
 import { eventLine } from '../terminal/event-line.ts';
 import { type LiveLine, liveLine } from '../terminal/progress.ts';
 import { shellWord } from '../terminal/shell-word.ts';
+import { jsonText } from '../terminal/text.ts';
 
 type Run = Schemas['Run'];
 
@@ -56,17 +57,17 @@ export async function watchToEnd(
       signal,
       onInterruption: outages.began,
       onEvent: (event) => {
-        live.print(isJson ? `${JSON.stringify(event)}\n` : `${eventLine(event, startedAt, terminal)}\n`);
+        live.print(isJson ? `${jsonText(event)}\n` : `${eventLine(event, startedAt, terminal)}\n`);
         const step = takesFiles && stepAtTheAgent(event);
         if (step) live.note(step);
       },
     });
     live.stop();
     const took = ended.ended_at === null ? '' : ` after ${((Date.parse(ended.ended_at) - startedAt) / 1_000).toFixed(1)} s`;
-    if (isJson) terminal.out(`${JSON.stringify(ended)}\n`);
+    if (isJson) terminal.out(`${jsonText(ended)}\n`);
     else
       terminal.out(
-        `The run ${ended.status === 'cancelled' ? 'was' : 'has'} ${ended.status}${took}: ${printable(ended.reason ?? '')}\n`,
+        `The run ${ended.status === 'cancelled' ? 'was' : 'has'} ${printable(ended.status)}${took}: ${printable(ended.reason ?? '')}\n`,
       );
     context.exitWith(exitCodeOf[ended.status]);
     const next = ended.status === 'completed' ? `evidence${computation}${option}` : `events${computation} --run ${run}`;

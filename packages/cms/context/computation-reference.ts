@@ -48,7 +48,7 @@ export async function computationId(
     });
   }
   if (others.length === 0) return only.id;
-  const list = found.map(({ id, owner }) => `  ${id} of ${owner}`).join('\n');
+  const list = found.map(({ id, owner }) => `  ${id} of ${printable(owner)}`).join('\n');
   throw new CmsError(`Several computations are named ${JSON.stringify(given)}. Use an identifier:\n${list}`, {
     next: command('computation list'),
     exitCode: exitCodes.usage,
@@ -107,9 +107,9 @@ export async function nextRun(
   if (cvms?.length === 0) {
     return `But the approvals are for different CVMs, so no run can start.\nNext: ${context.command(`approvals${ofComputation}`)}\n`;
   }
-  const limit = cvms === undefined ? '' : `The approvals are only for runs on ${cvms.join(', ')}.\n`;
+  const limit = cvms === undefined ? '' : `The approvals are only for runs on ${printable(cvms.join(', '))}.\n`;
   const cvm = cvms?.[0] ?? (await context.exampleCvm());
-  return `${limit}Next: ${context.command(`run${ofComputation} --cvm ${cvm} --watch`)}\n`;
+  return `${limit}Next: ${context.command(`run${ofComputation} --cvm ${shellWord(cvm)} --watch`)}\n`;
 }
 
 /** Returns the CVMs on which all needed approvals count. Undefined: on all. */

@@ -6,7 +6,7 @@ import { claimsOf, tokenOf, trimmedToken } from '../profile/token.ts';
 import { addressOf, localServerOf, notLoggedIn, proxyVariable, type Target, targetOptions } from './target.ts';
 import { CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { printableLines } from '../terminal/text.ts';
+import { jsonText, printableLines } from '../terminal/text.ts';
 import { mistake } from './typed-values.ts';
 import { isAnswered, type Outages, watchOutages } from './outages.ts';
 
@@ -91,7 +91,7 @@ export function contextOf(
       fetch: async (request) => {
         const response = await fetch(request);
         if (isAnswered(response)) outages.ended();
-        return response;
+        return response.ok ? await withIdentifiers(response) : response;
       },
       retry: { attempts: 4, onRetry: ({ problem }) => outages.began(problem) },
     });
@@ -108,7 +108,7 @@ export function contextOf(
     command,
     target,
     exitWith,
-    print: (result, text) => terminal.out(isJson ? `${JSON.stringify(result, null, 2)}\n` : printableLines(text())),
+    print: (result, text) => terminal.out(isJson ? `${jsonText(result, 2)}\n` : printableLines(text())),
     note,
     outages,
     connect,
@@ -147,6 +147,26 @@ export function contextOf(
       });
     },
   };
+}
+
+/** What identifies is a part of commands to type next. */
+const identifier = /^[\w.:-]{0,64}$/;
+
+/** Returns an answer of the service, or an error in its place if something in it is identified by what is no identifier. */
+async function withIdentifiers(response: Response): Promise<Response> {
+  const text = await response.clone().text();
+  const others: string[] = [];
+  try {
+    JSON.parse(text, (name, value: unknown) => {
+      const identifies = name === '' || name === 'id' || name.endsWith('_id');
+      if (identifies && typeof value === 'string' && !identifier.test(value)) others.push(value);
+      return value;
+    });
+  } catch {
+    return response; // the client says that it is no JSON
+  }
+  const detail = "The answer has an identifier that is none, so it is not the service's.";
+  return others.length === 0 ? response : Response.json({ code: 'unexpected', detail }, { status: 500 });
 }
 
 /** Returns the computation that a request names in its path, such as `/d1/computations/ID` or, of a link, `/d1/assets/ASSET/ID`. */

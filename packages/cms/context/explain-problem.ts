@@ -5,7 +5,7 @@ import type { Credentials } from '../profile/profile.ts';
 import { localLogin, loginAgain } from '../profile/token.ts';
 import { CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
 import { shellWord } from '../terminal/shell-word.ts';
-import { sentence } from '../terminal/text.ts';
+import { printableTexts, sentence } from '../terminal/text.ts';
 import { isTyped, mistake, placesOf } from './typed-values.ts';
 
 /** What was typed, and where and as whom it was carried out. */
@@ -40,14 +40,16 @@ interface Wording {
 }
 
 /** Explains an error of the service: what happened, and the next command to type. */
-export function explainProblem(problem: ServiceProblem, where: Circumstances): CmsError {
+export function explainProblem(given: ServiceProblem, where: Circumstances): CmsError {
+  const texts = printableTexts(Object.fromEntries(Object.entries(given).filter(([name]) => name !== 'cause')));
+  const problem = Object.assign(Object.create(given) as ServiceProblem, texts);
   const { message, next } = wording(problem, where);
   const { status, code, detail, reason, run_id, missing_items, errors, requestId } = problem;
   return new CmsError(message, {
     next,
     exitCode: exitCodeOf(problem, where),
     problem: { status, code, detail, reason, run_id, missing_items, errors, request_id: requestId },
-    cause: problem,
+    cause: given,
   });
 }
 

@@ -60,7 +60,7 @@ export function missingItems(
 
 /** Returns the command, without `cms`, with which its creator uploads the content of an asset. Without the asset, the one that lists such commands. */
 export function uploadOf({ file_name, id }: { file_name: string; id: string | undefined }): string {
-  return id === undefined ? 'todo' : `asset upload ${shellWord(file_name)} --asset ${id}`;
+  return id === undefined ? 'todo' : `asset upload ${shellWord(file_name.replace(/^-/, './-'))} --asset ${id}`;
 }
 
 /** Returns the command, without `cms`, that approves a computation. */

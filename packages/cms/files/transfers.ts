@@ -20,6 +20,7 @@ import {
   uploadContent,
   type UploadOptions,
 } from 'computation-management-client/node';
+import { printable } from 'computation-management-formats/printable';
 import type { Connection, Context } from '../context/context.ts';
 import { localLogin } from '../profile/token.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
@@ -59,13 +60,15 @@ export async function uploadInto(context: Context, connection: Connection, id: s
   const { created_by, file_name } = (await assetWithoutReading(client, { id, user })).asset;
   if (created_by !== user) {
     const { isLocal, loginServer } = await context.target();
-    throw new CmsError(`${onlyCreatorUploads({ created_by, file_name })} You are ${user}.`, {
+    throw new CmsError(printable(`${onlyCreatorUploads({ created_by, file_name })} You are ${user}.`), {
       next: isLocal ? localLogin(context.profileName, { user: created_by, loginServer }) : context.command('whoami'),
       exitCode: exitCodes.forbidden,
     });
   }
   const onOtherHash = ({ named, found }: { named: string; found: string }) =>
-    context.note(`${file_name} was created with the hash ${named}, but this file has ${found}. Uploading it as a sample.\n`);
+    context.note(
+      `${printable(file_name)} was created with the hash ${printable(named)}, but this file has ${found}. Uploading it as a sample.\n`,
+    );
   return await shown(context, basename(file), (options) => uploadContent(client, { id, file, onOtherHash, ...options }));
 }
 
@@ -97,10 +100,11 @@ const titles = {
 
 async function shown<Result>(
   context: Context,
-  name: string,
+  given: string,
   transfer: (options: Shown) => Promise<Result>,
   way: Way = 'up',
 ): Promise<Result> {
+  const name = printable(given);
   const bar = startProgress(context.terminal);
   context.outages.noteWith((text) => {
     bar.stop(); // the next progress shows it again
@@ -124,12 +128,12 @@ async function shown<Result>(
         bar.stop();
         const place = latest ? ` after ${sizeText(latest.done)} of ${sizeText(latest.total)}` : '';
         const next = latest?.phase === 'receiving' ? 'Resuming' : 'Sending it again';
-        context.note(`The transfer of ${name} was cut off${place}: ${sentence(error.message)} ${next}.\n`);
+        context.note(`The transfer of ${name} was cut off${place}: ${sentence(printable(error.message))} ${next}.\n`);
       },
     });
   } catch (error) {
     if (error instanceof CutOffError && !context.terminal.signal.aborted) {
-      throw new CmsError(`The transfer of ${name} failed before it was complete: ${sentence(error.message)}`, {
+      throw new CmsError(`The transfer of ${name} failed before it was complete: ${sentence(printable(error.message))}`, {
         next: context.typed,
         exitCode: exitCodes.unavailable,
         cause: error,

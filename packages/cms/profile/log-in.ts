@@ -1,6 +1,7 @@
 import { deviceSignIn, ServiceProblem, type TokenSet } from 'computation-management-client';
 import { loopbackSignIn } from 'computation-management-client/node';
 import { domainId } from 'computation-management-formats/identifiers';
+import { printable } from 'computation-management-formats/printable';
 import * as v from 'valibot';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -65,8 +66,8 @@ function withDevice(issuer: Issuer, { err, signal }: Terminal): Promise<TokenSet
     show: ({ user_code, verification_uri, verification_uri_complete: complete }) =>
       err(
         complete === undefined
-          ? `Open ${verification_uri} and type the code ${user_code}\n`
-          : `Open ${complete}\nCheck that it shows the code ${user_code}\n`,
+          ? `Open ${printable(verification_uri)} and type the code ${printable(user_code)}\n`
+          : `Open ${printable(complete)}\nCheck that it shows the code ${printable(user_code)}\n`,
       ),
   });
 }

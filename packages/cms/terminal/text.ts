@@ -14,6 +14,19 @@ export function printableLines(text: string): string {
     .join('');
 }
 
+const acted = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** Returns JSON in which no character is one that a terminal acts on. It means the same. */
+export function jsonText(value: unknown, indent?: number): string {
+  const escaped = (found: string) => found.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return JSON.stringify(value, null, indent).replace(acted, escaped);
+}
+
+/** Returns a value in which no text has control characters or lines of its own. */
+export function printableTexts<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value), (_, each: unknown) => (typeof each === 'string' ? printable(each) : each)) as Value;
+}
+
 /** Returns how many columns a text takes on a terminal. */
 export function textWidth(text: string): number {
   let width = 0;
