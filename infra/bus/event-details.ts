@@ -16,8 +16,9 @@ const reason = v.pipe(shownText(longestReason), v.description('A sentence that m
 export const eventDetails = {
   created: v.object({ name: shownText(200), owner: shownText(255) }),
   started: v.object({
-    manifest_digest: v.optional(sha256),
-    start_digest: v.optional(v.pipe(sha256, v.description('Of what the run was started with, as its evidence states it.'))),
+    manifest_digest: sha256,
+    configuration_digest: sha256,
+    start_digest: v.pipe(sha256, v.description('Of what the run was started with, as its evidence states it.')),
   }),
   stop_requested: v.object({}),
   completed: v.object({ reason }),
