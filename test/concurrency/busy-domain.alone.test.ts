@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDynamoDb, type LocalDynamoDb } from '../../local/dynamodb/dynamodb.ts';
 import { listComputations } from '../../shared/computations/list-computations.ts';
 import { readStatistics } from '../../shared/computations/statistics.ts';
-import { foldMarkedLists } from '../../shared/table/fold-lists.ts';
+import { foldChangedLists, foldMarkedLists } from '../../shared/table/fold-lists.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { amount } from '../support/amounts.ts';
 import { startAwsDynamoDb, type AwsDynamoDb } from '../support/aws-dynamodb/aws-dynamodb.ts';
@@ -114,6 +114,9 @@ describe(`${changesPerSecond} creates, starts and ends of runs a second in one d
     const left = await inLog();
     let time = Date.now();
     const clockOfSchedule = { now: () => time, wait: async (milliseconds: number) => void (time += milliseconds) };
+    const keys = (await scan(stores.table)).map(({ pk, sk }) => ({ pk: { S: String(pk) }, sk: { S: String(sk) } }));
+    const Records = keys.map((Keys) => ({ dynamodb: { Keys } }));
+    await foldChangedLists({ ...stores.table, clock: clockOfSchedule }, { Records });
     for (let minute = 0; minute < 15; minute++) {
       time += 61_000;
       await foldMarkedLists({ ...stores.table, clock: clockOfSchedule });

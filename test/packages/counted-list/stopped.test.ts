@@ -15,8 +15,8 @@ const changesPerSecond = 150;
 /** An hour has 3,600. */
 const seconds = amount({ sample: 12, full: 3_600 });
 const changesAtOnce = 75;
-/** As many as come in a seventh of the time, as 20,000 are of an hour at this rate, or fewer. */
-const most = Math.min(20_000, Math.floor((changesPerSecond * seconds) / 7));
+/** More than come between two sweeps. */
+const most = Math.min(20_000, Math.floor((changesPerSecond * seconds) / 3));
 
 /** A list whose time passes as changes are offered. */
 function aBusyList(name: string) {
