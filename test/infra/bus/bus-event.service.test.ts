@@ -70,6 +70,7 @@ async function everyKindOfEvent(): Promise<string> {
   const run = await client.startRun({ id, cvm: 'sim-slow-1' });
   await client.stopRun({ id });
   await waitForRun(client, { id, run });
+  await client.removeKey({ id });
   await client.updateComputation({ id, body: { name: 'Iris 2', owner: 'bob' } });
   return id;
 }

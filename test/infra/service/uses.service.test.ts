@@ -198,6 +198,9 @@ async function approve(id: string, grow: () => Promise<void>): Promise<void> {
   await done('GET', '/d1/todo');
   await grow();
   await done('DELETE', `${path(id)}/approvals`);
+  await grow();
+  await done('DELETE', `${path(id)}/key`);
+  await done('POST', `${path(id)}/key`, { key: publicKey() });
 }
 
 async function stopRuns(id: string, grow: () => Promise<void>): Promise<void> {

@@ -27,7 +27,7 @@ const assets = [
   { id, file_name: 'a.py', asset_type: 'algorithm' },
   { id, file_name: 'a.csv', asset_type: 'dataset' },
 ];
-const defaults = { description: '', agent_config: defaultAgentConfig, consumers: [] };
+const defaults = { description: '', agent_config: defaultAgentConfig };
 
 describe.each([
   ['computationInput', computationInput],
@@ -54,7 +54,13 @@ describe.each([
 
 describe('computationInput', () => {
   it('fills in the fields that may be left out, but no owner, and takes no fields of an answer', () => {
-    expect(v.parse(computationInput, { name: 'Iris' })).toEqual({ name: 'Iris', ...defaults, approval: 'none' });
+    expect(v.parse(computationInput, { name: 'Iris' })).toEqual({
+      name: 'Iris',
+      ...defaults,
+      approval: 'none',
+      consumers: [],
+      providers: [],
+    });
     expect(v.safeParse(computationInput, { name: 'Iris', id }).success).toBe(false);
   });
 });
@@ -72,7 +78,15 @@ describe('computationReplacement', () => {
 
 describe('computationSchema', () => {
   it('returns every field of a computation, its assets and its run, and no other', () => {
-    const computation = { ...row, agent_config: defaultAgentConfig, approval: 'all', consumers: ['bob'], assets, run };
+    const computation = {
+      ...row,
+      agent_config: defaultAgentConfig,
+      approval: 'all',
+      consumers: ['bob'],
+      providers: ['carol'],
+      assets,
+      run,
+    };
     expect(v.parse(computationSchema, { ...computation, version: 1 })).toEqual(computation);
   });
 
@@ -83,7 +97,15 @@ describe('computationSchema', () => {
 
 describe('storedComputation', () => {
   it('keeps every field that is stored', () => {
-    const stored = { ...row, run, version: 1, dataset_count: 3, created_by: 'alice', approval: 'all' };
+    const stored = {
+      ...row,
+      run,
+      run_counts: { completed: 1 },
+      version: 1,
+      dataset_count: 3,
+      created_by: 'alice',
+      approval: 'all',
+    };
     expect(v.parse(storedComputation, stored)).toEqual(stored);
   });
 });
