@@ -48,7 +48,12 @@ export interface Beside {
 }
 
 /** Simulates the load in virtual time. API Gateway, the functions, conflicts of 15 ms and cold starts are those of simulatedFunctions. */
-export async function simulateHotDomain({ hot, rampInMilliseconds, steadyInSeconds = 10, ...endpoint }: HotLoad): Promise<Beside> {
+export async function simulateHotDomain({
+  hot,
+  rampInMilliseconds,
+  steadyInSeconds = 10,
+  ...endpoint
+}: HotLoad): Promise<Beside> {
   const clock = testClock({ start: 0, speed: 0 });
   const functions = simulatedFunctions(clock, endpoint);
   const calls: Promise<void>[] = [];
