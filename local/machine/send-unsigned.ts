@@ -14,7 +14,10 @@ export type Answer = (target: string, body: string) => Promise<{ statusCode: num
 export function callInProcess({ config }: { config: { requestHandler: unknown } }, answer: Answer): void {
   config.requestHandler = {
     handle: async ({ headers, body = '' }: SentRequest) => {
-      const answered = await answer(headers['x-amz-target'] ?? '', Buffer.from(body).toString());
+      const answered = await answer(
+        headers['x-amz-target'] ?? '',
+        typeof body === 'string' ? body : new TextDecoder().decode(body),
+      );
       const type = { 'content-type': 'application/x-amz-json-1.0' };
       return { response: new HttpResponse({ ...answered, headers: type, body: Readable.from([Buffer.from(answered.body)]) }) };
     },

@@ -72,7 +72,7 @@ async function readMoment(table: ListTable, keys: ListKeys, also: Also | undefin
   const unfolded = unfoldedOf(entries, (number) => foldedVersion(head, number));
   const differences = differencesOf(unfolded);
   return (table) => {
-    const source = storedNodes(table, keys);
+    const source = storedNodes(table, keys, keptNodesOf(table));
     return {
       head,
       unfolded,
@@ -114,8 +114,21 @@ export async function readOldDays(table: ListTable, keys: ListKeys, head: Head, 
   return parseItem(storedDays, item, 'item of days').days;
 }
 
-/** Reads the nodes of a list. Asks for all nodes that are wanted at the same time in one call, and for each of them once. */
-export function storedNodes(table: ListTable, keys: ListKeys): NodeSource {
+/** The nodes that pages needed last in this process, by the client of the table. A node never changes, and no other has its name. */
+const keptNodes = new WeakMap<object, Map<string, TreeNode>>();
+const mostKept = 500;
+
+function keptNodesOf({ document }: ListTable): Map<string, TreeNode> {
+  const kept = keptNodes.get(document) ?? new Map<string, TreeNode>();
+  keptNodes.set(document, kept);
+  return kept;
+}
+
+/**
+ * Reads the nodes of a list. Asks for all nodes that are wanted at the same time in one call, and for each of them once.
+ * @param kept nodes that need not be read. Those that are read are added, and the oldest ones leave it.
+ */
+export function storedNodes(table: ListTable, keys: ListKeys, kept = new Map<string, TreeNode>()): NodeSource {
   const found = new Map<string, Promise<TreeNode>>();
   let wanted: string[] = [];
   let answers: Promise<(Item | undefined)[]> | undefined;
@@ -131,10 +144,16 @@ export function storedNodes(table: ListTable, keys: ListKeys): NodeSource {
     answers ??= readWanted();
     const item = (await answers)[at];
     if (!item) throw new GoneError(`The node ${id} of ${keys.name} is gone.`);
-    return decodeNode(parseItem(storedNode, item, 'node').node, false);
+    const node = decodeNode(parseItem(storedNode, item, 'node').node, false);
+    const [oldest] = kept.set(nameOf(id), node).keys();
+    if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest);
+    return node;
   };
+  const nameOf = (id: string) => `${table.name} ${keys.name} ${id}`;
   return {
     read: (id) => {
+      const present = kept.get(nameOf(id));
+      if (present) return Promise.resolve(present);
       const node = found.get(id) ?? readOne(id);
       found.set(id, node);
       return node;

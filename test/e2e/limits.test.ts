@@ -55,7 +55,7 @@ describe('a computation with an algorithm and 100 datasets', () => {
     id = await session.readyComputation({ agent_config });
     const user_key = largeKey();
     for (let count = 100; count < 200; count++) {
-      const dataset = await session.createAsset({ file_name: `${'🐧'.repeat(252)}${count}`, user_key });
+      const dataset = await session.createAsset({ file_name: `${'🐧'.repeat(63)}${count}`, user_key });
       await session.link(dataset.id, id);
       datasets.push(dataset.id);
     }
@@ -87,8 +87,8 @@ describe('a computation with an algorithm and 100 datasets', () => {
 describe('the fields of an asset', () => {
   const create = 'assets/create-asset';
 
-  it('hold a file name of 255 characters and a description of 4,000', async () => {
-    const longest = { file_name: '🐧'.repeat(255), description: 'ש'.repeat(4_000) };
+  it('hold a file name of 255 bytes and a description of 4,000 characters', async () => {
+    const longest = { file_name: `${'🐧'.repeat(63)}.md`, description: 'ש'.repeat(4_000) };
     expect(await session.createAsset(longest)).toMatchObject(longest);
     const { status, errors } = await session.refused(create, { body: asset({ description: 'x'.repeat(4_001) }) });
     expect([status, errors?.[0]?.pointer]).toEqual([400, '/asset/description']);

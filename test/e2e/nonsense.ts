@@ -210,13 +210,7 @@ const oddHeaders: Record<string, string>[] = [
   ],
   ...[{ 'if-none-match': '*' }, { 'if-none-match': 'W/"""' }, { 'if-match': '"a", *' }, { 'if-match': '"é"' }],
   ...[{ range: 'bytes=0-1' }, { cookie: 'a=b; __proto__=c' }, { 'x-http-method-override': 'DELETE' }],
-  ...[
-    { 'x-amz-date': 'x' },
-    { 'x-request-id': '<script>' },
-    { origin: 'null' },
-    { host: 'evil.example' },
-    { 'x-long': 'x'.repeat(5_000) },
-  ],
+  ...[{ 'x-amz-date': 'x' }, { 'x-request-id': '<script>' }, { origin: 'null' }, { 'x-long': 'x'.repeat(5_000) }],
 ];
 
 /** A request that is sent exactly as given: path and query are percent-encoded only if the caller has done so. */

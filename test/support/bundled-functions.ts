@@ -3,23 +3,35 @@ import { join } from 'node:path';
 import type { FunctionName } from '../../infra/bundles/function-names.ts';
 import type { LoadHandler } from '../../local/functions/local-functions.ts';
 import { variablesOf } from '../../infra/service/function-variables.ts';
+import type { StackOptions } from '../../local/stack.ts';
 import { serveKms } from './answering-aws.ts';
+import { serveInProcess } from './simulated-step-functions.ts';
 import { environment } from '../../shared/runtime/environment.ts';
 
 type Handler = Awaited<ReturnType<LoadHandler>>;
 
-/** Loads functions from their bundles, which call KMS. Each function sees only those variables of the service that its deployment sets. */
-export function loadBundled(folder: string): LoadHandler {
+/**
+ * Returns what makes a stack load functions from their bundles. They call KMS and Step Functions over HTTP. Each function sees only those
+ * variables of the service that its deployment sets.
+ */
+export function bundledFunctions(folder: string): Pick<StackOptions, 'load' | 'intercept'> {
   const running = new AsyncLocalStorage<string>();
   hideVariables((variable) => {
     const name = running.getStore();
     return name !== undefined && isOfService(variable) && !variablesOf(name as FunctionName).some((given) => given === variable);
   });
   let kms: Promise<unknown> | undefined;
-  return async (name) => {
+  const load: LoadHandler = async (name) => {
     await (kms ??= serveKms().then(({ endpoint }) => (process.env['AWS_ENDPOINT_URL_KMS'] = endpoint)));
     const { handler } = (await import(/* @vite-ignore */ join(folder, name, 'index.mjs'))) as { handler: Handler };
     return (event, context) => running.run(name, () => handler(event, context));
+  };
+  return {
+    load,
+    intercept: async (endpoints, { stepFunctions }) => ({
+      ...endpoints,
+      stepFunctions: (await serveInProcess(stepFunctions)).endpoint,
+    }),
   };
 }
 

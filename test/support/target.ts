@@ -1,6 +1,6 @@
 import { type Role, roles } from 'computation-management-formats/roles';
 import type { Stack } from '../../local/stack.ts';
-import { loadBundled } from './bundled-functions.ts';
+import { bundledFunctions } from './bundled-functions.ts';
 import { SuiteState } from './suite-state.ts';
 
 /** A person of the end-to-end suite: a member with one role, or a member of another domain with every role there. */
@@ -75,7 +75,7 @@ async function startService(): Promise<Stack> {
     port: 0,
     simulator: false,
     times,
-    ...(bundles ? { load: loadBundled(bundles) } : {}),
+    ...(bundles ? bundledFunctions(bundles) : {}),
     ...(suiteState ? { dataDirectory: suiteState.openService(), logLevel: 'DEBUG' } : {}),
   });
 }

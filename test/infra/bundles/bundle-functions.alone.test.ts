@@ -8,7 +8,7 @@ import { startStack, type Stack } from '../../../local/stack.ts';
 import { schedules } from '../../../shared/tasks/schedules.ts';
 import { variablesOf } from '../../../infra/service/function-variables.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
-import { loadBundled } from '../../support/bundled-functions.ts';
+import { bundledFunctions } from '../../support/bundled-functions.ts';
 import { variablesRead } from '../../support/variables-read.ts';
 import { callAs, readyComputation, type Call } from '../../support/ready-computation.ts';
 
@@ -54,7 +54,7 @@ describe('the bundle of the scheduled function', () => {
   let call: Call;
 
   beforeAll(async () => {
-    stack = await startStack({ port: 0, simulator: false, schedules: false, load: loadBundled(folder) });
+    stack = await startStack({ port: 0, simulator: false, schedules: false, ...bundledFunctions(folder) });
     call = callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator']));
   });
   afterAll(() => stack.stop());
