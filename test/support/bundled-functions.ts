@@ -5,7 +5,7 @@ import type { LoadHandler } from '../../local/functions/local-functions.ts';
 import { variablesOf } from '../../infra/service/function-variables.ts';
 import type { StackOptions } from '../../local/stack.ts';
 import { serveKms } from './answering-aws.ts';
-import { serveInProcess } from './simulated-step-functions.ts';
+import { serveExecutions } from './simulated-step-functions.ts';
 import { environment } from '../../shared/runtime/environment.ts';
 
 type Handler = Awaited<ReturnType<LoadHandler>>;
@@ -26,13 +26,7 @@ export function bundledFunctions(folder: string): Pick<StackOptions, 'load' | 'i
     const { handler } = (await import(/* @vite-ignore */ join(folder, name, 'index.mjs'))) as { handler: Handler };
     return (event, context) => running.run(name, () => handler(event, context));
   };
-  return {
-    load,
-    intercept: async (endpoints, { stepFunctions }) => ({
-      ...endpoints,
-      stepFunctions: (await serveInProcess(stepFunctions)).endpoint,
-    }),
-  };
+  return { load, intercept: serveExecutions };
 }
 
 function isOfService(variable: string): boolean {

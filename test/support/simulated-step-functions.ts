@@ -10,6 +10,7 @@ import { text } from 'node:stream/consumers';
 import type { Answer } from '../../local/machine/send-unsigned.ts';
 import { listen, type Listening } from '../../local/machine/listen.ts';
 import { local, localCredentials } from '../../local/machine/environment.ts';
+import type { StackOptions } from '../../local/stack.ts';
 import { startStepFunctions } from '../../local/step-functions/step-functions.ts';
 import type { Executions } from '../../shared/runs/executions.ts';
 
@@ -24,6 +25,12 @@ export async function serveInProcess({ answer }: { answer: Answer }): Promise<Li
     0,
   );
 }
+
+/** Lets functions that do not share the modules of their stack, such as bundles, call its state machine. */
+export const serveExecutions: NonNullable<StackOptions['intercept']> = async (endpoints, { stepFunctions }) => ({
+  ...endpoints,
+  stepFunctions: (await serveInProcess(stepFunctions)).endpoint,
+});
 
 /** Starts a Step Functions API whose executions only wait for a day, so that tests measure or model the caller only. */
 export async function startIdleStepFunctions(): Promise<{ executions: Executions; endpoint: string; stop: () => Promise<void> }> {

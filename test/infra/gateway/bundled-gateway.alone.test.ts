@@ -12,6 +12,7 @@ import { issueCvmCertificate } from '../../../gateway/certificates/authority.ts'
 import { kmsAuthority } from '../../../gateway/certificates/kms-authority.ts';
 import { ownPort } from '../../support/service-process.ts';
 import { localCredentials } from '../../../local/machine/environment.ts';
+import { serveExecutions } from '../../support/simulated-step-functions.ts';
 import { startS3 } from '../../../local/s3/s3.ts';
 import { startStack } from '../../../local/stack.ts';
 import { startAnswering, startForwarding, type LocalRequest } from '../../support/answering-server.ts';
@@ -132,7 +133,7 @@ function actionsCalled(): Set<string> {
 beforeAll(async () => {
   await bundleGateway(folder);
   container = containerIn(folder);
-  const stack = await startStack({ port: 0, simulator: false });
+  const stack = await startStack({ port: 0, simulator: false, intercept: serveExecutions });
   stops.push(() => stack.stop());
   call = callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator']));
 

@@ -15,6 +15,7 @@ import {
 } from '../../../shared/events/read-events.ts';
 import { parseSegment } from '../../../shared/events/segment.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
+import { schemaAttribute } from '../../../shared/table/parse-stored.ts';
 import { queryPrefix } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { amount } from '../../support/amounts.ts';
@@ -132,7 +133,7 @@ describe('readEvents', () => {
     const items = await queryPrefix(embedded.table, journalKeys.partition(computation), journalKeys.prefixes.segment);
     const ends = items.map(parseSegment).map((segment) => ({ at: segment.last_at, number: segment.last_number }));
     const head = await readHead(embedded.table, computation);
-    const marked = { ...journalKeys.head(computation), ...head, marks: { ...head.marks, ends } };
+    const marked = { ...journalKeys.head(computation), ...schemaAttribute, ...head, marks: { ...head.marks, ends } };
     await embedded.table.document.send(new PutCommand({ TableName: embedded.table.name, Item: marked }));
 
     expect(ends.length).toBeGreaterThan(10);
