@@ -70,7 +70,7 @@ describe('a computation with an algorithm and 100 datasets', () => {
 
   it('starts with the largest manifest and the largest agent_config, and its CVM gets both complete', async () => {
     const manifest = await session.done('runs/get-manifest', { path: { id } });
-    expect(Buffer.byteLength(JSON.stringify(manifest))).toBeGreaterThan(250 * kibibyte);
+    expect(Buffer.byteLength(JSON.stringify(manifest))).toBeGreaterThan(150 * kibibyte);
     const cvm = newCvm();
     await session.startRun(id, cvm);
     expect(await session.commandFor(cvm, 'run')).toMatchObject({ manifest, agent_config });

@@ -11,6 +11,7 @@ import {
 } from '../../gateway/certificates/authority.ts';
 import type { Enrolment } from '../../local/cvms/cvm-gateway.ts';
 import { ownPort } from './service-process.ts';
+import { serveExecutions } from './simulated-step-functions.ts';
 import { startStack, type Stack, type StackOptions } from '../../local/stack.ts';
 import { callAs, readyComputation, type Call } from './ready-computation.ts';
 import { testTimings } from './gateway-in-process.ts';
@@ -85,7 +86,7 @@ interface StartedRun {
 /** @param ofItsOwn whether the gateway is a process of its own */
 export async function startGatewayStack(options: Partial<StackOptions> = {}, { ofItsOwn = false } = {}): Promise<GatewayStack> {
   const within = ofItsOwn ? {} : { cvmGateway: { port: 0, timings: testTimings } };
-  const stack = await startStack({ port: 0, simulator: false, ...within, ...options });
+  const stack = await startStack({ port: 0, simulator: false, intercept: serveExecutions, ...within, ...options });
   const authority = await createAuthority('test');
   const gateway = stack.cvmGateway ? { ...stack.cvmGateway, ...unkillable } : await gatewayProcess(authority);
   const others: TestedGateway[] = [];
