@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { listen } from '../../local/machine/listen.ts';
+import { post } from './post.ts';
 
 /** Answers one request. The answer may be missing or never end. */
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -90,9 +91,8 @@ export async function startForwarding(
       const passedOn = Object.entries(headers)
         .filter(([name]) => /^(x-amz-|authorization$|content-type$)/.test(name))
         .map(([name, value]): [string, string] => [name, String(value)]);
-      const answer = await fetch(engine + path, { method, headers: passedOn, body });
-      response.writeHead(answer.status, { 'content-type': String(answer.headers.get('content-type')) });
-      response.end(await answer.text());
+      const answer = await post(engine + path, Object.fromEntries(passedOn), body);
+      response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(answer.text);
     });
   });
   return { ...(await listen(server, 0)), requests };
