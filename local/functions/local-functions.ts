@@ -111,8 +111,7 @@ interface FunctionLimits {
 /**
  * Changes of one kind often contend for one item, and each retry waits longer than new requests do. On two cores at a load of
  * 15, the slowest of 105 links to one computation took 1 s with two at a time and 4 s with four, and reached its deadline of
- * 5 s with eight. With two, creates wait for the second that a fold of a busy list takes: 150 changes a second had a p95 of 991 ms
- * with two at a time, 48 ms with three and 114 ms with four (`npm run bench:busy`).
+ * 5 s with eight.
  */
 const concurrencyOfChanges = 3;
 const concurrencyOfReads = 16;

@@ -12,6 +12,7 @@ import { withMoment } from './view.ts';
 
 export { BacklogError } from './backlog.ts';
 export { HeldError, type ReadRows } from './maintain.ts';
+export { afterAllNumbers } from './node.ts';
 export type { LogUpdate } from './log.ts';
 export type { ListTable } from './table.ts';
 export { dayOf, listOfEntry, logPrefix };

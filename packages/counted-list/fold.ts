@@ -261,8 +261,11 @@ async function foldPart(table: ListTable, keys: ListKeys, { head, next, part, on
 async function isCommitted(table: ListTable, keys: ListKeys, name: string): Promise<boolean> {
   const { folds } = await readHead(table, keys);
   if (folds.some((fold) => fold.name === name)) return true;
-  const plan = await getItem(table, keys.plan(name));
-  if (plan) await dropPlan(table, keys, parseItem(storedPlan, plan, 'plan'), parseItem(storedPlan, plan, 'plan').written);
+  const item = await getItem(table, keys.plan(name));
+  if (item) {
+    const plan = parseItem(storedPlan, item, 'plan');
+    await dropPlan(table, keys, plan, plan.written);
+  }
   return false;
 }
 

@@ -7,7 +7,7 @@ import type { Table } from './table.ts';
 
 const text = v.object({ S: v.string() });
 
-/** A batch of the table's stream. Only the keys of the records count: they say what to look at, and the table says what is there. */
+/** A batch of the table's stream. Only the keys of its records are read. They tell which lists have changed. */
 export const streamBatch = v.object({
   Records: v.array(v.object({ dynamodb: v.object({ Keys: v.object({ pk: text, sk: text }) }) })),
 });

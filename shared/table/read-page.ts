@@ -1,6 +1,6 @@
-import { isFirstPage, type PageRequest } from 'computation-management-counted-list';
+import { afterAllNumbers, isFirstPage, type PageRequest } from 'computation-management-counted-list';
 import { listKeys } from './keys.ts';
-import { afterAllNumbers, numberOfRow, openList, readRows, type RowList, stateOfRow } from './row-lists.ts';
+import { numberOfRow, openList, readRows, type RowList, stateOfRow } from './row-lists.ts';
 import { SharedReads } from './shared-reads.ts';
 import { type Item, queryBetween, queryPrefix, type Table } from './table.ts';
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
+  afterAllNumbers,
   BacklogError,
   type Change,
   countedList,
@@ -70,10 +71,10 @@ function partOfOwner(owner: string): string {
 
 /** Returns the codes of the states of the list with a name. @throws Error if there is no such list */
 function statesOfName(name: string): Readonly<Record<string, number>> {
-  const [kind, id = ''] = name.split('#');
+  const [kind] = name.split('#', 1);
   if (kind === listNames.computations || kind === listNames.ownedComputations) return computationStates;
   if (kind === listNames.runs) return runStates;
-  if (kind === listNames.assets) return rowLists.assets(id).states;
+  if (kind === listNames.assets) return assetStates;
   if (kind === listNames.linkedComputations || kind === listNames.cvms) return oneState;
   throw new Error(`There is no list ${name}.`);
 }
@@ -139,9 +140,6 @@ export function stateOfRow({ name, states, stateAttribute }: RowList, row: Item)
 export function numberOfRow(row: Item): number {
   return Number(String(row['sk']).slice(listKeys.prefixes.row.length));
 }
-
-/** Greater than every number that a list issues. */
-export const afterAllNumbers = 2 ** 48;
 
 /** Returns what reads the rows of a list as its members, to check or to rebuild it. That of an owner reads those of the domain. */
 export function rowsOf(table: Table, list: RowList): ReadRows {

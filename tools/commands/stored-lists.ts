@@ -1,6 +1,7 @@
 import { keysOf, listOfEntry, listOfHead, logPrefix } from 'computation-management-counted-list/keys';
 import { listKeys, listNames, lists } from '../../shared/table/keys.ts';
-import { afterAllNumbers, type RowList, rowLists } from '../../shared/table/row-lists.ts';
+import { afterAllNumbers } from 'computation-management-counted-list';
+import { type RowList, rowLists } from '../../shared/table/row-lists.ts';
 import { scanPage } from '../../shared/table/scan.ts';
 import { queryBetween, queryPartition, type Table } from '../../shared/table/table.ts';
 
