@@ -1,5 +1,5 @@
 import { canonicalJson } from './canonical-json.ts';
-import type { ApprovalLevel } from './vocabulary.ts';
+import type { ApprovalLevel, LogAccess } from './vocabulary.ts';
 
 /** Of the agent's configuration, what an approval covers. */
 interface CoveredConfig {
@@ -14,14 +14,19 @@ export interface Configuration {
   agent_config: CoveredConfig;
   approval: ApprovalLevel;
   attestation_policy: null;
-  log_access: 'none';
+  log_access: LogAccess;
+}
+
+/** What a computation is configured with. */
+interface Configured extends Pick<Configuration, 'approval' | 'log_access'> {
+  agent_config: Partial<CoveredConfig>;
 }
 
 /** Fills in the defaults of the agent's configuration. */
-export function configurationOf(config: Partial<CoveredConfig>, approval: ApprovalLevel): Configuration {
+export function configurationOf({ agent_config: config, approval, log_access }: Configured): Configuration {
   const { cert_file = '', server_ca_file = '', client_ca_file = '', attested_tls = false } = config;
   const agent_config = { cert_file, server_ca_file, client_ca_file, attested_tls };
-  return { agent_config, approval, attestation_policy: null, log_access: 'none' };
+  return { agent_config, approval, attestation_policy: null, log_access };
 }
 
 export interface Limits {

@@ -11,6 +11,10 @@ export type ComputationStatus = (typeof computationStatuses)[number];
 export const approvalLevels = ['none', 'all', 'all_signed'] as const;
 export type ApprovalLevel = (typeof approvalLevels)[number];
 
+/** Who may read the log of a run (docs/contract.md, section 15). */
+export const logAccesses = ['none', 'parties'] as const;
+export type LogAccess = (typeof logAccesses)[number];
+
 export const mostConsumers = 40;
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;

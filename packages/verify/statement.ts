@@ -1,4 +1,4 @@
-import { approvalLevels } from 'computation-management-formats/vocabulary';
+import { approvalLevels, logAccesses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { quoted } from './finding.ts';
 
@@ -89,7 +89,7 @@ export const statementSchema = v.looseObject({
     }),
     approval: v.picklist(approvalLevels),
     attestation_policy: v.null(),
-    log_access: v.literal('none'),
+    log_access: v.picklist(logAccesses),
   }),
   configuration_digest: v.string(),
   assets: v.array(asset),

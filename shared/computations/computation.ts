@@ -14,6 +14,7 @@ import {
   approvalLevels,
   assetTypes,
   computationStatuses,
+  logAccesses,
   mostConsumers,
 } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
@@ -32,6 +33,14 @@ const approval = v.pipe(
     'Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`. `none`: nobody else. `all`: the ' +
       'creators of all assets and all result consumers. `all_signed`: the same users, each with a signature. You can raise the level, but ' +
       'not lower it.',
+  ),
+);
+
+const logAccess = v.pipe(
+  v.picklist(logAccesses),
+  v.description(
+    'Who may read the logs of runs. `none`: nobody. `parties`: the owner, the result consumers, and the creators of assets if ' +
+      '`approval` is not `none` or `providers` is set. A run keeps the setting with which it started.',
   ),
 );
 
@@ -73,6 +82,7 @@ const inputEntries = {
   ),
   agent_config: v.optional(agentConfigInput, {}),
   approval: v.optional(approval, 'none'),
+  log_access: v.optional(logAccess, 'none'),
   consumers: v.optional(consumers, []),
   providers: v.optional(providers, []),
 };
@@ -84,7 +94,7 @@ export const computationInput = v.pipe(
   v.description('The request to create a computation.'),
 );
 
-/** The body of endpoint 4: a full replacement. Without `owner`, `approval`, `consumers` or `providers`, these stay the same. */
+/** The body of endpoint 4: a full replacement. Without `owner`, `approval`, `log_access`, `consumers` or `providers`, these stay the same. */
 export const computationReplacement = v.pipe(
   strictObject({
     ...inputEntries,
@@ -95,6 +105,7 @@ export const computationReplacement = v.pipe(
       ),
     ),
     approval: v.optional(approval),
+    log_access: v.optional(logAccess),
     consumers: v.optional(consumers),
     providers: v.optional(providers),
     id: returnedField,
@@ -106,8 +117,8 @@ export const computationReplacement = v.pipe(
   }),
   v.title('ComputationReplacement'),
   v.description(
-    'All fields of a computation. If `owner`, `approval`, `consumers` or `providers` is omitted, it stays the same. Other omitted fields get ' +
-      'their defaults.',
+    'All fields of a computation. If `owner`, `approval`, `log_access`, `consumers` or `providers` is omitted, it stays the same. Other ' +
+      'omitted fields get their defaults.',
   ),
 );
 
@@ -140,18 +151,18 @@ export const storedComputation = v.object({
   /** The runs that have ended, by status. */
   run_counts: v.partial(v.object({ completed: v.number(), failed: v.number(), cancelled: v.number() })),
   approval: v.picklist(approvalLevels),
+  log_access: v.picklist(logAccesses),
 });
 export type StoredComputation = v.InferOutput<typeof storedComputation>;
 
 const givenSchema = v.object(givenFields);
 
-export type ComputationFields = v.InferOutput<typeof givenSchema> & Pick<StoredComputation, 'owner' | 'approval'>;
+/** The fields of the row whose default depends on the caller or on the row. */
+type Settings = Pick<StoredComputation, 'owner' | 'approval' | 'log_access'>;
+export type ComputationFields = v.InferOutput<typeof givenSchema> & Settings;
 
-export function fieldsOf(
-  body: v.InferOutput<typeof givenSchema>,
-  { owner, approval }: Pick<StoredComputation, 'owner' | 'approval'>,
-): ComputationFields {
-  return { ...v.parse(givenSchema, body), owner, approval };
+export function fieldsOf(body: v.InferOutput<typeof givenSchema>, settings: Settings): ComputationFields {
+  return { ...v.parse(givenSchema, body), ...settings };
 }
 
 const linkedAsset = v.pipe(
@@ -167,6 +178,7 @@ const linkedAsset = v.pipe(
 const detailEntries = {
   agent_config: agentConfigOutput,
   approval,
+  log_access: logAccess,
   consumers: v.pipe(
     v.array(shownText(255)),
     v.description(

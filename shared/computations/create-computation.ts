@@ -72,7 +72,7 @@ export function decideCreation({
   const owner = body.owner ?? caller.id;
   if (owner !== caller.id) requireAction(caller, 'administer');
   return {
-    fields: fieldsOf(body, { owner, approval: body.approval }),
+    fields: fieldsOf(body, { owner, approval: body.approval, log_access: body.log_access }),
     agent_config: body.agent_config,
     consumers: body.consumers,
     providers: body.providers,

@@ -139,7 +139,7 @@ export function decideUpdate({ body, caller, permit, ifMatch }: UpdateByCaller):
     refuseLowerApproval(current.approval, approval);
     if (ifMatch?.(...etagsFor(caller, current, definition)) === false) throw preconditionFailed();
     return {
-      fields: fieldsOf(body, { owner, approval }),
+      fields: fieldsOf(body, { owner, approval, log_access: body.log_access ?? current.log_access }),
       agent_config: body.agent_config,
       consumers: body.consumers ?? definition.consumers,
       providers: body.providers ?? definition.providers,

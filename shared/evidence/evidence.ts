@@ -42,7 +42,7 @@ export const statementSchema = v.pipe(
         ),
         approval: level,
         attestation_policy: v.pipe(v.null(), v.description('Always null: no policy can be set.')),
-        log_access: v.pipe(v.literal('none'), v.description('Always `none`: nobody can read logs.')),
+        log_access: v.pipe(storedSnapshot.entries.log_access, v.description('Who could read the log of the run.')),
       }),
       v.title('ConfigurationOfRun'),
       v.description('The configuration that the run was started with.'),

@@ -87,7 +87,7 @@ async function makeStatement(
     run,
     manifest: snapshot.manifest,
     manifest_digest: snapshot.manifest_digest,
-    configuration: configurationOf(snapshot.agent_config, snapshot.approval),
+    configuration: configurationOf(snapshot),
     configuration_digest: snapshot.configuration_digest,
     assets: snapshot.assets,
     approval: snapshot.approval,

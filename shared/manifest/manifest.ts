@@ -144,7 +144,7 @@ type Approvable = { configuration: Configuration; configuration_digest: string }
 
 export function approvableOf(inputs: Inputs): Approvable {
   const { manifest, missing } = buildManifest(inputs);
-  const configuration = configurationOf(inputs.agent_config, inputs.computation.approval);
+  const configuration = configurationOf({ ...inputs.computation, agent_config: inputs.agent_config });
   const configured = { configuration, configuration_digest: canonicalDigest(configuration) };
   return manifest ? { ...configured, manifest, digest: canonicalDigest(manifest) } : { ...configured, missing };
 }

@@ -1,5 +1,5 @@
 import { shownText } from 'computation-management-formats/fields';
-import { approvalLevels } from 'computation-management-formats/vocabulary';
+import { approvalLevels, logAccesses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { assetUses } from '../assets/asset.ts';
 import {
@@ -72,6 +72,7 @@ export const storedSnapshot = v.object({
   approvals: v.array(approvalOfRun),
   /** Whose approval the computation took. */
   approval: v.picklist(approvalLevels),
+  log_access: v.picklist(logAccesses),
   /** The users whose keys are the result consumers of the manifest, in its order. */
   result_consumers: v.array(shownText(255)),
 });

@@ -57,6 +57,7 @@ const computation = {
   ...computationRow,
   agent_config: agentConfig,
   approval: 'none',
+  log_access: 'none',
   consumers: [],
   providers: [],
   assets: [{ id: assetId, file_name: 'penguins.csv', asset_type: 'dataset' }],

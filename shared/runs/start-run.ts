@@ -109,7 +109,7 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Committed<St
   const details = {
     manifest_digest: snapshot.manifest_digest,
     configuration_digest: snapshot.configuration_digest,
-    start_digest: startDigest({ ...snapshot, configuration: configurationOf(snapshot.agent_config, snapshot.approval) }),
+    start_digest: startDigest({ ...snapshot, configuration: configurationOf(snapshot) }),
   };
   const transaction = new Transaction();
   await addRun(table, transaction, computation, run, { originator: by, details, now });

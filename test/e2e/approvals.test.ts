@@ -187,6 +187,25 @@ describe('a run of a computation with an asset whose use takes approval', () => 
   });
 });
 
+describe('log_access', () => {
+  it('is none, stays if left out, and makes approvals stale when it changes', async () => {
+    const { id } = await sharedComputation('approval');
+    await session.approve(id, provider);
+    const replace = async (fields: object) =>
+      await session.done('computations/update-computation', { path: { id }, body: { name: 'N', ...fields } });
+    const { log_access } = await session.done('computations/get-computation', { path: { id } });
+    expect(log_access).toBe('none');
+    expect(await replace({ log_access: 'parties' })).toMatchObject({ log_access: 'parties' });
+    expect(await replace({})).toMatchObject({ log_access: 'parties' });
+    expect((await session.done(list, { path: { id } })).approvals).toMatchObject([{ stale: true }]);
+    expect(
+      await session.refused('computations/update-computation', { path: { id }, body: { name: 'N', log_access: 'all' } }),
+    ).toMatchObject({
+      errors: [{ pointer: '/log_access', detail: 'Expected none or parties.' }],
+    });
+  });
+});
+
 describe('a computation that takes the approval of all', () => {
   itAs([provider, 'result_consumer'], 'needs that of each creator and each result consumer', async () => {
     const { id } = await sharedComputation('open', { approval: 'all' });

@@ -38,6 +38,7 @@ describe('create a computation', () => {
       updated_at: expect.any(String),
       agent_config: fullConfig,
       approval: 'none',
+      log_access: 'none',
       consumers: [],
       providers: [],
       assets: [],

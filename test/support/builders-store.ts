@@ -181,7 +181,7 @@ export async function endRunWith(
 
 /** The fields that users set, so that a new field has its value for tests here. */
 export function computationFields(changes: Partial<ComputationFields> = {}): ComputationFields {
-  return { name: 'Iris', description: '', owner: 'alice', approval: 'none', ...changes };
+  return { name: 'Iris', description: '', owner: 'alice', approval: 'none', log_access: 'none', ...changes };
 }
 
 /** The row of a computation that was just created. */

@@ -39,7 +39,7 @@ export interface paths {
         get: operations["getComputation"];
         /**
          * Replace a computation
-         * @description Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval`, `consumers` and `providers`, which stay the same. Requires the permission `edit` (roles: administrator, editor), or being the owner of the computation.
+         * @description Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval`, `log_access`, `consumers` and `providers`, which stay the same. Requires the permission `edit` (roles: administrator, editor), or being the owner of the computation.
          */
         put: operations["updateComputation"];
         post?: never;
@@ -1170,6 +1170,11 @@ export interface components {
              * @enum {string}
              */
             approval: "none" | "all" | "all_signed";
+            /**
+             * @description Who may read the logs of runs. `none`: nobody. `parties`: the owner, the result consumers, and the creators of assets if `approval` is not `none` or `providers` is set. A run keeps the setting with which it started.
+             * @enum {string}
+             */
+            log_access: "none" | "parties";
             /** @description The result consumers in addition to the owner. If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers: string[];
             /** @description The users who may link their own assets, beside the owner and administrators. If empty: all users. */
@@ -1200,6 +1205,12 @@ export interface components {
              * @enum {string}
              */
             approval?: "none" | "all" | "all_signed";
+            /**
+             * @description Who may read the logs of runs. `none`: nobody. `parties`: the owner, the result consumers, and the creators of assets if `approval` is not `none` or `providers` is set. A run keeps the setting with which it started.
+             * @default none
+             * @enum {string}
+             */
+            log_access?: "none" | "parties";
             /** @description The result consumers in addition to the owner: up to 40 users (`sub`). If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers?: string[];
             /** @description The users who may link their own assets, beside the owner and administrators: up to 100 (`sub`). If empty: all users. */
@@ -1225,7 +1236,7 @@ export interface components {
              */
             total: number;
         };
-        /** @description All fields of a computation. If `owner`, `approval`, `consumers` or `providers` is omitted, it stays the same. Other omitted fields get their defaults. */
+        /** @description All fields of a computation. If `owner`, `approval`, `log_access`, `consumers` or `providers` is omitted, it stays the same. Other omitted fields get their defaults. */
         ComputationReplacement: {
             /**
              * @description The name. 1 to 200 characters, at least one of them visible, no control characters.
@@ -1245,6 +1256,11 @@ export interface components {
              * @enum {string}
              */
             approval?: "none" | "all" | "all_signed";
+            /**
+             * @description Who may read the logs of runs. `none`: nobody. `parties`: the owner, the result consumers, and the creators of assets if `approval` is not `none` or `providers` is set. A run keeps the setting with which it started.
+             * @enum {string}
+             */
+            log_access?: "none" | "parties";
             /** @description The result consumers in addition to the owner: up to 40 users (`sub`). If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers?: string[];
             /** @description The users who may link their own assets, beside the owner and administrators: up to 100 (`sub`). If empty: all users. */
@@ -1331,6 +1347,11 @@ export interface components {
              * @enum {string}
              */
             approval?: "none" | "all" | "all_signed";
+            /**
+             * @description Who may read the logs of runs. `none`: nobody. `parties`: the owner, the result consumers, and the creators of assets if `approval` is not `none` or `providers` is set. A run keeps the setting with which it started.
+             * @enum {string}
+             */
+            log_access?: "none" | "parties";
             /** @description The result consumers in addition to the owner. If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers?: string[];
             /** @description The users who may link their own assets, beside the owner and administrators. If empty: all users. */
@@ -1351,10 +1372,10 @@ export interface components {
             /** @description Always null: no policy can be set. */
             attestation_policy: null;
             /**
-             * @description Always `none`: nobody can read logs.
-             * @constant
+             * @description Who could read the log of the run.
+             * @enum {string}
              */
-            log_access: "none";
+            log_access: "none" | "parties";
         };
         /** @description A read of the content by another user than the creator of the asset. */
         ContentRead: {

@@ -11,7 +11,7 @@ import {
 } from 'computation-management-formats/fields';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
 import { printable } from 'computation-management-formats/printable';
-import { approvalLevels, assetTypes, logLevels, mostConsumers } from 'computation-management-formats/vocabulary';
+import { approvalLevels, assetTypes, logAccesses, logLevels, mostConsumers } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { recordOf } from '../profile/profile.ts';
@@ -71,6 +71,7 @@ const computation = v.strictObject({
   description: v.exactOptional(description),
   owner: user,
   approval: v.exactOptional(v.picklist(approvalLevels, 'Expected none, all or all_signed.')),
+  log_access: v.exactOptional(v.picklist(logAccesses, 'Expected none or parties.')),
   consumers: v.exactOptional(
     v.pipe(v.array(user, 'Expected a list of users.'), v.maxLength(mostConsumers, `Expected up to ${mostConsumers} users.`)),
   ),

@@ -89,7 +89,7 @@ export async function planComputation(
 }
 
 /** Returns what a change takes away: who gets results, whose approval counts, and what the agent trusts. */
-type Protection = 'consumers' | 'approval' | 'agent_config';
+type Protection = 'consumers' | 'approval' | 'log_access' | 'agent_config';
 
 function loweredBy(before: Body, after: Body): (Lowering & { field: Protection })[] {
   const lowers: (Lowering & { field: Protection })[] = [];
@@ -101,6 +101,7 @@ function loweredBy(before: Body, after: Body): (Lowering & { field: Protection }
   if (consumers.length > 0 && isWider) lower('consumers', 'consumers', consumers.join(', '), others.join(', ') || everybody);
   const [level = 'none', asked = 'none'] = [before.approval, after.approval];
   if (approvalLevels.indexOf(asked) < approvalLevels.indexOf(level)) lower('approval', 'approval', level, asked);
+  if (before.log_access !== 'parties' && after.log_access === 'parties') lower('log_access', 'log_access', 'none', 'parties');
   const [config = {}, changed = {}] = [before.agent_config, after.agent_config];
   if (config.attested_tls === true && changed.attested_tls !== true) lower('agent_config', 'attested_tls', 'true', 'false');
   for (const field of ['cert_file', 'server_ca_file', 'client_ca_file', 'server_key'] as const) {

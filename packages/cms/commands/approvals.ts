@@ -58,7 +58,7 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
         const { data: computation, now } = wholeAnswer(await client.call('getComputation', { id }));
         const limits = limitsOf({ cvm_ids: options.cvm, expires_at: options.expires?.(now) });
         const { data: manifest, ...served } = wholeAnswer(await client.call('getManifest', { id }));
-        const configuration = configurationOf(computation.agent_config, computation.approval);
+        const configuration = configurationOf(computation);
         const [manifest_digest, configuration_digest] = [canonicalDigest(manifest), canonicalDigest(configuration)];
         if (served.digest !== manifest_digest || served.configurationDigest !== configuration_digest) {
           throw new CmsError(

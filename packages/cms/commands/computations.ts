@@ -9,7 +9,7 @@ import { type Column, details, statusColour } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { relativeTime } from '../terminal/text.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
-import { approvalOption, collect, logLevelOption, statusOption } from './options.ts';
+import { approvalOption, collect, logAccessOption, logLevelOption, statusOption } from './options.ts';
 
 interface Fields {
   name?: string;
@@ -19,6 +19,7 @@ interface Fields {
   consumer?: string[];
   /** False for --no-consumers, else true. */
   consumers?: boolean;
+  logAccess?: 'none' | 'parties';
   logLevel?: 'debug' | 'info' | 'warn' | 'error';
 }
 
@@ -30,10 +31,12 @@ const addFields = (command: Command) =>
     .option('--owner <USER>', 'the owner; only administrators can name another user')
     .addOption(approvalOption())
     .option('--consumer <USER>', 'a result consumer; only these and the owner get the results (repeatable)', collect)
+    .addOption(logAccessOption())
     .addOption(logLevelOption());
 
 /** Returns the fields of a body that the options give. */
-function bodyOf({ name, description, owner, approval, consumer, consumers, logLevel }: Fields, before: Partial<Body> = {}) {
+function bodyOf(fields: Fields, before: Partial<Body> = {}) {
+  const { name, description, owner, approval, consumer, consumers, logAccess, logLevel } = fields;
   return {
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description }),
@@ -41,6 +44,7 @@ function bodyOf({ name, description, owner, approval, consumer, consumers, logLe
     ...(approval === undefined ? {} : { approval }),
     ...(consumer === undefined ? {} : { consumers: consumer }),
     ...(consumers === false ? { consumers: [] } : {}),
+    ...(logAccess === undefined ? {} : { log_access: logAccess }),
     ...(logLevel === undefined ? {} : { agent_config: { ...before.agent_config, log_level: logLevel } }),
   };
 }
@@ -162,7 +166,8 @@ export function addComputationCommands(program: Command, wrapAction: WrapAction)
 
 /** Formats a computation with its inputs and its latest run. */
 function computationDetails(computation: Schemas['ComputationView'], { now }: Pick<Terminal, 'now'>): string {
-  const { id, name, description, owner, status, approval, consumers, assets, run, created_at, updated_at } = computation;
+  const { id, name, description, owner, status, approval, log_access, consumers, assets, run, created_at, updated_at } =
+    computation;
   const ago = (timestamp: string) => relativeTime(timestamp, now());
   return details([
     ['Name', name],
@@ -172,6 +177,7 @@ function computationDetails(computation: Schemas['ComputationView'], { now }: Pi
     ['Status', status],
     ['Approval', approval],
     ['Consumers', (consumers ?? []).join(', ')],
+    ['Log access', log_access],
     ['Log level', computation.agent_config?.log_level],
     ['Created', ago(created_at)],
     ['Changed', ago(updated_at)],

@@ -1,9 +1,11 @@
 import { type Argument, InvalidArgumentError, Option } from 'commander';
-import { approvalLevels, assetTypes, logLevels } from 'computation-management-formats/vocabulary';
+import { approvalLevels, assetTypes, logAccesses, logLevels } from 'computation-management-formats/vocabulary';
 import { durationOf, timeOf } from 'computation-management-formats/timestamps';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 
 export const approvalOption = () => new Option('--approval <LEVEL>', 'whose approval a run needs').choices(approvalLevels);
+
+export const logAccessOption = () => new Option('--log-access <WHO>', 'who may read the logs of runs').choices(logAccesses);
 
 export const logLevelOption = () => new Option('--log-level <LEVEL>', 'the log level of the agent').choices(logLevels);
 

@@ -49,7 +49,7 @@ export function Approve({ computation: { id, name, approval: policy }, onClose, 
   const loaded = useLoaded(id, async (signal) => {
     const { computation } = await loadComputation(client, id, signal);
     const { manifest, ...served } = await loadManifest(client, { id, signal });
-    const configuration = configurationOf(computation.agent_config, computation.approval);
+    const configuration = configurationOf(computation);
     const digests = { manifest_digest: digestOf(manifest), configuration_digest: digestOf(configuration) };
     if (served.digest !== digests.manifest_digest || served.configurationDigest !== digests.configuration_digest) {
       throw new Error(

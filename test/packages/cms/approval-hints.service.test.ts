@@ -63,14 +63,14 @@ describe('cms approve', () => {
     datasets: [],
     result_consumers: [],
   };
-  const configuration = configurationOf({}, 'none');
+  const configuration = configurationOf({ agent_config: {}, approval: 'none', log_access: 'none' });
   const digests = { 'manifest-digest': canonicalDigest(manifest), 'configuration-digest': canonicalDigest(configuration) };
   const withHeaders =
     (headers: Record<string, string>): Answer =>
     (request, response) =>
       json(manifest)(request, response.setHeaders(new Map(Object.entries(headers))));
   const answers = (given: object, headers: Record<string, string> = {}) => ({
-    [path]: json({ approval: 'none', agent_config: configuration.agent_config }),
+    [path]: json({ approval: 'none', log_access: 'none', agent_config: configuration.agent_config }),
     [`${path}/manifest`]: withHeaders({ ...digests, ...headers }),
     [`${path}/approvals`]: json({ ...approval, ...given }, 201),
   });

@@ -78,7 +78,7 @@ export function genuineEvidence(events = 8, { level = 'none', change, changeBefo
     result_consumers: [{ user_key: keyOfAlice }],
   };
   const digest = canonicalDigest(manifest);
-  const configuration = configurationOf({ attested_tls: true }, level);
+  const configuration = configurationOf({ agent_config: { attested_tls: true }, approval: level, log_access: 'none' });
   const configuration_digest = canonicalDigest(configuration);
   const limits: Record<string, { cvm_ids?: string[]; expires_at?: string }> = {
     alice: {},

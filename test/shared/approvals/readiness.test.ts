@@ -106,6 +106,7 @@ describe('readinessOf', () => {
       configuration_digest,
       approvals: [{ user: 'bob', digest, configuration_digest, cvm_ids: ['cvm-1'] }, { user: 'carol' }],
       approval: 'none',
+      log_access: 'none',
       result_consumers: ['alice'],
     });
     expect(canonicalDigest(snapshot?.manifest ?? {})).toBe(digest);

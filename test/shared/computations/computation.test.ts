@@ -58,6 +58,7 @@ describe('computationInput', () => {
       name: 'Iris',
       ...defaults,
       approval: 'none',
+      log_access: 'none',
       consumers: [],
       providers: [],
     });
@@ -82,6 +83,7 @@ describe('computationSchema', () => {
       ...row,
       agent_config: defaultAgentConfig,
       approval: 'all',
+      log_access: 'parties',
       consumers: ['bob'],
       providers: ['carol'],
       assets,
@@ -105,6 +107,7 @@ describe('storedComputation', () => {
       dataset_count: 3,
       created_by: 'alice',
       approval: 'all',
+      log_access: 'parties',
     };
     expect(v.parse(storedComputation, stored)).toEqual(stored);
   });
