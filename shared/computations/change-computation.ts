@@ -148,6 +148,19 @@ export async function changeInputsWithEvent(
   return await append(table, transaction, computation, [event], now);
 }
 
+/** Like changeInputsWithEvent, if the inputs stay the same. The transaction fails with StaleReadError if they have changed since. */
+export async function recordBesideInputs(
+  table: Table,
+  transaction: Transaction,
+  computation: ComputationToChange,
+  event: NewEvent,
+  now: string,
+): Promise<void> {
+  const Key = keyToWrite(computationKey(computation.domain, computation.row.id));
+  transaction.add({ check: { Key, ...unchanged(computation.row) }, otherwise: new StaleReadError() });
+  await append(table, transaction, computation, [event], now);
+}
+
 /** Records 1 to 50 events that do not change the computation. Asserts that it still exists. */
 export async function recordEvents(
   table: Table,

@@ -41,6 +41,8 @@ const linkSchema = v.object({
   asset_id: v.string(),
   file_name: v.string(),
   asset_type: v.picklist(assetTypes),
+  /** The creator of the asset. */
+  created_by: v.string(),
   /** The number of the event that recorded the link. */
   linked_as: v.number(),
 });

@@ -20,7 +20,7 @@ export const startRun = {
   path: '/{domainID}/computations/{id}/run',
   summary: 'Start a run',
   access: { anyOf: ['run'], or: ['owner'] },
-  uses: { table: changes, stateMachine: ['StartExecution'] },
+  uses: { table: [...changes, 'ConditionCheckItem'], stateMachine: ['StartExecution'] },
   impact: 'Users cannot start runs.',
   query: strictObject({ cvm: v.pipe(cvmId, v.description('The CVM to run on.')) }),
   status: 200,

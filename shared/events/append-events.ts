@@ -27,6 +27,11 @@ export interface JournalOwner {
   computationId: string;
 }
 
+/** Thrown if another append came first. What the events are about may be as it was read. */
+export class JournalMovedError extends StaleReadError {
+  override readonly name = 'JournalMovedError';
+}
+
 export interface Append {
   actions: Action[];
   events: Event[];
@@ -36,7 +41,7 @@ export interface Append {
 /**
  * Returns the at most 53 actions that append 1 to 50 events. Their timestamp is `now`, or the last event's if that is later. Texts
  * that events are filtered by must not exceed 255 bytes, so that an index segment stays below 400 KB. The transaction fails with
- * StaleReadError if another append came first. It must also assert that the computation exists: the head of a deleted journal looks
+ * JournalMovedError if another append came first. It must also assert that the computation exists: the head of a deleted journal looks
  * empty.
  */
 export async function appendEvents(
@@ -88,7 +93,7 @@ function putEvent({ domain, computationId }: JournalOwner, event: StoredEvent): 
       Item: { ...journalKeys.event(computationId, event.number), ...event, domain, computation_id: computationId },
       ConditionExpression: 'attribute_not_exists(pk)',
     },
-    otherwise: new StaleReadError(),
+    otherwise: new JournalMovedError(),
   };
 }
 
@@ -102,7 +107,7 @@ function replaceHead(computationId: string, read: JournalHead, next: JournalHead
           ExpressionAttributeNames: { '#count': 'count' },
           ExpressionAttributeValues: { ':count': read.count },
         };
-  return { put: { Item, ...condition }, otherwise: new StaleReadError() };
+  return { put: { Item, ...condition }, otherwise: new JournalMovedError() };
 }
 
 async function sealTail(

@@ -1,10 +1,12 @@
+import { createHash } from 'node:crypto';
+import type { Caller } from '../access/caller.ts';
 import { RateLimitError } from '../runtime/errors.ts';
 import { environment } from '../runtime/environment.ts';
 import type { Table } from '../table/table.ts';
 import { limitKeys } from '../table/keys.ts';
-import { updateNumberIf } from '../table/writes.ts';
+import { tryUpdate } from '../table/writes.ts';
 
-/** What a function's environment knows of the bucket of a domain. */
+/** What a function's environment knows of the bucket of a domain, for one user. */
 interface Lease {
   /** Taken from the bucket and not used yet. */
   tokens: number;
@@ -14,8 +16,8 @@ interface Lease {
   expiresAt: number;
   /** Milliseconds since the Unix epoch. Until then the environment refuses without asking. */
   refusedUntil: number;
-  /** Whether that was because the domain is being removed. */
-  isClosed: boolean;
+  /** Why. */
+  because: Reason;
   /** The tokens in the bucket when the environment asked. */
   left: number;
 }
@@ -28,8 +30,14 @@ const mostPauseInMilliseconds = 1_000;
 const pauseOfClosedInSeconds = 60;
 /** Added to the time in which a bucket refills, for environments whose clock is late. A domain with a longer wait is closed. */
 const clockSkewInMilliseconds = 60_000;
-/** More domains than an environment serves in an hour. Beyond this, it asks again. */
-const mostDomains = 1_000;
+/** More users than an environment serves in an hour. Beyond this, it asks again. */
+const mostLeases = 1_000;
+
+/** The part of a bucket that one user may take until it is full again. */
+const shareOfUser = 0.5;
+
+/** What is used up, or `closed` if the domain is being removed. */
+type Reason = 'domain' | 'user' | 'closed';
 
 /** The refusal of a change in a domain that is being removed. */
 export function domainIsClosed(domain: string, limits: Record<string, string> = {}): RateLimitError {
@@ -38,10 +46,10 @@ export function domainIsClosed(domain: string, limits: Record<string, string> = 
 }
 
 /**
- * The limit of the changes of a domain. The bucket is an item of the table. A function's environment takes one token, and then
- * twice as many each time, up to ten, while it uses them up: most changes of a busy domain need no call. After a refusal it
- * refuses without a call until the bucket has tokens again. `Store` is the table. Tests that simulate many environments have a
- * model of it.
+ * The limit of the changes of a domain, and of each user's share of them. The bucket is an item of the table. A function's environment
+ * takes one token for a user, and then twice as many each time, up to ten, while the user uses them up: most changes of a busy user
+ * need no call. After a refusal it refuses without a call until the bucket has tokens again. `Store` is the table. Tests that simulate
+ * many environments have a model of it.
  */
 export class DomainLimit<Store> {
   private readonly bucket: Bucket;
@@ -56,38 +64,40 @@ export class DomainLimit<Store> {
 
   /**
    * Lets one change pass.
-   * @param now milliseconds since the Unix epoch
+   * @param change.now milliseconds since the Unix epoch
    * @returns the headers that tell the limit
-   * @throws RateLimitError if the domain has used up its bucket
+   * @throws RateLimitError if the domain has used up its bucket, or the user their share
    */
-  async admit(store: Store, domain: string, now: number): Promise<Record<string, string>> {
-    const lease = this.leaseOf(domain);
-    if (lease.expiresAt <= now) lease.tokens = 0;
-    if (lease.tokens < 1) await this.renew(store, lease, { domain, now });
+  async admit(store: Store, change: Omit<Taking, 'tokens'>): Promise<Record<string, string>> {
+    const lease = this.leaseOf(change);
+    if (lease.expiresAt <= change.now) lease.tokens = 0;
+    if (lease.tokens < 1) await this.renew(store, lease, change);
     lease.tokens -= 1;
-    return this.headers(lease.left + lease.tokens);
+    return this.headers('domain', lease.left + lease.tokens);
   }
 
-  private leaseOf(domain: string): Lease {
-    const known = this.leases.get(domain);
+  private leaseOf({ domain, user }: Omit<Taking, 'tokens'>): Lease {
+    const name = `${domain} ${user}`;
+    const known = this.leases.get(name);
     if (known) return known;
-    if (this.leases.size >= mostDomains) this.leases.clear();
-    const lease = { tokens: 0, lastTaken: 0, expiresAt: 0, refusedUntil: 0, isClosed: false, left: 0 };
-    this.leases.set(domain, lease);
+    if (this.leases.size >= mostLeases) this.leases.clear();
+    const lease: Lease = { tokens: 0, lastTaken: 0, expiresAt: 0, refusedUntil: 0, because: 'domain', left: 0 };
+    this.leases.set(name, lease);
     return lease;
   }
 
-  private async renew(store: Store, lease: Lease, { domain, now }: Omit<Taking, 'tokens'>): Promise<void> {
+  private async renew(store: Store, lease: Lease, change: Omit<Taking, 'tokens'>): Promise<void> {
+    const { domain, now } = change;
     if (now < lease.refusedUntil) throw this.refusal(domain, lease.refusedUntil - now, lease);
     // The requests of a domain may be spread over many environments. Each takes fewer than two tokens for a change that it admits.
     const usedUpInTime = now < lease.expiresAt;
     const most = Math.min(mostTokensOfLease, Math.floor(this.bucket.burst / 8));
     const tokens = usedUpInTime ? Math.max(1, Math.min(most, lease.lastTaken * 2)) : 1;
-    const taken = await this.take(store, { domain, tokens, now });
+    const taken = await this.take(store, { ...change, tokens });
     if (taken.isRefused) {
       const wait = Math.min(mostPauseInMilliseconds, Math.max(leastPauseInMilliseconds, taken.waitInMilliseconds));
       lease.refusedUntil = now + wait;
-      lease.isClosed = this.isClosed(taken.waitInMilliseconds);
+      lease.because = this.isClosed(taken.waitInMilliseconds) ? 'closed' : taken.because;
       throw this.refusal(domain, wait, lease);
     }
     lease.tokens += tokens;
@@ -102,19 +112,25 @@ export class DomainLimit<Store> {
     return waitInMilliseconds > (burst / perSecond) * 1_000 + clockSkewInMilliseconds;
   }
 
-  private refusal(domain: string, waitInMilliseconds: number, { isClosed }: Pick<Lease, 'isClosed'>): RateLimitError {
-    if (isClosed) return domainIsClosed(domain, this.headers(0));
-    const reason = `The domain ${domain} makes more than ${this.bucket.perSecond} changes per second. Try again later.`;
-    return new RateLimitError(reason, { ...this.headers(0), 'retry-after': String(Math.ceil(waitInMilliseconds / 1_000)) });
+  private refusal(domain: string, waitInMilliseconds: number, { because }: Pick<Lease, 'because'>): RateLimitError {
+    if (because === 'closed') return domainIsClosed(domain, this.headers('domain', 0));
+    const { perSecond } = this.bucket;
+    const reason =
+      because === 'user'
+        ? `You make too many changes in the domain ${domain}: ${mostOfUser(this.bucket)} at once, while others may make changes too`
+        : `The domain ${domain} makes more than ${perSecond} changes per second`;
+    const headers = { ...this.headers(because, 0), 'retry-after': String(Math.ceil(waitInMilliseconds / 1_000)) };
+    return new RateLimitError(`${reason}. Try again later.`, headers);
   }
 
   /** The headers of draft-ietf-httpapi-ratelimit-headers-10. */
-  private headers(left: number): Record<string, string> {
+  private headers(of: 'domain' | 'user', left: number): Record<string, string> {
     const { perSecond, burst } = this.bucket;
+    const most = of === 'user' ? mostOfUser(this.bucket) : burst;
     const windowInSeconds = Math.max(1, Math.ceil(burst / perSecond));
     return {
-      'ratelimit-policy': `"domain-changes";q=${burst};w=${windowInSeconds}`,
-      ratelimit: `"domain-changes";r=${Math.max(0, left)};t=${Math.max(1, Math.ceil((burst - left) / perSecond))}`,
+      'ratelimit-policy': `"${of}-changes";q=${most};w=${windowInSeconds}`,
+      ratelimit: `"${of}-changes";r=${Math.max(0, left)};t=${Math.max(1, Math.ceil((most - left) / perSecond))}`,
     };
   }
 }
@@ -129,13 +145,13 @@ let limit: DomainLimit<Table> | undefined;
  */
 export async function admitChange(
   table: Table,
-  { path, now }: { path: Record<string, string>; now: string },
+  { path, caller, now }: { path: Record<string, string>; caller: Caller; now: string },
 ): Promise<Record<string, string>> {
   const bucket = bucketOfStage();
   const { domainID } = path;
   if (!bucket || domainID === undefined) return {};
   limit ??= new DomainLimit(bucket, (table, taking) => takeTokens(table, bucket, taking));
-  return await limit.admit(table, domainID, Date.parse(now));
+  return await limit.admit(table, { domain: domainID, user: caller.id, now: Date.parse(now) });
 }
 
 function bucketOfStage(): Bucket | undefined {
@@ -158,11 +174,13 @@ export interface Bucket {
 /** The result of taking tokens from a bucket. */
 export type Taken =
   | { isRefused: false; left: number }
-  /** Nothing was taken. The wait is the time until there are enough tokens. */
-  | { isRefused: true; waitInMilliseconds: number };
+  /** Nothing was taken. The wait is the time until there are enough tokens, for `user` until the bucket is full. */
+  | { isRefused: true; because: 'domain' | 'user'; waitInMilliseconds: number };
 
 export interface Taking {
   domain: string;
+  /** The user who makes the changes. */
+  user: string;
   tokens: number;
   /** Milliseconds since the Unix epoch. */
   now: number;
@@ -171,31 +189,50 @@ export interface Taking {
 /** Longer than any bucket takes to become full. */
 const unusedInSeconds = 3_600;
 
+/** The tokens that one user may take until the bucket is full again. */
+export function mostOfUser({ burst }: Bucket): number {
+  return Math.max(1, Math.floor(burst * shareOfUser));
+}
+
 /**
  * Takes tokens from a bucket in the table, in one call if the bucket is full or empty, else in two. The item holds the time at
- * which the bucket will be full again: taking tokens moves it into the future (the generic cell rate algorithm).
+ * which the bucket will be full again: taking tokens moves it into the future (the generic cell rate algorithm). It also holds what
+ * each user has taken since it was full. A user who alone makes changes gets all of them, since the bucket is full again and again.
  */
-export async function takeTokens(table: Table, { perSecond, burst }: Bucket, { domain, tokens, now }: Taking): Promise<Taken> {
+export async function takeTokens(table: Table, bucket: Bucket, { domain, user, tokens, now }: Taking): Promise<Taken> {
+  const { perSecond, burst } = bucket;
   const cost = (tokens / perSecond) * 1000;
   const latest = now + (burst / perSecond) * 1000 - cost;
-  const taken = (fullAt: number): Taken => ({
-    isRefused: false,
-    left: Math.floor(burst - ((fullAt - now) / 1000) * perSecond),
-  });
-  const update = (UpdateExpression: string, ConditionExpression: string, values: Record<string, number>) =>
-    updateNumberIf(table, limitKeys.changes(domain), 'full_at', {
+  const name = createHash('sha256').update(user).digest('base64url').slice(0, 8);
+  const update = (UpdateExpression: string, ConditionExpression: string, values: Record<string, unknown>, names = {}) =>
+    tryUpdate(table, limitKeys.changes(domain), {
       UpdateExpression: `${UpdateExpression}, #ttl = :ttl`,
       ConditionExpression,
-      ExpressionAttributeNames: { '#ttl': 'ttl' },
+      ExpressionAttributeNames: { '#ttl': 'ttl', ...names },
       ExpressionAttributeValues: { ...values, ':ttl': Math.ceil(now / 1000) + unusedInSeconds },
     });
+  const resultOf = (attempt: Awaited<ReturnType<typeof update>>): Taken => {
+    if (attempt.isDone) {
+      const fullAt = Number(attempt.output.Attributes?.['full_at']);
+      return { isRefused: false, left: Math.floor(burst - ((fullAt - now) / 1000) * perSecond) };
+    }
+    const fullAt = Number(attempt.failure.Item?.['full_at']?.N);
+    if (fullAt > latest) return { isRefused: true, because: 'domain', waitInMilliseconds: fullAt - latest };
+    return { isRefused: true, because: 'user', waitInMilliseconds: Math.max(0, fullAt - now) };
+  };
 
-  const wasFull = await update('SET full_at = :full_at', 'attribute_not_exists(pk) OR full_at <= :now', {
+  const whenFull = await update('SET full_at = :full_at, taken = :taken', 'attribute_not_exists(pk) OR full_at <= :now', {
     ':now': now,
     ':full_at': now + cost,
+    ':taken': { [name]: tokens },
   });
-  if (wasFull.isDone) return taken(wasFull.value);
-  if (wasFull.value > latest) return { isRefused: true, waitInMilliseconds: wasFull.value - latest };
-  const hadEnough = await update('SET full_at = full_at + :cost', 'full_at <= :latest', { ':latest': latest, ':cost': cost });
-  return hadEnough.isDone ? taken(hadEnough.value) : { isRefused: true, waitInMilliseconds: hadEnough.value - latest };
+  const isEmpty = !whenFull.isDone && Number(whenFull.failure.Item?.['full_at']?.N) > latest;
+  if (whenFull.isDone || isEmpty) return resultOf(whenFull);
+  const whenEnough = await update(
+    'SET full_at = full_at + :cost, taken.#user = if_not_exists(taken.#user, :none) + :tokens',
+    'full_at <= :latest AND (attribute_not_exists(taken.#user) OR taken.#user <= :most)',
+    { ':latest': latest, ':cost': cost, ':tokens': tokens, ':none': 0, ':most': mostOfUser(bucket) - tokens },
+    { '#user': name },
+  );
+  return resultOf(whenEnough);
 }

@@ -1,5 +1,11 @@
-import { changeInputsWithEvent, keysToChange, parseToChange } from '../computations/change-computation.ts';
-import { computationNumber } from '../computations/read-computation.ts';
+import {
+  changeInputsWithEvent,
+  type ComputationToChange,
+  keysToChange,
+  parseToChange,
+  recordBesideInputs,
+} from '../computations/change-computation.ts';
+import { computationNumber, readDefinition } from '../computations/read-computation.ts';
 import type { NewEvent } from '../events/event.ts';
 import {
   commitChange,
@@ -10,8 +16,8 @@ import {
   Transaction,
 } from '../table/transaction.ts';
 import { computationKeys, userKeys, type Key } from '../table/keys.ts';
-import { getItems, type Item, type Table } from '../table/table.ts';
-import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
+import type { Item, Table } from '../table/table.ts';
+import { readSettled, StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
 
 import type { Caller } from '../access/caller.ts';
 import { parseParticipantKey, type ParticipantKey } from './participant-key.ts';
@@ -29,8 +35,53 @@ export function givenKey(caller: Caller, key: string, now: string): ParticipantK
   };
 }
 
+interface KeyToChange {
+  computation: ComputationToChange;
+  before: ParticipantKey | undefined;
+  hasApproved: boolean;
+}
+
+/** One round trip. @throws ServiceError `not_found` */
+async function readToChangeKey(table: Table, domain: string, computationId: string, user: string): Promise<KeyToChange> {
+  const keys = [computationKeys.userKey(computationId, user), computationKeys.approval(computationId, user)];
+  const [key, approval, ...items] = await readSettled(table, [...keys, ...keysToChange(domain, computationId)]);
+  const computation = parseToChange(domain, computationId, items);
+  return { computation, before: key && parseParticipantKey(key), hasApproved: approval !== undefined };
+}
+
 /**
- * Stores a participant's key and replaces an earlier one. Writes nothing if the key is the same. Two round trips.
+ * Records the event of a key. The inputs change only if the key may be in the manifest or an approval depends on it: else any user
+ * with `view` could hold up the starts of others. One round trip, or none for the owner and those who approved.
+ */
+async function recordKeyChange(
+  table: Table,
+  transaction: Transaction,
+  { computation, before, hasApproved }: KeyToChange,
+  { user, after, event, now }: { user: string; after?: ParticipantKey; event: NewEvent; now: string },
+): Promise<void> {
+  const isConsumer = (before?.is_consumer ?? false) || (after?.is_consumer ?? false);
+  if (hasApproved || (await isParty(table, computation, { user, isConsumer }))) {
+    await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, event, now });
+  } else {
+    await recordBesideInputs(table, transaction, computation, event, now);
+  }
+}
+
+/** Whether the user is the owner, the creator of a linked asset or a result consumer. */
+async function isParty(
+  table: Table,
+  { row }: ComputationToChange,
+  { user, isConsumer }: { user: string; isConsumer: boolean },
+): Promise<boolean> {
+  if (user === row.owner) return true;
+  const { algorithm, datasets, consumers } = await readDefinition(table, row.id);
+  if ([algorithm, ...datasets].some((link) => link?.created_by === user)) return true;
+  return consumers.length > 0 ? consumers.includes(user) : isConsumer;
+}
+
+/**
+ * Stores a participant's key and replaces an earlier one. Writes nothing if the key is the same. Two round
+ * trips, or three unless the user is the owner or has approved.
  * @throws ServiceError `not_found`
  */
 export async function uploadKey(
@@ -40,25 +91,24 @@ export async function uploadKey(
   key: ParticipantKey,
   answerKeeper?: AnswerKeeper,
 ): Promise<Committed<{ uploaded: true }>> {
-  const itemKey = computationKeys.userKey(computationId, key.user_id);
+  const { user_id: user, uploaded_at: now } = key;
   return await withFreshReads(table, async (table) => {
-    const [existing, ...items] = await getItems(table, [itemKey, ...keysToChange(domain, computationId)]);
-    const computation = parseToChange(domain, computationId, items);
+    const found = await readToChangeKey(table, domain, computationId, user);
+    const { before } = found;
     const transaction = new Transaction();
-    const before = existing && parseParticipantKey(existing);
     if (before?.user_key === key.user_key && before.is_consumer === key.is_consumer) {
       return await commitChange(table, transaction, { uploaded: true }, answerKeeper);
     }
     const event: NewEvent = {
       event_type: 'key_uploaded',
       status: 'success',
-      originator: key.user_id,
+      originator: user,
       details: { fingerprint: key.fingerprint },
       lifecycle: false,
     };
-    await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, event, now: key.uploaded_at });
-    transaction.add(replacementOf(before, { ...itemKey, ...key }));
-    const place = userKeys.key(domain, key.user_id, computationNumber(computationId));
+    await recordKeyChange(table, transaction, found, { user, after: key, event, now });
+    transaction.add(replacementOf(before, { ...computationKeys.userKey(computationId, user), ...key }));
+    const place = userKeys.key(domain, user, computationNumber(computationId));
     if (!before) transaction.add({ put: { Item: { ...place } } });
     return await commitChange(table, transaction, { uploaded: true }, answerKeeper);
   });
@@ -89,22 +139,21 @@ interface RemovalRequest extends AnsweredRequest {
 
 /**
  * Removes a user's key, and the user's approval with it. Active runs keep their manifest. Writes nothing if there is no key. Two
- * round trips.
+ * round trips, or three unless the user is the owner or has approved.
  * @throws ServiceError `not_found`, and what `permitOther` throws
  */
 export async function removeKey(table: Table, request: RemovalRequest): Promise<Committed<object>> {
   const { domain, computationId, user, by, now, permitOther, answerKeeper } = request;
   const Key = computationKeys.userKey(computationId, user);
   return await withFreshReads(table, async (table) => {
-    const [existing, ...items] = await getItems(table, [Key, ...keysToChange(domain, computationId)]);
-    const computation = parseToChange(domain, computationId, items);
+    const found = await readToChangeKey(table, domain, computationId, user);
+    const { before, computation } = found;
     if (user !== by) permitOther(computation.row.owner);
     const transaction = new Transaction();
-    if (!existing) return await commitChange(table, transaction, {}, answerKeeper);
-    const before = parseParticipantKey(existing);
+    if (!before) return await commitChange(table, transaction, {}, answerKeeper);
     const details = { user, fingerprint: before.fingerprint };
     const event = { event_type: 'key_removed', status: 'success', originator: by, details, lifecycle: false } as const;
-    await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, event, now });
+    await recordKeyChange(table, transaction, found, { user, event, now });
     transaction.add(
       {
         delete: {

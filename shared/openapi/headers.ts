@@ -41,7 +41,8 @@ export const everyResponse = {
 /** The headers of changes on a stage that limits them, and of the 429 of a function. */
 export const rateLimitHeaders = optionalTextHeaders({
   'RateLimit-Policy':
-    'The limit of the domain, such as `"domain-changes";q=80;w=2`. Absent from responses of API Gateway itself.',
+    'The limit of the domain, such as `"domain-changes";q=80;w=2`, or the share of the user that is used up, such as ' +
+    '`"user-changes";q=40;w=2`. Absent from responses of API Gateway itself.',
   RateLimit: 'What remains of the limit, such as `"domain-changes";r=0;t=2`. Absent from responses of API Gateway itself.',
 });
 

@@ -8,10 +8,12 @@ import { isMarkedForDeletion } from '../assets/mark-for-deletion.ts';
 import { readToChange, type ComputationToChange } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import type { Run, RunReference } from '../computations/run.ts';
+import { JournalMovedError } from '../events/append-events.ts';
+import { readHead } from '../events/stored-journal.ts';
 import { nextNumber } from '../table/writes.ts';
 import { assetsOf, type Inputs } from '../manifest/manifest.ts';
 import { readInputs } from '../manifest/read-manifest.ts';
-import { addSnapshot } from '../manifest/run-snapshot.ts';
+import { addSnapshot, type RunSnapshot } from '../manifest/run-snapshot.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { log } from '../runtime/log.ts';
 import { emitMetric } from '../runtime/metrics.ts';
@@ -75,29 +77,60 @@ async function endUnstarted(table: Table, reference: RunReference, now: string):
 
 async function claimCvm(table: Table, request: RunRequest): Promise<Committed<Started>> {
   const { domain, computationId, cvmId, by, now, permit } = request;
-  const cvm = { domain, cvm_id: cvmId };
   // Read first, so that its version guards the inputs.
   const computation = await readToChange(table, domain, computationId);
   const permitted = permit(computation.row);
-  const [inputs, cvmForRun] = await Promise.all([readInputs(table, domain, computation.row), readCvmForRun(table, cvm)]);
+  const [inputs, cvmForRun] = await Promise.all([
+    readInputs(table, domain, computation.row),
+    readCvmForRun(table, { domain, cvm_id: cvmId }),
+  ]);
   const [refusal] = refusalsOf(computation.row, cvmForRun, now);
   if (refusal) throw refusal;
-  const at = timeOfStart(table, now, computation);
-  const { snapshot, missing } = readinessOf(inputs, { at, cvm: cvmForRun });
-  if (!snapshot || isIncomplete(missing))
-    throw new ServiceError('incomplete', 'The computation is not ready to run. See `missing_items`.', { missing_items: missing });
+  snapshotOf({ computation, inputs, cvm: cvmForRun }, table, now);
   refuseIfMarkedForDeletion(inputs, now);
+  const run_id = numberedId(await nextNumber(table, lists.runs(domain)));
+  const reference: RunReference = { domain, computation_id: computationId, run_id, cvm_id: cvmId };
+  for (let { head } = computation; ; head = await readHead(table, computationId)) {
+    try {
+      const found = { computation: { ...computation, head }, inputs, cvm: cvmForRun };
+      const transaction = await transactionOf(table, reference, found, { by, now });
+      return await commitChange(table, transaction, { runId: run_id, reference, permitted }, request.answerKeeper);
+    } catch (error) {
+      if (!(error instanceof JournalMovedError)) throw error;
+      // Any user with `view` can append again and again. So the pauses do not grow, and what was read is read only if it changed.
+      await deadlineOf(table).pause(1, error);
+    }
+  }
+}
 
-  const reference: RunReference = {
-    domain,
-    computation_id: computationId,
-    run_id: numberedId(await nextNumber(table, lists.runs(domain))),
-    cvm_id: cvmId,
-  };
+/** What a start has read. */
+interface Found {
+  computation: ComputationToChange;
+  inputs: Inputs;
+  cvm: Awaited<ReturnType<typeof readCvmForRun>>;
+}
+
+/** @throws ServiceError `incomplete` */
+function snapshotOf({ computation, inputs, cvm }: Found, table: Table, now: string): RunSnapshot {
+  const { snapshot, missing } = readinessOf(inputs, { at: timeOfStart(table, now, computation), cvm });
+  if (snapshot && !isIncomplete(missing)) return snapshot;
+  throw new ServiceError('incomplete', 'The computation is not ready to run. See `missing_items`.', { missing_items: missing });
+}
+
+/** @throws ServiceError `incomplete`, since an approval may have expired */
+async function transactionOf(
+  table: Table,
+  reference: RunReference,
+  found: Found,
+  { by, now }: { by: string; now: string },
+): Promise<Transaction> {
+  const { computation, inputs, cvm } = found;
+  const { domain, computation_id, cvm_id } = reference;
+  const snapshot = snapshotOf(found, table, now);
   const run: Run = {
     id: reference.run_id,
-    computation_id: computationId,
-    cvm_id: cvmId,
+    computation_id,
+    cvm_id,
     status: 'running',
     started_at: now,
     ended_at: null,
@@ -114,9 +147,9 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Committed<St
   const transaction = new Transaction();
   await addRun(table, transaction, computation, run, { originator: by, details, now });
   addSnapshot(transaction, reference, snapshot);
-  const { certificate } = cvmForRun;
-  if (certificate !== undefined && inputs.approvals.some(({ certificates }) => certificates[cvmId] === certificate)) {
-    transaction.add(certificateIsStill(cvm, certificate));
+  const { certificate } = cvm;
+  if (certificate !== undefined && inputs.approvals.some(({ certificates }) => certificates[cvm_id] === certificate)) {
+    transaction.add(certificateIsStill({ domain, cvm_id }, certificate));
   }
   addClaim(transaction, {
     ...reference,
@@ -125,7 +158,7 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Committed<St
     stop_command_id: randomUUID(),
     has_server_key: inputs.agent_config.server_key !== '',
   });
-  return await commitChange(table, transaction, { runId: reference.run_id, reference, permitted }, request.answerKeeper);
+  return transaction;
 }
 
 /**

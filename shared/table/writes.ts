@@ -100,7 +100,7 @@ export async function updateExisting(table: Table, key: Key, update: Update): Pr
 type Attempt<Output> = { isDone: true; output: Output } | { isDone: false; failure: ConditionalCheckFailedException };
 
 /** Updates an item if the condition holds. Without a condition, creates the item if it does not exist. Returns the whole item. */
-function tryUpdate(
+export function tryUpdate(
   table: Table,
   key: Key,
   update: Update & { ConditionExpression?: string },

@@ -92,14 +92,14 @@ export function allowed(): Permitted {
   return requireAccess({ id: 'alice', roles: new Set(), actions: new Set(['view']) }, { anyOf: ['view'] });
 }
 
-export async function aComputation(table: Table, domain: string, name = 'Iris'): Promise<string> {
+export async function aComputation(table: Table, domain: string, name = 'Iris', consumers: string[] = []): Promise<string> {
   const fields = computationFields({ name });
   const given = {
     domain,
     fields,
     agent_config: defaultAgentConfig,
     seal: noKey,
-    consumers: [],
+    consumers,
     providers: [],
     by: 'alice',
     now: clockOfTests,

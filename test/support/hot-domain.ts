@@ -145,7 +145,7 @@ function simulatedFunctions(
     const deadline = new Deadline(maxTimeInMilliseconds, clock, { retryTime: maxRetryTimeInMilliseconds });
     await clock.wait(computing);
     try {
-      await limit?.admit(undefined, domain, clock.now());
+      await limit?.admit(undefined, { domain, user: 'alice', now: clock.now() });
     } catch (error) {
       if (error instanceof RateLimitError) return 429;
       throw error;
@@ -209,7 +209,7 @@ function sharedBucket(clock: Clock, { perSecond, burst }: Bucket = { perSecond: 
     await clock.wait(roundTrip);
     const latest = now + ((burst - tokens) / perSecond) * 1000;
     const before = Math.max(now, fullAt.get(domain) ?? 0);
-    if (before > latest) return { isRefused: true, waitInMilliseconds: before - latest };
+    if (before > latest) return { isRefused: true, because: 'domain', waitInMilliseconds: before - latest };
     fullAt.set(domain, before + (tokens / perSecond) * 1000);
     return { isRefused: false, left: Math.floor(((latest - before) / 1000) * perSecond) };
   };

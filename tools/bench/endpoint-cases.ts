@@ -57,7 +57,15 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
   'runs/list-runs': { 'first page': () => ({}) },
   'statistics/get-statistics': { '7 days': () => ({}) },
   'keys/upload-key': {
-    '': async ({ stores, domain }) => ({ path: { id: await aComputation(stores.table, domain) }, body: { key: publicKey } }),
+    'by the owner': async ({ stores, domain }) => ({
+      path: { id: await aComputation(stores.table, domain) },
+      body: { key: publicKey },
+    }),
+    'by others': async ({ stores, domain }) => ({
+      by: 'bob',
+      path: { id: await aComputation(stores.table, domain) },
+      body: { key: publicKey },
+    }),
   },
   'keys/check-key': { '': ({ known }) => ({ path: { id: known.id } }) },
   'runs/dry-run': { '': ({ known }) => ({ path: { id: known.id } }) },

@@ -24,7 +24,7 @@ const run: Run = {
   manifest_digest: 'ab'.repeat(32),
   configuration_digest: 'cd'.repeat(32),
 };
-const dataset = { asset_id: id, file_name: 'a.csv', asset_type: 'dataset' as const, linked_as: 2 };
+const dataset = { asset_id: id, file_name: 'a.csv', asset_type: 'dataset' as const, created_by: 'bob', linked_as: 2 };
 const definition: Definition = {
   agent_config: defaultAgentConfig,
   consumers: [],

@@ -60,7 +60,11 @@ export async function fillDomain(stores: Stores): Promise<BenchWorld> {
     const { pk, sk } = keysOf(list.name).node('node'); // only trees with hundreds of members have one
     await putItem(stores.table, { ...writableKey(pk, sk) });
   }
-  await takeTokens(stores.table, { perSecond: 1, burst: 10 }, { domain: world.domain, tokens: 1, now: Date.now() });
+  await takeTokens(
+    stores.table,
+    { perSecond: 1, burst: 10 },
+    { domain: world.domain, user: 'alice', tokens: 1, now: Date.now() },
+  );
   const place = { domain: world.domain, cvm_id: 'cvm-1' };
   await writeSweepState(stores.table, { suspect: place, other: { domain: 'd10', cvm_id: 'cvm-1' } });
   return world;

@@ -241,7 +241,8 @@ describe('a closed domain', () => {
 
   it('refuses changes until then', async () => {
     await close('d2');
-    const take = (at: number) => takeTokens(embedded.table, { perSecond: 50, burst: 500 }, { domain: 'd2', tokens: 1, now: at });
+    const take = (at: number) =>
+      takeTokens(embedded.table, { perSecond: 50, burst: 500 }, { domain: 'd2', user: 'ada', tokens: 1, now: at });
     expect(await take(now + hour + week - 60_000)).toMatchObject({ isRefused: true });
     expect(await take(now + hour + week)).toMatchObject({ isRefused: false });
   });

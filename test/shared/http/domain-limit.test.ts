@@ -18,7 +18,7 @@ function answeringOf(bucket: Bucket, ...answers: Taken[]) {
     asked.push(taking);
     return answers[asked.length - 1] ?? { isRefused: false, left: 70 };
   });
-  return { asked, admit: (now: number, domain = 'd1') => limit.admit(undefined, domain, now) };
+  return { asked, admit: (now: number, domain = 'd1', user = 'alice') => limit.admit(undefined, { domain, user, now }) };
 }
 
 describe('DomainLimit', () => {
@@ -57,7 +57,7 @@ describe('DomainLimit', () => {
   });
 
   it('refuses without asking again until the bucket has tokens, and says when to come back', async () => {
-    const { asked, admit } = answering({ isRefused: true, waitInMilliseconds: 600 });
+    const { asked, admit } = answering({ isRefused: true, because: 'domain', waitInMilliseconds: 600 });
     for (const now of [0, 599]) {
       await expect(admit(now)).rejects.toMatchObject({
         code: 'too_many_requests',
@@ -69,7 +69,7 @@ describe('DomainLimit', () => {
   });
 
   it('says that a domain is being removed, with a longer pause for callers, and asks again after a second', async () => {
-    const { asked, admit } = answering({ isRefused: true, waitInMilliseconds: 7 * 24 * 3_600_000 });
+    const { asked, admit } = answering({ isRefused: true, because: 'domain', waitInMilliseconds: 7 * 24 * 3_600_000 });
     for (const now of [0, 999]) {
       await expect(admit(now)).rejects.toMatchObject({
         code: 'too_many_requests',
@@ -82,15 +82,31 @@ describe('DomainLimit', () => {
   });
 
   it('refuses by the limit, and not as a closed domain, up to a minute beyond the time of a full refill', async () => {
-    const { admit } = answering({ isRefused: true, waitInMilliseconds: 62_000 });
+    const { admit } = answering({ isRefused: true, because: 'domain', waitInMilliseconds: 62_000 });
     await expect(admit(0)).rejects.toMatchObject({
       message: expect.stringContaining('more than 40'),
       headers: { 'retry-after': '1' },
     });
   });
 
+  it('refuses a user beyond their share, and not the others of the domain', async () => {
+    const { asked, admit } = answering({ isRefused: true, because: 'user', waitInMilliseconds: 600 });
+    for (const now of [0, 599]) {
+      await expect(admit(now)).rejects.toMatchObject({
+        code: 'too_many_requests',
+        message: 'You make too many changes in the domain d1: 40 at once, while others may make changes too. Try again later.',
+        headers: { 'retry-after': '1', 'ratelimit-policy': '"user-changes";q=40;w=2', ratelimit: '"user-changes";r=0;t=1' },
+      });
+    }
+    expect(await admit(1, 'd1', 'bob')).toHaveProperty('ratelimit');
+    expect(asked.map(({ user, now }) => [user, now])).toEqual([
+      ['alice', 0],
+      ['bob', 1],
+    ]);
+  });
+
   it('keeps the domains apart', async () => {
-    const { admit } = answering({ isRefused: true, waitInMilliseconds: 600 });
+    const { admit } = answering({ isRefused: true, because: 'domain', waitInMilliseconds: 600 });
     await expect(admit(0, 'hot')).rejects.toThrow('The domain hot makes more than 40 changes per second.');
     expect(await admit(1, 'quiet')).toHaveProperty('ratelimit');
   });
@@ -99,26 +115,62 @@ describe('DomainLimit', () => {
 const embedded = sharedByTests(startEmbeddedTable);
 
 const start = Date.parse('2026-01-01T00:00:00Z');
-const take = (domain: string, tokens: number, now: number) =>
-  takeTokens(embedded.table, bucket, { domain, tokens, now: start + now });
+const take = (domain: string, tokens: number, now: number, user = 'alice') =>
+  takeTokens(embedded.table, bucket, { domain, user, tokens, now: start + now });
 
 describe('takeTokens', () => {
-  it('gives the burst at once, then refuses and says when the tokens are there', async () => {
-    for (const left of [70, 60, 50, 40, 30, 20, 10, 0]) expect(await take('burst', 10, 0)).toEqual({ isRefused: false, left });
-    expect(await take('burst', 10, 0)).toEqual({ isRefused: true, waitInMilliseconds: 250 });
+  it('gives the burst at once to several users, then refuses and says when the tokens are there', async () => {
+    const lefts = [70, 60, 50, 40, 30, 20, 10, 0];
+    for (const [index, left] of lefts.entries()) {
+      expect(await take('burst', 10, 0, `user ${index}`)).toEqual({ isRefused: false, left });
+    }
+    expect(await take('burst', 10, 0)).toEqual({ isRefused: true, because: 'domain', waitInMilliseconds: 250 });
     expect(await take('burst', 10, 250)).toEqual({ isRefused: false, left: 0 });
   });
 
+  it('gives one user half of the burst, and the rest to the others, until the bucket is full again', async () => {
+    for (const left of [70, 60, 50, 40]) expect(await take('share', 10, 0)).toEqual({ isRefused: false, left });
+    expect(await take('share', 10, 0)).toEqual({ isRefused: true, because: 'user', waitInMilliseconds: 1_000 });
+    expect(await take('share', 10, 0, 'bob')).toEqual({ isRefused: false, left: 30 });
+    expect(await take('share', 10, 1_000)).toEqual({ isRefused: true, because: 'user', waitInMilliseconds: 250 });
+    expect(await take('share', 10, 1_250)).toEqual({ isRefused: false, left: 70 });
+  });
+
+  it('gives a user who is alone all changes of the domain, and leaves a second one what it asks for beside', async () => {
+    const admitted = { hot: 0, quiet: 0 };
+    const seconds = 20;
+    // A hot user asks 400 times a second, a quiet one four times a second from the tenth second on.
+    const limits = [1, 2].map(
+      () => new DomainLimit<undefined>(bucket, (_, taking) => takeTokens(embedded.table, bucket, taking)),
+    );
+    for (let now = 0; now < seconds * 1_000; now += 5) {
+      const admit = async (user: 'hot' | 'quiet') => {
+        await limits[(now / 5) % 2]?.admit(undefined, { domain: 'fair', user, now: start + now });
+        admitted[user] += 1;
+      };
+      await admit('hot').catch(() => undefined);
+      await admit('hot').catch(() => undefined);
+      if (now >= 10_000 && now % 250 === 0) await admit('quiet');
+      if (now === 9_995) expect(admitted.hot).toBeGreaterThan(0.85 * (bucket.perSecond * 10));
+    }
+    expect(admitted.quiet).toBe(40);
+    expect(admitted.hot + admitted.quiet).toBeLessThanOrEqual(bucket.perSecond * seconds + bucket.burst);
+  });
+
   it('is full again after a pause, and never fuller than the burst', async () => {
-    await take('pause', 80, 0);
-    expect(await take('pause', 80, 2_000)).toEqual({ isRefused: false, left: 0 });
+    await take('pause', 40, 0);
+    await take('pause', 40, 0, 'bob');
+    expect(await take('pause', 40, 2_000)).toEqual({ isRefused: false, left: 40 });
     await take('long pause', 10, 0);
     expect(await take('long pause', 10, 100_000)).toEqual({ isRefused: false, left: 70 });
   });
 
-  it('gives callers at the same time no more than it has', async () => {
-    const taken = await Promise.all(Array.from({ length: 20 }, () => take('at once', 10, 0)));
-    expect(taken.filter(({ isRefused }) => !isRefused)).toHaveLength(8);
+  it.each([
+    ['several users', (index: number) => `user ${index}`, 8],
+    ['one user', () => 'alice', 4],
+  ])('gives %s at the same time no more than it has for them', async (name, userOf, most) => {
+    const taken = await Promise.all(Array.from({ length: 20 }, (_, index) => take(`at once ${name}`, 10, 0, userOf(index))));
+    expect(taken.filter(({ isRefused }) => !isRefused)).toHaveLength(most);
   });
 
   it('expires after an hour without use', async () => {

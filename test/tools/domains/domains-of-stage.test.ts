@@ -118,10 +118,10 @@ describe('the domains of a stage', () => {
     expect(pool.signedOut).toEqual(['bob', 'bob']);
     const bucket: Bucket = { perSecond: 50, burst: 500 };
     const limit = new DomainLimit<Table>(bucket, (table, taking) => takeTokens(table, bucket, taking));
-    const refusal = limit.admit(stores.table, 'd1', clock.now() + 3_600_000);
+    const refusal = limit.admit(stores.table, { domain: 'd1', user: 'ada', now: clock.now() + 3_600_000 });
     await expect(refusal).rejects.toBeInstanceOf(RateLimitError);
     await expect(refusal).rejects.toThrow('The domain d1 is being removed.');
-    await limit.admit({ ...stores.table }, 'd1-y', clock.now());
+    await limit.admit({ ...stores.table }, { domain: 'd1-y', user: 'ada', now: clock.now() });
     await expect(create({ domain: 'd1', user: 'eve' })).rejects.toThrow('is being removed');
 
     await aReadyComputation(stores, 'd1'); // a change that the limit did not catch
@@ -146,7 +146,7 @@ describe('the domains of a stage', () => {
     await remove('d2', { stop: false, wait: false });
     const bucket: Bucket = { perSecond: 50, burst: 500 };
     await clock.wait(8 * 24 * 3_600_000);
-    expect(await takeTokens(stores.table, bucket, { domain: 'd2', tokens: 1, now: clock.now() })).toMatchObject({
+    expect(await takeTokens(stores.table, bucket, { domain: 'd2', user: 'ada', tokens: 1, now: clock.now() })).toMatchObject({
       isRefused: false,
     });
     const start = clock.now();
