@@ -1,7 +1,7 @@
 import { strictObject, text } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
-import { appends, changes } from '../runtime/uses.ts';
+import { adds } from '../runtime/uses.ts';
 
 export const uploadKey = {
   name: 'keys/upload-key',
@@ -10,7 +10,7 @@ export const uploadKey = {
   path: '/{domainID}/computations/{id}/key',
   summary: 'Upload your public key',
   access: { anyOf: ['view'] },
-  uses: { table: [...appends, 'ConditionCheckItem'] },
+  uses: { table: [...adds, 'ConditionCheckItem'] },
   impact: 'Users cannot upload their keys, so computations cannot be run.',
   body: v.pipe(
     strictObject({
@@ -58,7 +58,7 @@ export const removeKey = {
   path: '/{domainID}/computations/{id}/key',
   summary: 'Remove a public key',
   access: { anyOf: ['view'] },
-  uses: { table: [...changes, 'ConditionCheckItem'] },
+  uses: { table: [...adds, 'DeleteItem', 'ConditionCheckItem'] },
   impact: 'Users cannot remove their keys.',
   query: strictObject({
     user: v.optional(

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { functionNames, type FunctionName } from '../../../infra/bundles/function-names.ts';
 import { startStack, type Stack } from '../../../local/stack.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
+import { cvmBody } from '../../../shared/openapi/examples.ts';
 import { foldsLists, type Uses } from '../../../shared/runtime/uses.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
 import { testClock } from '../../support/test-clock.ts';
@@ -193,14 +194,21 @@ async function approve(id: string, grow: () => Promise<void>): Promise<void> {
   const none = '0'.repeat(64);
   const { body } = await call('POST', `${path(id)}/approvals`, { digest: none, configuration_digest: none });
   const { manifest_digest: digest, configuration_digest } = body;
+  await done('PUT', '/d1/cvms/cvm-1', cvmBody);
   await done('POST', `${path(id)}/approvals`, { digest, configuration_digest, cvm_ids: ['cvm-1'] });
   await done('GET', `${path(id)}/approvals`);
+  await done('GET', '/d1/cvms/cvm-1/commands');
+  await report('cvm-1', await accepted(id, 'cvm-1'), { type: 'event', event_type: 'Complete', status: 'Completed' });
+  await untilOver(id);
   await done('GET', '/d1/todo');
   await grow();
   await done('DELETE', `${path(id)}/approvals`);
   await grow();
   await done('DELETE', `${path(id)}/key`);
   await done('POST', `${path(id)}/key`, { key: publicKey() });
+  const viewer = callAs(stack.baseUrl, await stack.token('dora', ['d1:viewer']));
+  await viewer('POST', `${path(id)}/key`, { key: publicKey() });
+  await viewer('DELETE', `${path(id)}/key`);
 }
 
 async function stopRuns(id: string, grow: () => Promise<void>): Promise<void> {

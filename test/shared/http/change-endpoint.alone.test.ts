@@ -117,9 +117,9 @@ describe('the type of an endpoint', () => {
     changeEndpoint(get, { change, reply });
   });
 
-  it('refuses changes above the limit of their domain with 429, and sends the limit with every answer until then', async () => {
+  it('refuses changes above the share of a user in the limit of their domain with 429, and sends the limit with every answer until then', async () => {
     vi.stubEnv('DOMAIN_CHANGES_PER_SECOND', '1');
-    vi.stubEnv('DOMAIN_BURST', '3');
+    vi.stubEnv('DOMAIN_BURST', '6');
     const handler = counter();
     const answers: HttpResponse[] = [];
     const clock = { ...systemClock, now: () => Date.parse('2026-01-01T00:00:00Z') };
@@ -128,10 +128,14 @@ describe('the type of an endpoint', () => {
     }
     vi.unstubAllEnvs();
     expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 429]);
-    for (const { headers } of answers) {
-      expect(headers['ratelimit-policy']).toBe('"domain-changes";q=3;w=3');
+    for (const { headers } of answers.slice(0, 3)) {
+      expect(headers['ratelimit-policy']).toBe('"domain-changes";q=6;w=6');
       expect(headers['ratelimit']).toMatch(/^"domain-changes";r=\d;t=\d$/);
     }
+    expect(answers[3]?.headers).toMatchObject({
+      'ratelimit-policy': '"user-changes";q=3;w=6',
+      ratelimit: expect.stringMatching(/^"user-changes";r=0;t=\d$/),
+    });
     expect(answers[3]?.headers['retry-after']).toMatch(/^[1-9]$/);
     expect(JSON.parse(answers[3]?.body ?? '')).toMatchObject({ status: 429, code: 'too_many_requests', request_id: 'r-1' });
   });
