@@ -9,11 +9,16 @@ import { type Approval, type ChainedEvent, detailsOf, nameOf, type Statement } f
 
 /** Checks the assets against the manifest, and the approvals of those who had to give one. */
 export function checkApprovals(statement: Statement): Finding[] {
+  const checked = statement.approvals.map((approval) => ({ approval, finding: checkApproval(statement, approval) }));
+  const sound = checked.flatMap(({ approval, finding }) => (finding.verdict === 'does not hold' ? [] : [approval]));
   return [
     ...checkAssets(statement),
     ...checkSpeakers(statement),
-    ...statement.approvals.map((approval) => checkApproval(statement, approval)),
-    ...checkLevel(statement),
+    ...checked.map(({ finding }) => finding),
+    ...(sound.some(({ signature }) => signature !== null)
+      ? [note('The service alone says whose keys these are. Compare each fingerprint with the user.')]
+      : []),
+    ...checkLevel(statement, sound),
   ];
 }
 
@@ -51,13 +56,16 @@ function checkAssets({ manifest, assets, approvals }: Statement): Finding[] {
   ];
 }
 
-/** Checks that everyone approved, and signed, whose approval the computation demands. */
-function checkLevel({ approval, result_consumers, manifest, assets, approvals }: Statement): Finding[] {
+/**
+ * Checks that everyone approved, and signed, whose approval the computation demands.
+ * @param sound the approvals that hold. The others have findings of their own
+ */
+function checkLevel({ approval, result_consumers, manifest, assets, approvals }: Statement, sound: Approval[]): Finding[] {
   const ofConsumers = manifest.result_consumers.map(({ user_key }, index) => ({ user_key, user: result_consumers[index] ?? '' }));
   if (result_consumers.length !== ofConsumers.length) {
     return [fails('The result consumers are not those of the manifest: their numbers differ.')];
   }
-  if (approval === 'none') return checkUses({ assets, approvals });
+  if (approval === 'none') return checkUses(assets, sound);
   const given = new Map(approvals.map((each) => [each.user, each]));
   const needed = [...new Set([...assets.map(({ creator }) => creator), ...result_consumers])];
   const missing = needed.filter((user) => !given.has(user));
@@ -71,18 +79,19 @@ function checkLevel({ approval, result_consumers, manifest, assets, approvals }:
       fails(`${quoted(user)} signed with a key other than that of this result consumer in the manifest.`),
     ),
   ];
-  return problems.length > 0
-    ? problems
-    : [
-        holds(
-          `The creators of all assets and all result consumers approved, as the computation demands: ${byWhom(needed, approvals)}.`,
-        ),
-      ];
+  if (problems.length > 0 || !areAllAmong(needed, sound)) return problems;
+  return [
+    holds(`The creators of all assets and all result consumers approved, as the computation demands: ${byWhom(needed, sound)}.`),
+  ];
+}
+
+function areAllAmong(users: string[], approvals: Approval[]): boolean {
+  return users.every((user) => approvals.some((each) => each.user === user));
 }
 
 /** Names the users with whose word it is: their own, or that of the service alone. */
-function byWhom(users: string[], approvals: Approval[]): string {
-  const signed = users.filter((user) => approvals.some((each) => each.user === user && each.signature !== null));
+function byWhom(users: string[], sound: Approval[]): string {
+  const signed = users.filter((user) => sound.some((each) => each.user === user && each.signature !== null));
   const others = users.filter((user) => !signed.includes(user));
   return [
     ...(signed.length > 0 ? [`with a signature ${quotedList(signed)}`] : []),
@@ -96,14 +105,12 @@ function isUnsigned(approval: Approval | undefined): boolean {
 }
 
 /** Reports who approved where only assets demand it. checkAssets reports missing approvals. */
-function checkUses({ assets, approvals }: Pick<Statement, 'assets' | 'approvals'>): Finding[] {
+function checkUses(assets: Statement['assets'], sound: Approval[]): Finding[] {
   const needed = [...new Set(assets.flatMap(({ use, creator }) => (use === 'open' ? [] : [creator])))];
   if (needed.length === 0) return [holds('The run needed no approval: neither the computation nor an asset demanded one.')];
-  if (!needed.every((creator) => approvals.some(({ user }) => user === creator))) return [];
+  if (!areAllAmong(needed, sound)) return [];
   return [
-    holds(
-      `The creators of the assets that demanded it approved: ${byWhom(needed, approvals)}. The computation demanded no more.`,
-    ),
+    holds(`The creators of the assets that demanded it approved: ${byWhom(needed, sound)}. The computation demanded no more.`),
   ];
 }
 
@@ -140,8 +147,16 @@ function isBefore(time: string, other: string): boolean {
   return timeOf(time) < timeOf(other);
 }
 
+/** By key, because it takes long to see that an RSA key is not weak. */
+const fingerprints = new Map<string, string | undefined>();
+
 /** Returns undefined for a key that the service would not take. */
 function fingerprintOf(key: string): string | undefined {
+  if (!fingerprints.has(key)) fingerprints.set(key, readFingerprint(key));
+  return fingerprints.get(key);
+}
+
+function readFingerprint(key: string): string | undefined {
   try {
     return parsePublicKey(key).fingerprint;
   } catch {

@@ -38,12 +38,7 @@ export function checkEvidence({ evidence, keys, events }: EvidenceFiles): Findin
   const { statement } = signed;
   const form = v.safeParse(statementSchema, statement);
   if (!form.success) {
-    const [issue] = form.issues;
-    const place = v.getDotPath(issue) ?? 'the statement';
-    return [
-      ...findings,
-      fails(`The statement does not have the form of computation-evidence:v1: ${quoted(place)}: ${issue.message}`),
-    ];
+    return [...findings, fails(`The statement does not have the form of computation-evidence:v1: ${problemOf(form.issues[0])}.`)];
   }
   const parts = statement as Statement;
   return [
@@ -67,10 +62,14 @@ function read<S extends v.GenericSchema>(schema: S, text: string, what: string):
   const content = parseJson(text, what);
   const result = v.safeParse(schema, content);
   if (result.success) return content;
-  const [issue] = result.issues;
-  throw new UnreadableError(
-    `${what} has another form than expected: ${v.getDotPath(issue) ?? 'the whole file'}: ${issue.message}`,
-  );
+  throw new UnreadableError(`${what} has another form than expected: ${problemOf(result.issues[0])}.`);
+}
+
+/** Says what is wrong in words of its own: those of the library repeat what was found. */
+function problemOf(issue: v.BaseIssue<unknown>): string {
+  const path = v.getDotPath(issue);
+  const place = path === null ? 'the whole' : quoted(path);
+  return issue.received === 'undefined' ? `${place} is missing` : `${place}: expected ${issue.expected ?? 'another value'}`;
 }
 
 const key = v.looseObject({
@@ -133,17 +132,19 @@ export function parseJson(text: string, what: string): unknown {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new UnreadableError(`${what} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UnreadableError(`${what} is not JSON: ${quoted(messageOf(error))}`);
   }
   const name = repeatedName(text);
-  if (name !== undefined) throw new UnreadableError(`${what} has an object with two values named ${JSON.stringify(name)}.`);
+  if (name !== undefined) throw new UnreadableError(`${what} has an object with two values named ${quoted(name)}.`);
   try {
     canonicalJson({ value });
   } catch (error) {
-    throw new UnreadableError(`${what} has no canonical form: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UnreadableError(`${what} has no canonical form: ${quoted(messageOf(error))}`);
   }
   return value;
 }
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 /** @param text well-formed JSON */
 function repeatedName(text: string): string | undefined {

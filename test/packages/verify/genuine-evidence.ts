@@ -14,24 +14,64 @@ import { anEvent } from '../../support/append-to-journal.ts';
 
 const at = (second: number) => new Date(Date.parse('2025-07-17T08:00:00.000Z') + second * 1000).toISOString();
 
-/** Signs as the holder of each type of key does (docs/contract.md, section 9). */
-const signers: Record<
-  string,
-  { key: () => { privateKey: KeyObject; publicKey: KeyObject }; sign: (text: Buffer, key: KeyObject) => Buffer }
-> = {
-  alice: { key: () => generateKeyPairSync('ed25519'), sign: (text, key) => sign(null, text, key) },
-  bob: { key: () => generateKeyPairSync('ec', { namedCurve: 'P-384' }), sign: (text, key) => sign('sha256', text, key) },
-  carol: {
-    key: () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
-    sign: (text, key) => sign('sha256', text, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 }),
-  },
+const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 };
+
+/** Those who sign, with a key of each type, and sign as its holder does (docs/contract.md, section 9). */
+const pairs: Record<string, () => { privateKey: KeyObject; publicKey: KeyObject }> = {
+  alice: () => generateKeyPairSync('ed25519'),
+  bob: () => generateKeyPairSync('ec', { namedCurve: 'P-384' }),
+  carol: () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
 };
+
+/** The holder of a key: the user, base64 of the public key, and how the holder signs. */
+export interface Signer {
+  user: string;
+  key: string;
+  fingerprint: string;
+  /** @returns base64 */
+  sign: (text: string) => string;
+}
+
+export function newSigner(user: string): Signer {
+  const { privateKey, publicKey } = (pairs[user] ?? (() => generateKeyPairSync('ed25519')))();
+  const key = publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
+  const { algorithm, fingerprint } = parsePublicKey(key);
+  const signed = (text: Buffer) => {
+    if (algorithm === 'rsa') return sign('sha256', text, { key: privateKey, ...pss });
+    return sign(algorithm === 'ed25519' ? null : 'sha256', text, privateKey);
+  };
+  return { user, key, fingerprint, sign: (text) => signed(Buffer.from(text)).toString('base64') };
+}
+
+/** Made once, because that takes long. */
+export const signers = Object.keys(pairs).map(newSigner);
+
+/** A key pair of a service: the public key as it is published, and how the service signs a statement. */
+export function newServiceKey() {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const signed = (statement: object) =>
+    sign('sha256', Buffer.from(canonicalJson(statement)), { key: privateKey, dsaEncoding: 'ieee-p1363' }).toString('base64url');
+  return { jwk: publicJwkOf(publicKey.export({ format: 'der', type: 'spki' })), signed };
+}
+
+const serviceKey = newServiceKey();
+
+export interface StatedApproval extends Record<string, unknown> {
+  user: string;
+  digest: string;
+  configuration_digest: string;
+  cvm_ids: string[] | null;
+  expires_at: string | null;
+  signature: string | null;
+  key: string | null;
+  approved_at: string;
+}
 
 export interface Genuine {
   statement: Record<string, unknown>;
   signature: string;
   key_id: string;
-  keys: { keys: unknown[] };
+  keys: { keys: object[] };
   /** From the first event of the run to its last, oldest first. */
   events: Event[];
   /** The events of the journal before and after these. */
@@ -43,10 +83,23 @@ export interface Genuine {
   signed: (statement: object) => string;
 }
 
-/** What a run is started with, as its statement says it. */
-type Start = Record<'manifest' | 'assets' | 'approvals' | 'approval' | 'result_consumers', unknown> & {
+/** What a run is started with, as its statement says it, and where it runs. */
+export interface Start extends Record<string, unknown> {
+  domain: string;
+  cvm_id: string;
+  manifest: {
+    id: string;
+    name: string;
+    description: string;
+    datasets: { hash: number[]; user_key: string; filename: string }[];
+    algorithm: { hash: number[]; user_key: string };
+    result_consumers: { user_key: string }[];
+  };
   configuration: Configuration;
-};
+  assets: { id: string; creator: string; use: string; checksum: string }[];
+  approvals: StatedApproval[];
+  result_consumers: string[];
+}
 
 interface Otherwise {
   /** Whose approval the computation demands. Default: `none`. */
@@ -59,62 +112,40 @@ interface Otherwise {
   duringRun?: Parameters<typeof anEvent>[0];
 }
 
-/**
- * Makes evidence as the service does, by its own code: of a run with approvals of every kind and `events` events in the journal
- * between its first and its last.
- */
-export function genuineEvidence(events = 8, { level = 'none', change, changeBefore, duringRun }: Otherwise = {}): Genuine {
-  const [computation, run] = [numberedId(7), numberedId(42)];
-  const ofSigners = new Map(Object.entries(signers).map(([user, { key }]) => [user, key()]));
-  const keyOfAlice = ofSigners.get('alice')?.publicKey.export({ format: 'der', type: 'spki' }).toString('base64') ?? '';
-  const checksums = ['algorithm', 'dataset 1', 'dataset 2'].map((content) => createHash('sha3-256').update(content).digest());
+const [computation, run] = [numberedId(7), numberedId(42)];
+const checksums = ['algorithm', 'dataset 1', 'dataset 2'].map((content) => createHash('sha3-256').update(content).digest());
+
+/** An approval as it is stated, signed with its limits. */
+export function signedApproval(
+  { user, key, sign }: Signer,
+  approved: Omit<Parameters<typeof approvalText>[0], 'approver'>,
+): StatedApproval {
+  const { manifest_digest, configuration_digest, cvm_ids = null, expires_at = null } = approved;
+  const signature = sign(approvalText({ ...approved, approver: user }));
+  return { user, digest: manifest_digest, configuration_digest, cvm_ids, expires_at, signature, key, approved_at: at(0) };
+}
+
+function startOf(level: ApprovalLevel): Start {
   const [ofAlgorithm, ...ofDatasets] = checksums.map((checksum) => ({ hash: [...checksum], user_key: 'MCowBQYDK2VwAyEA' }));
+  if (!ofAlgorithm) throw new TypeError('There is no algorithm.');
   const manifest = {
     id: computation,
     name: 'Iris',
     description: 'Sépalen und Petalen',
     datasets: ofDatasets.map((dataset, index) => ({ ...dataset, filename: `iris-${index}.csv` })),
     algorithm: ofAlgorithm,
-    result_consumers: [{ user_key: keyOfAlice }],
+    result_consumers: [{ user_key: signers[0]?.key ?? '' }],
   };
-  const digest = canonicalDigest(manifest);
   const configuration = configurationOf({ agent_config: { attested_tls: true }, approval: level, log_access: 'none' });
-  const configuration_digest = canonicalDigest(configuration);
-  const limits: Record<string, { cvm_ids?: string[]; expires_at?: string }> = {
-    alice: {},
-    bob: { cvm_ids: ['cvm-1', 'cvm-2'] },
-    carol: { cvm_ids: ['cvm-1'], expires_at: at(3600) },
-  };
-  const approvals = Object.entries(limits).map(([user, limit]) => {
-    const { cvm_ids = null, expires_at = null } = limit;
-    const approved = { domain: 'd1', computation, approver: user, manifest_digest: digest, configuration_digest };
-    const text = approvalText({ ...approved, ...limit });
-    const [signer, pair] = [signers[user], ofSigners.get(user)];
-    if (!signer || !pair) throw new TypeError(`${user} has no key.`);
-    const { privateKey, publicKey } = pair;
-    return {
-      user,
-      digest,
-      configuration_digest,
-      cvm_ids,
-      expires_at,
-      signature: signer.sign(Buffer.from(text), privateKey).toString('base64'),
-      key: publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
-      approved_at: at(0),
-    };
-  });
-  const unsigned = {
-    user: 'dave',
-    digest,
-    configuration_digest,
-    cvm_ids: null,
-    expires_at: null,
-    signature: null,
-    key: null,
-    approved_at: at(1),
-  };
+  const digests = { manifest_digest: canonicalDigest(manifest), configuration_digest: canonicalDigest(configuration) };
+  const limits: object[] = [{}, { cvm_ids: ['cvm-1', 'cvm-2'] }, { cvm_ids: ['cvm-1'], expires_at: at(3600) }];
+  const approvals = signers.map((signer, index) =>
+    signedApproval(signer, { domain: 'd1', computation, ...digests, ...limits[index] }),
+  );
   const creators = ['alice', 'bob', 'erin'];
-  const start: Start = {
+  return {
+    domain: 'd1',
+    cvm_id: 'cvm-1',
     manifest,
     configuration,
     assets: checksums.map((checksum, index) => ({
@@ -123,32 +154,45 @@ export function genuineEvidence(events = 8, { level = 'none', change, changeBefo
       use: index < 2 ? 'approval' : 'open',
       checksum: checksum.toString('hex'),
     })),
-    approval: level,
+    approvals: [...approvals, ...approvals.slice(0, 1).map(unsigned)],
     result_consumers: ['alice'],
-    approvals: [...approvals, unsigned],
   };
-  change?.(start);
+}
 
-  const ofRun = { run_id: run, cvm_id: 'cvm-1' };
-  const beforeRun = [
+const unsigned = (approval: StatedApproval) => ({ ...approval, user: 'dave', signature: null, key: null, approved_at: at(1) });
+
+/** The events before a run: the keys of the signers, and the approvals as they are stated. */
+function eventsBefore({ approvals }: Start): NewEvent[] {
+  return [
     anEvent({ event_type: 'created', originator: 'alice', details: { name: 'Iris' } }),
-    ...approvals.map(({ user, key }) => {
-      const details = { fingerprint: parsePublicKey(key).fingerprint };
-      return anEvent({ event_type: 'key_uploaded', originator: user, details, lifecycle: false });
-    }),
-    ...(start.approvals as (typeof unsigned | (typeof approvals)[number])[]).map((approval) => {
-      const details = { digest, configuration_digest, signed: approval.signature !== null, ...limitsOf(approval) };
-      return anEvent({ event_type: 'approved', originator: approval.user, details, lifecycle: false });
+    ...signers.map(({ user, fingerprint }) =>
+      anEvent({ event_type: 'key_uploaded', originator: user, details: { fingerprint }, lifecycle: false }),
+    ),
+    ...approvals.map((approval) => {
+      const { user, digest, configuration_digest, signature } = approval;
+      const details = { digest, configuration_digest, signed: signature !== null, ...limitsOf(approval) };
+      return anEvent({ event_type: 'approved', originator: user, details, lifecycle: false });
     }),
   ];
-  changeBefore?.(beforeRun);
-  const digests = {
-    manifest_digest: digest,
-    configuration_digest: canonicalDigest(start.configuration),
-    start_digest: startDigest({ ...start, manifest }),
-  };
+}
+
+/**
+ * Makes evidence as the service does, by its own code: of a run with approvals of every kind and `events` events in the journal
+ * between its first and its last.
+ */
+export function genuineEvidence(events = 8, { level = 'none', change, changeBefore, duringRun }: Otherwise = {}): Genuine {
+  const start = startOf(level);
+  change?.(start);
+  const { domain, cvm_id, ...started } = start;
+  const { manifest, configuration } = start;
+  const approval = configuration.approval;
+  const digests = { manifest_digest: canonicalDigest(manifest), configuration_digest: canonicalDigest(configuration) };
+  const ofRun = { run_id: run, cvm_id };
+  const before = eventsBefore(start);
+  changeBefore?.(before);
+  const details = { ...digests, start_digest: startDigest({ ...started, approval }) };
   const fromStart = [
-    anEvent({ ...ofRun, event_type: 'started', originator: 'alice', details: digests }),
+    anEvent({ ...ofRun, event_type: 'started', originator: 'alice', details }),
     ...Array.from({ length: events }, (_, index) =>
       anEvent({ ...ofRun, status: `Step${index}`, details: { index }, ...duringRun }),
     ),
@@ -156,50 +200,47 @@ export function genuineEvidence(events = 8, { level = 'none', change, changeBefo
     anEvent({ event_type: 'updated', originator: 'alice', lifecycle: false }),
   ];
   let previous: Uint8Array | undefined;
-  const journal = [...beforeRun, ...fromStart].map((event, index) => {
-    const second = index < beforeRun.length ? Math.min(index, 1) : index - beforeRun.length + 2;
+  const journal = [...before, ...fromStart].map((event, index) => {
+    const second = index < before.length ? Math.min(index, 1) : index - before.length + 2;
     const chained = chainedEvent(storedEvent(event, index + 1, at(second)), previous);
     previous = chained.hash;
     return publicEvent(chained);
   });
-  const ofThisRun = journal.slice(beforeRun.length, -1);
+  const ofThisRun = journal.slice(before.length, -1);
 
-  const statement = v.parse(statementSchema, {
+  const stated = {
     type: 'computation-evidence:v1',
-    domain: 'd1',
-    computation,
+    domain,
+    computation: manifest.id,
     run: {
       id: run,
-      computation_id: computation,
-      cvm_id: 'cvm-1',
+      computation_id: manifest.id,
+      cvm_id,
       status: 'completed',
       started_at: at(2),
       ended_at: at(events + 3),
       started_by: 'alice',
       reason: 'Done.',
-      manifest_digest: digest,
-      configuration_digest: canonicalDigest(start.configuration),
+      ...digests,
     },
-    ...start,
-    manifest_digest: digest,
-    configuration_digest: canonicalDigest(start.configuration),
+    ...started,
+    approval,
+    ...digests,
     events: { started: ofThisRun[0], last: ofThisRun.at(-1) },
     attestation: null,
     attestation_hash: 'ab'.repeat(32),
     service_version: '1.0.0',
     issued_at: at(events + 4),
-  });
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const jwk = publicJwkOf(publicKey.export({ format: 'der', type: 'spki' }));
-  const signed = (text: object) =>
-    sign('sha256', Buffer.from(canonicalJson(text)), { key: privateKey, dsaEncoding: 'ieee-p1363' }).toString('base64url');
+  };
+  const statement: Record<string, unknown> = change ? stated : v.parse(statementSchema, stated); // a service that lies has no schema
+  const { jwk, signed } = serviceKey;
   return {
     statement,
     signature: signed(statement),
     key_id: jwk.kid,
     keys: { keys: [{ kty: 'RSA', n: 'AQAB', e: 'AQAB' }, jwk] },
     events: ofThisRun,
-    before: journal.slice(0, beforeRun.length),
+    before: journal.slice(0, before.length),
     after: journal.slice(-1),
     signed,
   };

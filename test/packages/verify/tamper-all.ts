@@ -3,12 +3,17 @@ import { checkEvidence } from '../../../packages/verify/check-evidence.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { isFoundAndNamed, objectionsTo } from './find-tampering.ts';
 import { genuineEvidence } from './genuine-evidence.ts';
+import { isBelieved, lie, wronglyHeld } from './lies.ts';
 import { genuineFiles, tamper } from './tamperings.ts';
 
-/** Tampers with evidence in random ways, and prints how many of each kind the verifier has found and named. */
+/**
+ * Tampers with evidence in random ways, and prints how many of each kind the verifier has found and named. Then lets a service lie, and
+ * prints how often the verifier believes an approval that was not given.
+ */
 const { values } = parseArgs({
   options: {
-    count: { type: 'string', default: '10000' },
+    count: { type: 'string', default: '20000' },
+    lies: { type: 'string', default: '5000' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
   },
 });
@@ -31,4 +36,16 @@ for (const [kind, { made, found }] of [...counts].sort())
 const all = [...counts.values()];
 const [made, found] = [all.reduce((sum, each) => sum + each.made, 0), all.reduce((sum, each) => sum + each.found, 0)];
 console.log(`${found} of ${made} tamperings found and named (--seed ${values.seed}).`);
-process.exit(found === made ? 0 : 1);
+
+let [believed, wrong] = [0, 0];
+for (let told = 0; told < Number(values.lies); told++) {
+  const each = lie(random);
+  const held = wronglyHeld(each);
+  if (isBelieved(each)) believed += 1;
+  if (held.length > 0) console.log(`WRONGLY HELD: ${each.what}: ${held.join(' ')}`);
+  wrong += held.length > 0 ? 1 : 0;
+}
+console.log(
+  `${values.lies} statements of a lying service: ${wrong} hold for an approval that was not given. ${believed} have nothing that does not hold.`,
+);
+process.exit(found === made && wrong === 0 ? 0 : 1);

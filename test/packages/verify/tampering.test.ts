@@ -6,8 +6,8 @@ import { isFoundAndNamed, objectionsTo } from './find-tampering.ts';
 import { genuineEvidence } from './genuine-evidence.ts';
 import { genuineFiles, tamper } from './tamperings.ts';
 
-/** `npm run tamper` generates 10,000. */
-const tamperings = amount({ sample: 200, full: 10_000 });
+/** `npm run tamper` generates 20,000. */
+const tamperings = amount({ sample: 300, full: 20_000 });
 
 describe(`tampering with evidence (seed ${sampleSeed})`, () => {
   it('is found and named, whatever is altered, reordered, dropped or added', () => {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { canonicalJson } from 'computation-management-formats/canonical-json';
-import { hashOfEvent } from 'computation-management-formats/digests';
+import { canonicalDigest, hashOfEvent } from 'computation-management-formats/digests';
 import type { Event } from '../../../shared/events/event.ts';
-import { filesOf, type Genuine } from './genuine-evidence.ts';
+import { shuffled } from '../../support/seeded-random.ts';
+import { filesOf, type Genuine, genuineEvidence, newServiceKey, newSigner, type Start } from './genuine-evidence.ts';
 
 export type Files = ReturnType<typeof filesOf>;
 
@@ -17,11 +18,14 @@ export interface Tampering {
   named: RegExp;
 }
 
-type Random = () => number;
+export type Random = () => number;
 type Tamper = (genuine: Genuine, random: Random) => Omit<Tampering, 'kind' | 'genuine'>;
 
 const bySignature = /signature does not fit the statement|is not among the given keys/;
 const unreadable = /^The (?:evidence|file of events) (?:is not JSON|has )/;
+const byThumbprint = /^The key at place \d+ of the given keys is named .*, but its thumbprint is /;
+const byName = /^The key at place \d+ of the given keys has the same name as another key: /;
+const byForm = /^The key at place \d+ of the given keys does not have the form /;
 const disorder = /(?:is|are) missing|out of order|does not follow|comes before/;
 
 /** The ways to tamper with evidence. Each changes what the files mean: other white space or another order of members does not. */
@@ -123,6 +127,195 @@ const kinds: Record<string, Tamper> = {
   },
 };
 
+/** A service key of an attacker, and a key of a user who never approved. */
+const attacker = newServiceKey();
+const mallory = newSigner('mallory');
+
+/** Evidence with a changed statement, which the attacker signed. */
+function byAttacker(genuine: Genuine, random: Random, key_id: string) {
+  const { changed: statement, what } = changedSomewhere(genuine.statement, random);
+  return { what, evidence: { ...genuine, statement, key_id, signature: attacker.signed(statement) } };
+}
+
+const ownKey = ({ keys }: Genuine) => keys.keys.at(-1) as Record<string, unknown>;
+
+/** The ways to tamper with the published keys. */
+const kindsOfKeys: Record<string, Tamper> = {
+  'the keys: all of another service': (genuine, random) => {
+    const keys = { keys: [genuine.keys.keys[0] ?? {}, attacker.jwk].slice(whole(random, 2)) };
+    return { what: `${keys.keys.length} keys`, files: filesOf({ ...genuine, keys }), named: /is not among the given keys/ };
+  },
+  "the keys: an attacker's under the genuine name": (genuine, random) => {
+    const { what, evidence } = byAttacker(genuine, random, genuine.key_id);
+    const keys = { keys: [{ ...attacker.jwk, kid: genuine.key_id }] };
+    return { what, files: filesOf({ ...evidence, keys }), named: byThumbprint };
+  },
+  "the keys: the genuine one under an attacker's name": (genuine, random) => {
+    const kid = pick(
+      [attacker.jwk.kid, withOtherCharacter(genuine.key_id, random).text, '', genuine.key_id.toUpperCase()],
+      random,
+    );
+    const keys = { keys: [{ ...ownKey(genuine), kid }] };
+    const key_id = pick([genuine.key_id, kid], random);
+    return { what: JSON.stringify({ kid, key_id }), files: filesOf({ ...genuine, key_id, keys }), named: byThumbprint };
+  },
+  'the keys: two under one name': (genuine, random) => {
+    const { what, evidence } = byAttacker(genuine, random, pick([genuine.key_id, attacker.jwk.kid], random));
+    const { kid } = pick([attacker.jwk, ownKey(genuine)], random);
+    const both = [
+      { ...attacker.jwk, kid },
+      { ...ownKey(genuine), kid },
+    ];
+    const keys = { keys: random() < 0.5 ? both : both.reverse() };
+    return { what, files: filesOf({ ...pick([genuine, evidence], random), keys }), named: byName };
+  },
+  'the keys: a member': (genuine, random) => {
+    const key = { ...ownKey(genuine) };
+    const name = pick(Object.keys(key), random);
+    const how = pick(['absent', 'null', 'changed'], random);
+    if (how === 'absent') Reflect.deleteProperty(key, name);
+    else key[name] = how === 'null' ? null : withOtherCharacter(String(key[name]), random).text;
+    const keys = { keys: [genuine.keys.keys[0] ?? {}, key] };
+    const named = new RegExp(
+      [byForm, byThumbprint, /file of keys has another form/, bySignature].map(({ source }) => source).join('|'),
+    );
+    return { what: `${name} ${how}`, files: filesOf({ ...genuine, keys }), named };
+  },
+};
+
+/** Which members may be null (docs/contract.md, section 10). */
+export const mayBeNull =
+  /^(attestation|attestation_hash|configuration\.attestation_policy|run\.reason|approvals\.\d\.(cvm_ids|expires_at|signature|key))$/;
+
+/** Returns the path of every member of a statement, of its objects and of those in its lists. */
+export function membersOf(value: unknown, path: string[] = []): string[] {
+  if (!isNode(value)) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const place = [...path, name];
+    return [...(Array.isArray(value) ? [] : [place.join('.')]), ...membersOf(inner, place)];
+  });
+}
+
+/** Removes a member of a statement, or makes it null. */
+export function without(statement: object, path: string, how: 'absent' | 'null'): Record<string, unknown> {
+  const changed = structuredClone(statement) as Record<string, unknown>;
+  const [name = '', ...above] = path.split('.').reverse();
+  const parent = above.reduceRight((node, each) => node[each] as Record<string, unknown>, changed);
+  if (how === 'null') parent[name] = null;
+  else Reflect.deleteProperty(parent, name);
+  return changed;
+}
+
+/** A finding that names the member that a statement lacks. */
+export const namesMember = (path: string) =>
+  new RegExp(`^The statement does not have the form of computation-evidence:v1: "${escaped(path)}"(?: is missing|: expected )`);
+
+/** The ways to leave out a member, by a service that signs what is left, by an attacker, and by someone without a key. */
+const kindsOfMembers: Record<string, Tamper> = Object.fromEntries(
+  (['absent', 'null'] as const).map((how) => [
+    `a member ${how}`,
+    (genuine, random) => {
+      const path = pick(
+        membersOf(genuine.statement).filter((each) => how === 'absent' || !mayBeNull.test(each)),
+        random,
+      );
+      const statement = without(genuine.statement, path, how);
+      const by = pick(['the service', 'the attacker', 'nobody'], random);
+      const signature = { 'the service': genuine.signed, 'the attacker': attacker.signed, nobody: () => genuine.signature }[by];
+      const keys = by === 'the attacker' ? { keys: [{ ...attacker.jwk, kid: genuine.key_id }] } : genuine.keys;
+      const evidence = { ...genuine, statement, keys, signature: signature?.(statement) ?? '' };
+      return { what: `${path}, signed by ${by}`, files: filesOf(evidence), named: namesMember(path) };
+    },
+  ]),
+);
+
+/** The ways in which a service moves an approval that was signed, and then makes digests and journal fit. */
+const moves: Record<string, (start: Start, random: Random) => RegExp> = {
+  users: (start, random) => {
+    const [one, other] = twoSigned(start, random);
+    const user = pick([other.user, 'mallory', 'dave', one.user.toUpperCase()], random);
+    if (random() < 0.5) Object.assign(one, { user });
+    else start.approvals.push({ ...one, user, key: pick([one.key, other.key, mallory.key], random) });
+    return /^The signature of ".*" does not fit|^One key signed for two users|^The statement has two approvals/;
+  },
+  'signatures of users': (start, random) => {
+    const [one, other] = twoSigned(start, random);
+    [one.signature, other.signature] = [other.signature, one.signature];
+    if (random() < 0.3) [one.key, other.key] = [other.key, one.key];
+    return /^The signature of ".*" does not fit/;
+  },
+  computations: (start, random) => {
+    if (random() < 0.3) start.domain = pick(['d2', 'D1', ''], random);
+    else start.manifest.id = randomUUID();
+    return fitting(start, random);
+  },
+  manifests: (start, random) => {
+    const { manifest } = start;
+    const change = whole(random, 3);
+    if (change === 0) manifest.name += 'x';
+    else if (change === 1) manifest.result_consumers[0] = { user_key: mallory.key };
+    else manifest.datasets.reverse();
+    if (change === 2) start.assets = [start.assets[0], start.assets[2], start.assets[1]].flatMap((asset) => asset ?? []);
+    return fitting(start, random);
+  },
+  configurations: (start, random) => {
+    const { agent_config } = start.configuration;
+    const name = pick(['cert_file', 'server_ca_file', 'client_ca_file', 'attested_tls', 'log_access'] as const, random);
+    if (name === 'log_access') start.configuration[name] = 'parties';
+    else if (name === 'attested_tls') agent_config[name] = false;
+    else agent_config[name] = 'other.pem';
+    return fitting(start, random);
+  },
+  machines: (start, random) => {
+    const [one] = twoSigned(start, random);
+    const cvm_id = pick(['cvm-9', 'CVM-1', 'cvm-1 ', ''], random);
+    start.cvm_id = cvm_id;
+    const allowed = start.approvals.filter(({ cvm_ids }) => cvm_ids);
+    if (random() < 0.5) return /^".*" did not approve the CVM/;
+    for (const each of random() < 0.5 ? allowed : [...allowed, one])
+      each.cvm_ids = pick([null, [cvm_id], [cvm_id, 'cvm-1']], random);
+    return /^The signature of ".*" does not fit/;
+  },
+  times: (start, random) => {
+    const [one] = twoSigned(start, random);
+    one.expires_at = pick(['2099-01-01T00:00:00.000Z', '2025-07-17T09:00:00.001Z', '2025-07-17T09:00:00Z'], random);
+    return /^The signature of ".*" does not fit/;
+  },
+};
+
+/** Lets the digests in approvals fit, or leaves them. */
+function fitting(start: Start, random: Random): RegExp {
+  if (random() < 0.3) return /^".*" approved another (?:manifest|configuration)|^The signature of ".*" does not fit/;
+  for (const each of start.approvals) {
+    each.digest = canonicalDigest(start.manifest);
+    each.configuration_digest = canonicalDigest(start.configuration);
+  }
+  return /^The signature of ".*" does not fit/;
+}
+
+function twoSigned({ approvals }: Start, random: Random) {
+  const [one, other] = shuffled(approvals.slice(0, 3), random);
+  if (!one || !other) throw new TypeError('The genuine evidence has three signed approvals.');
+  return [one, other] as const;
+}
+
+const kindsOfMoves: Record<string, Tamper> = Object.fromEntries(
+  Object.entries(moves).map(([what, move]) => [
+    `approvals moved between ${what}`,
+    ({ isPage = false }, random) => {
+      let named = /./;
+      const level = pick(['none', 'all', 'all_signed'] as const, random);
+      const moved = genuineEvidence(whole(random, 4), { level, change: (start) => (named = move(start, random)) });
+      const events = isPage
+        ? [...moved.before, ...moved.events, ...moved.after]
+        : pick([moved.events, [...moved.before, ...moved.events]], random);
+      return { what, files: filesOf({ ...moved, events, isPage }), named };
+    },
+  ]),
+);
+
+const allKinds = { ...kinds, ...kindsOfKeys, ...kindsOfMembers, ...kindsOfMoves };
+
 /** The events that a user may have: of the run, of the journal up to the end of the run, or a page with the whole journal. */
 const scopes: Record<string, (genuine: Genuine) => Genuine> = {
   run: (genuine) => genuine,
@@ -137,10 +330,10 @@ export function genuineFiles(genuine: Genuine): Files[] {
 
 /** Tampers with the evidence in a random way. */
 export function tamper(genuine: Genuine, random: Random): Tampering {
-  const kind = pick(Object.keys(kinds), random);
+  const kind = pick(Object.keys(allKinds), random);
   const scope = pick(Object.keys(scopes), random);
   const inScope = scopes[scope]?.(genuine) ?? genuine;
-  const tampered = kinds[kind]?.(inScope, random);
+  const tampered = allKinds[kind]?.(inScope, random);
   if (!tampered) throw new TypeError(`There is no kind ${kind}.`);
   return { kind, ...tampered, genuine: filesOf(inScope), what: `${tampered.what} (events: ${scope})` };
 }
@@ -150,7 +343,7 @@ type Node = Record<string, unknown> | unknown[];
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null;
 
 /** Changes a value, removes, adds, repeats or exchanges members somewhere inside. */
-function changedSomewhere<T extends object>(root: T, random: Random): { changed: T; what: string } {
+export function changedSomewhere<T extends object>(root: T, random: Random): { changed: T; what: string } {
   const before = canonicalJson(root);
   for (;;) {
     const changed = structuredClone(root);
@@ -264,12 +457,12 @@ function rechained(events: Event[], from: number): Event[] {
   return chained;
 }
 
-function whole(random: Random, below: number): number {
+export function whole(random: Random, below: number): number {
   return Math.floor(random() * below);
 }
 
 /** @param values at least one */
-function pick<T>(values: ArrayLike<T>, random: Random): T {
+export function pick<T>(values: ArrayLike<T>, random: Random): T {
   return values[whole(random, values.length)] as T;
 }
 

@@ -1,0 +1,16 @@
+import { describe, expect, it } from 'vitest';
+import { amount, sampleSeed } from '../../support/amounts.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
+import { lie, wronglyHeld } from './lies.ts';
+
+const lies = amount({ sample: 200, full: 5_000 });
+
+describe(`a service that signs what it likes with its own key (seed ${sampleSeed})`, () => {
+  it('gets no approval held that was not given, and those without a signature only in its own name', () => {
+    const random = seededRandom(sampleSeed);
+    const believed = Array.from({ length: lies }, () => lie(random)).flatMap((each) =>
+      wronglyHeld(each).map((sentence) => `${each.what}: ${sentence}`),
+    );
+    expect(believed).toEqual([]);
+  });
+});
