@@ -61,7 +61,7 @@ function otherAttestations({ run, attestation_hash }: Statement, events: Chained
     if (typeof hash !== 'string' || hash === attestation_hash) return [];
     return [
       note(
-        `During the run, the CVM reported another attestation token than that of the statement, with the SHA-256 ${quoted(hash)}: ${nameOf(event)}. Compare both.`,
+        `The CVM reported another attestation token for this run than that of the statement, with the SHA-256 ${quoted(hash)}: ${nameOf(event)}. Compare both.`,
       ),
     ];
   });

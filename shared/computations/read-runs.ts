@@ -1,4 +1,5 @@
 import { numberOf } from 'computation-management-formats/identifiers';
+import * as v from 'valibot';
 import { notFound } from '../runtime/errors.ts';
 import { listKeys, lists, runKeys, type RowKey } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
@@ -18,6 +19,13 @@ export function runKey(domain: string, id: string): RowKey | undefined {
 /** @returns undefined if the row is missing or belongs to another run */
 export function findRun(item: Item | undefined, id: string): Run | undefined {
   return item?.['id'] === id ? parseStored(runSchema, item, 'run') : undefined;
+}
+
+const attested = v.object({ attestation_hash: v.optional(v.string()) });
+
+/** Returns the hash of the attestation token that the CVM reported when it accepted the run. */
+export function attestationHashOf(runItem: Item | undefined): string | undefined {
+  return parseStored(attested, runItem, 'run').attestation_hash;
 }
 
 /** One round trip. */

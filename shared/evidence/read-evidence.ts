@@ -3,7 +3,7 @@ import { canonicalJson } from 'computation-management-formats/canonical-json';
 import * as v from 'valibot';
 import { assertExists } from '../computations/change-computation.ts';
 import { computationKey, parseComputation } from '../computations/read-computation.ts';
-import { findRun, runKey } from '../computations/read-runs.ts';
+import { attestationHashOf, findRun, runKey } from '../computations/read-runs.ts';
 import { isActive, type Run } from '../computations/run.ts';
 import type { Event } from '../events/event.ts';
 import { readEvents } from '../events/read-events.ts';
@@ -51,7 +51,7 @@ async function readOrMake(table: Table, kms: Kms, request: EvidenceRequest): Pro
   if (isActive(run.status)) throw conflict('run_active', 'The run is active. Get its evidence after the run has ended.', runId);
   if (made) return parseEvidence(made);
 
-  const statement = await makeStatement(table, request, run, attestationHashOf(runItem));
+  const statement = await makeStatement(table, request, run, attestationHashOf(runItem) ?? null);
   const text = canonicalJson(statement);
   const signature = await sign(kms, text);
   const transaction = new Transaction();
@@ -59,12 +59,6 @@ async function readOrMake(table: Table, kms: Kms, request: EvidenceRequest): Pro
   transaction.add(putEvidence(request, { text, ...signature }));
   await transaction.commit(table);
   return { statement: JSON.parse(text) as unknown, ...signature };
-}
-
-const attested = v.object({ attestation_hash: v.optional(v.string()) });
-
-function attestationHashOf(runItem: Item | undefined): string | null {
-  return parseStored(attested, runItem, 'run').attestation_hash ?? null;
 }
 
 async function makeStatement(

@@ -60,13 +60,13 @@ function addNth(transaction: Transaction, { id: run_id, computation_id }: Run, a
   transaction.add({ put: { Item: { ...runKeys.nth(computation_id, among, ordinal), run_id } } });
 }
 
-/** Keeps the hash of the CVM's attestation with the run. The first one stays. */
+/** Keeps the hash of the CVM's attestation with the run. Throws StaleReadError if the run has one. */
 export function addAttestationHash(transaction: Transaction, domain: string, runId: string, hash: string): void {
   transaction.add({
     update: {
       Key: placeOf(domain, runId).key,
-      UpdateExpression: 'SET attestation_hash = if_not_exists(attestation_hash, :hash)',
-      ConditionExpression: 'id = :id',
+      UpdateExpression: 'SET attestation_hash = :hash',
+      ConditionExpression: 'id = :id AND attribute_not_exists(attestation_hash)',
       ExpressionAttributeValues: { ':id': runId, ':hash': hash },
     },
     otherwise: new StaleReadError(),

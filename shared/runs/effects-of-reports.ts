@@ -36,13 +36,22 @@ export function answeredCommands(reports: Report[], claim: Claim): Command['type
   return answered;
 }
 
-/** @param isActive false: the events are recorded, but do not become the computation's status */
-export function eventsOf(reports: Report[], run: Run, isActive: boolean): NewEvent[] {
-  return reports.flatMap((report) => {
-    if (report.type !== 'event') return [];
-    const { event_type, status, originator } = report;
-    const details = report.details ? Buffer.from(report.details, 'base64') : detailsOf(report);
-    return [{ event_type, status, originator, run_id: run.id, cvm_id: run.cvm_id, details, lifecycle: isActive }];
+/**
+ * The events in reports, and of each other attestation than that of the run.
+ * @param attestation the hash that the run keeps
+ * @param isActive false: the events are recorded, but do not become the computation's status
+ */
+export function eventsOf(reports: Report[], run: Run, isActive: boolean, attestation?: string): NewEvent[] {
+  const ofRun = { run_id: run.id, cvm_id: run.cvm_id };
+  return reports.flatMap((report): NewEvent[] => {
+    if (report.type === 'event') {
+      const { event_type, status, originator } = report;
+      const details = report.details ? Buffer.from(report.details, 'base64') : detailsOf(report);
+      return [{ event_type, status, originator, ...ofRun, details, lifecycle: isActive }];
+    }
+    if (report.type !== 'accepted' || !report.attestation_hash || report.attestation_hash === attestation) return [];
+    const details = { attestation_hash: report.attestation_hash };
+    return [{ event_type: 'Attestation', status: 'Received', originator: 'agent', ...ofRun, details, lifecycle: isActive }];
   });
 }
 

@@ -1,7 +1,7 @@
 import { timeOf } from 'computation-management-formats/timestamps';
 import { assertExists, keysToChange, parseToChange, recordEvents } from '../computations/change-computation.ts';
 import { findComputation } from '../computations/read-computation.ts';
-import { findRun, runKey } from '../computations/read-runs.ts';
+import { attestationHashOf, findRun, runKey } from '../computations/read-runs.ts';
 import type { Run, RunReference } from '../computations/run.ts';
 import { emitMetric } from '../runtime/metrics.ts';
 import { StaleReadError } from '../table/fresh-reads.ts';
@@ -42,7 +42,7 @@ export async function recordLastingReports(table: Table, { reference, reports, n
   const keys = [...keysToChange(domain, computation_id), ...progressKeys(reference)];
   const items = await getItems(table, [...keys, ...markers]);
   const [row, head, ...progressItems] = items;
-  const { run, claim } = parseProgress(reference, progressItems);
+  const { run, claim, attestation: kept } = parseProgress(reference, progressItems);
   if (!run || !findComputation(row, computation_id)) {
     return { outcomes: reports.map(() => ({ outcome: 'unknown_run' })), status: null, claim: undefined };
   }
@@ -52,12 +52,14 @@ export async function recordLastingReports(table: Table, { reference, reports, n
 
   const transaction = new Transaction();
   for (const report of newReports) transaction.add(marker(report, reference, now));
-  const events = eventsOf(newReports, run, claim !== undefined);
+  const attestation = claim && attestationOf(newReports, claim);
+  const events = eventsOf(newReports, run, claim !== undefined, kept ?? attestation);
   const computation = parseToChange(domain, computation_id, [row, head]);
   if (events.length > 0) await recordEvents(table, transaction, computation, events, now);
   else assertExists(transaction, domain, computation_id);
   const change = claim && takeIntoClaim(transaction, reference, claim, { reports: newReports, now });
-  const isOfRun = events.length > 0 || (claim && attestationOf(newReports, claim) !== undefined);
+  if (attestation !== undefined && kept === undefined) addAttestationHash(transaction, domain, run_id, attestation);
+  const isOfRun = events.length > 0 || attestation !== undefined;
   if (claim && !change && isOfRun) assertClaimed(transaction, claim); // nothing is kept as the run's after the run's end
   await transaction.commit(table);
 
@@ -77,8 +79,9 @@ function progressKeys(reference: RunReference): RowKey[] {
 function parseProgress(
   reference: RunReference,
   [runItem, claimItem]: (Item | undefined)[], // other items may follow
-): { run: Run | undefined; claim: Claim | undefined } {
-  return { run: findRun(runItem, reference.run_id), claim: parseClaimOf(reference, claimItem) };
+): { run: Run | undefined; claim: Claim | undefined; attestation: string | undefined } {
+  const run = findRun(runItem, reference.run_id);
+  return { run, claim: parseClaimOf(reference, claimItem), attestation: run && attestationHashOf(runItem) };
 }
 
 /** Adds what the reports change of an active run. @returns the change of its claim */
@@ -91,8 +94,6 @@ function takeIntoClaim(
   const change = claimChangeOf(reports, claim, now);
   if (change) changeClaim(transaction, claim, change);
   for (const type of answeredCommands(reports, claim)) removeCommand(transaction, reference, type);
-  const hash = attestationOf(reports, claim);
-  if (hash !== undefined) addAttestationHash(transaction, reference.domain, reference.run_id, hash);
   return change;
 }
 

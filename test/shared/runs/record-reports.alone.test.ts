@@ -156,9 +156,9 @@ describe('recordReports', () => {
     expect(late).toEqual([{ id: 'after the end', outcome: 'recorded', run_status: 'failed' }]);
   });
 
-  it('keeps the hash of the attestation that accepts the run, and never another one', async () => {
-    const { cvm_id: cvmId, run_id: run } = await aStartedRun();
-    const reference = { domain, computation_id: '', run_id: run, cvm_id: cvmId };
+  it('keeps the hash of the attestation that accepts the run, and records every other one as an event', async () => {
+    const reference = await aStartedRun();
+    const { computation_id, cvm_id: cvmId, run_id: run } = reference;
     const claim = await readClaim(stores.table, reference);
     const accepted = (id: string, command_id: string, digit: string): Report => ({
       id,
@@ -171,8 +171,39 @@ describe('recordReports', () => {
     const hash = async () => (await getItem(stores.table, runKey(domain, run) ?? { pk: '', sk: '' }))?.['attestation_hash'];
     await record(cvmId, [accepted('of another command', 'x', 'a')]);
     expect(await hash()).toBeUndefined();
-    for (const digit of ['b', 'c']) await record(cvmId, [accepted(digit, claim?.run_command_id ?? '', digit)]);
-    expect(await hash()).toBe('b'.repeat(64));
+    const ofRun = (id: string, digit: string) => accepted(id, claim?.run_command_id ?? '', digit);
+    const recorded = async () =>
+      (await eventsOf(computation_id))
+        .filter(({ event_type }) => event_type === 'Attestation')
+        .map(({ details }) => (JSON.parse(atob(details)) as { attestation_hash: string }).attestation_hash[0])
+        .sort()
+        .join('');
+    await record(cvmId, [ofRun('1', 'b'), ofRun('2', 'b')]);
+    expect([await hash(), await recorded()]).toEqual(['b'.repeat(64), '']);
+    await record(cvmId, [ofRun('3', 'c'), ofRun('4', 'b'), accepted('5', claim?.stop_command_id ?? '', 'd')]);
+    await endRunWith(stores, domain, run);
+    await record(cvmId, [ofRun('6', 'e')]);
+    expect([await hash(), await recorded()]).toEqual(['b'.repeat(64), 'cde']);
+  });
+
+  it('loses no hash of attestations that are reported at once', async () => {
+    const reference = await aStartedRun();
+    const { computation_id, cvm_id: cvmId, run_id: run } = reference;
+    const { run_command_id: command_id = '' } = (await readClaim(stores.table, reference)) ?? {};
+    const hashes = ['a', 'b', 'c', 'd', 'e', 'f'].map((digit) => digit.repeat(64));
+    const accepted = (attestation_hash: string): Report => ({
+      id: attestation_hash,
+      run_id: run,
+      type: 'accepted',
+      command_id,
+      reason: '',
+      attestation_hash,
+    });
+    await Promise.all(hashes.map((hash) => record(cvmId, [accepted(hash)])));
+    const item = await getItem(stores.table, runKey(domain, run) ?? { pk: '', sk: '' });
+    const events = (await eventsOf(computation_id)).filter(({ event_type }) => event_type === 'Attestation');
+    const ofEvents = events.map(({ details }) => (JSON.parse(atob(details)) as { attestation_hash: string }).attestation_hash);
+    expect([item?.['attestation_hash'], ...ofEvents].sort()).toEqual(hashes);
   });
 
   it('keeps no hash of an attestation with a run that ends while its report is recorded', async () => {
