@@ -1,3 +1,4 @@
+import type { AttestationPolicy } from './attestation.ts';
 import { canonicalJson } from './canonical-json.ts';
 import type { ApprovalLevel, LogAccess } from './vocabulary.ts';
 
@@ -13,20 +14,20 @@ interface CoveredConfig {
 export interface Configuration {
   agent_config: CoveredConfig;
   approval: ApprovalLevel;
-  attestation_policy: null;
+  attestation_policy: AttestationPolicy | null;
   log_access: LogAccess;
 }
 
 /** What a computation is configured with. */
-interface Configured extends Pick<Configuration, 'approval' | 'log_access'> {
+interface Configured extends Pick<Configuration, 'approval' | 'attestation_policy' | 'log_access'> {
   agent_config: Partial<CoveredConfig>;
 }
 
 /** Fills in the defaults of the agent's configuration. */
-export function configurationOf({ agent_config: config, approval, log_access }: Configured): Configuration {
+export function configurationOf({ agent_config: config, approval, attestation_policy, log_access }: Configured): Configuration {
   const { cert_file = '', server_ca_file = '', client_ca_file = '', attested_tls = false } = config;
   const agent_config = { cert_file, server_ca_file, client_ca_file, attested_tls };
-  return { agent_config, approval, attestation_policy: null, log_access };
+  return { agent_config, approval, attestation_policy, log_access };
 }
 
 export interface Limits {

@@ -1,3 +1,4 @@
+import { platforms } from 'computation-management-formats/attestation';
 import { approvalLevels, logAccesses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { quoted } from './finding.ts';
@@ -88,7 +89,16 @@ export const statementSchema = v.looseObject({
       attested_tls: v.boolean(),
     }),
     approval: v.picklist(approvalLevels),
-    attestation_policy: v.null(),
+    attestation_policy: v.nullable(
+      v.strictObject({
+        platforms: v.array(v.picklist(platforms)),
+        measurements: v.array(v.string()),
+        minimum_tcb: v.nullable(
+          v.strictObject({ bootloader: v.number(), tee: v.number(), snp: v.number(), microcode: v.number() }),
+        ),
+        allow_debug: v.boolean(),
+      }),
+    ),
     log_access: v.picklist(logAccesses),
   }),
   configuration_digest: v.string(),

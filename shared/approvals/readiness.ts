@@ -132,6 +132,7 @@ export function readinessOf(inputs: Inputs, { at, cvm }: Pick<ApprovalContext, '
     approvals: approvals.map(ofRun).sort((a, b) => (a.user < b.user ? -1 : 1)),
     approval: inputs.computation.approval,
     log_access: inputs.computation.log_access,
+    attestation_policy: inputs.attestation_policy,
     result_consumers: resultConsumers(inputs).map(({ user_id }) => user_id),
   };
   const kept = { ...snapshot, agent_config: withoutServerKey(inputs.agent_config) };

@@ -10,8 +10,9 @@ import { recordMember, rowLists } from '../table/row-lists.ts';
 import { setAttributes } from '../table/writes.ts';
 import type { Item, Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
+import { agentConfigAttributes } from './agent-config.ts';
 import type { ComputationFields, StoredComputation } from './computation.ts';
-import { computationKey, computationNumber, parseComputation } from './read-computation.ts';
+import { computationKey, computationNumber, type Definition, parseComputation } from './read-computation.ts';
 import type { Run } from './run.ts';
 
 /** A computation that was read in order to change it. Every change fails with StaleReadError if row or head have changed since. */
@@ -202,6 +203,16 @@ export function replaceConsumers(
   const [added, removed] = [after.filter((user) => !before.includes(user)), before.filter((user) => !after.includes(user))];
   for (const user of added) transaction.add({ put: { Item: { ...placeOf(user) } } });
   for (const user of removed) transaction.add({ delete: { Key: placeOf(user) } });
+}
+
+/** The configuration of the agent, and which CVMs may run the computation. */
+export function putConfig(
+  transaction: Transaction,
+  id: string,
+  { agent_config, attestation_policy }: Pick<Definition, 'agent_config' | 'attestation_policy'>,
+): void {
+  const policy = attestation_policy && { attestation_policy };
+  transaction.add({ put: { Item: { ...computationKeys.config(id), ...agentConfigAttributes(agent_config), ...policy } } });
 }
 
 /** Adds nothing if they stay the same. */

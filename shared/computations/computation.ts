@@ -1,3 +1,4 @@
+import { attestationPolicy, attestationPolicyInput } from 'computation-management-formats/attestation';
 import {
   computationName,
   description,
@@ -69,6 +70,8 @@ const providers = v.pipe(
   v.transform((users) => [...new Set(users)]),
 );
 
+const policy = v.nullable(attestationPolicyInput);
+
 /** Without `owner`, because its default depends on the caller. */
 const givenFields = {
   name: computationName,
@@ -83,6 +86,7 @@ const inputEntries = {
   agent_config: v.optional(agentConfigInput, {}),
   approval: v.optional(approval, 'none'),
   log_access: v.optional(logAccess, 'none'),
+  attestation_policy: v.optional(policy, null),
   consumers: v.optional(consumers, []),
   providers: v.optional(providers, []),
 };
@@ -94,7 +98,7 @@ export const computationInput = v.pipe(
   v.description('The request to create a computation.'),
 );
 
-/** The body of endpoint 4: a full replacement. Without `owner`, `approval`, `log_access`, `consumers` or `providers`, these stay the same. */
+/** The body of endpoint 4: a full replacement. Some fields that are left out stay the same. */
 export const computationReplacement = v.pipe(
   strictObject({
     ...inputEntries,
@@ -106,6 +110,7 @@ export const computationReplacement = v.pipe(
     ),
     approval: v.optional(approval),
     log_access: v.optional(logAccess),
+    attestation_policy: v.optional(policy),
     consumers: v.optional(consumers),
     providers: v.optional(providers),
     id: returnedField,
@@ -117,7 +122,7 @@ export const computationReplacement = v.pipe(
   }),
   v.title('ComputationReplacement'),
   v.description(
-    'All fields of a computation. If `owner`, `approval`, `log_access`, `consumers` or `providers` is omitted, it stays the same. Other ' +
+    'All fields of a computation. If `owner`, `approval`, `log_access`, `attestation_policy`, `consumers` or `providers` is omitted, it stays the same. Other ' +
       'omitted fields get their defaults.',
   ),
 );
@@ -179,6 +184,7 @@ const detailEntries = {
   agent_config: agentConfigOutput,
   approval,
   log_access: logAccess,
+  attestation_policy: v.nullable(attestationPolicy),
   consumers: v.pipe(
     v.array(shownText(255)),
     v.description(

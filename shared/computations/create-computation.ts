@@ -1,12 +1,13 @@
+import type { AttestationPolicy } from 'computation-management-formats/attestation';
 import { numberedId } from 'computation-management-formats/identifiers';
 import type * as v from 'valibot';
 import { type Caller, requireAction } from '../access/caller.ts';
 import { nextNumber } from '../table/writes.ts';
 import { type AnsweredRequest, commitChange, type Committed, Transaction } from '../table/transaction.ts';
-import { computationKeys, lists } from '../table/keys.ts';
+import { lists } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
-import { type AgentConfig, agentConfigAttributes, isDefaultAgentConfig, type SealKey } from './agent-config.ts';
-import { addComputation, replaceConsumers, replaceProviders } from './change-computation.ts';
+import { type AgentConfig, isDefaultAgentConfig, type SealKey } from './agent-config.ts';
+import { addComputation, putConfig, replaceConsumers, replaceProviders } from './change-computation.ts';
 import { type ComputationFields, type computationInput, fieldsOf, type StoredComputation } from './computation.ts';
 import type { Definition } from './read-computation.ts';
 
@@ -15,6 +16,7 @@ export interface NewComputation extends AnsweredRequest {
   fields: ComputationFields;
   agent_config: AgentConfig;
   seal: SealKey;
+  attestation_policy: AttestationPolicy | null;
   consumers: string[];
   providers: string[];
   by: string;
@@ -29,7 +31,7 @@ interface Created {
 
 /** Two round trips: one for the number, one for the transaction that writes everything. */
 export async function createComputation(table: Table, given: NewComputation): Promise<Committed<Created>> {
-  const { domain, fields, seal, consumers, providers, by, now } = given;
+  const { domain, fields, seal, attestation_policy, consumers, providers, by, now } = given;
   const id = numberedId(await nextNumber(table, lists.computations(domain)));
   const agent_config = {
     ...given.agent_config,
@@ -50,12 +52,10 @@ export async function createComputation(table: Table, given: NewComputation): Pr
   const transaction = new Transaction();
   const details = { name: fields.name, owner: fields.owner };
   await addComputation(table, transaction, { domain, row }, { originator: by, details, now });
-  if (!isDefaultAgentConfig(agent_config)) {
-    transaction.add({ put: { Item: { ...computationKeys.config(id), ...agentConfigAttributes(agent_config) } } });
-  }
+  if (!isDefaultAgentConfig(agent_config) || attestation_policy) putConfig(transaction, id, { agent_config, attestation_policy });
   replaceConsumers(transaction, { domain, id }, { before: [], after: consumers });
   replaceProviders(transaction, id, { before: [], after: providers });
-  const definition = { agent_config, consumers, providers, algorithm: undefined, datasets: [] };
+  const definition = { agent_config, attestation_policy, consumers, providers, algorithm: undefined, datasets: [] };
   return await commitChange(table, transaction, { row, definition }, given.answerKeeper);
 }
 
@@ -68,12 +68,13 @@ interface CreationByCaller {
 export function decideCreation({
   body,
   caller,
-}: CreationByCaller): Pick<NewComputation, 'fields' | 'agent_config' | 'consumers' | 'providers' | 'by'> {
+}: CreationByCaller): Pick<NewComputation, 'fields' | 'agent_config' | 'attestation_policy' | 'consumers' | 'providers' | 'by'> {
   const owner = body.owner ?? caller.id;
   if (owner !== caller.id) requireAction(caller, 'administer');
   return {
     fields: fieldsOf(body, { owner, approval: body.approval, log_access: body.log_access }),
     agent_config: body.agent_config,
+    attestation_policy: body.attestation_policy,
     consumers: body.consumers,
     providers: body.providers,
     by: caller.id,

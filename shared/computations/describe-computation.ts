@@ -25,10 +25,11 @@ export function describeComputation(
   definition: Definition,
   { caller, server_key }: { caller: Caller; server_key: string },
 ): Computation {
-  const { agent_config, consumers, providers, algorithm, datasets } = definition;
+  const { agent_config, attestation_policy, consumers, providers, algorithm, datasets } = definition;
   return {
     ...row,
     agent_config: { ...withoutServerKey(agent_config), ...(mayReadServerKey(row, caller) ? { server_key } : {}) },
+    attestation_policy,
     consumers,
     providers,
     assets: [...(algorithm ? [algorithm] : []), ...datasets].map(({ asset_id, file_name, asset_type }) => ({

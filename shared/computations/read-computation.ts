@@ -1,4 +1,5 @@
 import { numberOf } from 'computation-management-formats/identifiers';
+import { attestationPolicy, type AttestationPolicy } from 'computation-management-formats/attestation';
 import { assetTypes } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { notFound } from '../runtime/errors.ts';
@@ -56,9 +57,12 @@ export function parseProviders(item: Item | undefined): string[] {
   return item ? parseStored(providersSchema, item, 'list of providers').providers : [];
 }
 
+const storedPolicy = v.object({ attestation_policy: v.optional(v.nullable(attestationPolicy), null) });
+
 /** The parts of a computation that are stored outside its row. */
 export interface Definition {
   agent_config: StoredAgentConfig;
+  attestation_policy: AttestationPolicy | null;
   /** The only result consumers in addition to the owner. Empty: not limited. */
   consumers: string[];
   /** The only users who may link their own assets, beside the owner and administrators. Empty: not limited. */
@@ -75,6 +79,7 @@ export function parseDefinition(items: Item[]): Definition {
   const named = items.find((item) => 'consumers' in item);
   return {
     agent_config: parseAgentConfig(config),
+    attestation_policy: config ? parseStored(storedPolicy, config, 'attestation policy').attestation_policy : null,
     consumers: named ? parseStored(consumersSchema, named, 'list of consumers').consumers : [],
     providers: parseProviders(items.find((item) => 'providers' in item)),
     algorithm: links.find((link) => link.asset_type === 'algorithm'),

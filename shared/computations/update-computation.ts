@@ -1,20 +1,14 @@
+import type { AttestationPolicy } from 'computation-management-formats/attestation';
+import { canonicalJson } from 'computation-management-formats/canonical-json';
 import type * as v from 'valibot';
 import { type Caller, type Permitted, type Relations, requireActionToChange } from '../access/caller.ts';
 import { preconditionFailed } from '../runtime/errors.ts';
 import type { NewEvent } from '../events/event.ts';
 import { type AnsweredRequest, commitChange, type Committed, Transaction } from '../table/transaction.ts';
-import { computationKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
-import {
-  type AgentConfig,
-  agentConfigAttributes,
-  changedConfigFields,
-  digestOfKey,
-  type SealKey,
-  type StoredAgentConfig,
-} from './agent-config.ts';
-import { isSameList, readToChange, replaceConsumers, replaceFields, replaceProviders } from './change-computation.ts';
+import { type AgentConfig, changedConfigFields, digestOfKey, type SealKey, type StoredAgentConfig } from './agent-config.ts';
+import { isSameList, putConfig, readToChange, replaceConsumers, replaceFields, replaceProviders } from './change-computation.ts';
 import {
   type ComputationFields,
   type computationReplacement,
@@ -28,6 +22,7 @@ import { type Definition, readDefinition } from './read-computation.ts';
 interface Replacement {
   fields: ComputationFields;
   agent_config: AgentConfig;
+  attestation_policy: AttestationPolicy | null;
   consumers: string[];
   providers: string[];
   permitted: Permitted;
@@ -64,28 +59,39 @@ export async function updateComputation(
   return await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, id);
     const definition = await readDefinition(table, id); // read after the row, so that the row's version guards it
-    const { fields, agent_config: given, consumers, providers, permitted } = decide(computation.row, definition);
+    const {
+      fields,
+      agent_config: given,
+      attestation_policy,
+      consumers,
+      providers,
+      permitted,
+    } = decide(computation.row, definition);
     const agent_config = await configToStore(given, definition.agent_config, (plain) => seal({ computationId: id, plain }));
     const changedConfig = changedConfigFields(definition.agent_config, agent_config);
+    const isSamePolicy =
+      canonicalJson({ attestation_policy }) === canonicalJson({ attestation_policy: definition.attestation_policy });
     const changedLists = [
       ...(isSameList(definition.consumers, consumers) ? [] : ['consumers']),
       ...(isSameList(definition.providers, providers) ? [] : ['providers']),
     ];
-    const changedParts = [...changedConfig.map((name) => `agent_config.${name}`), ...changedLists];
+    const changedParts = [
+      ...changedConfig.map((name) => `agent_config.${name}`),
+      ...(isSamePolicy ? [] : ['attestation_policy']),
+      ...changedLists,
+    ];
     const transaction = new Transaction();
     const [first, ...others] = changeEvents(computation.row, fields, changedParts, by);
     if (!first) return await commitChange(table, transaction, { row: computation.row, definition, permitted }, answerKeeper);
 
     const row = await replaceFields(table, transaction, computation, fields, { events: [first, ...others], now });
-    if (changedConfig.length > 0) {
-      transaction.add({ put: { Item: { ...computationKeys.config(id), ...agentConfigAttributes(agent_config) } } });
-    }
+    if (changedConfig.length > 0 || !isSamePolicy) putConfig(transaction, id, { agent_config, attestation_policy });
     replaceConsumers(transaction, { domain, id }, { before: definition.consumers, after: consumers });
     replaceProviders(transaction, id, { before: definition.providers, after: providers });
     return await commitChange(
       table,
       transaction,
-      { row, definition: { ...definition, agent_config, consumers, providers }, permitted },
+      { row, definition: { ...definition, agent_config, attestation_policy, consumers, providers }, permitted },
       answerKeeper,
     );
   });
@@ -141,6 +147,7 @@ export function decideUpdate({ body, caller, permit, ifMatch }: UpdateByCaller):
     return {
       fields: fieldsOf(body, { owner, approval, log_access: body.log_access ?? current.log_access }),
       agent_config: body.agent_config,
+      attestation_policy: body.attestation_policy === undefined ? definition.attestation_policy : body.attestation_policy,
       consumers: body.consumers ?? definition.consumers,
       providers: body.providers ?? definition.providers,
       permitted,

@@ -35,21 +35,24 @@ interface Registered {
  */
 export async function registerCvm(table: Table, request: RegisterRequest): Promise<Committed<Registered>> {
   const { domain, cvmId, given, now, matchesIfMatch, answerKeeper } = request;
-  const fingerprint = given.certificate ? certificateFingerprint(given.certificate) : given.certificate;
+  const change = changeOf(given);
   let number: number | undefined;
   return await withFreshReads(table, async (table) => {
     const { cvm, ...rest } = await readCvmAndClaim(table, { domain, cvmId });
     if (matchesIfMatch && !(cvm && matchesIfMatch(describeCvm(cvm, rest, now)))) throw preconditionFailed();
     const transaction = new Transaction();
     if (cvm) {
-      const next = replaced(transaction, domain, cvm, { description: given.description, fingerprint, now });
+      const next = replaced(transaction, domain, cvm, change, now);
       return await commitChange(table, transaction, { cvm: describeCvm(next, rest, now), isNew: false }, answerKeeper);
     }
     number ??= await nextNumber(table, lists.cvms(domain));
     const added: StoredCvm = {
       id: cvmId,
-      description: given.description,
-      certificate_fingerprint: fingerprint ?? null,
+      certificate_fingerprint: null,
+      certificate_sha512: null,
+      agent_url: null,
+      attestation: null,
+      ...change,
       created_at: now,
       updated_at: now,
       listed_as: number,
@@ -60,16 +63,34 @@ export async function registerCvm(table: Table, request: RegisterRequest): Promi
   });
 }
 
-/** @returns the CVM after the change, if anything changes */
-function replaced(
-  transaction: Transaction,
-  domain: string,
-  cvm: StoredCvm,
-  { description, fingerprint, now }: { description: string; fingerprint: string | null | undefined; now: string },
-): StoredCvm {
-  const certificate_fingerprint = fingerprint === undefined ? cvm.certificate_fingerprint : fingerprint;
-  if (description === cvm.description && certificate_fingerprint === cvm.certificate_fingerprint) return cvm;
-  return changeCvm(transaction, domain, cvm, { description, certificate_fingerprint, updated_at: laterOf(cvm.updated_at, now) });
+type Change = Pick<StoredCvm, 'description'> &
+  Partial<Pick<StoredCvm, 'certificate_fingerprint' | 'certificate_sha512' | 'agent_url'>>;
+
+/** Without what the request leaves out. @throws ServiceError `invalid_request` */
+function changeOf({ description, certificate, agent_url }: CvmInput): Change {
+  const ofCertificate = certificate
+    ? {
+        certificate_fingerprint: certificateFingerprint(certificate),
+        certificate_sha512: createHash('sha512').update(certificate).digest('hex'),
+      }
+    : { certificate_fingerprint: null, certificate_sha512: null };
+  return {
+    description,
+    ...(certificate === undefined ? {} : ofCertificate),
+    ...(agent_url === undefined ? {} : { agent_url }),
+  };
+}
+
+/** An attestation is of one certificate. @returns the CVM after the change, if anything changes */
+function replaced(transaction: Transaction, domain: string, cvm: StoredCvm, change: Change, now: string): StoredCvm {
+  const next = { ...cvm, ...change };
+  const isOfCertificate = next.certificate_sha512 !== cvm.certificate_sha512;
+  if (next.description === cvm.description && next.agent_url === cvm.agent_url && !isOfCertificate) return cvm;
+  return changeCvm(transaction, domain, cvm, {
+    ...change,
+    ...(isOfCertificate ? { attestation: null } : {}),
+    updated_at: laterOf(cvm.updated_at, now),
+  });
 }
 
 interface DeleteRequest extends AnsweredRequest {
@@ -117,7 +138,7 @@ export function changeCvm(
   transaction: Transaction,
   domain: string,
   cvm: StoredCvm,
-  change: Pick<StoredCvm, 'description' | 'certificate_fingerprint' | 'updated_at'>,
+  change: Partial<Omit<StoredCvm, 'id' | 'listed_as' | 'version'>>,
 ): StoredCvm {
   const changes = { ...change, version: cvm.version + 1 };
   const set = setAttributes(changes);

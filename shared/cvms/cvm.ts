@@ -6,13 +6,17 @@ import {
   strictObject,
   text,
 } from 'computation-management-formats/fields';
+import { isAgentUrl, verdicts } from 'computation-management-formats/attestation';
 import { cvmId } from 'computation-management-formats/identifiers';
-import { createdAt, updatedAt } from 'computation-management-formats/timestamps';
+import { createdAt, timestamp, updatedAt } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
 import { etagOf } from '../http/etags.ts';
 import { presenceSchema } from '../runs/presence.ts';
 
 const limitOfCertificate = 16 * 1024;
+
+/** A name of 253 characters, a colon and a port. */
+const longestAgentUrl = 259;
 
 export const cvmInput = v.pipe(
   strictObject({
@@ -25,7 +29,23 @@ export const cvmInput = v.pipe(
         ),
       ),
     ),
+    agent_url: v.optional(
+      v.pipe(
+        v.nullable(
+          v.pipe(
+            v.string(),
+            v.check(isAgentUrl, 'Expected host:port. The host is a DNS name, an IPv4 address or an IPv6 address in brackets.'),
+            v.metadata({ maxLength: longestAgentUrl }),
+          ),
+        ),
+        v.description(
+          'Where parties reach the agent: `host:port`. The host is a DNS name, an IPv4 address or an IPv6 address in brackets. Omit it to ' +
+            'keep the current one. `null` removes it.',
+        ),
+      ),
+    ),
     id: returnedField,
+    attestation: returnedField,
     certificate_fingerprint: returnedField,
     created_at: returnedField,
     updated_at: returnedField,
@@ -36,12 +56,58 @@ export const cvmInput = v.pipe(
 );
 export type CvmInput = v.InferOutput<typeof cvmInput>;
 
+const check = v.pipe(
+  v.object({
+    name: v.pipe(shownText(60), v.description('The name of the check.')),
+    passed: v.pipe(v.boolean(), v.description('Whether it passed.')),
+    detail: v.pipe(shownText(1_000), v.description('What was found, or why the check failed.')),
+  }),
+  v.title('AttestationCheck'),
+  v.description('A check of attestation evidence.'),
+);
+export type Check = v.InferOutput<typeof check>;
+export const checksSchema = v.pipe(v.array(check), v.metadata({ maxItems: 40 }));
+
+export const attestationSchema = v.pipe(
+  v.object({
+    platform: v.pipe(shownText(60), v.description('`snp`, `tdx`, or the name of a platform that is not supported.')),
+    verified_at: v.pipe(timestamp, v.description('When the service verified the evidence.')),
+    verdict: v.pipe(
+      v.picklist(verdicts),
+      v.description(
+        '`verified`: all checks passed. `refused`: at least one failed. `unsupported`: the service cannot verify this kind of evidence.',
+      ),
+    ),
+    checks: v.pipe(checksSchema, v.description('Every check, with what was found.')),
+    measurement: v.pipe(
+      v.nullable(shownText(96)),
+      v.description('What the CVM booted, 96 hex digits. null unless its signature holds.'),
+    ),
+    tcb: v.pipe(
+      v.nullable(v.record(shownText(60), v.unknown())),
+      v.description('The versions of firmware and microcode. null unless the signature holds.'),
+    ),
+    token_hash: v.pipe(shownText(64), v.description('The SHA-256, hex, of the token that was verified.')),
+  }),
+  v.title('Attestation'),
+  v.description('What the service found in the attestation evidence of an agent process.'),
+);
+export type Attestation = v.InferOutput<typeof attestationSchema>;
+
 const entries = {
   id: v.pipe(cvmId, v.description('The identifier of the CVM.')),
   description: shownDescription,
   certificate_fingerprint: v.pipe(
     v.nullable(shownText(64)),
     v.description('The SHA-256 of the certificate in DER, 64 hex digits. null if none is registered.'),
+  ),
+  agent_url: v.pipe(
+    v.nullable(shownText(longestAgentUrl)),
+    v.description('Where parties reach the agent, `host:port`. null if it is not registered.'),
+  ),
+  attestation: v.pipe(
+    v.nullable(attestationSchema),
+    v.description('The attestation of the present agent process with the present certificate. null until it is known.'),
   ),
   created_at: createdAt,
   updated_at: updatedAt,
@@ -56,15 +122,22 @@ export type Cvm = v.InferOutput<typeof cvmSchema>;
 
 export const storedCvm = v.object({
   ...entries,
+  /** The SHA-512, hex, of the certificate's PEM as it was registered. Evidence is bound to it. */
+  certificate_sha512: v.nullable(v.string()),
   /** Its number in the domain's list. */
   listed_as: v.number(),
-  /** Incremented by every change but those of its presence. */
+  /** Incremented by every change but those of its presence and attestation. */
   version: v.number(),
 });
 export type StoredCvm = v.InferOutput<typeof storedCvm>;
 
-/** Its presence is a part of its own, which If-Match does not compare, because it changes by itself. */
-export function cvmEtag({ id, description, certificate_fingerprint, created_at, updated_at, presence }: Cvm): string {
+/** Its presence and attestation are a part of their own, which If-Match does not compare, because they change by themselves. */
+export function cvmEtag({ presence, attestation, ...cvm }: Cvm): string {
+  const { id, description, certificate_fingerprint, agent_url, created_at, updated_at } = cvm;
   const { state, last_seen_at, agent_state, fit } = presence;
-  return etagOf([id, description, certificate_fingerprint, created_at, updated_at], [state, last_seen_at, agent_state, fit]);
+  const token = attestation && [attestation.token_hash, attestation.verified_at];
+  return etagOf(
+    [id, description, certificate_fingerprint, agent_url, created_at, updated_at],
+    [state, last_seen_at, agent_state, fit, token],
+  );
 }

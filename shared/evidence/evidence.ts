@@ -1,3 +1,4 @@
+import { attestationPolicy } from 'computation-management-formats/attestation';
 import { lengthOfThumbprint } from 'computation-management-formats/es256';
 import { shownText } from 'computation-management-formats/fields';
 import { domainId, idOfComputation } from 'computation-management-formats/identifiers';
@@ -41,7 +42,7 @@ export const statementSchema = v.pipe(
           v.description('What approvals cover of the configuration of the agent.'),
         ),
         approval: level,
-        attestation_policy: v.pipe(v.null(), v.description('Always null: no policy can be set.')),
+        attestation_policy: v.nullable(attestationPolicy),
         log_access: v.pipe(storedSnapshot.entries.log_access, v.description('Who could read the log of the run.')),
       }),
       v.title('ConfigurationOfRun'),

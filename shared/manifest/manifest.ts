@@ -1,5 +1,6 @@
 import { type Configuration, configurationOf } from 'computation-management-formats/approval-text';
 import { canonicalDigest } from 'computation-management-formats/digests';
+import type { AttestationPolicy } from 'computation-management-formats/attestation';
 import { shownDescription, shownText } from 'computation-management-formats/fields';
 import { idOfComputation } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
@@ -89,6 +90,7 @@ export type MissingItems = v.InferOutput<typeof missingItemsSchema>;
 export interface Inputs {
   computation: StoredComputation;
   agent_config: StoredAgentConfig;
+  attestation_policy: AttestationPolicy | null;
   algorithm: StoredAsset | undefined;
   /** In the order in which they were linked. */
   datasets: StoredAsset[];
@@ -144,7 +146,8 @@ type Approvable = { configuration: Configuration; configuration_digest: string }
 
 export function approvableOf(inputs: Inputs): Approvable {
   const { manifest, missing } = buildManifest(inputs);
-  const configuration = configurationOf({ ...inputs.computation, agent_config: inputs.agent_config });
+  const { agent_config, attestation_policy, computation } = inputs;
+  const configuration = configurationOf({ ...computation, agent_config, attestation_policy });
   const configured = { configuration, configuration_digest: canonicalDigest(configuration) };
   return manifest ? { ...configured, manifest, digest: canonicalDigest(manifest) } : { ...configured, missing };
 }

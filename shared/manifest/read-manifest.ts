@@ -22,7 +22,7 @@ export async function readInputs(table: Table, domain: string, computation: Stor
   return inputsOf(computation, parts, await getItems(table, keys));
 }
 
-export interface Parts extends Pick<Inputs, 'agent_config' | 'consumers' | 'keys' | 'approvals'> {
+export interface Parts extends Pick<Inputs, 'agent_config' | 'attestation_policy' | 'consumers' | 'keys' | 'approvals'> {
   /** The linked assets: the algorithm, then the datasets in the order in which they were linked. */
   assetIds: string[];
 }
@@ -32,9 +32,10 @@ export async function readParts(table: Table, computationId: string): Promise<Pa
   const { key, approval, part } = computationKeys.prefixes;
   const items = await queryPartition(table, computationKeys.partition(computationId));
   const startingWith = (prefix: string) => items.filter((item) => String(item['sk']).startsWith(prefix));
-  const { agent_config, consumers, algorithm, datasets } = parseDefinition(startingWith(part));
+  const { agent_config, attestation_policy, consumers, algorithm, datasets } = parseDefinition(startingWith(part));
   return {
     agent_config,
+    attestation_policy,
     consumers,
     assetIds: [...(algorithm ? [algorithm] : []), ...datasets].map((link) => link.asset_id),
     keys: startingWith(key).map(parseParticipantKey),
@@ -44,16 +45,13 @@ export async function readParts(table: Table, computationId: string): Promise<Pa
 
 /** @param assetItems the rows of `assetIds`, in their order */
 export function inputsOf(computation: StoredComputation, parts: Parts, assetItems: (Item | undefined)[]): Inputs {
-  const { assetIds, agent_config, consumers, keys, approvals } = parts;
+  const { assetIds, ...rest } = parts;
   const assets = assetIds.flatMap((assetId, index) => findAsset(assetItems[index], assetId) ?? []);
   return {
     computation,
-    agent_config,
-    consumers,
+    ...rest,
     algorithm: assets.find((asset) => asset.asset_type === 'algorithm'),
     datasets: assets.filter((asset) => asset.asset_type === 'dataset'),
-    keys,
-    approvals,
   };
 }
 

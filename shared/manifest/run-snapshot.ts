@@ -1,4 +1,5 @@
 import { shownText } from 'computation-management-formats/fields';
+import { attestationPolicy } from 'computation-management-formats/attestation';
 import { approvalLevels, logAccesses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { assetUses } from '../assets/asset.ts';
@@ -73,6 +74,8 @@ export const storedSnapshot = v.object({
   /** Whose approval the computation took. */
   approval: v.picklist(approvalLevels),
   log_access: v.picklist(logAccesses),
+  /** Which CVMs the run may use. Null: any. */
+  attestation_policy: v.nullable(attestationPolicy),
   /** The users whose keys are the result consumers of the manifest, in its order. */
   result_consumers: v.array(shownText(255)),
 });

@@ -58,6 +58,7 @@ const computation = {
   agent_config: agentConfig,
   approval: 'none',
   log_access: 'none',
+  attestation_policy: null,
   consumers: [],
   providers: [],
   assets: [{ id: assetId, file_name: 'penguins.csv', asset_type: 'dataset' }],
@@ -227,11 +228,13 @@ UQbDbNa2ynx8zeedFjFxvq9qRKZN+hSOPh+pAiAatqzHjhlEVkh9ajV2K5kxabeA
 -----END CERTIFICATE-----
 `;
 
-export const cvmBody = { description: 'Rack 4', certificate };
+export const cvmBody = { description: 'Rack 4', certificate, agent_url: 'cvm-1.example.com:7002' };
 
 export const cvm = {
   id: 'cvm-1',
   description: 'Rack 4',
+  agent_url: 'cvm-1.example.com:7002',
+  attestation: null,
   certificate_fingerprint: '2c176ed581aeb5df73c4502444fa761f5f750f1dffd9edaee4583db788052f7c',
   created_at: at,
   updated_at: at,

@@ -62,6 +62,7 @@ function replaceComputation(id: string, { consumers = [], config = {}, ...change
     decide: (row) => ({
       fields: { ...fieldsOf(row, row), ...change },
       agent_config: { ...defaultAgentConfig, ...config },
+      attestation_policy: null,
       consumers,
       providers: [],
       permitted: allowed(),

@@ -52,6 +52,7 @@ async function changeAtOnce(domain: Domain, count: number, fault: Fault): Promis
       fields: computationFields({ name: `computation ${index}` }),
       agent_config: defaultAgentConfig,
       seal: noKey,
+      attestation_policy: null,
       consumers: [],
       providers: [],
       by: 'alice',

@@ -178,6 +178,7 @@ describe('while a transaction is partly visible', () => {
           now: clockOfTests,
           decide: (row) => ({
             fields: { ...fieldsOf(row, row), name },
+            attestation_policy: null,
             consumers: [],
             providers: [],
             agent_config: { ...defaultAgentConfig, log_level },

@@ -59,6 +59,7 @@ function replaceComputation(table: Table, id: string, log_level: 'debug' | 'info
       if (!names(...etagsFor(alice, row, definition))) throw preconditionFailed();
       return {
         fields: fieldsOf(row, row),
+        attestation_policy: null,
         consumers: [],
         providers: [],
         agent_config: { ...defaultAgentConfig, log_level },

@@ -155,6 +155,7 @@ const onComputation = {
         now: byAlice.now,
         decide: (row) => ({
           fields: { ...fieldsOf(row, row), name },
+          attestation_policy: null,
           consumers: [],
           providers: [],
           agent_config: defaultAgentConfig,

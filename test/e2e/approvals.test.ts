@@ -62,6 +62,59 @@ describe('the digest of a manifest', () => {
   });
 });
 
+describe('the attestation policy of a computation', () => {
+  const given = { platforms: ['tdx', 'snp'], measurements: ['0B'.repeat(48), '0a'.repeat(48)] };
+  const policy = {
+    platforms: ['snp', 'tdx'],
+    measurements: ['0a'.repeat(48), '0b'.repeat(48)],
+    minimum_tcb: null,
+    allow_debug: false,
+  };
+  const policyOf = async (id: string) =>
+    (await session.done('computations/get-computation', { path: { id } })).attestation_policy;
+  const put = (id: string, body: Record<string, unknown>) =>
+    session.call('computations/update-computation', { path: { id }, body: { name: 'Iris', ...body } });
+
+  it('is answered in one form, stays when it is left out, and goes with null', async () => {
+    const { id, attestation_policy } = await session.createComputation({ attestation_policy: given });
+    expect(attestation_policy).toEqual(policy);
+    expect((await put(id, {})).body).toMatchObject({ attestation_policy: policy });
+    expect((await put(id, { attestation_policy: { ...policy, allow_debug: true } })).body).toMatchObject({
+      attestation_policy: { ...policy, allow_debug: true },
+    });
+    expect((await put(id, { attestation_policy: null })).body).toMatchObject({ attestation_policy: null });
+    expect(await policyOf(id)).toBeNull();
+  });
+
+  it.each([
+    ['no platform', { ...given, platforms: [] }, '/attestation_policy/platforms'],
+    ['no measurement', { ...given, measurements: [] }, '/attestation_policy/measurements'],
+    ['a short measurement', { ...given, measurements: ['0a'] }, '/attestation_policy/measurements/0'],
+    ['another field', { ...given, chip: '' }, '/attestation_policy/chip'],
+    [
+      'no least version of the bootloader',
+      { ...given, minimum_tcb: { tee: 0, snp: 0, microcode: 0 } },
+      '/attestation_policy/minimum_tcb/bootloader',
+    ],
+  ])('is refused with %s', async (_what, attestation_policy, pointer) => {
+    const refused = await session.refused('computations/create-computation', { body: { name: 'Iris', attestation_policy } });
+    expect(refused).toMatchObject({ status: 400, errors: [{ pointer }] });
+  });
+
+  itAs([provider], 'is part of the configuration, so that a change makes approvals stale', async () => {
+    const { id } = await sharedComputation('approval', { attestation_policy: given });
+    const { agent_config } = await session.done('computations/get-computation', { path: { id } });
+    const { log_level: _level, server_key: _key, ...covered } = agent_config ?? {};
+    const configuration = { agent_config: covered, approval: 'none', attestation_policy: policy, log_access: 'none' };
+    const { configuration_digest } = await session.digestsOf(id);
+    expect(configuration_digest).toBe(canonicalDigest(configuration));
+    expect(await session.approve(id, provider)).toMatchObject({ stale: false });
+    await put(id, { attestation_policy: { ...policy, platforms: ['snp'] } });
+    const { approvals } = await session.done(list, { path: { id } });
+    expect(approvals).toMatchObject([{ user: bob(), stale: true }]);
+  });
+});
+
 describe('a run of a computation with an asset whose use takes approval', () => {
   itAs([provider], 'is refused with the missing approval named, and starts after the approval', async () => {
     const { id } = await sharedComputation();

@@ -38,6 +38,18 @@ describe('the registration of a CVM', () => {
     expect((await put(cvm, { description: '', certificate: null })).body).toMatchObject({ certificate_fingerprint: null });
   });
 
+  it('keeps the URL of the agent without one, and removes it for null', async () => {
+    const cvm = newCvm();
+    const agent_url = '[2001:db8::1]:7002';
+    expect((await put(cvm, { description: '', agent_url })).body).toMatchObject({ agent_url, attestation: null });
+    expect((await put(cvm, { description: 'a' })).body).toMatchObject({ agent_url });
+    expect((await put(cvm, { description: 'a', agent_url: null })).body).toMatchObject({ agent_url: null });
+    expect(await put(cvm, { description: 'a', agent_url: 'cvm-1:0' })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_request', errors: [{ pointer: '/agent_url' }] },
+    });
+  });
+
   it('accepts its own response as the body of a PUT', async () => {
     const cvm = newCvm();
     const { body } = await put(cvm, cvmBody);

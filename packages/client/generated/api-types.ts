@@ -1087,6 +1087,62 @@ export interface components {
             /** @description Why the content that was uploaded last could not be taken. Upload it again. Only in answers of `GET`. */
             problem?: string;
         };
+        /** @description What the service found in the attestation evidence of an agent process. */
+        Attestation: {
+            /** @description `snp`, `tdx`, or the name of a platform that is not supported. */
+            platform: string;
+            /**
+             * Format: date-time
+             * @description When the service verified the evidence.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            verified_at: string;
+            /**
+             * @description `verified`: all checks passed. `refused`: at least one failed. `unsupported`: the service cannot verify this kind of evidence.
+             * @enum {string}
+             */
+            verdict: "verified" | "refused" | "unsupported";
+            /** @description Every check, with what was found. */
+            checks: components["schemas"]["AttestationCheck"][];
+            /** @description What the CVM booted, 96 hex digits. null unless its signature holds. */
+            measurement: string | null;
+            /** @description The versions of firmware and microcode. null unless the signature holds. */
+            tcb: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The SHA-256, hex, of the token that was verified. */
+            token_hash: string;
+        };
+        /** @description A check of attestation evidence. */
+        AttestationCheck: {
+            /** @description The name of the check. */
+            name: string;
+            /** @description Whether it passed. */
+            passed: boolean;
+            /** @description What was found, or why the check failed. */
+            detail: string;
+        };
+        /** @description Which CVMs may run a computation. A run starts only on a CVM whose verified attestation satisfies it. */
+        AttestationPolicy: {
+            /** @description The platforms that a CVM may have: `snp`, `tdx` or both. Returned sorted. */
+            platforms: ("snp" | "tdx")[];
+            /** @description The measurements that a CVM may have, 96 hex digits each. SNP: the launch measurement. TDX: the SHA-384 of MRTD, RTMR0, RTMR1 and RTMR2. Returned sorted, in lower case, each once. */
+            measurements: string[];
+            minimum_tcb: components["schemas"]["MinimumTcb"] | null;
+            /** @description Whether the host may debug the CVM. Default `false`. */
+            allow_debug: boolean;
+        };
+        /** @description Which CVMs may run a computation. A run starts only on a CVM whose verified attestation satisfies it. */
+        AttestationPolicyInput: {
+            platforms: ("snp" | "tdx")[];
+            measurements: string[];
+            minimum_tcb?: components["schemas"]["MinimumTcb"] | null;
+            /**
+             * @description Whether the host may debug the CVM. Default `false`.
+             * @default false
+             */
+            allow_debug?: boolean;
+        };
         /** @description A command for a CVM. */
         Command: {
             /**
@@ -1175,6 +1231,7 @@ export interface components {
              * @enum {string}
              */
             log_access: "none" | "parties";
+            attestation_policy: components["schemas"]["AttestationPolicy"] | null;
             /** @description The result consumers in addition to the owner. If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers: string[];
             /** @description The users who may link their own assets, beside the owner and administrators. If empty: all users. */
@@ -1211,6 +1268,7 @@ export interface components {
              * @enum {string}
              */
             log_access?: "none" | "parties";
+            attestation_policy?: components["schemas"]["AttestationPolicyInput"] | null;
             /** @description The result consumers in addition to the owner: up to 40 users (`sub`). If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers?: string[];
             /** @description The users who may link their own assets, beside the owner and administrators: up to 100 (`sub`). If empty: all users. */
@@ -1236,7 +1294,7 @@ export interface components {
              */
             total: number;
         };
-        /** @description All fields of a computation. If `owner`, `approval`, `log_access`, `consumers` or `providers` is omitted, it stays the same. Other omitted fields get their defaults. */
+        /** @description All fields of a computation. If `owner`, `approval`, `log_access`, `attestation_policy`, `consumers` or `providers` is omitted, it stays the same. Other omitted fields get their defaults. */
         ComputationReplacement: {
             /**
              * @description The name. 1 to 200 characters, at least one of them visible, no control characters.
@@ -1261,6 +1319,7 @@ export interface components {
              * @enum {string}
              */
             log_access?: "none" | "parties";
+            attestation_policy?: components["schemas"]["AttestationPolicyInput"] | null;
             /** @description The result consumers in addition to the owner: up to 40 users (`sub`). If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers?: string[];
             /** @description The users who may link their own assets, beside the owner and administrators: up to 100 (`sub`). If empty: all users. */
@@ -1352,6 +1411,7 @@ export interface components {
              * @enum {string}
              */
             log_access?: "none" | "parties";
+            attestation_policy?: components["schemas"]["AttestationPolicy"] | null;
             /** @description The result consumers in addition to the owner. If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers?: string[];
             /** @description The users who may link their own assets, beside the owner and administrators. If empty: all users. */
@@ -1369,8 +1429,7 @@ export interface components {
              * @enum {string}
              */
             approval: "none" | "all" | "all_signed";
-            /** @description Always null: no policy can be set. */
-            attestation_policy: null;
+            attestation_policy: components["schemas"]["AttestationPolicy"] | null;
             /**
              * @description Who could read the log of the run.
              * @enum {string}
@@ -1421,6 +1480,10 @@ export interface components {
             description: string;
             /** @description The SHA-256 of the certificate in DER, 64 hex digits. null if none is registered. */
             certificate_fingerprint: string | null;
+            /** @description Where parties reach the agent, `host:port`. null if it is not registered. */
+            agent_url: string | null;
+            /** @description The attestation of the present agent process with the present certificate. null until it is known. */
+            attestation: components["schemas"]["Attestation"] | null;
             /**
              * Format: date-time
              * @description The time of the creation.
@@ -1461,8 +1524,12 @@ export interface components {
             description: string;
             /** @description The certificate that the CVM presents: one X.509 certificate in PEM, up to 16 KiB. Omit it to keep the current certificate. `null` removes it. */
             certificate?: string | null;
+            /** @description Where parties reach the agent: `host:port`. The host is a DNS name, an IPv4 address or an IPv6 address in brackets. Omit it to keep the current one. `null` removes it. */
+            agent_url?: string | null;
             /** @description Ignored. The service sets this field. */
             id?: unknown;
+            /** @description Ignored. The service sets this field. */
+            attestation?: unknown;
             /** @description Ignored. The service sets this field. */
             certificate_fingerprint?: unknown;
             /** @description Ignored. The service sets this field. */
@@ -1801,6 +1868,29 @@ export interface components {
             user_key: string;
             /** @description The name of the file. */
             filename: string;
+        };
+        /** @description The least versions of an SNP machine. null: any. */
+        MinimumTcb: {
+            /**
+             * Format: int32
+             * @description The least version of the bootloader, 0 to 255.
+             */
+            bootloader: number;
+            /**
+             * Format: int32
+             * @description The least version of the TEE, 0 to 255.
+             */
+            tee: number;
+            /**
+             * Format: int32
+             * @description The least version of the SNP firmware, 0 to 255.
+             */
+            snp: number;
+            /**
+             * Format: int32
+             * @description The least version of the microcode, 0 to 255.
+             */
+            microcode: number;
         };
         /** @description What is missing before a run. If all lists are empty, the computation is ready to run. */
         MissingItems: {

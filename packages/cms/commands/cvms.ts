@@ -44,6 +44,7 @@ export function addCvmCommands(program: Command, wrapAction: WrapAction): void {
             ['Fit', presence.fit],
             ['Agent', presence.agent_state],
             ['Seen', presence.last_seen_at && relativeTime(presence.last_seen_at, context.terminal.now())],
+            ['Agent URL', found.agent_url],
             ['Certificate', found.certificate_fingerprint],
           ]),
         );

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
 import { type Schemas, wholeAnswer } from 'computation-management-client';
 import type { Configuration } from 'computation-management-formats/approval-text';
+import { policyLines } from 'computation-management-formats/attestation';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { printable } from 'computation-management-formats/printable';
 import { parsePublicKey } from 'computation-management-formats/public-key';
@@ -56,7 +57,7 @@ type Manifest = Schemas['Manifest'];
 
 /** Formats all that an approval covers: a manifest and a configuration, with their digests, computed here. */
 export function formatApproved(manifest: Manifest, { agent_config: config, ...configuration }: Configuration): string {
-  const { approval, log_access } = configuration;
+  const { approval, attestation_policy, log_access } = configuration;
   return (
     formatManifest(manifest) +
     details([
@@ -65,7 +66,7 @@ export function formatApproved(manifest: Manifest, { agent_config: config, ...co
       ['Server CA', fileText(config.server_ca_file)],
       ['Client CA', fileText(config.client_ca_file)],
       ['Approval', approval],
-      ['Attestation', 'no policy'],
+      ['Attestation', policyLines(attestation_policy)],
       ['Logs', log_access],
       ['Configuration', canonicalDigest({ agent_config: config, ...configuration })],
     ])

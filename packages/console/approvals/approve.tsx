@@ -9,6 +9,7 @@ import Textarea from '@cloudscape-design/components/textarea';
 import { type Schemas, ServiceProblem } from 'computation-management-client';
 import { useState } from 'react';
 import { approvalText, configurationOf } from 'computation-management-formats/approval-text';
+import { policyLines } from 'computation-management-formats/attestation';
 import { loadComputation } from '../loading/overview.ts';
 import { fieldErrors } from '../loading/problem-text.ts';
 import { LoadedView } from '../loading/problem-alert.tsx';
@@ -127,7 +128,14 @@ export function Approve({ computation: { id, name, approval: policy }, onClose, 
                 { label: 'CA of the server', value: <Pem text={agent_config.server_ca_file} /> },
                 { label: 'CA of the clients', value: <Pem text={agent_config.client_ca_file} /> },
                 { label: 'Approval that a run needs', value: configuration.approval },
-                { label: 'Attestation policy', value: 'None' },
+                {
+                  label: 'Attestation policy',
+                  value: policyLines(configuration.attestation_policy).map((line) => (
+                    <div key={line} className="long-words">
+                      {line}
+                    </div>
+                  )),
+                },
                 { label: 'Who sees logs', value: configuration.log_access },
                 {
                   label: 'Digest of the configuration',

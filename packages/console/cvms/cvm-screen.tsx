@@ -95,7 +95,7 @@ export function CvmScreen({ cvm }: { cvm: string }) {
   );
 }
 
-function CvmSummary({ cvm: { presence, certificate_fingerprint, created_at, updated_at } }: { cvm: Schemas['Cvm'] }) {
+function CvmSummary({ cvm: { presence, agent_url, certificate_fingerprint, created_at, updated_at } }: { cvm: Schemas['Cvm'] }) {
   return (
     <>
       <Container header={<Header variant="h2">Presence</Header>}>
@@ -117,6 +117,7 @@ function CvmSummary({ cvm: { presence, certificate_fingerprint, created_at, upda
               label: 'Fingerprint of its certificate (SHA-256)',
               value: <Hash value={certificate_fingerprint} what="fingerprint" isWhole />,
             },
+            { label: 'Agent', value: agent_url ?? 'Not registered' },
             { label: 'Registered', value: <Moment at={created_at} /> },
             { label: 'Updated', value: <Moment at={updated_at} /> },
           ]}

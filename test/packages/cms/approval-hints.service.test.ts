@@ -63,7 +63,7 @@ describe('cms approve', () => {
     datasets: [],
     result_consumers: [],
   };
-  const configuration = configurationOf({ agent_config: {}, approval: 'none', log_access: 'none' });
+  const configuration = configurationOf({ agent_config: {}, approval: 'none', attestation_policy: null, log_access: 'none' });
   const digests = { 'manifest-digest': canonicalDigest(manifest), 'configuration-digest': canonicalDigest(configuration) };
   const withHeaders =
     (headers: Record<string, string>): Answer =>

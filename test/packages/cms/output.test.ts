@@ -71,9 +71,12 @@ describe('a manifest', () => {
       datasets: [],
       result_consumers: [],
     };
-    const shown = formatApproved(manifest, configurationOf({ agent_config: config, approval: 'all', log_access: 'none' }));
+    const shown = formatApproved(
+      manifest,
+      configurationOf({ agent_config: config, approval: 'all', attestation_policy: null, log_access: 'none' }),
+    );
     expect(shown).toMatch(
-      /TLS +attested\nCertificate +\/etc\/agent.pem\nServer CA +given as text, SHA-256 [0-9a-f]{64}\nClient CA +none\nApproval +all\nAttestation +no policy\nLogs +none\nConfiguration +[0-9a-f]{64}\n/,
+      /TLS +attested\nCertificate +\/etc\/agent.pem\nServer CA +given as text, SHA-256 [0-9a-f]{64}\nClient CA +none\nApproval +all\nAttestation +None: a run may use any CVM\nLogs +none\nConfiguration +[0-9a-f]{64}\n/,
     );
   });
 });

@@ -59,6 +59,7 @@ describe('computationInput', () => {
       ...defaults,
       approval: 'none',
       log_access: 'none',
+      attestation_policy: null,
       consumers: [],
       providers: [],
     });
@@ -84,6 +85,7 @@ describe('computationSchema', () => {
       agent_config: defaultAgentConfig,
       approval: 'all',
       log_access: 'parties',
+      attestation_policy: null,
       consumers: ['bob'],
       providers: ['carol'],
       assets,

@@ -27,6 +27,7 @@ const run: Run = {
 const dataset = { asset_id: id, file_name: 'a.csv', asset_type: 'dataset' as const, created_by: 'bob', linked_as: 2 };
 const definition: Definition = {
   agent_config: defaultAgentConfig,
+  attestation_policy: null,
   consumers: [],
   providers: [],
   algorithm: undefined,

@@ -22,6 +22,7 @@ describe('readStatistics', () => {
         fields,
         agent_config: defaultAgentConfig,
         seal: noKey,
+        attestation_policy: null,
         consumers: [],
         providers: [],
         by: 'alice',

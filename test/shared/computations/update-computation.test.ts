@@ -1,3 +1,4 @@
+import type { AttestationPolicy } from 'computation-management-formats/attestation';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type AgentConfig, defaultAgentConfig, digestOfKey, type SealKey } from '../../../shared/computations/agent-config.ts';
 import { createComputation } from '../../../shared/computations/create-computation.ts';
@@ -17,6 +18,8 @@ beforeEach(() => {
   seals = [];
 });
 /** Stands for KMS: a seal is another one each time. */
+const policy: AttestationPolicy = { platforms: ['snp'], measurements: ['0a'.repeat(48)], minimum_tcb: null, allow_debug: false };
+
 const seal: SealKey = async ({ plain }) => {
   seals.push(plain);
   return plain === '' ? '' : { digest: digestOfKey(plain), sealed: `seal ${seals.length} of ${plain}` };
@@ -29,6 +32,7 @@ async function create(config: Partial<AgentConfig> = {}, consumers: string[] = [
     fields,
     agent_config,
     seal,
+    attestation_policy: null,
     consumers,
     providers: [],
     ...byAlice,
@@ -37,7 +41,13 @@ async function create(config: Partial<AgentConfig> = {}, consumers: string[] = [
   return row.id;
 }
 
-const update = (id: string, change: { fields?: Partial<typeof fields>; config?: Partial<AgentConfig>; consumers?: string[] }) =>
+interface Change {
+  fields?: Partial<typeof fields>;
+  config?: Partial<AgentConfig>;
+  policy?: AttestationPolicy | null;
+  consumers?: string[];
+}
+const update = (id: string, change: Change) =>
   updateComputation(embedded.table, {
     domain,
     id,
@@ -46,6 +56,7 @@ const update = (id: string, change: { fields?: Partial<typeof fields>; config?: 
     decide: (_row, definition) => ({
       fields: { ...fields, ...change.fields },
       agent_config: { ...definition.agent_config, server_key: '', ...change.config },
+      attestation_policy: change.policy === undefined ? definition.attestation_policy : change.policy,
       consumers: change.consumers ?? definition.consumers,
       providers: [],
       permitted: allowed(),
@@ -81,6 +92,25 @@ describe('updateComputation', () => {
       expect(details).toContain(`"${name}"`);
     for (const other of ['description', 'agent_config.port', 'PRIVATE', 'debug', 'bob', 'Other'])
       expect(details).not.toContain(other);
+  });
+
+  it('keeps the attestation policy beside the configuration of the agent, until it is null', async () => {
+    const id = await create();
+    await update(id, { policy });
+    expect(await latestEvent(id)).toMatchObject({ details: Buffer.from('{"fields":["attestation_policy"]}').toString('base64') });
+    await update(id, { config: { log_level: 'debug' } });
+    expect(await readDefinition(embedded.table, id)).toMatchObject({
+      attestation_policy: policy,
+      agent_config: { log_level: 'debug' },
+    });
+    const before = await version(id);
+    await update(id, { config: { log_level: 'debug' }, policy: structuredClone(policy) });
+    expect(await version(id)).toBe(before);
+    await update(id, { config: { log_level: 'debug' }, policy: null });
+    expect(await readDefinition(embedded.table, id)).toMatchObject({
+      attestation_policy: null,
+      agent_config: { log_level: 'debug' },
+    });
   });
 
   it('leaves the other parts as they are', async () => {

@@ -66,7 +66,14 @@ describe('endRun', () => {
   it('removes the commands for the CVM and the server key from the stored run', async () => {
     const { id } = await aReadyComputation(stores, domain);
     const agent_config = { ...defaultAgentConfig, cert_file: 'certificate', server_key: 'secret' };
-    const decide = (fields: ComputationFields) => ({ fields, agent_config, consumers: [], providers: [], permitted: allowed() });
+    const decide = (fields: ComputationFields) => ({
+      fields,
+      agent_config,
+      attestation_policy: null,
+      consumers: [],
+      providers: [],
+      permitted: allowed(),
+    });
     const seal: SealKey = ({ plain }) => Promise.resolve({ digest: 'digest', sealed: plain });
     await updateComputation(stores.table, { domain, id, seal, decide, ...byAlice });
     const run_id = await aRun(stores, domain, id, 'cvm-2');

@@ -107,6 +107,7 @@ describe('startRun', () => {
         decide: (row) => ({
           fields: fieldsOf(row, row),
           agent_config,
+          attestation_policy: null,
           consumers: [],
           providers: [],
           permitted: allowed(),

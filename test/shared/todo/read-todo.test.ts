@@ -57,6 +57,7 @@ function update(
     decide: (row) => ({
       fields: { ...fieldsOf(row, row), ...fields },
       agent_config: defaultAgentConfig,
+      attestation_policy: null,
       consumers,
       providers: [],
       permitted: allowed(),
@@ -203,6 +204,7 @@ describe('readTodo', () => {
         fields: computationFields({ name: `computation ${index}`, owner: 'bob' }),
         agent_config: defaultAgentConfig,
         seal: noKey,
+        attestation_policy: null,
         consumers: [],
         providers: [],
         by: 'bob',

@@ -1,0 +1,89 @@
+import { attestationPolicyInput, isAgentUrl, policyLines } from 'computation-management-formats/attestation';
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+
+describe('the URL of an agent', () => {
+  it.each([
+    'localhost:7002',
+    'cvm-1.example.com:1',
+    'CVM:65535',
+    '192.0.2.1:7002',
+    '[2001:db8::1]:7002',
+    '[::1]:443',
+    '[::ffff:192.0.2.1]:443',
+    `${'a'.repeat(63)}.${'b'.repeat(63)}:80`,
+  ])('can be %s', (url) => expect(isAgentUrl(url)).toBe(true));
+
+  it.each([
+    '',
+    'localhost',
+    ':7002',
+    'localhost:0',
+    'localhost:65536',
+    'localhost:070',
+    'localhost:7002/',
+    'https://localhost:7002',
+    'user@localhost:7002',
+    'local host:7002',
+    '-a.example:7002',
+    'a..example:7002',
+    `${'a'.repeat(64)}:80`,
+    '192.0.2.256:7002',
+    '192.0.2:7002',
+    '192.0.2.01:7002',
+    '2001:db8::1:7002',
+    '[2001:db8:::1]:7002',
+    '[]:7002',
+    '[192.0.2.1]:7002',
+    'münchen.example:7002',
+    ' localhost:7002',
+    'localhost:7002\n',
+  ])('cannot be %j', (url) => expect(isAgentUrl(url)).toBe(false));
+});
+
+describe('an attestation policy', () => {
+  const least = { platforms: ['snp'], measurements: ['0A'.repeat(48)] };
+
+  it('has its defaults, and its lists sorted, unique and in lower case', () => {
+    const given = {
+      platforms: ['tdx', 'snp', 'tdx'].slice(0, 2),
+      measurements: ['0B'.repeat(48), '0a'.repeat(48), '0b'.repeat(48)],
+    };
+    expect(v.parse(attestationPolicyInput, given)).toEqual({
+      platforms: ['snp', 'tdx'],
+      measurements: ['0a'.repeat(48), '0b'.repeat(48)],
+      minimum_tcb: null,
+      allow_debug: false,
+    });
+  });
+
+  it.each([
+    ['no platform', { ...least, platforms: [] }],
+    ['another platform', { ...least, platforms: ['sgx'] }],
+    ['no measurement', { ...least, measurements: [] }],
+    ['33 measurements', { ...least, measurements: Array.from({ length: 33 }, (_, at) => at.toString(16).padStart(96, '0')) }],
+    ['a measurement of 95 digits', { ...least, measurements: ['a'.repeat(95)] }],
+    ['a measurement of other letters', { ...least, measurements: ['g'.repeat(96)] }],
+    ['no platforms at all', { measurements: least.measurements }],
+    ['a part of a least version', { ...least, minimum_tcb: { bootloader: 1 } }],
+    ['a version of 256', { ...least, minimum_tcb: { bootloader: 1, tee: 0, snp: 256, microcode: 0 } }],
+    ['a version of 0.5', { ...least, minimum_tcb: { bootloader: 0.5, tee: 0, snp: 0, microcode: 0 } }],
+    ['a text as allow_debug', { ...least, allow_debug: 'yes' }],
+    ['another field', { ...least, firmware: [] }],
+  ])('is refused with %s', (_what, given) => expect(v.is(attestationPolicyInput, given)).toBe(false));
+
+  it('is shown with every rule', () => {
+    const minimum_tcb = { bootloader: 3, tee: 0, snp: 8, microcode: 115 };
+    const policy = v.parse(attestationPolicyInput, { ...least, minimum_tcb, allow_debug: true });
+    expect(policyLines(policy)).toEqual([
+      'Platforms: snp',
+      `Measurement: ${'0a'.repeat(48)}`,
+      'Least version of bootloader: 3',
+      'Least version of tee: 0',
+      'Least version of snp: 8',
+      'Least version of microcode: 115',
+      'The host may debug the CVM',
+    ]);
+    expect(policyLines(null)).toEqual(['None: a run may use any CVM']);
+  });
+});
