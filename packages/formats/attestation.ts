@@ -35,8 +35,9 @@ const least = v.pipe(
     microcode: version('the microcode'),
   }),
   v.title('MinimumTcb'),
-  v.description('The least versions of an SNP machine. null: any.'),
+  v.description('Versions of the firmware of an SNP machine.'),
 );
+const leastOrNone = v.pipe(v.nullable(least), v.description('The least versions of an SNP machine. null: any.'));
 const debug = v.pipe(v.boolean('Expected true or false.'), v.description('Whether the host may debug the CVM. Default `false`.'));
 const ofPlatforms = 'The platforms that a CVM may have: `snp`, `tdx` or both. Returned sorted.';
 const ofMeasurements =
@@ -51,17 +52,17 @@ export const attestationPolicyInput = v.pipe(
       v.array(v.picklist(platforms, expectedPlatforms), expectedPlatforms),
       v.minLength(1, expectedPlatforms),
       v.maxLength(2, expectedPlatforms),
-      v.transform(sorted),
       v.description(ofPlatforms),
+      v.transform(sorted),
     ),
     measurements: v.pipe(
       v.array(measurement, expectedMeasurements),
       v.minLength(1, expectedMeasurements),
       v.maxLength(mostMeasurements, expectedMeasurements),
-      v.transform(sorted),
       v.description(ofMeasurements),
+      v.transform(sorted),
     ),
-    minimum_tcb: v.optional(v.nullable(least), null),
+    minimum_tcb: v.optional(leastOrNone, null),
     allow_debug: v.optional(debug, false),
   }),
   v.title('AttestationPolicyInput'),
@@ -77,7 +78,7 @@ export const attestationPolicy = v.pipe(
       v.description(ofMeasurements),
       v.metadata({ maxItems: mostMeasurements }),
     ),
-    minimum_tcb: v.nullable(least),
+    minimum_tcb: leastOrNone,
     allow_debug: debug,
   }),
   v.title('AttestationPolicy'),

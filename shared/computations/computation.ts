@@ -70,7 +70,8 @@ const providers = v.pipe(
   v.transform((users) => [...new Set(users)]),
 );
 
-const policy = v.nullable(attestationPolicyInput);
+const ofPolicy = 'Which CVMs may run the computation. null: any.';
+const policy = v.pipe(v.nullable(attestationPolicyInput), v.description(ofPolicy));
 
 /** Without `owner`, because its default depends on the caller. */
 const givenFields = {
@@ -184,7 +185,7 @@ const detailEntries = {
   agent_config: agentConfigOutput,
   approval,
   log_access: logAccess,
-  attestation_policy: v.nullable(attestationPolicy),
+  attestation_policy: v.pipe(v.nullable(attestationPolicy), v.description(ofPolicy)),
   consumers: v.pipe(
     v.array(shownText(255)),
     v.description(

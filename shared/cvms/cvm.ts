@@ -68,6 +68,34 @@ const check = v.pipe(
 export type Check = v.InferOutput<typeof check>;
 export const checksSchema = v.pipe(v.array(check), v.metadata({ maxItems: 40 }));
 
+const version = (what: string) =>
+  v.pipe(v.number(), v.integer(), v.description(`The version of ${what}.`), v.metadata({ maximum: 255 }));
+
+const snpTcb = v.pipe(
+  v.object({
+    bootloader: version('the bootloader'),
+    tee: version('the TEE'),
+    snp: version('the SNP firmware'),
+    microcode: version('the microcode'),
+  }),
+  v.title('SnpTcb'),
+  v.description('The versions of the firmware of an SNP machine.'),
+);
+
+const tdxTcb = v.pipe(
+  v.object({
+    status: v.pipe(shownText(60), v.description('What Intel says of the versions, such as `UpToDate`.')),
+    tee_tcb_svn: v.pipe(shownText(64), v.description('The versions of the TDX module and its parts, in hex.')),
+    advisories: v.pipe(
+      v.array(shownText(60)),
+      v.description("Intel's security advisories about these versions."),
+      v.metadata({ maxItems: 100 }),
+    ),
+  }),
+  v.title('TdxTcb'),
+  v.description('The versions of a TDX machine.'),
+);
+
 export const attestationSchema = v.pipe(
   v.object({
     platform: v.pipe(shownText(60), v.description('`snp`, `tdx`, or the name of a platform that is not supported.')),
@@ -84,7 +112,7 @@ export const attestationSchema = v.pipe(
       v.description('What the CVM booted, 96 hex digits. null unless its signature holds.'),
     ),
     tcb: v.pipe(
-      v.nullable(v.record(shownText(60), v.unknown())),
+      v.nullable(v.union([snpTcb, tdxTcb])),
       v.description('The versions of firmware and microcode. null unless the signature holds.'),
     ),
     token_hash: v.pipe(shownText(64), v.description('The SHA-256, hex, of the token that was verified.')),

@@ -42,7 +42,7 @@ export const statementSchema = v.pipe(
           v.description('What approvals cover of the configuration of the agent.'),
         ),
         approval: level,
-        attestation_policy: v.nullable(attestationPolicy),
+        attestation_policy: v.pipe(v.nullable(attestationPolicy), v.description('Which CVMs the run could use. null: any.')),
         log_access: v.pipe(storedSnapshot.entries.log_access, v.description('Who could read the log of the run.')),
       }),
       v.title('ConfigurationOfRun'),

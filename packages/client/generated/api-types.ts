@@ -1107,9 +1107,7 @@ export interface components {
             /** @description What the CVM booted, 96 hex digits. null unless its signature holds. */
             measurement: string | null;
             /** @description The versions of firmware and microcode. null unless the signature holds. */
-            tcb: {
-                [key: string]: unknown;
-            } | null;
+            tcb: (components["schemas"]["SnpTcb"] | components["schemas"]["TdxTcb"]) | null;
             /** @description The SHA-256, hex, of the token that was verified. */
             token_hash: string;
         };
@@ -1128,14 +1126,18 @@ export interface components {
             platforms: ("snp" | "tdx")[];
             /** @description The measurements that a CVM may have, 96 hex digits each. SNP: the launch measurement. TDX: the SHA-384 of MRTD, RTMR0, RTMR1 and RTMR2. Returned sorted, in lower case, each once. */
             measurements: string[];
+            /** @description The least versions of an SNP machine. null: any. */
             minimum_tcb: components["schemas"]["MinimumTcb"] | null;
             /** @description Whether the host may debug the CVM. Default `false`. */
             allow_debug: boolean;
         };
         /** @description Which CVMs may run a computation. A run starts only on a CVM whose verified attestation satisfies it. */
         AttestationPolicyInput: {
+            /** @description The platforms that a CVM may have: `snp`, `tdx` or both. Returned sorted. */
             platforms: ("snp" | "tdx")[];
+            /** @description The measurements that a CVM may have, 96 hex digits each. SNP: the launch measurement. TDX: the SHA-384 of MRTD, RTMR0, RTMR1 and RTMR2. Returned sorted, in lower case, each once. */
             measurements: string[];
+            /** @description The least versions of an SNP machine. null: any. */
             minimum_tcb?: components["schemas"]["MinimumTcb"] | null;
             /**
              * @description Whether the host may debug the CVM. Default `false`.
@@ -1231,6 +1233,7 @@ export interface components {
              * @enum {string}
              */
             log_access: "none" | "parties";
+            /** @description Which CVMs may run the computation. null: any. */
             attestation_policy: components["schemas"]["AttestationPolicy"] | null;
             /** @description The result consumers in addition to the owner. If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers: string[];
@@ -1268,6 +1271,7 @@ export interface components {
              * @enum {string}
              */
             log_access?: "none" | "parties";
+            /** @description Which CVMs may run the computation. null: any. */
             attestation_policy?: components["schemas"]["AttestationPolicyInput"] | null;
             /** @description The result consumers in addition to the owner: up to 40 users (`sub`). If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers?: string[];
@@ -1319,6 +1323,7 @@ export interface components {
              * @enum {string}
              */
             log_access?: "none" | "parties";
+            /** @description Which CVMs may run the computation. null: any. */
             attestation_policy?: components["schemas"]["AttestationPolicyInput"] | null;
             /** @description The result consumers in addition to the owner: up to 40 users (`sub`). If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers?: string[];
@@ -1411,6 +1416,7 @@ export interface components {
              * @enum {string}
              */
             log_access?: "none" | "parties";
+            /** @description Which CVMs may run the computation. null: any. */
             attestation_policy?: components["schemas"]["AttestationPolicy"] | null;
             /** @description The result consumers in addition to the owner. If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers?: string[];
@@ -1429,6 +1435,7 @@ export interface components {
              * @enum {string}
              */
             approval: "none" | "all" | "all_signed";
+            /** @description Which CVMs the run could use. null: any. */
             attestation_policy: components["schemas"]["AttestationPolicy"] | null;
             /**
              * @description Who could read the log of the run.
@@ -1869,7 +1876,7 @@ export interface components {
             /** @description The name of the file. */
             filename: string;
         };
-        /** @description The least versions of an SNP machine. null: any. */
+        /** @description Versions of the firmware of an SNP machine. */
         MinimumTcb: {
             /**
              * Format: int32
@@ -2139,6 +2146,29 @@ export interface components {
              */
             total: number;
         };
+        /** @description The versions of the firmware of an SNP machine. */
+        SnpTcb: {
+            /**
+             * Format: int32
+             * @description The version of the bootloader.
+             */
+            bootloader: number;
+            /**
+             * Format: int32
+             * @description The version of the TEE.
+             */
+            tee: number;
+            /**
+             * Format: int32
+             * @description The version of the SNP firmware.
+             */
+            snp: number;
+            /**
+             * Format: int32
+             * @description The version of the microcode.
+             */
+            microcode: number;
+        };
         /** @description How many computations entered each status on each day. */
         Statistics: {
             /** @description The counts, by day and status. Counts of zero are omitted. */
@@ -2162,6 +2192,15 @@ export interface components {
              * @description The number of times that a computation entered the status.
              */
             count: number;
+        };
+        /** @description The versions of a TDX machine. */
+        TdxTcb: {
+            /** @description What Intel says of the versions, such as `UpToDate`. */
+            status: string;
+            /** @description The versions of the TDX module and its parts, in hex. */
+            tee_tcb_svn: string;
+            /** @description Intel's security advisories about these versions. */
+            advisories: string[];
         };
         /** @description Your open tasks. First those in computations that you created and own, uploaded a key to or linked an asset to; newest first within each. */
         Todo: {

@@ -70,7 +70,7 @@ describe('cms approve', () => {
     (request, response) =>
       json(manifest)(request, response.setHeaders(new Map(Object.entries(headers))));
   const answers = (given: object, headers: Record<string, string> = {}) => ({
-    [path]: json({ approval: 'none', log_access: 'none', agent_config: configuration.agent_config }),
+    [path]: json(configuration),
     [`${path}/manifest`]: withHeaders({ ...digests, ...headers }),
     [`${path}/approvals`]: json({ ...approval, ...given }, 201),
   });
