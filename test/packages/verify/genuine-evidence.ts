@@ -136,7 +136,12 @@ function startOf(level: ApprovalLevel): Start {
     algorithm: ofAlgorithm,
     result_consumers: [{ user_key: signers[0]?.key ?? '' }],
   };
-  const configuration = configurationOf({ agent_config: { attested_tls: true }, approval: level, attestation_policy: null, log_access: 'none' });
+  const configuration = configurationOf({
+    agent_config: { attested_tls: true },
+    approval: level,
+    attestation_policy: null,
+    log_access: 'none',
+  });
   const digests = { manifest_digest: canonicalDigest(manifest), configuration_digest: canonicalDigest(configuration) };
   const limits: object[] = [{}, { cvm_ids: ['cvm-1', 'cvm-2'] }, { cvm_ids: ['cvm-1'], expires_at: at(3600) }];
   const approvals = signers.map((signer, index) =>
