@@ -1,8 +1,64 @@
-import type { ListKeys } from './keys.ts';
-import { readHead, foldedVersion } from './head.ts';
+import * as v from 'valibot';
+import { foldedVersion, readHead } from './head.ts';
+import { type ListKeys, markPartitions } from './keys.ts';
 import { countSteps, readLog, unfoldedOf } from './log.ts';
-import { markList, readMark } from './marks.ts';
-import { type ListTable, steadyTime } from './table.ts';
+import {
+  deleteItemIf,
+  getItem,
+  isAbsent,
+  type Item,
+  type ListTable,
+  parseItem,
+  putItemIf,
+  putItems,
+  queryPrefix,
+  rememberedByTable,
+  steadyTime,
+} from './table.ts';
+
+/** A list that has something to fold or to delete, so that a schedule finds it. */
+export interface Mark {
+  name: string;
+  /** When it was last folded, or marked for the first time. Milliseconds since 1970. */
+  markedAt: number;
+}
+
+const storedMark = v.object({ sk: v.string(), marked_at: v.number() });
+
+function parseMark(item: Item): Mark {
+  const { sk, marked_at } = parseItem(storedMark, item, 'mark');
+  return { name: sk, markedAt: marked_at };
+}
+
+export async function readMark(table: ListTable, keys: ListKeys): Promise<Mark | undefined> {
+  const item = await getItem(table, keys.mark);
+  return item && parseMark(item);
+}
+
+export async function readMarks(table: ListTable): Promise<Mark[]> {
+  return (await Promise.all(markPartitions.map((pk) => queryPrefix(table, pk, '')))).flat().map(parseMark);
+}
+
+/** A fold that began before its list was last marked so long ago has ended or died. */
+export const longestFoldInMilliseconds = 60_000;
+
+/**
+ * Marks a list before it is folded, so that no mark is removed while a fold may still write. Also marks a list that is left as it is.
+ * @param mark as it was read; a fold replaces it, at most twice in the time that it may take
+ */
+export async function markList(table: ListTable, keys: ListKeys, mark: Mark | undefined, isFolded: boolean): Promise<void> {
+  const now = table.clock.now();
+  const item = { ...keys.mark, marked_at: now };
+  const isOld = mark && Math.abs(now - mark.markedAt) >= longestFoldInMilliseconds / 2;
+  if (!mark) await putItemIf(table, item, isAbsent);
+  else if (isFolded && isOld) await putItems(table, [item]);
+}
+
+/** Removes a mark of a list with nothing to fold or to delete, unless it has been marked again since. */
+export async function unmarkList(table: ListTable, keys: ListKeys, { markedAt }: Mark): Promise<void> {
+  const unchanged = { ConditionExpression: 'marked_at = :at', ExpressionAttributeValues: { ':at': markedAt } };
+  await deleteItemIf(table, keys.mark, unchanged);
+}
 
 /** So many changes in the log of a list that is not marked are left to the schedule too, whatever has become of the stream. */
 const leastToMark = 64;
@@ -18,22 +74,21 @@ export class BacklogError extends Error {
 
 /** What this process has last seen of a log. */
 interface Look {
-  table: ListTable;
   at: number;
   isTooLong: boolean;
 }
 
 /** By the name of the list. */
-const looks = new Map<string, Look>();
+const looks = rememberedByTable<Look>();
 
 /** @throws BacklogError if this process has seen a moment ago that too much is left in the log */
-export function refuseBeyondBacklog({ name }: ListKeys): void {
-  const look = looks.get(name);
-  if (!look?.isTooLong || isOver(look)) return;
+export function refuseBeyondBacklog(table: ListTable, { name }: ListKeys): void {
+  const look = looks(table).get(name);
+  if (!look?.isTooLong || isOver(table, look)) return;
   throw new BacklogError(`The changes of the list ${name} are not folded.`);
 }
 
-function isOver({ table, at }: Look): boolean {
+function isOver(table: ListTable, { at }: Look): boolean {
   return steadyTime(table) - at >= lookAgainInMilliseconds;
 }
 
@@ -49,14 +104,15 @@ export async function lookAtLog(
   change: { number: number; version: number },
   { most, onBacklog }: { most: number; onBacklog?: ((unfolded: number) => void) | undefined },
 ): Promise<void> {
-  const last = looks.get(keys.name);
+  const ofLists = looks(table);
+  const last = ofLists.get(keys.name);
   const isTurn = (change.number * 5 + change.version) % changesPerLook === 0 || last?.isTooLong;
-  if (!isTurn || (last && !isOver(last))) return;
-  if (looks.size >= mostLists) looks.clear();
-  looks.set(keys.name, { table, at: steadyTime(table), isTooLong: last?.isTooLong ?? false });
+  if (!isTurn || (last && !isOver(table, last))) return;
+  if (ofLists.size >= mostLists) ofLists.clear();
+  ofLists.set(keys.name, { at: steadyTime(table), isTooLong: last?.isTooLong ?? false });
   const head = await readHead(table, keys);
   const unfolded = countSteps(unfoldedOf(await readLog(table, keys), (number) => foldedVersion(head, number)));
-  looks.set(keys.name, { table, at: steadyTime(table), isTooLong: unfolded >= most });
+  ofLists.set(keys.name, { at: steadyTime(table), isTooLong: unfolded >= most });
   if (unfolded < leastToMark) return;
   onBacklog?.(unfolded);
   await markList(table, keys, await readMark(table, keys), false);

@@ -1,10 +1,10 @@
-import { lookAtLog, refuseBeyondBacklog } from './backlog.ts';
+import { lookAtLog, longestFoldInMilliseconds, readMark, readMarks, refuseBeyondBacklog, unmarkList } from './backlog.ts';
+import { removeLeftovers, untilDue } from './clear.ts';
 import { addDays, addSteps, dayOf, decodeDays } from './days.ts';
-import { foldStep, type FoldedStep, removeLeftovers, untilDue } from './fold.ts';
+import { type FoldedStep, foldStep } from './fold.ts';
 import { keysOf, listOfEntry, logPrefix } from './keys.ts';
 import { type LogUpdate, logUpdate } from './log.ts';
 import { type CheckedPage, checkList, rebuildList, type ReadRows } from './maintain.ts';
-import { longestFoldInMilliseconds, readMark, readMarks, unmarkList } from './marks.ts';
 import { type State, stateCount, sumOf } from './node.ts';
 import { changeOf, countMembers, membersAt } from './select.ts';
 import { inParallel, type ListTable, steadyTime } from './table.ts';
@@ -42,6 +42,8 @@ export const lastVersion = 2 ** 40;
 /** The transaction of the caller. */
 export interface RecordingTransaction {
   add: (action: { update: LogUpdate }) => void;
+  /** Calls `check` before the transaction is written, which it is not if that throws. */
+  beforehand: (check: (table: ListTable) => void) => void;
   /** Calls `work` after the transaction has been written. */
   afterwards: (work: (table: ListTable) => Promise<void>) => void;
 }
@@ -55,7 +57,7 @@ export interface RecordOptions {
 
 const defaultMost = 20_000;
 
-/** Adds the change of a list to the transaction that makes it. @throws BacklogError if the changes of the list are not folded */
+/** Adds the change of a list to the transaction that makes it, which throws BacklogError if the changes of the list are not folded. */
 export function recordChange(
   transaction: RecordingTransaction,
   list: ListDefinition,
@@ -63,10 +65,10 @@ export function recordChange(
   { most = defaultMost, onBacklog }: RecordOptions = {},
 ): void {
   const keys = keysOf(list.name);
-  refuseBeyondBacklog(keys);
-  const day = at === undefined ? undefined : dayOf(at);
+  const day = at === undefined ? 0 : dayOf(at);
   const step = { version, before: codeOf(list, before), now: codeOf(list, now), day };
   transaction.add({ update: logUpdate(keys, number, step) });
+  transaction.beforehand((table) => refuseBeyondBacklog(table, keys));
   // The change is made by then: what fails here is no failure of it.
   transaction.afterwards(async (table) => {
     await lookAtLog(table, keys, { number, version }, { most, onBacklog }).catch(() => undefined);
@@ -132,23 +134,23 @@ export function countedList(options: ListOptions): CountedList {
         async ({ head, differences, newest, view }) => {
           const wanted = state === undefined ? allStates : new Set([codeOf(options, state)]);
           const total = sumOf(head.totals, wanted) + changeOf(differences, wanted);
-          const { view: near, from } = newest();
-          const isNear = from === 0 || countMembers(near, wanted) >= Math.min(offset + limit, total);
+          const near = newest();
+          const isNear = countMembers(near, wanted) >= Math.min(offset + limit, total);
           const slice = { skip: offset, take: Math.min(limit, total - offset) };
           return { numbers: await membersAt(isNear ? near : await view(), wanted, slice), total };
         },
-        isFirstPage({ limit, offset }) ? undefined : 'root',
+        { withRoot: !isFirstPage({ limit, offset }) },
       ),
     days: (first, last) =>
       withMoment(
         table,
         keys,
-        async ({ head, unfolded, oldDays }) => {
-          const days = addDays(decodeDays(await oldDays()), addSteps(head.days, unfolded));
+        async ({ head, unfolded, root }) => {
+          const days = addDays(decodeDays((await root()).days), addSteps(head.days, unfolded));
           const within = [...days].filter(([day]) => day >= first && day <= last);
           return within.sort(([a], [b]) => a - b).map(([day, counts]) => ({ day, counts }));
         },
-        'days',
+        { withRoot: true },
       ),
     fold: async ({ least, forMilliseconds = 0, ending } = {}) => {
       const end = steadyTime(table) + forMilliseconds;

@@ -1,5 +1,5 @@
-import { ByteReader, ByteWriter, type Counts, emptyCounts } from './node.ts';
-import type { Unfolded } from './log.ts';
+import type { Entry } from './log.ts';
+import { type Counts, emptyCounts, encodeIntegers, Integers, integersOfCounts } from './node.ts';
 
 /** How many members entered each state, by the day since 1970-01-01. */
 export type Days = ReadonlyMap<number, Counts>;
@@ -16,47 +16,42 @@ export function dayOf(milliseconds: number): number {
 }
 
 /** Returns the days with those of the steps. */
-export function addSteps(days: Days, unfolded: readonly Unfolded[]): Map<number, Counts> {
+export function addSteps(days: Days, unfolded: readonly Entry[]): Days {
+  const steps = unfolded.flatMap((entry) => entry.steps).filter(({ day }) => day > 0);
   const counted = new Map(days);
-  for (const { day, now } of unfolded.flatMap(({ steps }) => steps)) {
-    if (day === undefined) continue;
-    const counts = [...(counted.get(day) ?? emptyCounts())];
-    counts[now] = (counts[now] ?? 0) + 1;
-    counted.set(day, counts);
+  for (const { day, now } of steps) {
+    const counts = counted.get(day) ?? emptyCounts();
+    counted.set(day, counts.with(now, (counts[now] ?? 0) + 1));
   }
   return counted;
 }
 
-export function addDays(a: Days, b: Days): Map<number, Counts> {
+export function addDays(a: Days, b: Days): Days {
   const sum = new Map(a);
   for (const [day, counts] of b) {
+    const others = sum.get(day) ?? emptyCounts();
     sum.set(
       day,
-      counts.map((count, state) => count + (sum.get(day)?.[state] ?? 0)),
+      counts.map((count, state) => count + (others[state] ?? 0)),
     );
   }
   return sum;
 }
 
-/** Divides days into those that stay in the head and those that move to the item of old days. */
+/** Divides days into those that stay in the head and those that move to the item of the root. */
 export function divideDays(days: Days, now: number): { recent: Days; old: Days } {
-  const isOld = ([day]: [number, Counts]) => day <= dayOf(now) - daysInHead;
-  return { recent: new Map([...days].filter((each) => !isOld(each))), old: new Map([...days].filter(isOld)) };
+  const { recent = [], old = [] } = Object.groupBy(days, ([day]) => (day > dayOf(now) - daysInHead ? 'recent' : 'old'));
+  return { recent: new Map(recent), old: new Map(old) };
 }
 
 export function encodeDays(days: Days): Uint8Array {
-  const writer = new ByteWriter();
   const newest = [...days].sort(([a], [b]) => a - b).slice(-mostDays);
-  for (const [day, counts] of newest) {
-    writer.integer(day);
-    writer.counts(counts);
-  }
-  return writer.bytes();
+  return encodeIntegers(newest.flatMap(([day, counts]) => [day, ...integersOfCounts(counts)]));
 }
 
-export function decodeDays(bytes: Uint8Array | undefined): Map<number, Counts> {
-  const reader = new ByteReader(bytes ?? new Uint8Array());
+export function decodeDays(bytes: Uint8Array): Days {
+  const integers = new Integers(bytes);
   const days = new Map<number, Counts>();
-  while (!reader.isAtEnd()) days.set(reader.integer(), reader.counts());
+  while (!integers.isAtEnd()) days.set(integers.next(), integers.counts());
   return days;
 }

@@ -1,32 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import * as v from 'valibot';
+import { clearFolds, isCommitted, seeFolds, writePlan } from './clear.ts';
 import { addDays, addSteps, decodeDays, divideDays, encodeDays } from './days.ts';
-import { bytesToName, commitHead, divideEdge, type Fold, foldedVersion, type Head, newestInHead, readHead } from './head.ts';
-import type { Key, ListKeys } from './keys.ts';
-import { countSteps, differencesOf, type Entry, readLog, type Unfolded, unfoldedOf } from './log.ts';
-import { markList, readMark } from './marks.ts';
-import { countsOf, encodeNode, type TreeNode } from './node.ts';
-import {
-  deleteItemIf,
-  deleteItems,
-  getItem,
-  inParallel,
-  type Item,
-  type ListTable,
-  parseItem,
-  putItems,
-  queryPrefix,
-  removeAttributes,
-  steadyTime,
-} from './table.ts';
+import { commitHead, type Fold, foldedVersion, type Head, newestInHead, readHead, treeOf, upperEdge, withTree } from './head.ts';
+import { type Key, type ListKeys, rootOf } from './keys.ts';
+import { countSteps, differencesOf, type Entry, readLog, unfoldedOf } from './log.ts';
+import { markList, readMark } from './backlog.ts';
+import { encodeNode, type TreeNode } from './node.ts';
+import { type Item, type ListTable, putItems } from './table.ts';
 import { changeTree } from './tree.ts';
-import { GoneError, longestReadInMilliseconds, readOldDays, readTree, storedNodes } from './view.ts';
-
-/**
- * How long what a fold replaced outlives it, and its name what was deleted. One process measures it by its steady clock from what it
- * has seen itself, so no two clocks are compared. Longer than any read takes.
- */
-export const graceInMilliseconds = longestReadInMilliseconds + 500;
+import { GoneError, readRoot, type Root, storedNodes } from './view.ts';
 
 /** For changes that are mostly among the newest members, which share the nodes that a fold writes. */
 const leastAmongNewest = 32;
@@ -39,9 +21,8 @@ const farApart = { least: 160, most: 800, membersPerChange: 19_000 };
 const leastShareOfLog = 1 / 8;
 /** The plan names each node that the fold writes or replaces, in one item of at most 400 KB. */
 const mostChanges = 2_000;
-/** Half of what the head, one item, may have. */
-const mostNamedBytes = 200_000;
-const callsAtOnce = 25;
+/** Each takes up to 13 bytes of the head. They may take half of what one item may have. */
+const mostNamed = 15_000;
 
 export interface FoldedStep {
   /** The changes that the tree did not contain. */
@@ -70,27 +51,23 @@ export async function foldStep(table: ListTable, keys: ListKeys, { least, onDrif
   const unfolded = unfoldedOf(entries, (number) => foldedVersion(head, number));
   const steps = countSteps(unfolded);
   const nothing = { unfolded: steps, folded: 0, pending: head.folds.length };
-  if (head.held && head.held.until > table.clock.now()) return nothing;
+  if ((head.held_until ?? 0) > table.clock.now()) return nothing;
   const isWorthIt = steps > 0 && steps >= (least ?? leastToFold(head, entries, unfolded));
-  const { toClear, toForget } = dueFolds(table, keys, head);
   if (steps + head.folds.length > 0) await markList(table, keys, mark, isWorthIt);
-  await clearFolds(table, keys, { head, entries, folds: toClear });
-  const next: Head = {
-    ...head,
-    version: head.version + 1,
-    folds: head.folds.filter((fold) => !toForget.includes(fold)),
-  };
-  const part = isWorthIt ? partToFold(unfolded, next.folds) : [];
+  const cleared = await clearFolds(table, keys, head, entries);
+  const folds = head.folds.filter((fold) => !cleared.includes(fold));
+  const next: Head = { ...head, version: head.version + 1, folds };
+  const part = isWorthIt ? partToFold(unfolded, folds) : [];
   if (part.length === 0) {
-    if (toForget.length > 0) await commitHead(table, keys, next);
-    return { ...nothing, pending: next.folds.length };
+    if (cleared.length > 0) await commitHead(table, keys, next);
+    return { ...nothing, pending: folds.length };
   }
   const isFolded = await foldPart(table, keys, { head, next, part, onDrift });
-  return { unfolded: steps, folded: isFolded ? countSteps(part) : 0, pending: next.folds.length + 1 };
+  return { unfolded: steps, folded: isFolded ? countSteps(part) : 0, pending: folds.length + 1 };
 }
 
 /** Returns how many changes make a fold worth its cost. */
-function leastToFold(head: Head, entries: readonly Entry[], unfolded: readonly Unfolded[]): number {
+function leastToFold(head: Head, entries: readonly Entry[], unfolded: readonly Entry[]): number {
   const { from } = newestInHead(head);
   const old = unfolded.filter(({ number }) => number < from).length;
   const members = head.totals.reduce((sum, count) => sum + count, 0);
@@ -101,140 +78,16 @@ function leastToFold(head: Head, entries: readonly Entry[], unfolded: readonly U
 }
 
 /** Returns the changes that the next fold takes. The others can wait, since each member counts by its own version. */
-function partToFold(unfolded: readonly Unfolded[], folds: readonly Fold[]): Unfolded[] {
-  const part: Unfolded[] = [];
-  let bytes = 0;
-  for (const { entries } of folds) for (const [number, version] of entries) bytes += bytesToName(number, version);
-  for (const member of unfolded) {
-    bytes += bytesToName(member.number, member.steps.at(-1)?.version ?? 0);
-    if (part.length >= mostChanges || bytes > mostNamedBytes) break;
-    part.push(member);
-  }
-  return part;
-}
-
-/** When this process has first seen a fold in the head, and its entries gone, by its steady clock. */
-interface Times {
-  seen: number;
-  gone?: number;
-}
-
-const observed = new WeakMap<object, Map<string, Map<string, Times>>>();
-
-/** Returns the times of the folds that a head names. Forgets those of others. */
-function timesOf(table: ListTable, { name }: ListKeys, folds: readonly Fold[]): Map<string, Times> {
-  const lists = observed.get(table.document) ?? new Map<string, Map<string, Times>>();
-  observed.set(table.document, lists);
-  const before = lists.get(name);
-  const seen = steadyTime(table);
-  const times = new Map(folds.map((fold) => [fold.name, before?.get(fold.name) ?? { seen }]));
-  if (folds.length > 0) lists.set(name, times);
-  else lists.delete(name);
-  return times;
-}
-
-/** Returns the folds whose entries and old nodes no read needs any more, and those whose names none needs. */
-function dueFolds(table: ListTable, keys: ListKeys, { folds }: Head): { toClear: Fold[]; toForget: Fold[] } {
-  const times = timesOf(table, keys, folds);
-  const isOver = (since: number | undefined) => since !== undefined && steadyTime(table) - since >= graceInMilliseconds;
-  const goneOf = ({ name }: Fold) => times.get(name)?.gone;
-  return {
-    toClear: folds.filter((fold) => goneOf(fold) === undefined && isOver(times.get(fold.name)?.seen)),
-    toForget: folds.filter((fold) => isOver(goneOf(fold))),
-  };
-}
-
-/** Returns the milliseconds until a fold of the list is due that this process has seen. */
-export function untilDue(table: ListTable, { name }: ListKeys): number {
-  const times = [...(observed.get(table.document)?.get(name)?.values() ?? [])];
-  const since = Math.min(...times.map(({ seen, gone = seen }) => gone));
-  return Math.max(0, Math.min(graceInMilliseconds, since + graceInMilliseconds - steadyTime(table)));
-}
-
-/** What a fold writes and replaces, recorded before it begins, so that nothing is left behind if it dies. */
-const storedPlan = v.object({
-  sk: v.string(),
-  /** The version of the head that commits it. */
-  version: v.number(),
-  /** Identifiers of nodes, and ends of sort keys of roots and days. */
-  written: v.array(v.string()),
-  dropped: v.array(v.string()),
-});
-type Plan = v.InferOutput<typeof storedPlan>;
-
-/** Deletes the entries of folds, and the nodes, roots and days that they replaced, and what folds left that died. */
-async function clearFolds(
-  table: ListTable,
-  keys: ListKeys,
-  { head, entries, folds }: { head: Head; entries: readonly Entry[]; folds: readonly Fold[] },
-): Promise<void> {
-  if (folds.length === 0) return;
-  const plans = await readPlans(table, keys);
-  await inParallel(entries, callsAtOnce, async (entry) => {
-    const version = foldedVersion({ ...head, folds: [...folds] }, entry.number);
-    if (version > 0) await clearEntry(table, entry, version);
-  });
-  for (const plan of plans) {
-    if (folds.some(({ name }) => keys.plan(name).sk === plan.sk)) await dropPlan(table, keys, plan, plan.dropped);
-  }
-  await removeFailed(table, keys, head, plans);
-  const times = timesOf(table, keys, head.folds);
-  for (const { name } of folds) Object.assign(times.get(name) ?? {}, { gone: steadyTime(table) });
-}
-
-async function readPlans(table: ListTable, keys: ListKeys): Promise<Plan[]> {
-  const items = await queryPrefix(table, keys.index, keys.prefixes.plan);
-  return items.map((item) => parseItem(storedPlan, item, 'plan'));
-}
-
-/** Deletes the steps of an entry up to a version. Later steps stay, also one that is being written. */
-async function clearEntry(table: ListTable, { key, steps }: Entry, version: number): Promise<void> {
-  const folded = steps.filter((step) => step.version <= version);
-  if (folded.length === 0) return;
-  const unchanged = { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': version } };
-  if (folded.length === steps.length && (await deleteItemIf(table, key, unchanged))) return;
-  const attributes = folded.map((step) => `s${step.version}`);
-  await removeAttributes(table, key, attributes);
-}
-
-/** Deletes what folds wrote that died or lost against another one: their plans are stored, but the head does not name them. */
-async function removeFailed(table: ListTable, keys: ListKeys, { folds, version }: Head, plans: readonly Plan[]): Promise<void> {
-  const named = new Set(folds.map(({ name }) => keys.plan(name).sk));
-  for (const plan of plans) {
-    // A fold with a later version may be at work.
-    if (!named.has(plan.sk) && plan.version <= version) await dropPlan(table, keys, plan, plan.written);
-  }
-}
-
-async function dropPlan(table: ListTable, keys: ListKeys, { sk }: Plan, items: readonly string[]): Promise<void> {
-  await deleteItems(
-    table,
-    items.map((id) => placeOf(keys, id)),
-  );
-  await deleteItems(table, [{ pk: keys.index, sk }]);
-}
-
-function placeOf(keys: ListKeys, id: string): Key {
-  return id.includes('#') ? { pk: keys.index, sk: keys.prefix + id } : keys.node(id);
-}
-
-/**
- * Deletes what died folds of a list have left that has nothing to fold. The next version of the head keeps a fold that still works
- * from being committed.
- */
-export async function removeLeftovers(table: ListTable, keys: ListKeys): Promise<void> {
-  const head = await readHead(table, keys);
-  const plans = await readPlans(table, keys);
-  if (plans.length === 0) return;
-  const fence = { ...head, version: head.version + 1 };
-  if (await commitHead(table, keys, fence)) await removeFailed(table, keys, fence, plans);
+function partToFold(unfolded: readonly Entry[], folds: readonly Fold[]): readonly Entry[] {
+  const named = folds.reduce((sum, { entries }) => sum + entries.size, 0);
+  return unfolded.slice(0, Math.max(0, Math.min(mostChanges, mostNamed - named)));
 }
 
 interface Part {
   head: Head;
   /** The head of the next version, still with the tree of the one before. */
   next: Head;
-  part: readonly Unfolded[];
+  part: readonly Entry[];
   onDrift: FoldOptions['onDrift'];
 }
 
@@ -249,24 +102,9 @@ async function foldPart(table: ListTable, keys: ListKeys, { head, next, part, on
   const { name, committing, unexpected } = written;
   if (!(await commitHead(table, keys, committing)) && !(await isCommitted(table, keys, name))) return false;
   // The commit has been answered: from now on no read begins with an older head.
-  timesOf(table, keys, committing.folds);
+  seeFolds(table, keys, committing.folds);
   if (unexpected.length > 0) onDrift?.(unexpected);
   return true;
-}
-
-/**
- * Returns whether a fold was committed whose write was refused: the SDK repeats a write whose answer is lost, and the repeat finds the
- * head replaced. Otherwise deletes what the fold wrote. The plan of a committed fold is deleted before the head forgets it.
- */
-async function isCommitted(table: ListTable, keys: ListKeys, name: string): Promise<boolean> {
-  const { folds } = await readHead(table, keys);
-  if (folds.some((fold) => fold.name === name)) return true;
-  const item = await getItem(table, keys.plan(name));
-  if (item) {
-    const plan = parseItem(storedPlan, item, 'plan');
-    await dropPlan(table, keys, plan, plan.written);
-  }
-  return false;
 }
 
 /** Names sort by the version of the head that they commit. */
@@ -281,75 +119,46 @@ async function writeFold(
   { head, next, part }: Pick<Part, 'head' | 'next' | 'part'>,
 ): Promise<{ name: string; committing: Head; unexpected: number[] }> {
   const name = foldName(next.version);
-  const changes = differencesOf(part).map(({ number, before, now }) => ({ number, before, state: now }));
-  const before = await readTree(table, keys, head);
-  const { tree, written, dropped, unexpected } = await changeTree(before, changes, storedNodes(table, keys));
-  const edge = replaceEdge(keys, { head, tree, before, name });
-  const days = await replaceDays(table, keys, { head, part, name });
-  const plan = {
-    version: next.version,
-    written: [...written.keys(), ...edge.written, ...days.written],
-    dropped: [...dropped, ...edge.dropped, ...days.dropped],
-  };
+  const before = await readRoot(table, keys, head);
+  const source = storedNodes(table, keys);
+  const { tree, written, dropped, unexpected } = await changeTree(treeOf(head, before.edge), differencesOf(part), source);
+  const { recent, old } = divideDays(addSteps(head.days, part), table.clock.now());
+  const days = old.size === 0 ? before.days : encodeDays(addDays(decodeDays(before.days), old));
+  const root = replaceRoot(keys, { name, head, before, after: { edge: upperEdge(tree), days } });
+  const plan = { written: [...written.keys(), ...root.written], dropped: [...dropped, ...root.dropped] };
   if (plan.written.length + plan.dropped.length > 0) {
-    await putItems(table, [{ ...keys.plan(name), ...plan }]);
-    await putItems(table, [...nodeItems(keys, written), ...edge.items, ...days.items]);
+    await writePlan(table, keys, name, { version: next.version, ...plan });
+    await putItems(table, [...nodeItems(keys, written), ...root.items]);
   }
   const entries = new Map(part.map(({ number, steps }) => [number, steps.at(-1)?.version ?? 0]));
-  const committing = { ...withTree(next, tree, edge.root), ...days.ofHead, folds: [...next.folds, { name, entries }] };
+  const committing = { ...withTree(next, tree, root.id), days: recent, folds: [...next.folds, { name, entries }] };
   return { name, committing, unexpected };
 }
 
-/** Returns a head with another tree. */
-export function withTree(head: Head, tree: TreeNode, root: string | undefined): Head {
-  const { leaf: _leaf, branch: _branch, root: _root, ...rest } = head;
-  const { upper: _upper, ...edge } = divideEdge(tree);
-  return { ...rest, ...edge, totals: [...countsOf(tree)], ...(root !== undefined && { root }) };
-}
-
 export function nodeItems(keys: ListKeys, written: Iterable<[string, TreeNode]>): (Item & Key)[] {
-  return [...written].map(([id, node]) => ({ ...keys.node(id), node: encodeNode(node, false) }));
+  return [...written].map(([id, node]) => ({ ...keys.node(id), node: encodeNode(node) }));
 }
 
-interface Replaced {
+interface ReplacedRoot {
+  /** Absent where there is nothing to store. */
+  id: string | undefined;
   items: (Item & Key)[];
   written: string[];
   dropped: string[];
 }
 
-/** The item of the root is mostly stored already: new members change no more than the head. */
-function replaceEdge(
+/** The root is mostly stored already: new members change no more than the head. */
+function replaceRoot(
   keys: ListKeys,
-  { head, tree, before, name }: { head: Head; tree: TreeNode; before: TreeNode; name: string },
-): Replaced & { root: string | undefined } {
-  const { upper } = divideEdge(tree);
-  if (Buffer.concat(upper).equals(Buffer.concat(divideEdge(before).upper))) {
-    return { items: [], written: [], dropped: [], root: head.root };
-  }
-  const dropped = head.root === undefined ? [] : [endOf(keys, keys.root(head.root))];
-  if (upper.length === 0) return { items: [], written: [], dropped, root: undefined };
-  const key = keys.root(name);
-  return { items: [{ ...key, edge: upper }], written: [endOf(keys, key)], dropped, root: name };
+  { name, head, before, after }: { name: string; head: Head; before: Root; after: Root },
+): ReplacedRoot {
+  if (textOf(after) === textOf(before)) return { id: head.root, items: [], written: [], dropped: [] };
+  const dropped = head.root === undefined ? [] : [head.root];
+  if (after.edge.length + after.days.length === 0) return { id: undefined, items: [], written: [], dropped };
+  const id = rootOf(name);
+  return { id, items: [{ ...keys.node(id), ...after }], written: [id], dropped };
 }
 
-function endOf({ prefix }: ListKeys, { sk }: Key): string {
-  return sk.slice(prefix.length);
-}
-
-/** Moves days that have become old from the head to an item of their own. */
-async function replaceDays(
-  table: ListTable,
-  keys: ListKeys,
-  { head, part, name }: { head: Head; part: readonly Unfolded[]; name: string },
-): Promise<Replaced & { ofHead: Partial<Head> }> {
-  const { recent, old } = divideDays(addSteps(head.days, part), table.clock.now());
-  if (old.size === 0) return { items: [], written: [], dropped: [], ofHead: { days: recent } };
-  const stored = decodeDays(await readOldDays(table, keys, head));
-  const key = keys.days(name);
-  return {
-    items: [{ ...key, days: encodeDays(addDays(stored, old)) }],
-    written: [endOf(keys, key)],
-    dropped: head.old_days === undefined ? [] : [endOf(keys, keys.days(head.old_days))],
-    ofHead: { days: recent, old_days: name },
-  };
+function textOf({ edge, days }: Root): string {
+  return [...edge, days].map((bytes) => Buffer.from(bytes).toString('base64')).join();
 }

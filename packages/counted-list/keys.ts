@@ -16,15 +16,13 @@ export interface ListKeys {
   prefix: string;
   logs: string[];
   entry: (number: number) => Key;
-  /** The partition of the head, roots, days and plans. */
+  /** The partition of the head, roots and plans. */
   index: string;
   head: Key;
-  /** Sorted by the version of their head, so that the newest is found without its name. */
-  root: (fold: string) => Key;
-  days: (fold: string) => Key;
   plan: (fold: string) => Key;
-  prefixes: { root: string; days: string; plan: string };
+  prefixes: { root: string; plan: string };
   nodes: string[];
+  /** The place of a node or, by an identifier that `rootOf` returned, of a root. */
   node: (id: string) => Key;
   mark: Key;
   /** All partitions of the list, or of all lists with the same first part of the name. */
@@ -46,15 +44,20 @@ export function keysOf(name: string): ListKeys {
     entry: (number) => ({ pk: logs[number % logShards] ?? '', sk: prefix + number.toString(36) }),
     index,
     head: inIndex('head'),
-    root: (fold) => inIndex(`root#${fold}`),
-    days: (fold) => inIndex(`days#${fold}`),
     plan: (fold) => inIndex(`plan#${fold}`),
-    prefixes: { root: `${prefix}root#`, days: `${prefix}days#`, plan: `${prefix}plan#` },
+    prefixes: { root: `${prefix}${roots}`, plan: `${prefix}plan#` },
     nodes,
-    node: (id) => ({ pk: nodes[(Buffer.from(id, 'base64url')[0] ?? 0) % nodeShards] ?? '', sk: prefix + id }),
+    node: (id) => (id.startsWith(roots) ? inIndex(id) : { pk: nodes[hashOf(id) % nodeShards] ?? '', sk: prefix + id }),
     mark: { pk: markPartitions[hashOf(name) % markShards] ?? '', sk: name },
     partitions: [...logs, index, ...nodes],
   };
+}
+
+const roots = 'root#';
+
+/** Returns the identifier of the root that a fold writes. Sorted by the version of their head, so that the newest is found. */
+export function rootOf(fold: string): string {
+  return roots + fold;
 }
 
 function shards(place: string, count: number): string[] {

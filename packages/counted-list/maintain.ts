@@ -1,13 +1,13 @@
-import { randomBytes } from 'node:crypto';
-import { foldName, foldStep, graceInMilliseconds, nodeItems, withTree } from './fold.ts';
-import { commitHead, divideEdge, foldedVersion, type Head, readHead } from './head.ts';
-import type { ListKeys } from './keys.ts';
+import { graceInMilliseconds } from './clear.ts';
+import { foldName, foldStep, nodeItems } from './fold.ts';
+import { commitHead, foldedVersion, type Head, readHead, treeOf, upperEdge, withTree } from './head.ts';
+import { type ListKeys, rootOf } from './keys.ts';
 import { readLog, unfoldedOf } from './log.ts';
-import { afterAllNumbers, type Child, countsOf, isLeaf, type Member, sizesOf, type TreeNode } from './node.ts';
+import { afterAllNumbers, countsOf, emptyTree, isLeaf, type Member, type Part, type TreeNode } from './node.ts';
 import { membersBetween } from './select.ts';
 import { deleteItems, type ListTable, putItems, queryPrefix } from './table.ts';
-import { asChild, changeTree, childOf, joinLevels, nameNewNodes } from './tree.ts';
-import { readTree, storedNodes, withMoment } from './view.ts';
+import { changeTree, childOf } from './tree.ts';
+import { emptyRoot, GoneError, readRoot, storedNodes, withMoment } from './view.ts';
 
 /** Reads the rows of a list, as members: those from a number on, sorted, up to a limit. Fewer only at the end. */
 export type ReadRows = (from: number, limit: number) => Promise<Member[]>;
@@ -43,15 +43,17 @@ export async function* checkList(table: ListTable, keys: ListKeys, rows: ReadRow
 async function comparePage(table: ListTable, keys: ListKeys, rows: ReadRows, from: number): Promise<CheckedPage> {
   return await withMoment(table, keys, async (moment) => {
     const members = await rows(from, rowsPerCheck);
+    // The nodes as they are stored, not those that pages have kept.
+    const view = { ...(await moment.view()), source: storedNodes(table, keys) };
     const next = members.length < rowsPerCheck ? undefined : (members.at(-1)?.number ?? 0) + 1;
     const differences = new Set<string>();
-    const compareCounts = (child: Child, node: TreeNode) => {
+    const compareCounts = (child: Part, node: TreeNode) => {
       if (countsOf(node).join() === child.counts.join()) return;
       differences.add(
-        `the node from number ${child.first} on counts ${countsOf(node).join()}, its parent ${child.counts.join()}`,
+        `the node from number ${child.number} on counts ${countsOf(node).join()}, its parent ${child.counts.join()}`,
       );
     };
-    const listed = await membersBetween(await moment.view(), from, next ?? afterAllNumbers, compareCounts);
+    const listed = await membersBetween(view, from, next ?? afterAllNumbers, compareCounts);
     const states = new Map(listed.map(({ number, state }) => [number, { row: 0, list: state }]));
     for (const { number, state } of members) states.set(number, { row: state, list: states.get(number)?.list ?? 0 });
     for (const [number, { row, list }] of states) {
@@ -75,9 +77,6 @@ const rowsPerRead = 2_000;
 const holdInMilliseconds = 120_000;
 /** DynamoDB shows a transaction item by item, mostly within milliseconds; it documents no limit. */
 const transactionShowsInMilliseconds = 2_000;
-/** Below what a leaf may have, so that a change or two do not split it. */
-const bytesPerLeaf = 850;
-const leavesPerWrite = 1_000;
 
 /** Thrown if another rebuild holds a list, or has taken it over. */
 export class HeldError extends Error {
@@ -99,122 +98,89 @@ export async function rebuildList(
 ): Promise<void> {
   // Rows count that were changed without the log after their last logged change. A damaged tree cannot be folded.
   await foldStep(table, keys, { least: 1 }).catch(() => undefined);
-  const hold = await Hold.take(table, keys);
-  const read = async function* (): AsyncGenerator<Member, void> {
-    for (let from = 1, count = rowsPerRead; count === rowsPerRead;) {
-      const members = await rows(from, rowsPerRead);
-      yield* members;
-      count = members.length;
-      from = (members.at(-1)?.number ?? 0) + 1;
-      onRows(count);
-      await hold.renew();
-    }
+  let head = await takeHold(table, keys);
+  const renew = async () => {
+    const left = (head.held_until ?? 0) - table.clock.now();
+    if (left < holdInMilliseconds / 2) head = await replaceHeld(table, keys, head);
   };
-  const ofRows = await buildTree(table, keys, read());
+  let tree = emptyTree;
+  const setStates = async (members: readonly Member[]) => {
+    const changes = members.map(({ number, state }) => ({ number, before: 0, now: state }));
+    const changed = await changeTree(tree, changes, storedNodes(table, keys));
+    await putItems(table, nodeItems(keys, changed.written));
+    tree = changed.tree;
+  };
+  for (let from = 1, count = rowsPerRead; count === rowsPerRead;) {
+    const members = await rows(from, rowsPerRead);
+    await setStates(members);
+    count = members.length;
+    from = (members.at(-1)?.number ?? 0) + 1;
+    onRows(count);
+    await renew();
+  }
   // A change whose row was read must be in the log by now.
   await table.clock.wait(transactionShowsInMilliseconds);
-  const unfolded = unfoldedOf(await readLog(table, keys), (member) => foldedVersion(hold.head, member));
-  const before = unfolded
-    .map(({ number, steps }) => ({ number, state: steps[0]?.before ?? 0 }))
-    .sort((a, b) => a.number - b.number);
-  const { tree, written } = await changeTree(ofRows, before, storedNodes(table, keys));
-  await putItems(table, nodeItems(keys, written));
-  await hold.renew();
-  const { upper } = divideEdge(tree);
-  const root = upper.length > 0 ? foldName(hold.head.version + 1) : undefined;
-  if (root !== undefined) await putItems(table, [{ ...keys.root(root), edge: upper }]);
-  await hold.replace(withTree(hold.head, tree, root));
+  const unfolded = unfoldedOf(await readLog(table, keys), (member) => foldedVersion(head, member));
+  const before = unfolded.map(({ number, steps }) => ({ number, state: steps[0]?.before ?? 0 }));
+  await setStates(before.sort((a, b) => a.number - b.number));
+  await renew();
+  const { days } = await readRoot(table, keys, head).catch((error: unknown) => {
+    if (error instanceof GoneError) return emptyRoot; // and the old days with it
+    throw error;
+  });
+  const edge = upperEdge(tree);
+  const root = edge.length + days.length > 0 ? rootOf(foldName(head.version + 1)) : undefined;
+  if (root !== undefined) await putItems(table, [{ ...keys.node(root), edge, days }]);
+  head = await replaceHeld(table, keys, withTree(head, tree, root));
   // No read that began with the old tree lasts longer.
   await table.clock.wait(graceInMilliseconds);
-  await hold.renew();
-  await removeUnused(table, keys, hold.head);
-  await hold.release();
+  await renew();
+  await removeUnused(table, keys, head);
+  const { held_until: _, ...released } = head;
+  await commitHead(table, keys, { ...released, version: head.version + 1 });
 }
 
-/** Writes the nodes of a tree of sorted members. @returns its root */
-async function buildTree(table: ListTable, keys: ListKeys, members: AsyncIterable<Member>): Promise<TreeNode> {
-  const leaves: Child[] = [];
-  let filled: Member[] = [];
-  let bytes = 0;
-  let written = 0;
-  const write = async () => {
-    const named = nameNewNodes({ level: 1, children: leaves.slice(written) });
-    await putItems(table, nodeItems(keys, named));
-    for (const leaf of leaves.slice(written, -1)) delete leaf.node;
-    written = Math.max(0, leaves.length - 1);
-  };
-  for await (const member of members) {
-    bytes += sizesOf({ level: 0, members: [...filled.slice(-1), member] }).at(-1) ?? 0;
-    filled.push(member);
-    if (bytes < bytesPerLeaf) continue;
-    leaves.push(asChild({ level: 0, members: filled }));
-    filled = [];
-    bytes = 0;
-    if (leaves.length - written >= leavesPerWrite) await write();
-  }
-  if (filled.length > 0) leaves.push(asChild({ level: 0, members: filled }));
-  await write();
-  const tree = joinLevels(leaves);
-  await putItems(table, nodeItems(keys, nameNewNodes(tree)));
-  return tree;
-}
-
-/** The right to replace the head, while nothing is folded. Ends by itself. */
-class Hold {
-  private readonly table: ListTable;
-  private readonly keys: ListKeys;
-  private readonly by: string;
-  head: Head;
-
-  private constructor(table: ListTable, keys: ListKeys, head: Head, by: string) {
-    [this.table, this.keys, this.head, this.by] = [table, keys, head, by];
-  }
-
-  static async take(table: ListTable, keys: ListKeys): Promise<Hold> {
-    for (;;) {
-      const head = await readHead(table, keys);
-      if (head.held && head.held.until > table.clock.now()) throw new HeldError(`Another rebuild holds the list ${keys.name}.`);
-      const hold = new Hold(table, keys, head, randomBytes(6).toString('base64url'));
-      if (await hold.commit(head, true)) return hold;
-      // A fold has come in between.
+/** Takes the right to replace the head, while nothing is folded. It ends by itself. @throws HeldError if another rebuild has it */
+async function takeHold(table: ListTable, keys: ListKeys): Promise<Head> {
+  for (;;) {
+    const head = await readHead(table, keys);
+    const until = head.held_until ?? 0;
+    if (until > table.clock.now()) {
+      const time = new Date(until).toISOString();
+      const advice = 'If that one has died, begin again then. If it is at work, it extends its hold.';
+      throw new HeldError(`Another rebuild holds the list ${keys.name} until ${time}. ${advice}`);
     }
-  }
-
-  /** @throws HeldError if the hold has ended, so that another one has replaced the head */
-  async renew(): Promise<void> {
-    const left = (this.head.held?.until ?? 0) - this.table.clock.now();
-    if (left < holdInMilliseconds / 2) await this.replace(this.head);
-  }
-
-  async replace(head: Head): Promise<void> {
-    if (!(await this.commit(head, true))) throw new HeldError(`The list ${this.keys.name} has changed during its rebuild.`);
-  }
-
-  async release(): Promise<void> {
-    await this.commit(this.head, false);
-  }
-
-  private async commit({ held: _, ...head }: Head, isHeld: boolean): Promise<boolean> {
-    const held = { by: this.by, until: this.table.clock.now() + holdInMilliseconds };
-    const next: Head = { ...head, version: this.head.version + 1, ...(isHeld && { held }) };
-    if (!(await commitHead(this.table, this.keys, next))) return false;
-    this.head = next;
-    return true;
+    const held = extendHold(table, head);
+    if (await commitHead(table, keys, held)) return held;
+    // A fold has come in between.
   }
 }
 
-/** Deletes the nodes, roots, days and plans that the head does not lead to. The list must be held. */
+/** @throws HeldError if the hold has ended, so that another one has replaced the head */
+async function replaceHeld(table: ListTable, keys: ListKeys, head: Head): Promise<Head> {
+  const held = extendHold(table, head);
+  if (await commitHead(table, keys, held)) return held;
+  throw new HeldError(
+    `The list ${keys.name} has changed during its rebuild, which took too long between two steps. Begin it again.`,
+  );
+}
+
+function extendHold({ clock }: ListTable, head: Head): Head {
+  return { ...head, version: head.version + 1, held_until: clock.now() + holdInMilliseconds };
+}
+
+/** Deletes the nodes, roots and plans that the head does not lead to. The list must be held. */
 async function removeUnused(table: ListTable, keys: ListKeys, head: Head): Promise<void> {
-  const used = new Set<string>([keys.root(head.root ?? '').sk, keys.days(head.old_days ?? '').sk, keys.head.sk]);
+  const used = new Set<string>([keys.head.sk, keys.node(head.root ?? '').sk]);
   const source = storedNodes(table, keys);
   const addBelow = async (node: TreeNode): Promise<void> => {
     if (isLeaf(node)) return;
-    for (const child of node.children) {
+    for (const child of node.parts) {
       if (child.id !== undefined) used.add(keys.node(child.id).sk);
       if (node.level > 1) await addBelow(await childOf(child, source));
     }
   };
-  await addBelow(await readTree(table, keys, head));
+  await addBelow(treeOf(head, (await readRoot(table, keys, head)).edge));
   for (const partition of [keys.index, ...keys.nodes]) {
     const items = await queryPrefix(table, partition, keys.prefix, { attributes: ['pk', 'sk'] });
     const unused = items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })).filter(({ sk }) => !used.has(sk));

@@ -44,6 +44,17 @@ export function steadyTime({ clock }: ListTable): number {
   return clock.steady?.() ?? clock.now();
 }
 
+/** Returns what gives the values that this process keeps for a table, by their names. They go with the client of the table. */
+export function rememberedByTable<T>(): (table: ListTable) => Map<string, T> {
+  const ofClients = new WeakMap<object, Map<string, Map<string, T>>>();
+  return ({ name, document }) => {
+    const ofClient = ofClients.get(document) ?? new Map<string, Map<string, T>>();
+    const ofTable = ofClient.get(name) ?? new Map<string, T>();
+    ofClients.set(document, ofClient.set(name, ofTable));
+    return ofTable;
+  };
+}
+
 export type Item = Record<string, unknown>;
 
 const until = (deadline: ListDeadline) => ({ abortSignal: deadline.signal() });

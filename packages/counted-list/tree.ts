@@ -1,14 +1,16 @@
 import {
-  type Child,
-  countsOf,
+  asChild,
+  asPart,
   emptyTree,
-  indexFrom,
   isLeaf,
-  type Member,
   newNodeId,
-  sizesOf,
+  type Part,
+  rangeOf,
+  sizeOf,
   type State,
+  stateOf,
   type TreeNode,
+  within,
 } from './node.ts';
 
 /** A node up to this size costs one write unit, keys included. */
@@ -21,13 +23,21 @@ const minNodeBytes = 225;
  */
 const maxBranchBytes = 1_400;
 /** All pages but those of the newest members read the root. With this size, a tree of 13 million members has three levels. */
-const maxRootBytes = 12_000;
-/** The first item of a node contains its whole number. It takes up to this many bytes more than inside a node. */
-const firstItemBytes = 8;
+const maxRootBytes = 12_500;
+/** The first part of a node contains its whole number. It takes up to this many bytes more than inside a node. */
+const firstPartBytes = 8;
 
 /** Reads stored nodes. Nodes that are asked for at the same time are read together. */
 export interface NodeSource {
   read: (id: string) => Promise<TreeNode>;
+}
+
+/** A member whose state differs from the one in a tree. State 0: no member. */
+export interface Difference {
+  number: number;
+  /** In the tree. */
+  before: State;
+  now: State;
 }
 
 export interface ChangedTree {
@@ -40,30 +50,24 @@ export interface ChangedTree {
   unexpected: number[];
 }
 
-/** A member's new state. State 0 removes it. */
-export interface MemberToSet extends Member {
-  /** The state that it should be in. Default: any. */
-  before?: State;
-}
-
 /**
  * Sets the states of members. The old tree stays as it is: the new one shares the nodes that have not changed.
  * @param changes at most one for each member, sorted by number
  */
-export async function changeTree(tree: TreeNode, changes: readonly MemberToSet[], source: NodeSource): Promise<ChangedTree> {
+export async function changeTree(tree: TreeNode, changes: readonly Difference[], source: NodeSource): Promise<ChangedTree> {
   const context: Context = { source, dropped: [], unexpected: [] };
-  let root = joinLevels((await changeNode(tree, changes, { isEdge: true, isRoot: true }, context)).map(asChild));
-  while (!isLeaf(root) && root.children.length === 1) root = await readChild(root.children[0], context);
+  let root = joinLevels(await changeNode(tree, changes, { isEdge: true, isRoot: true }, context));
+  while (!isLeaf(root) && root.parts.length === 1) root = await readChild(root.parts[0], context);
   root = await readEdge(root, context);
   return { tree: root, written: nameNewNodes(root), dropped: context.dropped, unexpected: context.unexpected };
 }
 
 /** Returns the root of a tree with these nodes of one level. The last one is on its right edge. */
-export function joinLevels(nodes: readonly Child[]): TreeNode {
+function joinLevels(nodes: Part[]): TreeNode {
   let children = nodes;
   while (children.length > 1) {
     const level = (children.at(-1)?.node?.level ?? 0) + 1;
-    children = splitNode({ level, children: [...children] }, { isEdge: true, isRoot: true }).map(asChild);
+    children = splitNode({ level, parts: children }, { isEdge: true, isRoot: true });
   }
   return children[0]?.node ?? emptyTree;
 }
@@ -81,30 +85,24 @@ interface Context {
 }
 
 /** Returns the nodes that replace a node, at its level: none if it is empty, several if it has become too large. */
-async function changeNode(
-  node: TreeNode,
-  changes: readonly MemberToSet[],
-  position: Position,
-  context: Context,
-): Promise<TreeNode[]> {
-  if (isLeaf(node)) return splitNode({ level: 0, members: mergeMembers(node.members, changes, context) }, position);
+async function changeNode(node: TreeNode, changes: readonly Difference[], position: Position, context: Context): Promise<Part[]> {
+  const { level, parts } = node;
+  if (isLeaf(node)) return splitNode({ level, parts: mergeMembers(parts, changes, context.unexpected) }, position);
   const { isEdge } = position;
-  const from = (number: number) => indexFrom(changes, number, (change) => change.number);
   const children = await Promise.all(
-    node.children.map(async (child, index): Promise<Child[]> => {
-      const next = node.children[index + 1];
-      const ofChild = changes.slice(index === 0 ? 0 : from(child.first), next && from(next.first));
+    parts.map(async (child, index) => {
+      const ofChild = within(changes, rangeOf(node, index));
       if (ofChild.length === 0) return [child];
-      const place = { isEdge: isEdge && !next, isRoot: false };
-      return (await changeNode(await readChild(child, context), ofChild, place, context)).map(asChild);
+      const place = { isEdge: isEdge && index === parts.length - 1, isRoot: false };
+      return await changeNode(await readChild(child, context), ofChild, place, context);
     }),
   );
-  const merged = await mergeSmall(children.flat(), { level: node.level - 1, isEdge }, context);
-  return splitNode({ level: node.level, children: merged }, position);
+  const merged = await mergeSmall(children.flat(), { level: level - 1, isEdge }, context);
+  return splitNode({ level, parts: merged }, position);
 }
 
 /** Reads a child that the new tree replaces. */
-async function readChild(child: Child | undefined, { source, dropped }: Context): Promise<TreeNode> {
+async function readChild(child: Part | undefined, { source, dropped }: Context): Promise<TreeNode> {
   if (!child) throw new TypeError('An inner node has no children.');
   const node = await childOf(child, source);
   if (child.id !== undefined) dropped.push(child.id);
@@ -112,39 +110,36 @@ async function readChild(child: Child | undefined, { source, dropped }: Context)
 }
 
 /** Returns a child of a node. Reads it if that has not been done. */
-export async function childOf({ node, id }: Child, source: NodeSource): Promise<TreeNode> {
+export async function childOf({ node, id }: Part, source: NodeSource): Promise<TreeNode> {
   if (node) return node;
   if (id === undefined) throw new Error('A stored node lacks the identifier of a child.');
   return source.read(id);
 }
 
-export function asChild(node: TreeNode): Child {
-  const first = isLeaf(node) ? node.members[0]?.number : node.children[0]?.first;
-  if (first === undefined) throw new TypeError('An empty node has no place.');
-  return { first, counts: countsOf(node), node };
-}
-
-/** Applies changes to the members of a leaf. Both are sorted. */
-function mergeMembers(members: readonly Member[], changes: readonly MemberToSet[], { unexpected }: Context): Member[] {
-  const merged: Member[] = [];
+/**
+ * Returns the members of a leaf with changes. Both are sorted.
+ * @param unexpected gets the numbers of members that were not in the state that they changed from
+ */
+export function mergeMembers(members: readonly Part[], changes: readonly Difference[], unexpected: number[] = []): Part[] {
+  const merged: Part[] = [];
   let index = 0;
-  for (const { number, state, before } of changes) {
+  for (const { number, before, now } of changes) {
     for (let member = members[index]; member && member.number < number; member = members[++index]) merged.push(member);
     const next = members[index];
     const replaced = next?.number === number ? next : undefined;
     if (replaced) index++;
-    if (before !== undefined && before !== (replaced?.state ?? 0)) unexpected.push(number);
-    if (state > 0) merged.push({ number, state });
+    if (before !== stateOf(replaced)) unexpected.push(number);
+    if (now > 0) merged.push(asPart({ number, state: now }));
   }
   return [...merged, ...members.slice(index)];
 }
 
 /** Merges new nodes that are too small with the node before or after them. The last node of the edge is the one that is filled next. */
 async function mergeSmall(
-  children: Child[],
+  children: Part[],
   { level, isEdge }: { level: number; isEdge: boolean },
   context: Context,
-): Promise<Child[]> {
+): Promise<Part[]> {
   const merged = [...children];
   for (let index = 0; index < merged.length;) {
     const child = merged[index];
@@ -155,37 +150,33 @@ async function mergeSmall(
       index++;
       continue;
     }
-    const nodes: TreeNode[] = [];
-    for (const each of pair) nodes.push(await readChild(each, context));
-    const joined = splitNode(joinNodes(nodes, level), { isEdge: false, isRoot: false }).map(asChild);
+    const parts: Part[] = [];
+    for (const each of pair) parts.push(...(await readChild(each, context)).parts);
+    const joined = splitNode({ level, parts }, { isEdge: false, isRoot: false });
     merged.splice(at, 2, ...joined);
     index = at + joined.length;
   }
   return merged;
 }
 
-function joinNodes(nodes: readonly TreeNode[], level: number): TreeNode {
-  if (level === 0) return { level: 0, members: nodes.flatMap((node) => (isLeaf(node) ? node.members : [])) };
-  return { level, children: nodes.flatMap((node) => (isLeaf(node) ? [] : node.children)) };
-}
-
 /**
  * Splits a node that is too large into nodes of up to 900 bytes. New members mostly come at the right edge: there the left nodes
  * are filled, and the last one keeps what is left. Elsewhere the parts are equal, so that all have room.
  */
-function splitNode(node: TreeNode, position: Position): TreeNode[] {
+function splitNode(node: TreeNode, position: Position): Part[] {
+  const { level, parts } = node;
   const sizes = sizesOf(node);
   const size = sumOfSizes(sizes);
   if (sizes.length === 0) return [];
-  if (size <= maxBytesOf(node, position)) return [node];
-  const room = maxNodeBytes - firstItemBytes;
+  if (size <= maxBytesOf(level, position)) return [asChild(node)];
+  const room = maxNodeBytes - firstPartBytes;
   const target = position.isEdge ? room : size / Math.ceil(size / room);
-  const last = maxBytesOf(node, { ...position, isRoot: false });
+  const last = maxBytesOf(level, { ...position, isRoot: false });
   const cuts = [0];
   let filled = 0;
   let left = size;
   for (const [index, bytes] of sizes.entries()) {
-    const isLast = position.isEdge && filled + left <= last - firstItemBytes;
+    const isLast = position.isEdge && filled + left <= last - firstPartBytes;
     if (filled > 0 && filled + bytes > target && !isLast) {
       cuts.push(index);
       filled = 0;
@@ -193,17 +184,16 @@ function splitNode(node: TreeNode, position: Position): TreeNode[] {
     filled += bytes;
     left -= bytes;
   }
-  return cuts.map((cut, index) => sliceOf(node, cut, cuts[index + 1]));
+  return cuts.map((cut, index) => asChild({ level, parts: parts.slice(cut, cuts[index + 1]) }));
 }
 
-function maxBytesOf({ level }: TreeNode, { isEdge, isRoot }: Position): number {
+function maxBytesOf(level: number, { isEdge, isRoot }: Position): number {
   if (isRoot && level > 1) return maxRootBytes;
   return isEdge && level === 1 ? maxBranchBytes : maxNodeBytes;
 }
 
-function sliceOf(node: TreeNode, start: number, end: number | undefined): TreeNode {
-  if (isLeaf(node)) return { level: 0, members: node.members.slice(start, end) };
-  return { level: node.level, children: node.children.slice(start, end) };
+function sizesOf({ level, parts }: TreeNode): number[] {
+  return parts.map((part, index) => sizeOf(part, level, parts[index - 1]?.number));
 }
 
 function sumOfSizes(sizes: readonly number[]): number {
@@ -212,24 +202,24 @@ function sumOfSizes(sizes: readonly number[]): number {
 
 /** Reads the right edge of a tree, where it has moved to nodes that had been stored. */
 async function readEdge(node: TreeNode, context: Context): Promise<TreeNode> {
-  const last = isLeaf(node) ? undefined : node.children.at(-1);
-  if (isLeaf(node) || !last) return node;
+  const last = isLeaf(node) ? undefined : node.parts.at(-1);
+  if (!last) return node;
   const child = await readEdge(await readChild(last, context), context);
-  return { ...node, children: [...node.children.slice(0, -1), { first: last.first, counts: last.counts, node: child }] };
+  return { ...node, parts: node.parts.with(-1, { number: last.number, counts: last.counts, node: child }) };
 }
 
-/** Gives identifiers to the new nodes that are not on the right edge, and returns these. */
-export function nameNewNodes(root: TreeNode): Map<string, TreeNode> {
+/** Gives identifiers to the new nodes that are not on the right edge. Returns them, and keeps only their identifiers in the tree. */
+function nameNewNodes(root: TreeNode): Map<string, TreeNode> {
   const written = new Map<string, TreeNode>();
   const nameBelow = (node: TreeNode, isEdge: boolean): void => {
-    if (isLeaf(node)) return;
-    for (const [index, child] of node.children.entries()) {
-      const isOnEdge = isEdge && index === node.children.length - 1;
+    for (const [index, child] of node.parts.entries()) {
+      const isOnEdge = isEdge && index === node.parts.length - 1;
       if (child.id !== undefined || !child.node) continue;
       nameBelow(child.node, isOnEdge);
       if (isOnEdge) continue;
       child.id = newNodeId();
       written.set(child.id, child.node);
+      delete child.node;
     }
   };
   nameBelow(root, true);

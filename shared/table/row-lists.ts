@@ -106,7 +106,7 @@ function reportDrift(list: string, numbers: readonly number[]): void {
   emitMetric('ListDrift', numbers.length);
 }
 
-/** Adds a change of a list to the transaction that makes it. @throws ServiceError `unavailable` while the list is not folded */
+/** Adds a change of a list to the transaction that makes it, which throws ServiceError `unavailable` while the list is not folded. */
 export function recordMember<Value extends string>(
   transaction: Transaction,
   list: RowList<Value>,
@@ -115,10 +115,16 @@ export function recordMember<Value extends string>(
   const recording = {
     add: ({ update }: { update: LogUpdate }) =>
       transaction.add({ update: { ...update, Key: writableKey(update.Key.pk, update.Key.sk) } }),
+    beforehand: (check: (table: ListTable) => void) =>
+      transaction.beforehand((table) => asServiceError(() => check(listTable(table)))),
     afterwards: (work: (table: ListTable) => Promise<void>) => transaction.afterwards((table) => work(listTable(table))),
   };
+  recordChange(recording, list, change, { onBacklog: reportBacklog });
+}
+
+function asServiceError(check: () => void): void {
   try {
-    recordChange(recording, list, change, { onBacklog: reportBacklog });
+    check();
   } catch (error) {
     if (!(error instanceof BacklogError)) throw error;
     throw new ServiceError('unavailable', 'The service is busy with earlier changes. Try again in a moment.', {}, error);

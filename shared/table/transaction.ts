@@ -19,6 +19,7 @@ export class Transaction {
   private readonly actions: Action[] = [];
   private readonly places = new Set<string>();
   private bytes = 0;
+  private readonly checks: ((table: Table) => void)[] = [];
   private readonly whenDone: ((table: Table) => Promise<void>)[] = [];
 
   /** The number of actions that still fit. */
@@ -40,6 +41,11 @@ export class Transaction {
     if (this.bytes > bytesPerTransaction) throw new TypeError(`A transaction has more than ${bytesPerTransaction} bytes.`);
   }
 
+  /** Calls `check` before the transaction is written, which it is not if that throws. */
+  beforehand(check: (table: Table) => void): void {
+    this.checks.push(check);
+  }
+
   /** Calls `work` after the transaction has been written, before `commit` returns. It must not throw. */
   afterwards(work: (table: Table) => Promise<void>): void {
     this.whenDone.push(work);
@@ -58,9 +64,10 @@ export class Transaction {
   /**
    * Writes all actions or none. Retries conflicts with other transactions until the table's deadline. Never retries a condition
    * that does not hold: throws the action's `otherwise`, or ConditionFailedError.
-   * @throws ServiceError `unavailable` if conflicts continue until the deadline
+   * @throws ServiceError `unavailable` if conflicts continue until the deadline; what a check of `beforehand` throws
    */
   async commit(table: Table): Promise<void> {
+    for (const check of this.checks) check(table);
     const TransactItems = this.actions.map((action) => withTableName(table.name, action));
     const deadline = deadlineOf(table);
     let token = randomUUID();

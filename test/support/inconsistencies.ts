@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { keysOf, listOfEntry, listOfHead, type ListKeys } from 'computation-management-counted-list/keys';
-import { countsOf, isLeaf, type Member, type TreeNode } from 'computation-management-counted-list/node';
+import { countsOf, decodeNode, isLeaf, type Member, stateOf, type TreeNode } from 'computation-management-counted-list/node';
 import { numberOf } from 'computation-management-formats/identifiers';
 import { computationStatuses } from 'computation-management-formats/vocabulary';
 import { isActive } from '../../shared/computations/run.ts';
@@ -11,7 +11,7 @@ import { cvmKeys, type Key, listKeys, lists, userKeys } from '../../shared/table
 import { addDays, addSteps, decodeDays } from '../../packages/counted-list/days.ts';
 import { foldedVersion, parseHead as parseListHead, treeOf } from '../../packages/counted-list/head.ts';
 import { differencesOf, parseEntry, unfoldedOf } from '../../packages/counted-list/log.ts';
-import { decodeNode } from '../../packages/counted-list/node.ts';
+import { emptyRoot, type Root } from '../../packages/counted-list/view.ts';
 import type { Item, Table } from '../../shared/table/table.ts';
 
 /** Reads every item of the table. */
@@ -221,9 +221,8 @@ function inStatistics(partitions: Partitions): string[] {
 /** The counts of all days: those that are kept in an item, those in the head, and what is not folded yet. */
 export function daysOf(partitions: Partitions, domain: string): (readonly number[])[] {
   const keys = keysOf(rowLists.computations(domain).name);
-  const { head, unfolded } = momentOf(partitions, keys);
-  const old = head.old_days === undefined ? undefined : find(partitions, keys.days(head.old_days))?.['days'];
-  return [...addDays(decodeDays(old as Uint8Array | undefined), addSteps(head.days, unfolded)).values()];
+  const { head, unfolded, root } = momentOf(partitions, keys);
+  return [...addDays(decodeDays(root.days), addSteps(head.days, unfolded)).values()];
 }
 
 const listOf: Record<string, (id: string) => RowList> = {
@@ -287,11 +286,12 @@ function momentOf(partitions: Partitions, keys: ListKeys) {
     .flatMap((log) => partitions.get(log) ?? [])
     .filter(({ sk }) => String(sk).startsWith(keys.prefix))
     .map((item) => parseEntry(keys, item));
-  const root = head.root === undefined ? undefined : find(partitions, keys.root(head.root));
+  const root = head.root === undefined ? emptyRoot : (find(partitions, keys.node(head.root)) as unknown as Root);
   return {
     head,
     unfolded: unfoldedOf(entries, (number) => foldedVersion(head, number)),
-    tree: treeOf(head, (root?.['edge'] ?? []) as Uint8Array[]),
+    root,
+    tree: treeOf(head, root.edge),
   };
 }
 
@@ -309,10 +309,10 @@ function membersOf(partitions: Partitions, keys: ListKeys): Member[] {
 }
 
 function storedMembers(partitions: Partitions, node: TreeNode, keys: ListKeys): Member[] {
-  if (isLeaf(node)) return node.members;
-  return node.children.flatMap((child) => {
+  if (isLeaf(node)) return node.parts.map((member) => ({ number: member.number, state: stateOf(member) }));
+  return node.parts.flatMap((child) => {
     const item = child.node ? undefined : find(partitions, keys.node(child.id ?? ''));
-    const stored = child.node ?? (item && decodeNode(item['node'] as Uint8Array, false));
+    const stored = child.node ?? (item && decodeNode(item['node'] as Uint8Array));
     if (!stored) throw new Error(`${keys.name}: the node ${child.id ?? ''} is gone`);
     if (countsOf(stored).join() !== child.counts.join()) throw new Error(`${keys.name}: a node does not have its counts`);
     return storedMembers(partitions, stored, keys);

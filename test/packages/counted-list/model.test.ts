@@ -85,6 +85,6 @@ describe('a counted list', () => {
     await list.set([[1, undefined]]);
     const counted = await list.open().days(first + 1, first + 4);
     expect(counted).toEqual([1, 2, 3, 4].map((day) => ({ day: first + day, counts: [0, 1, 1, 0, 0, 0, 0, 0] })));
-    expect((await list.stored()).index.filter((sk) => sk.startsWith('/days'))).toHaveLength(1);
+    expect((await list.stored()).index.filter((sk) => sk.startsWith('/root'))).toHaveLength(1);
   });
 });

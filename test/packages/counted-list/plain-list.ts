@@ -34,18 +34,22 @@ export class PlainList {
   /** Sets states in one transaction. Those that stay the same are left out. */
   async set(changes: readonly (readonly [number: number, state: string | undefined])[], at?: number): Promise<void> {
     const transaction = new Transaction();
+    const changed = new Map<number, { state: string | undefined; version: number }>();
     for (const [number, now] of new Map(changes)) {
       const { state: before, version = 0 } = this.members.get(number) ?? {};
       if (before === now) continue;
       this.record(transaction, { number, version: version + 1, before, now, at });
-      this.members.set(number, { state: now, version: version + 1 });
+      changed.set(number, { state: now, version: version + 1 });
     }
     if (!transaction.isEmpty) await transaction.commit(this.table);
+    for (const [number, member] of changed) this.members.set(number, member);
   }
 
   record(transaction: Transaction, change: Parameters<typeof recordChange>[2]): void {
     const recording = {
       add: ({ update }: { update: LogUpdate }) => transaction.add({ update: { ...update, Key: update.Key as Key } }),
+      beforehand: (check: (table: ReturnType<typeof listTable>) => void) =>
+        transaction.beforehand((table) => check(listTable(table))),
       afterwards: (work: (table: ReturnType<typeof listTable>) => Promise<void>) =>
         transaction.afterwards((table) => work(listTable(table))),
     };

@@ -1,4 +1,4 @@
-import { keysOf, markPartitions } from 'computation-management-counted-list/keys';
+import { keysOf, markPartitions, rootOf } from 'computation-management-counted-list/keys';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { keysToChange } from '../../../shared/computations/change-computation.ts';
@@ -160,9 +160,8 @@ describe('the place of', () => {
     ['the mark of a list', owned.mark, `due-lists#5 owned#d1/a`],
     ['a logged change of a list', owned.entry(47), 'log#owned#d1#1 a/1b'],
     ['the head of a list', list.head, 'index#computations#d1 /head'],
-    ['the root of a tree', owned.root('n'), 'index#owned#d1 a/root#n'],
+    ['the root of a tree', owned.node(rootOf('n')), 'index#owned#d1 a/root#n'],
     ['a plan of a fold', list.plan('n'), 'index#computations#d1 /plan#n'],
-    ['the old days of a list', list.days('n'), 'index#computations#d1 /days#n'],
     ['a node of a tree', list.node('_wE'), 'nodes#computations#d1#7 /_wE'],
   ])('%s never changes', (_what, { pk, sk }, place) => {
     expect(`${pk} ${sk}`).toBe(place);

@@ -1,0 +1,145 @@
+import * as v from 'valibot';
+import { commitHead, type Fold, foldedVersion, type Head, readHead } from './head.ts';
+import type { ListKeys } from './keys.ts';
+import type { Entry } from './log.ts';
+import {
+  deleteItemIf,
+  deleteItems,
+  inParallel,
+  type ListTable,
+  parseItem,
+  putItems,
+  queryPrefix,
+  rememberedByTable,
+  removeAttributes,
+  steadyTime,
+} from './table.ts';
+import { longestReadInMilliseconds } from './view.ts';
+
+/**
+ * How long what a fold replaced outlives it, and its name what was deleted. One process measures it by its steady clock from what it
+ * has seen itself, so no two clocks are compared. Longer than any read takes.
+ */
+export const graceInMilliseconds = longestReadInMilliseconds + 500;
+const callsAtOnce = 25;
+
+/** Since when this process has seen a fold in the head, and then that its entries are gone, by its steady clock. */
+interface Seen {
+  since: number;
+  isCleared: boolean;
+}
+
+/** By the name of the list, and that of the fold. */
+const seenFolds = rememberedByTable<Map<string, Seen>>();
+
+/** Remembers when this process first saw the folds that a head names, and forgets others. */
+export function seeFolds(table: ListTable, { name }: ListKeys, folds: readonly Fold[]): Map<string, Seen> {
+  const ofLists = seenFolds(table);
+  const before = ofLists.get(name);
+  const since = steadyTime(table);
+  const seen = new Map(folds.map((fold) => [fold.name, before?.get(fold.name) ?? { since, isCleared: false }]));
+  if (folds.length > 0) ofLists.set(name, seen);
+  else ofLists.delete(name);
+  return seen;
+}
+
+/** Returns the milliseconds until a fold of the list is due that this process has seen. */
+export function untilDue(table: ListTable, { name }: ListKeys): number {
+  const seen = [...(seenFolds(table).get(name)?.values() ?? [])];
+  const first = Math.min(...seen.map(({ since }) => since), steadyTime(table));
+  return Math.max(0, first + graceInMilliseconds - steadyTime(table));
+}
+
+/**
+ * Deletes the entries of folds that no read needs any more, the nodes that they replaced, and what folds left that died.
+ * @returns the folds whose entries have been gone for so long that the head need not name them
+ */
+export async function clearFolds(table: ListTable, keys: ListKeys, head: Head, entries: readonly Entry[]): Promise<Fold[]> {
+  const seen = seeFolds(table, keys, head.folds);
+  const due = head.folds.filter(({ name }) => steadyTime(table) - (seen.get(name)?.since ?? 0) >= graceInMilliseconds);
+  const { cleared = [], folds = [] } = Object.groupBy(due, ({ name }) => (seen.get(name)?.isCleared ? 'cleared' : 'folds'));
+  if (folds.length === 0) return cleared;
+  const plans = await readPlans(table, keys);
+  await inParallel(entries, callsAtOnce, (entry) => clearEntry(table, keys, entry, foldedVersion({ folds }, entry.number)));
+  for (const { name } of folds) {
+    const plan = plans.find(({ sk }) => sk === keys.plan(name).sk);
+    if (plan) await dropPlan(table, keys, plan, plan.dropped);
+  }
+  await removeFailed(table, keys, head, plans);
+  for (const { name } of folds) seen.set(name, { since: steadyTime(table), isCleared: true });
+  return cleared;
+}
+
+/** Deletes the steps of an entry up to a version. Later steps stay, also one that is being written. */
+async function clearEntry(table: ListTable, keys: ListKeys, { number, steps }: Entry, version: number): Promise<void> {
+  const key = keys.entry(number);
+  const folded = steps.filter((step) => step.version <= version);
+  if (folded.length === 0) return;
+  const unchanged = { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': version } };
+  if (folded.length === steps.length && (await deleteItemIf(table, key, unchanged))) return;
+  const attributes = folded.map((step) => `s${step.version}`);
+  await removeAttributes(table, key, attributes);
+}
+
+/** What a fold writes and replaces, recorded before it begins, so that nothing is left behind if it dies. */
+const storedPlan = v.object({
+  sk: v.string(),
+  /** The version of the head that commits it. */
+  version: v.number(),
+  /** Identifiers of nodes and roots. */
+  written: v.array(v.string()),
+  dropped: v.array(v.string()),
+});
+type Plan = v.InferOutput<typeof storedPlan>;
+
+export async function writePlan(table: ListTable, keys: ListKeys, fold: string, plan: Omit<Plan, 'sk'>): Promise<void> {
+  await putItems(table, [{ ...keys.plan(fold), ...plan }]);
+}
+
+async function readPlans(table: ListTable, keys: ListKeys): Promise<Plan[]> {
+  const items = await queryPrefix(table, keys.index, keys.prefixes.plan);
+  return items.map((item) => parseItem(storedPlan, item, 'plan'));
+}
+
+async function dropPlan(table: ListTable, keys: ListKeys, { sk }: Plan, nodes: readonly string[]): Promise<void> {
+  await deleteItems(table, nodes.map(keys.node));
+  await deleteItems(table, [{ pk: keys.index, sk }]);
+}
+
+/** Deletes what folds wrote that died or lost against another one: their plans are stored, but the head does not name them. */
+async function removeFailed(table: ListTable, keys: ListKeys, { folds, version }: Head, plans: readonly Plan[]): Promise<void> {
+  const named = new Set(folds.map(({ name }) => keys.plan(name).sk));
+  for (const plan of plans) {
+    // A fold with a later version may be at work.
+    if (!named.has(plan.sk) && plan.version <= version) await dropPlan(table, keys, plan, plan.written);
+  }
+}
+
+/**
+ * Returns whether a fold was committed whose write was refused: the SDK repeats a write whose answer is lost, and the repeat finds the
+ * head replaced. Otherwise deletes what the fold wrote. The plan of a committed fold is deleted before the head forgets it.
+ */
+export async function isCommitted(table: ListTable, keys: ListKeys, name: string): Promise<boolean> {
+  const head = await readHead(table, keys);
+  if (head.folds.some((fold) => fold.name === name)) return true;
+  const plans = await readPlans(table, keys);
+  await removeFailed(
+    table,
+    keys,
+    head,
+    plans.filter(({ sk }) => sk === keys.plan(name).sk),
+  );
+  return false;
+}
+
+/**
+ * Deletes what died folds of a list have left that has nothing to fold. The next version of the head keeps a fold that still works
+ * from being committed.
+ */
+export async function removeLeftovers(table: ListTable, keys: ListKeys): Promise<void> {
+  const head = await readHead(table, keys);
+  const plans = await readPlans(table, keys);
+  if (plans.length === 0) return;
+  const fence = { ...head, version: head.version + 1 };
+  if (await commitHead(table, keys, fence)) await removeFailed(table, keys, fence, plans);
+}
