@@ -1,12 +1,12 @@
 import * as v from 'valibot';
-import { foldedVersion, readHead } from './head.ts';
+import { readHead } from './head.ts';
 import { type ListKeys, markPartitions } from './keys.ts';
 import { countSteps, readLog, unfoldedOf } from './log.ts';
 import {
   deleteItemIf,
   getItem,
+  has,
   isAbsent,
-  type Item,
   type ListTable,
   parseItem,
   putItemIf,
@@ -16,27 +16,24 @@ import {
   steadyTime,
 } from './table.ts';
 
-/** A list that has something to fold or to delete, so that a schedule finds it. */
-export interface Mark {
-  name: string;
+const storedMark = v.object({
+  /** The name of the list. */
+  sk: v.string(),
   /** When it was last folded, or marked for the first time. Milliseconds since 1970. */
-  markedAt: number;
-}
+  marked_at: v.number(),
+});
 
-const storedMark = v.object({ sk: v.string(), marked_at: v.number() });
-
-function parseMark(item: Item): Mark {
-  const { sk, marked_at } = parseItem(storedMark, item, 'mark');
-  return { name: sk, markedAt: marked_at };
-}
+/** Says that a list has something to fold or to delete, so that a schedule finds it. */
+export type Mark = v.InferOutput<typeof storedMark>;
 
 export async function readMark(table: ListTable, keys: ListKeys): Promise<Mark | undefined> {
   const item = await getItem(table, keys.mark);
-  return item && parseMark(item);
+  return item && parseItem(storedMark, item, 'mark');
 }
 
 export async function readMarks(table: ListTable): Promise<Mark[]> {
-  return (await Promise.all(markPartitions.map((pk) => queryPrefix(table, pk, '')))).flat().map(parseMark);
+  const items = await Promise.all(markPartitions.map((pk) => queryPrefix(table, pk, '')));
+  return items.flat().map((item) => parseItem(storedMark, item, 'mark'));
 }
 
 /** A fold that began before its list was last marked so long ago has ended or died. */
@@ -49,15 +46,14 @@ export const longestFoldInMilliseconds = 60_000;
 export async function markList(table: ListTable, keys: ListKeys, mark: Mark | undefined, isFolded: boolean): Promise<void> {
   const now = table.clock.now();
   const item = { ...keys.mark, marked_at: now };
-  const isOld = mark && Math.abs(now - mark.markedAt) >= longestFoldInMilliseconds / 2;
+  const isOld = mark && Math.abs(now - mark.marked_at) >= longestFoldInMilliseconds / 2;
   if (!mark) await putItemIf(table, item, isAbsent);
   else if (isFolded && isOld) await putItems(table, [item]);
 }
 
 /** Removes a mark of a list with nothing to fold or to delete, unless it has been marked again since. */
-export async function unmarkList(table: ListTable, keys: ListKeys, { markedAt }: Mark): Promise<void> {
-  const unchanged = { ConditionExpression: 'marked_at = :at', ExpressionAttributeValues: { ':at': markedAt } };
-  await deleteItemIf(table, keys.mark, unchanged);
+export async function unmarkList(table: ListTable, keys: ListKeys, { marked_at }: Mark): Promise<void> {
+  await deleteItemIf(table, keys.mark, has('marked_at', marked_at));
 }
 
 /** So many changes in the log of a list that is not marked are left to the schedule too, whatever has become of the stream. */
@@ -111,7 +107,7 @@ export async function lookAtLog(
   if (ofLists.size >= mostLists) ofLists.clear();
   ofLists.set(keys.name, { at: steadyTime(table), isTooLong: last?.isTooLong ?? false });
   const head = await readHead(table, keys);
-  const unfolded = countSteps(unfoldedOf(await readLog(table, keys), (number) => foldedVersion(head, number)));
+  const unfolded = countSteps(unfoldedOf(head, await readLog(table, keys)));
   ofLists.set(keys.name, { at: steadyTime(table), isTooLong: unfolded >= most });
   if (unfolded < leastToMark) return;
   onBacklog?.(unfolded);

@@ -1,10 +1,11 @@
 import * as v from 'valibot';
-import { commitHead, type Fold, foldedVersion, type Head, readHead } from './head.ts';
+import { type Fold, foldedVersion, type Head, readHead, replaceHead } from './head.ts';
 import type { ListKeys } from './keys.ts';
 import type { Entry } from './log.ts';
 import {
   deleteItemIf,
   deleteItems,
+  has,
   inParallel,
   type ListTable,
   parseItem,
@@ -75,10 +76,12 @@ async function clearEntry(table: ListTable, keys: ListKeys, { number, steps }: E
   const key = keys.entry(number);
   const folded = steps.filter((step) => step.version <= version);
   if (folded.length === 0) return;
-  const unchanged = { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': version } };
-  if (folded.length === steps.length && (await deleteItemIf(table, key, unchanged))) return;
-  const attributes = folded.map((step) => `s${step.version}`);
-  await removeAttributes(table, key, attributes);
+  if (folded.length === steps.length && (await deleteItemIf(table, key, has('version', version)))) return;
+  await removeAttributes(
+    table,
+    key,
+    folded.map((step) => `s${step.version}`),
+  );
 }
 
 /** What a fold writes and replaces, recorded before it begins, so that nothing is left behind if it dies. */
@@ -140,6 +143,6 @@ export async function removeLeftovers(table: ListTable, keys: ListKeys): Promise
   const head = await readHead(table, keys);
   const plans = await readPlans(table, keys);
   if (plans.length === 0) return;
-  const fence = { ...head, version: head.version + 1 };
-  if (await commitHead(table, keys, fence)) await removeFailed(table, keys, fence, plans);
+  const fence = await replaceHead(table, keys, head, {});
+  if (fence) await removeFailed(table, keys, fence, plans);
 }

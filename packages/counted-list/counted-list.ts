@@ -1,6 +1,6 @@
 import { lookAtLog, longestFoldInMilliseconds, readMark, readMarks, refuseBeyondBacklog, unmarkList } from './backlog.ts';
 import { removeLeftovers, untilDue } from './clear.ts';
-import { addDays, addSteps, dayOf, decodeDays } from './days.ts';
+import { addDays, dayOf, daysOf, decodeDays } from './days.ts';
 import { type FoldedStep, foldStep } from './fold.ts';
 import { keysOf, listOfEntry, logPrefix } from './keys.ts';
 import { type LogUpdate, logUpdate } from './log.ts';
@@ -146,7 +146,7 @@ export function countedList(options: ListOptions): CountedList {
         table,
         keys,
         async ({ head, unfolded, root }) => {
-          const days = addDays(decodeDays((await root()).days), addSteps(head.days, unfolded));
+          const days = addDays(decodeDays((await root()).days), [...head.days, ...daysOf(unfolded)]);
           const within = [...days].filter(([day]) => day >= first && day <= last);
           return within.sort(([a], [b]) => a - b).map(([day, counts]) => ({ day, counts }));
         },
@@ -155,7 +155,8 @@ export function countedList(options: ListOptions): CountedList {
     fold: async ({ least, forMilliseconds = 0, ending } = {}) => {
       const end = steadyTime(table) + forMilliseconds;
       for (;;) {
-        const step = await foldStep(table, keys, { least, onDrift });
+        const step = await foldStep(table, keys, least);
+        if (step.unexpected.length > 0) onDrift?.(step.unexpected);
         const isPart = step.folded > 0 && step.folded < step.unfolded;
         const pause = isPart ? 0 : Math.min(longestPauseInMilliseconds, untilDue(table, keys) + 1);
         const isOver = !isPart && step.pending === 0;
@@ -202,9 +203,9 @@ export async function sweepLists(
   const marks = await readMarks(table);
   const swept: { name: string; unfolded: number; failure?: unknown }[] = [];
   await inParallel(marks, listsAtOnce, async (mark) => {
-    const { name, markedAt } = mark;
+    const { sk: name, marked_at } = mark;
     try {
-      const age = Math.abs(table.clock.now() - markedAt);
+      const age = Math.abs(table.clock.now() - marked_at);
       if (age < patience.ofSweep) return;
       const least = age < patience.inMilliseconds ? patience.least : 1;
       const { unfolded, folded, pending } = await open(name).fold({ least, forMilliseconds });

@@ -1,5 +1,5 @@
 import type { Entry } from './log.ts';
-import { type Counts, emptyCounts, encodeIntegers, Integers, integersOfCounts } from './node.ts';
+import { addCounts, type Counts, countsOfState, emptyCounts, encodeIntegers, integersIn, integersOfCounts } from './node.ts';
 
 /** How many members entered each state, by the day since 1970-01-01. */
 export type Days = ReadonlyMap<number, Counts>;
@@ -15,27 +15,16 @@ export function dayOf(milliseconds: number): number {
   return Math.floor(milliseconds / dayInMilliseconds);
 }
 
-/** Returns the days with those of the steps. */
-export function addSteps(days: Days, unfolded: readonly Entry[]): Days {
-  const steps = unfolded.flatMap((entry) => entry.steps).filter(({ day }) => day > 0);
-  const counted = new Map(days);
-  for (const { day, now } of steps) {
-    const counts = counted.get(day) ?? emptyCounts();
-    counted.set(day, counts.with(now, (counts[now] ?? 0) + 1));
-  }
-  return counted;
+/** Returns the days that steps are counted on, a day for each step. */
+export function daysOf(entries: readonly Entry[]): [day: number, counts: Counts][] {
+  const steps = entries.flatMap((entry) => entry.steps).filter(({ day }) => day > 0);
+  return steps.map(({ day, now }) => [day, countsOfState(now)]);
 }
 
-export function addDays(a: Days, b: Days): Days {
-  const sum = new Map(a);
-  for (const [day, counts] of b) {
-    const others = sum.get(day) ?? emptyCounts();
-    sum.set(
-      day,
-      counts.map((count, state) => count + (others[state] ?? 0)),
-    );
-  }
-  return sum;
+export function addDays(days: Days, others: Iterable<[day: number, counts: Counts]>): Days {
+  const sums = new Map(days);
+  for (const [day, counts] of others) sums.set(day, addCounts(sums.get(day) ?? emptyCounts(), counts));
+  return sums;
 }
 
 /** Divides days into those that stay in the head and those that move to the item of the root. */
@@ -50,7 +39,7 @@ export function encodeDays(days: Days): Uint8Array {
 }
 
 export function decodeDays(bytes: Uint8Array): Days {
-  const integers = new Integers(bytes);
+  const integers = integersIn(bytes);
   const days = new Map<number, Counts>();
   while (!integers.isAtEnd()) days.set(integers.next(), integers.counts());
   return days;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { clearFolds, isCommitted, seeFolds, writePlan } from './clear.ts';
-import { addDays, addSteps, decodeDays, divideDays, encodeDays } from './days.ts';
-import { commitHead, type Fold, foldedVersion, type Head, newestInHead, readHead, treeOf, upperEdge, withTree } from './head.ts';
+import { addDays, daysOf, decodeDays, divideDays, encodeDays } from './days.ts';
+import { type Fold, type Head, newestInHead, ofTree, readHead, replaceHead, treeOf, upperEdge } from './head.ts';
 import { type Key, type ListKeys, rootOf } from './keys.ts';
 import { countSteps, differencesOf, type Entry, readLog, unfoldedOf } from './log.ts';
 import { markList, readMark } from './backlog.ts';
@@ -31,39 +31,35 @@ export interface FoldedStep {
   folded: number;
   /** The folds whose entries and old nodes are still there. */
   pending: number;
-}
-
-export interface FoldOptions {
-  /** The fewest changes to fold. Default: as many as make a fold worth its cost. */
-  least?: number | undefined;
-  /** Called with the numbers of members that were not in the state that they changed from. */
-  onDrift?: ((numbers: readonly number[]) => void) | undefined;
+  /** The members that were not in the state that they changed from. */
+  unexpected: readonly number[];
 }
 
 /**
  * Moves changes from the log into the tree, in new nodes, and deletes what earlier folds replaced. It may be called at any time, also
  * by several callers at once, and may die at any call: only the conditional write of the head commits it.
+ * @param least the fewest changes to fold. Default: as many as make a fold worth its cost
  */
-export async function foldStep(table: ListTable, keys: ListKeys, { least, onDrift }: FoldOptions): Promise<FoldedStep> {
+export async function foldStep(table: ListTable, keys: ListKeys, least?: number): Promise<FoldedStep> {
   // In this order: what another process deletes meanwhile is in folds that the head names, or the commit fails.
   const head = await readHead(table, keys);
   const [entries, mark] = await Promise.all([readLog(table, keys), readMark(table, keys)]);
-  const unfolded = unfoldedOf(entries, (number) => foldedVersion(head, number));
+  const unfolded = unfoldedOf(head, entries);
   const steps = countSteps(unfolded);
-  const nothing = { unfolded: steps, folded: 0, pending: head.folds.length };
-  if ((head.held_until ?? 0) > table.clock.now()) return nothing;
+  const nothing = { unfolded: steps, folded: 0, unexpected: [] };
+  if (head.held_until > table.clock.now()) return { ...nothing, pending: head.folds.length };
   const isWorthIt = steps > 0 && steps >= (least ?? leastToFold(head, entries, unfolded));
   if (steps + head.folds.length > 0) await markList(table, keys, mark, isWorthIt);
   const cleared = await clearFolds(table, keys, head, entries);
   const folds = head.folds.filter((fold) => !cleared.includes(fold));
-  const next: Head = { ...head, version: head.version + 1, folds };
   const part = isWorthIt ? partToFold(unfolded, folds) : [];
   if (part.length === 0) {
-    if (cleared.length > 0) await commitHead(table, keys, next);
+    if (cleared.length > 0) await replaceHead(table, keys, head, { folds });
     return { ...nothing, pending: folds.length };
   }
-  const isFolded = await foldPart(table, keys, { head, next, part, onDrift });
-  return { unfolded: steps, folded: isFolded ? countSteps(part) : 0, pending: folds.length + 1 };
+  const unexpected = await foldPart(table, keys, { head, folds, part });
+  const done = unexpected && { folded: countSteps(part), unexpected };
+  return { ...nothing, ...done, pending: folds.length + 1 };
 }
 
 /** Returns how many changes make a fold worth its cost. */
@@ -85,26 +81,26 @@ function partToFold(unfolded: readonly Entry[], folds: readonly Fold[]): readonl
 
 interface Part {
   head: Head;
-  /** The head of the next version, still with the tree of the one before. */
-  next: Head;
+  /** The earlier folds that the next head still names. */
+  folds: readonly Fold[];
   part: readonly Entry[];
-  onDrift: FoldOptions['onDrift'];
 }
 
-/** @returns whether the fold was committed, as far as its caller knows */
-async function foldPart(table: ListTable, keys: ListKeys, { head, next, part, onDrift }: Part): Promise<boolean> {
-  const written = await writeFold(table, keys, { head, next, part }).catch(async (error: unknown) => {
+/** @returns the members that were in another state, if the fold was committed as far as its caller knows */
+async function foldPart(table: ListTable, keys: ListKeys, { head, folds, part }: Part): Promise<number[] | undefined> {
+  const name = foldName(head.version + 1);
+  try {
+    const { changes, unexpected } = await writeFold(table, keys, name, { head, folds, part });
+    const next = await replaceHead(table, keys, head, changes);
+    if (!next && !(await isCommitted(table, keys, name))) return undefined;
+    // The commit has been answered: from now on no read begins with an older head.
+    seeFolds(table, keys, changes.folds);
+    return unexpected;
+  } catch (error) {
     // Another fold was committed meanwhile, long enough ago that what it replaced is deleted.
-    const isLost = error instanceof GoneError && (await readHead(table, keys)).version !== head.version;
-    if (!isLost) throw error;
-  });
-  if (!written) return false;
-  const { name, committing, unexpected } = written;
-  if (!(await commitHead(table, keys, committing)) && !(await isCommitted(table, keys, name))) return false;
-  // The commit has been answered: from now on no read begins with an older head.
-  seeFolds(table, keys, committing.folds);
-  if (unexpected.length > 0) onDrift?.(unexpected);
-  return true;
+    if (error instanceof GoneError && (await readHead(table, keys)).version !== head.version) return undefined;
+    throw error;
+  }
 }
 
 /** Names sort by the version of the head that they commit. */
@@ -112,53 +108,36 @@ export function foldName(version: number): string {
   return `${String(version).padStart(15, '0')}-${randomBytes(6).toString('base64url')}`;
 }
 
-/** Writes the new nodes. Nothing refers to them until the head is committed. */
-async function writeFold(
-  table: ListTable,
-  keys: ListKeys,
-  { head, next, part }: Pick<Part, 'head' | 'next' | 'part'>,
-): Promise<{ name: string; committing: Head; unexpected: number[] }> {
-  const name = foldName(next.version);
+/** Writes the new nodes. Nothing refers to them until the head is replaced. */
+async function writeFold(table: ListTable, keys: ListKeys, name: string, { head, folds, part }: Part) {
   const before = await readRoot(table, keys, head);
   const source = storedNodes(table, keys);
   const { tree, written, dropped, unexpected } = await changeTree(treeOf(head, before.edge), differencesOf(part), source);
-  const { recent, old } = divideDays(addSteps(head.days, part), table.clock.now());
-  const days = old.size === 0 ? before.days : encodeDays(addDays(decodeDays(before.days), old));
-  const root = replaceRoot(keys, { name, head, before, after: { edge: upperEdge(tree), days } });
-  const plan = { written: [...written.keys(), ...root.written], dropped: [...dropped, ...root.dropped] };
+  const { recent, old } = divideDays(addDays(head.days, daysOf(part)), table.clock.now());
+  const after = {
+    edge: upperEdge(tree),
+    days: old.size === 0 ? before.days : encodeDays(addDays(decodeDays(before.days), old)),
+  };
+  // New members mostly change no more than the head.
+  const isKept = textOf(after) === textOf(before);
+  const root = isKept ? head.root : rootOf(name);
+  const plan = {
+    version: head.version + 1,
+    written: [...written.keys(), ...(isKept ? [] : [root])],
+    dropped: [...dropped, ...(isKept || head.root === '' ? [] : [head.root])],
+  };
   if (plan.written.length + plan.dropped.length > 0) {
-    await writePlan(table, keys, name, { version: next.version, ...plan });
-    await putItems(table, [...nodeItems(keys, written), ...root.items]);
+    await writePlan(table, keys, name, plan);
+    await putItems(table, [...nodeItems(keys, written), ...(isKept ? [] : [{ ...keys.node(root), ...after }])]);
   }
   const entries = new Map(part.map(({ number, steps }) => [number, steps.at(-1)?.version ?? 0]));
-  const committing = { ...withTree(next, tree, root.id), days: recent, folds: [...next.folds, { name, entries }] };
-  return { name, committing, unexpected };
-}
-
-export function nodeItems(keys: ListKeys, written: Iterable<[string, TreeNode]>): (Item & Key)[] {
-  return [...written].map(([id, node]) => ({ ...keys.node(id), node: encodeNode(node) }));
-}
-
-interface ReplacedRoot {
-  /** Absent where there is nothing to store. */
-  id: string | undefined;
-  items: (Item & Key)[];
-  written: string[];
-  dropped: string[];
-}
-
-/** The root is mostly stored already: new members change no more than the head. */
-function replaceRoot(
-  keys: ListKeys,
-  { name, head, before, after }: { name: string; head: Head; before: Root; after: Root },
-): ReplacedRoot {
-  if (textOf(after) === textOf(before)) return { id: head.root, items: [], written: [], dropped: [] };
-  const dropped = head.root === undefined ? [] : [head.root];
-  if (after.edge.length + after.days.length === 0) return { id: undefined, items: [], written: [], dropped };
-  const id = rootOf(name);
-  return { id, items: [{ ...keys.node(id), ...after }], written: [id], dropped };
+  return { changes: { ...ofTree(tree), root, days: recent, folds: [...folds, { name, entries }] }, unexpected };
 }
 
 function textOf({ edge, days }: Root): string {
   return [...edge, days].map((bytes) => Buffer.from(bytes).toString('base64')).join();
+}
+
+export function nodeItems(keys: ListKeys, written: Iterable<[string, TreeNode]>): (Item & Key)[] {
+  return [...written].map(([id, node]) => ({ ...keys.node(id), node: encodeNode(node) }));
 }

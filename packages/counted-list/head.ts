@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { type Days, decodeDays, encodeDays } from './days.ts';
 import type { Key, ListKeys } from './keys.ts';
-import { countsOf, decodeEdge, encodeEdge, encodeIntegers, Integers, type TreeNode } from './node.ts';
-import { getItem, isAbsent, type Item, type ListTable, parseItem, putItemIf, storedBytes } from './table.ts';
+import { countsOf, decodeEdge, encodeEdge, encodeIntegers, integersIn, type TreeNode } from './node.ts';
+import { getItem, has, isAbsent, type Item, type ListTable, parseItem, putItemIf, storedBytes } from './table.ts';
 
 /** A fold whose entries may still be in the log, or seen there by a reader that began before it. */
 export interface Fold {
@@ -17,13 +17,13 @@ const storedHead = v.object({
   totals: v.array(v.number()),
   /** The last leaf of the tree, after the inner node above it if there is one. */
   edge: v.array(storedBytes),
-  /** The identifier of the root, an item with the rest of the right edge and with old days. Absent if there is neither. */
-  root: v.optional(v.string()),
+  /** The identifier of the root, an item with the rest of the right edge and with old days. Empty if there is neither. */
+  root: v.string(),
   /** The last two days. */
   days: storedBytes,
   folds: v.array(v.object({ name: v.string(), entries: storedBytes })),
   /** While the list is rebuilt, nothing is folded until this time, in milliseconds since 1970. */
-  held_until: v.optional(v.number()),
+  held_until: v.number(),
 });
 
 /** What a read begins with: one item, so that all of it is of one moment. Its version fences the writers. */
@@ -33,7 +33,7 @@ export interface Head extends Omit<v.InferOutput<typeof storedHead>, 'folds' | '
 }
 
 /** The head of a list that nothing was folded into has no item. */
-const emptyHead: Head = { version: 0, totals: [], edge: [], days: new Map(), folds: [] };
+const emptyHead: Head = { version: 0, totals: [], edge: [], root: '', days: new Map(), folds: [], held_until: 0 };
 
 export function parseHead(item: Item | undefined): Head {
   if (!item) return emptyHead;
@@ -46,12 +46,18 @@ export async function readHead(table: ListTable, keys: ListKeys): Promise<Head> 
   return parseHead(await getItem(table, keys.head));
 }
 
-/** Replaces the head with its next version, unless it has been replaced since it was read. @returns whether it was replaced */
-export function commitHead(table: ListTable, keys: ListKeys, head: Head): Promise<boolean> {
-  const folds = head.folds.map(({ name, entries }) => ({ name, entries: encodeEntries(entries) }));
-  const item: Item & Key = { ...keys.head, ...head, days: encodeDays(head.days), folds };
-  const isNext = { ConditionExpression: 'version = :before', ExpressionAttributeValues: { ':before': head.version - 1 } };
-  return putItemIf(table, item, head.version === 1 ? isAbsent : isNext);
+/** Replaces a head with its next version, unless it has been replaced since it was read. @returns the next one, if it was replaced */
+export async function replaceHead(
+  table: ListTable,
+  keys: ListKeys,
+  head: Head,
+  changes: Partial<Head>,
+): Promise<Head | undefined> {
+  const next = { ...head, ...changes, version: head.version + 1 };
+  const folds = next.folds.map(({ name, entries }) => ({ name, entries: encodeEntries(entries) }));
+  const item: Item & Key = { ...keys.head, ...next, days: encodeDays(next.days), folds };
+  const isReplaced = await putItemIf(table, item, head.version === 0 ? isAbsent : has('version', head.version));
+  return isReplaced ? next : undefined;
 }
 
 function encodeEntries(entries: Fold['entries']): Uint8Array {
@@ -60,7 +66,7 @@ function encodeEntries(entries: Fold['entries']): Uint8Array {
 }
 
 function decodeEntries(bytes: Uint8Array): Map<number, number> {
-  const integers = new Integers(bytes);
+  const integers = integersIn(bytes);
   const entries = new Map<number, number>();
   for (let number = 0; !integers.isAtEnd();) entries.set((number += integers.next()), integers.next());
   return entries;
@@ -76,11 +82,9 @@ export function foldedVersion({ folds }: Pick<Head, 'folds'>, number: number): n
 /** The last nodes of the right edge, which are in the head. */
 const nodesInHead = 2;
 
-/** Returns a head with another tree. @param root has what `upperEdge` returns of the tree */
-export function withTree(head: Head, tree: TreeNode, root: string | undefined): Head {
-  const { root: _, ...rest } = head;
-  const changed = { ...rest, edge: encodeEdge(tree).slice(-nodesInHead), totals: [...countsOf(tree)] };
-  return root === undefined ? changed : { ...changed, root };
+/** Returns what a head has of a tree. */
+export function ofTree(tree: TreeNode): Pick<Head, 'edge' | 'totals'> {
+  return { edge: encodeEdge(tree).slice(-nodesInHead), totals: [...countsOf(tree)] };
 }
 
 /** Returns the part of the right edge of a tree that is in the item of its root. */

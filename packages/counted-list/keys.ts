@@ -10,45 +10,33 @@ const logShards = 2;
 const nodeShards = 8;
 const markShards = 8;
 
-export interface ListKeys {
-  name: string;
-  /** What the sort keys of all items of the list begin with. */
-  prefix: string;
-  logs: string[];
-  entry: (number: number) => Key;
-  /** The partition of the head, roots and plans. */
-  index: string;
-  head: Key;
-  plan: (fold: string) => Key;
-  prefixes: { root: string; plan: string };
-  nodes: string[];
-  /** The place of a node or, by an identifier that `rootOf` returned, of a root. */
-  node: (id: string) => Key;
-  mark: Key;
-  /** All partitions of the list, or of all lists with the same first part of the name. */
-  partitions: string[];
-}
+export type ListKeys = ReturnType<typeof keysOf>;
 
 /** @param name `partition` or `partition/part`; lists with the same first part share their partitions */
-export function keysOf(name: string): ListKeys {
+export function keysOf(name: string) {
   const [partition = '', part = ''] = name.split('/');
   const prefix = `${part}/`;
   const logs = shards(`log#${partition}`, logShards);
   const nodes = shards(`nodes#${partition}`, nodeShards);
+  /** The partition of the head, roots and plans. */
   const index = `index#${partition}`;
   const inIndex = (rest: string): Key => ({ pk: index, sk: prefix + rest });
   return {
     name,
+    /** What the sort keys of all items of the list begin with. */
     prefix,
+    prefixes: { root: `${prefix}${roots}`, plan: `${prefix}plan#` },
     logs,
-    entry: (number) => ({ pk: logs[number % logShards] ?? '', sk: prefix + number.toString(36) }),
+    entry: (number: number): Key => ({ pk: logs[number % logShards] ?? '', sk: prefix + number.toString(36) }),
     index,
     head: inIndex('head'),
-    plan: (fold) => inIndex(`plan#${fold}`),
-    prefixes: { root: `${prefix}${roots}`, plan: `${prefix}plan#` },
+    plan: (fold: string) => inIndex(`plan#${fold}`),
     nodes,
-    node: (id) => (id.startsWith(roots) ? inIndex(id) : { pk: nodes[hashOf(id) % nodeShards] ?? '', sk: prefix + id }),
+    /** The place of a node or, by an identifier that `rootOf` returned, of a root. */
+    node: (id: string): Key =>
+      id.startsWith(roots) ? inIndex(id) : { pk: nodes[hashOf(id) % nodeShards] ?? '', sk: prefix + id },
     mark: { pk: markPartitions[hashOf(name) % markShards] ?? '', sk: name },
+    /** All partitions of the list, or of all lists with the same first part of the name. */
     partitions: [...logs, index, ...nodes],
   };
 }

@@ -1,4 +1,5 @@
-import type { Key, ListKeys } from './keys.ts';
+import { foldedVersion, type Head } from './head.ts';
+import type { ListKeys } from './keys.ts';
 import type { State } from './node.ts';
 import { type Item, type ListTable, queryPrefix } from './table.ts';
 import type { Difference } from './tree.ts';
@@ -22,18 +23,11 @@ export interface Entry {
   steps: Step[];
 }
 
-/** An update for the transaction that makes the change. */
-export interface LogUpdate {
-  Key: Key;
-  UpdateExpression: string;
-  ExpressionAttributeNames: Record<string, string>;
-  ExpressionAttributeValues: Record<string, unknown>;
-}
-
 /** A step is stored as one number: its day and its two states. */
 const [perDay, perState] = [64, 8];
 
-export function logUpdate(keys: ListKeys, number: number, { version, before, now, day }: Step): LogUpdate {
+/** Returns the update for the transaction that makes the change. */
+export function logUpdate(keys: ListKeys, number: number, { version, before, now, day }: Step) {
   return {
     Key: keys.entry(number),
     UpdateExpression: 'SET version = :version, #step = :step',
@@ -41,6 +35,8 @@ export function logUpdate(keys: ListKeys, number: number, { version, before, now
     ExpressionAttributeValues: { ':version': version, ':step': day * perDay + before * perState + now },
   };
 }
+
+export type LogUpdate = ReturnType<typeof logUpdate>;
 
 /** Reads the log. Each entry is as it was at one moment. */
 export async function readLog(table: ListTable, keys: ListKeys): Promise<Entry[]> {
@@ -61,13 +57,10 @@ export function parseEntry({ prefix }: Pick<ListKeys, 'prefix'>, { sk, ...item }
   return { number, steps: steps.sort((a, b) => a.version - b.version) };
 }
 
-/**
- * Returns what the tree does not contain of the log.
- * @param foldedVersion returns the version up to which the tree contains the steps of a member
- */
-export function unfoldedOf(entries: readonly Entry[], foldedVersion: (number: number) => number): Entry[] {
+/** Returns what the tree of a head does not contain of the log. */
+export function unfoldedOf(head: Pick<Head, 'folds'>, entries: readonly Entry[]): Entry[] {
   const unfolded = entries.map(({ number, steps }) => {
-    const version = foldedVersion(number);
+    const version = foldedVersion(head, number);
     return { number, steps: steps.filter((step) => step.version > version) };
   });
   return unfolded.filter(({ steps }) => steps.length > 0);

@@ -1,6 +1,6 @@
 import { graceInMilliseconds } from './clear.ts';
 import { foldName, foldStep, nodeItems } from './fold.ts';
-import { commitHead, foldedVersion, type Head, readHead, treeOf, upperEdge, withTree } from './head.ts';
+import { type Head, ofTree, readHead, replaceHead, treeOf, upperEdge } from './head.ts';
 import { type ListKeys, rootOf } from './keys.ts';
 import { readLog, unfoldedOf } from './log.ts';
 import { afterAllNumbers, countsOf, emptyTree, isLeaf, type Member, type Part, type TreeNode } from './node.ts';
@@ -97,11 +97,11 @@ export async function rebuildList(
   onRows: (rows: number) => void = () => undefined,
 ): Promise<void> {
   // Rows count that were changed without the log after their last logged change. A damaged tree cannot be folded.
-  await foldStep(table, keys, { least: 1 }).catch(() => undefined);
+  await foldStep(table, keys, 1).catch(() => undefined);
   let head = await takeHold(table, keys);
   const renew = async () => {
-    const left = (head.held_until ?? 0) - table.clock.now();
-    if (left < holdInMilliseconds / 2) head = await replaceHeld(table, keys, head);
+    const left = head.held_until - table.clock.now();
+    if (left < holdInMilliseconds / 2) head = await replaceHeld(table, keys, head, {});
   };
   let tree = emptyTree;
   const setStates = async (members: readonly Member[]) => {
@@ -120,7 +120,7 @@ export async function rebuildList(
   }
   // A change whose row was read must be in the log by now.
   await table.clock.wait(transactionShowsInMilliseconds);
-  const unfolded = unfoldedOf(await readLog(table, keys), (member) => foldedVersion(head, member));
+  const unfolded = unfoldedOf(head, await readLog(table, keys));
   const before = unfolded.map(({ number, steps }) => ({ number, state: steps[0]?.before ?? 0 }));
   await setStates(before.sort((a, b) => a.number - b.number));
   await renew();
@@ -129,49 +129,47 @@ export async function rebuildList(
     throw error;
   });
   const edge = upperEdge(tree);
-  const root = edge.length + days.length > 0 ? rootOf(foldName(head.version + 1)) : undefined;
-  if (root !== undefined) await putItems(table, [{ ...keys.node(root), edge, days }]);
-  head = await replaceHeld(table, keys, withTree(head, tree, root));
+  const root = edge.length + days.length > 0 ? rootOf(foldName(head.version + 1)) : '';
+  if (root !== '') await putItems(table, [{ ...keys.node(root), edge, days }]);
+  head = await replaceHeld(table, keys, head, { ...ofTree(tree), root });
   // No read that began with the old tree lasts longer.
   await table.clock.wait(graceInMilliseconds);
   await renew();
   await removeUnused(table, keys, head);
-  const { held_until: _, ...released } = head;
-  await commitHead(table, keys, { ...released, version: head.version + 1 });
+  await replaceHead(table, keys, head, { held_until: 0 });
 }
 
 /** Takes the right to replace the head, while nothing is folded. It ends by itself. @throws HeldError if another rebuild has it */
 async function takeHold(table: ListTable, keys: ListKeys): Promise<Head> {
   for (;;) {
     const head = await readHead(table, keys);
-    const until = head.held_until ?? 0;
-    if (until > table.clock.now()) {
-      const time = new Date(until).toISOString();
+    if (head.held_until > table.clock.now()) {
+      const until = new Date(head.held_until).toISOString();
       const advice = 'If that one has died, begin again then. If it is at work, it extends its hold.';
-      throw new HeldError(`Another rebuild holds the list ${keys.name} until ${time}. ${advice}`);
+      throw new HeldError(`Another rebuild holds the list ${keys.name} until ${until}. ${advice}`);
     }
-    const held = extendHold(table, head);
-    if (await commitHead(table, keys, held)) return held;
+    const held = await extendHold(table, keys, head, {});
+    if (held) return held;
     // A fold has come in between.
   }
 }
 
 /** @throws HeldError if the hold has ended, so that another one has replaced the head */
-async function replaceHeld(table: ListTable, keys: ListKeys, head: Head): Promise<Head> {
-  const held = extendHold(table, head);
-  if (await commitHead(table, keys, held)) return held;
+async function replaceHeld(table: ListTable, keys: ListKeys, head: Head, changes: Partial<Head>): Promise<Head> {
+  const held = await extendHold(table, keys, head, changes);
+  if (held) return held;
   throw new HeldError(
     `The list ${keys.name} has changed during its rebuild, which took too long between two steps. Begin it again.`,
   );
 }
 
-function extendHold({ clock }: ListTable, head: Head): Head {
-  return { ...head, version: head.version + 1, held_until: clock.now() + holdInMilliseconds };
+function extendHold(table: ListTable, keys: ListKeys, head: Head, changes: Partial<Head>): Promise<Head | undefined> {
+  return replaceHead(table, keys, head, { ...changes, held_until: table.clock.now() + holdInMilliseconds });
 }
 
 /** Deletes the nodes, roots and plans that the head does not lead to. The list must be held. */
 async function removeUnused(table: ListTable, keys: ListKeys, head: Head): Promise<void> {
-  const used = new Set<string>([keys.head.sk, keys.node(head.root ?? '').sk]);
+  const used = new Set<string>([keys.head.sk, keys.node(head.root).sk]);
   const source = storedNodes(table, keys);
   const addBelow = async (node: TreeNode): Promise<void> => {
     if (isLeaf(node)) return;

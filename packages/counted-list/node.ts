@@ -46,8 +46,17 @@ export function emptyCounts(): number[] {
 
 const countsOfStates: Counts[] = emptyCounts().map((_, state) => emptyCounts().with(state, 1));
 
+/** Returns the counts of one member. */
+export function countsOfState(state: State): Counts {
+  return countsOfStates[state] ?? emptyCounts();
+}
+
+export function addCounts(counts: Counts, others: Counts): Counts {
+  return counts.map((count, state) => count + (others[state] ?? 0));
+}
+
 export function asPart({ number, state }: Member): Part {
-  return { number, counts: countsOfStates[state] ?? [] };
+  return { number, counts: countsOfState(state) };
 }
 
 /** @returns 0 if there is no member */
@@ -133,7 +142,7 @@ export function encodeNode({ level, parts }: TreeNode): Uint8Array {
 
 /** @throws Error if the bytes are no node; an internal error */
 export function decodeNode(bytes: Uint8Array): TreeNode {
-  const integers = new Integers(bytes);
+  const integers = integersIn(bytes);
   const level = integers.next();
   const parts: Part[] = [];
   for (let number = 0; !integers.isAtEnd();) {
@@ -185,31 +194,22 @@ export function integersOfCounts(counts: Counts): number[] {
   return [bits, ...counts.filter((count) => count > 0)];
 }
 
-/** Takes one integer after another from what encodeIntegers returned. @throws Error if bytes are missing; an internal error */
-export class Integers {
-  private position = 0;
-  private readonly bytes: Uint8Array;
-
-  constructor(bytes: Uint8Array) {
-    this.bytes = bytes;
-  }
-
-  isAtEnd(): boolean {
-    return this.position >= this.bytes.length;
-  }
-
-  next(): number {
+/** Returns what takes one integer after another from what encodeIntegers returned. */
+export function integersIn(bytes: Uint8Array) {
+  let position = 0;
+  /** @throws Error if bytes are missing; an internal error */
+  const next = () => {
     let value = 0;
     for (let factor = 1; ; factor *= 128) {
-      const byte = this.bytes[this.position++];
+      const byte = bytes[position++];
       if (byte === undefined) throw new Error('A stored item of a list ends too early.');
       value += (byte & 127) * factor;
       if (byte < 128) return value;
     }
-  }
-
-  counts(): number[] {
-    const bits = this.next();
-    return emptyCounts().map((_, state) => (bits & (1 << state) ? this.next() : 0));
-  }
+  };
+  const counts = () => {
+    const bits = next();
+    return emptyCounts().map((_, state) => (bits & (1 << state) ? next() : 0));
+  };
+  return { next, counts, isAtEnd: () => position >= bytes.length };
 }

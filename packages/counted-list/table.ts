@@ -26,10 +26,8 @@ export interface ListTable {
 export interface ListDeadline {
   /** Aborts a call at the deadline. */
   signal: () => AbortSignal;
-  /** Waits before attempt 1, 2, ... @throws at the deadline */
-  pause: (attempt: number, cause: unknown) => Promise<void>;
-  /** Repeats what throws errors that may pass. @throws at the deadline */
-  retry: <T>(attempt: () => Promise<T>, mayPass: (error: unknown) => boolean) => Promise<T>;
+  /** Repeats what throws errors that may pass, with pauses. `count` is the number of the attempt, from 1. @throws at the deadline */
+  retry: <T>(attempt: () => Promise<T>, mayPass: (error: unknown, count: number) => boolean) => Promise<T>;
 }
 
 export interface ListClock {
@@ -162,18 +160,11 @@ async function inBatches<T>(
   });
 }
 
-/** Calls `work` for all entries, some at a time. @throws the first failure, after the others that are under way have ended */
+/** Calls `work` for all entries, some at a time. @throws the first failure, after the other calls have ended */
 export async function inParallel<T>(entries: readonly T[], atOnce: number, work: (entry: T) => Promise<void>): Promise<void> {
   const waiting = entries.values();
-  let isFailed = false;
   const worker = async () => {
-    for (const entry of waiting) {
-      if (isFailed) return;
-      await work(entry).catch((error: unknown) => {
-        isFailed = true;
-        throw error;
-      });
-    }
+    for (const entry of waiting) await work(entry);
   };
   const ends = await Promise.allSettled(Array.from({ length: Math.min(atOnce, entries.length) }, worker));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
@@ -185,6 +176,11 @@ export interface Condition {
 }
 
 export const isAbsent: Condition = { ConditionExpression: 'attribute_not_exists(pk)' };
+
+/** The name of the attribute is no reserved word of DynamoDB. */
+export function has(attribute: string, value: number): Condition {
+  return { ConditionExpression: `${attribute} = :value`, ExpressionAttributeValues: { ':value': value } };
+}
 
 /** @returns whether the condition holds, so that the item is written */
 export function putItemIf(table: ListTable, Item: Item & Key, condition: Condition): Promise<boolean> {

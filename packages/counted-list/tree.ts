@@ -136,25 +136,21 @@ export function mergeMembers(members: readonly Part[], changes: readonly Differe
 
 /** Merges new nodes that are too small with the node before or after them. The last node of the edge is the one that is filled next. */
 async function mergeSmall(
-  children: Part[],
+  children: readonly Part[],
   { level, isEdge }: { level: number; isEdge: boolean },
   context: Context,
 ): Promise<Part[]> {
-  const merged = [...children];
-  for (let index = 0; index < merged.length;) {
-    const child = merged[index];
-    const isSmall = child?.id === undefined && child?.node && sumOfSizes(sizesOf(child.node)) < minNodeBytes;
-    const at = index > 0 ? index - 1 : 0;
-    const pair = merged.slice(at, at + 2);
-    if (!isSmall || pair.length < 2 || (isEdge && index === merged.length - 1)) {
-      index++;
+  const isSmall = ({ id, node }: Part) => id === undefined && node !== undefined && sumOfSizes(sizesOf(node)) < minNodeBytes;
+  const merged: Part[] = [];
+  for (const [index, child] of children.entries()) {
+    const before = merged.at(-1);
+    const isFilledNext = isEdge && index === children.length - 1;
+    if (!before || !(isSmall(before) || (isSmall(child) && !isFilledNext))) {
+      merged.push(child);
       continue;
     }
-    const parts: Part[] = [];
-    for (const each of pair) parts.push(...(await readChild(each, context)).parts);
-    const joined = splitNode({ level, parts }, { isEdge: false, isRoot: false });
-    merged.splice(at, 2, ...joined);
-    index = at + joined.length;
+    const parts = [...(await readChild(before, context)).parts, ...(await readChild(child, context)).parts];
+    merged.splice(-1, 1, ...splitNode({ level, parts }, { isEdge: false, isRoot: false }));
   }
   return merged;
 }

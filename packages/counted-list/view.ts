@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { foldedVersion, type Head, newestInHead, parseHead, treeOf } from './head.ts';
+import { type Head, newestInHead, parseHead, treeOf } from './head.ts';
 import type { ListKeys } from './keys.ts';
 import { differencesOf, type Entry, readLog, unfoldedOf } from './log.ts';
 import { decodeNode, type TreeNode } from './node.ts';
@@ -22,7 +22,7 @@ import type { Difference, NodeSource } from './tree.ts';
  * that everything that a head refers to is still there.
  */
 export const longestReadInMilliseconds = 2_000;
-/** How often a read starts again before a missing node counts as damage. */
+/** How often a read starts again. After that, a missing node counts as damage. */
 const mostRestarts = 5;
 
 /** A list at one moment. */
@@ -52,20 +52,14 @@ export async function withMoment<T>(
   const deadline = table.deadline();
   const bounded = { ...table, deadline: () => deadline };
   const share = table.share ?? ((_what, readAlone) => readAlone());
-  for (let attempt = 1; ; attempt++) {
+  const readOnce = async () => {
     const startedAt = steadyTime(table);
-    let failure: unknown;
-    try {
-      const moment = await share(`${keys.name} ${withRoot}`, () => readMoment(bounded, keys, withRoot));
-      const result = await read(moment(bounded));
-      if (steadyTime(table) - startedAt <= longestReadInMilliseconds) return result;
-      failure = new Error(`A read of ${keys.name} took longer than ${longestReadInMilliseconds} ms.`);
-    } catch (error) {
-      if (!(error instanceof GoneError) || attempt > mostRestarts) throw error;
-      failure = error;
-    }
-    await deadline.pause(attempt, failure);
-  }
+    const moment = await share(`${keys.name} ${withRoot}`, () => readMoment(bounded, keys, withRoot));
+    const result = await read(moment(bounded));
+    if (steadyTime(table) - startedAt <= longestReadInMilliseconds) return result;
+    throw new GoneError(`A read of ${keys.name} took longer than ${longestReadInMilliseconds} ms.`);
+  };
+  return await deadline.retry(readOnce, (error, count) => error instanceof GoneError && count <= mostRestarts);
 }
 
 async function readMoment(table: ListTable, keys: ListKeys, withRoot: boolean): Promise<(table: ListTable) => Moment> {
@@ -76,7 +70,7 @@ async function readMoment(table: ListTable, keys: ListKeys, withRoot: boolean): 
     withRoot ? queryPrefix(table, keys.index, keys.prefixes.root, newestBy) : [],
   ]);
   const head = parseHead(headItem);
-  const unfolded = unfoldedOf(entries, (number) => foldedVersion(head, number));
+  const unfolded = unfoldedOf(head, entries);
   const differences = differencesOf(unfolded);
   return (table) => {
     const source = storedNodes(table, keys, keptNodes(table));
@@ -95,7 +89,7 @@ async function readMoment(table: ListTable, keys: ListKeys, withRoot: boolean): 
   };
 }
 
-/** Thrown if an item has been deleted since the head was read, which takes longer than a read may last. */
+/** Thrown if an item has been deleted since the head was read, or may have been: that takes longer than a read may last. */
 export class GoneError extends Error {
   override readonly name = 'GoneError';
 }
@@ -114,7 +108,7 @@ export const emptyRoot: Root = { edge: [], days: new Uint8Array() };
 
 /** Reads the root that a head names. @param ahead the newest root, which another fold may have written */
 export async function readRoot(table: ListTable, keys: ListKeys, { root }: Head, ahead?: Item): Promise<Root> {
-  if (root === undefined) return emptyRoot;
+  if (root === '') return emptyRoot;
   const key = keys.node(root);
   const item = ahead?.['sk'] === key.sk ? ahead : await getItem(table, key);
   if (!item) throw new GoneError(`The root ${key.sk} of ${keys.name} is gone.`);

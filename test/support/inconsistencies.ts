@@ -8,8 +8,8 @@ import { isActive } from '../../shared/computations/run.ts';
 import { chainedEvent, parseHead, parseStoredEvent, publicEvent, type StoredEvent } from '../../shared/events/stored-journal.ts';
 import { type RowList, rowLists, numberOfRow, stateOfRow } from '../../shared/table/row-lists.ts';
 import { cvmKeys, type Key, listKeys, lists, userKeys } from '../../shared/table/keys.ts';
-import { addDays, addSteps, decodeDays } from '../../packages/counted-list/days.ts';
-import { foldedVersion, parseHead as parseListHead, treeOf } from '../../packages/counted-list/head.ts';
+import { addDays, daysOf as loggedDays, decodeDays } from '../../packages/counted-list/days.ts';
+import { parseHead as parseListHead, treeOf } from '../../packages/counted-list/head.ts';
 import { differencesOf, parseEntry, unfoldedOf } from '../../packages/counted-list/log.ts';
 import { emptyRoot, type Root } from '../../packages/counted-list/view.ts';
 import type { Item, Table } from '../../shared/table/table.ts';
@@ -222,7 +222,7 @@ function inStatistics(partitions: Partitions): string[] {
 export function daysOf(partitions: Partitions, domain: string): (readonly number[])[] {
   const keys = keysOf(rowLists.computations(domain).name);
   const { head, unfolded, root } = momentOf(partitions, keys);
-  return [...addDays(decodeDays(root.days), addSteps(head.days, unfolded)).values()];
+  return [...addDays(decodeDays(root.days), [...head.days, ...loggedDays(unfolded)]).values()];
 }
 
 const listOf: Record<string, (id: string) => RowList> = {
@@ -286,10 +286,10 @@ function momentOf(partitions: Partitions, keys: ListKeys) {
     .flatMap((log) => partitions.get(log) ?? [])
     .filter(({ sk }) => String(sk).startsWith(keys.prefix))
     .map((item) => parseEntry(keys, item));
-  const root = head.root === undefined ? emptyRoot : (find(partitions, keys.node(head.root)) as unknown as Root);
+  const root = head.root === '' ? emptyRoot : (find(partitions, keys.node(head.root)) as unknown as Root);
   return {
     head,
-    unfolded: unfoldedOf(entries, (number) => foldedVersion(head, number)),
+    unfolded: unfoldedOf(head, entries),
     root,
     tree: treeOf(head, root.edge),
   };

@@ -15,6 +15,8 @@ const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.lengt
 let time = Date.parse('2026-01-01T00:00:00Z');
 const pass = (milliseconds: number) => void (time += milliseconds);
 const clock = { now: () => time, wait: (milliseconds: number) => delay(milliseconds) };
+/** A rebuild waits for seconds. */
+const passing = { ...clock, wait: async (milliseconds: number) => pass(milliseconds) };
 let aws: AwsTable;
 let embedded: EmbeddedTable;
 let table: Table;
@@ -23,7 +25,7 @@ beforeAll(async () => {
     startAwsTable({ transactionInMilliseconds: 8, betweenReadsInMilliseconds: 2, seed }),
     startEmbeddedTable(),
   ]);
-  table = { ...embedded.table, clock };
+  table = { ...embedded.table, clock: passing };
 });
 afterAll(() => Promise.all([aws.stop(), embedded.stop()]));
 
@@ -109,9 +111,8 @@ describe('folds that die at any call, and several at once', () => {
   it.each([1, 3])(`leave each member once and no node that the tree lacks, %d at once (TEST_SEED=${seed})`, async (folders) => {
     const list = new PlainList(table, `dying-${folders}`);
     const count = amount({ sample: 1_500, full: 6_000 });
-    for (let first = 1; first <= count; first += 90) {
-      await list.set(Array.from({ length: 90 }, (_, at) => [(first + at) * 70, 'a'])); // far apart: many leaves
-    }
+    const numbers = Array.from({ length: count }, (_, index) => (index + 1) * 70); // far apart: many leaves
+    await list.fill(numbers, 'a');
     for (let round = 0; round < amount({ sample: 8, full: 100 }); round++) {
       await list.set(Array.from({ length: 30 }, () => [(1 + Math.floor(random() * count)) * 70, pick([undefined, ...values])]));
       const foldOrDie = async () => {

@@ -31,6 +31,12 @@ export class PlainList {
     return countedList({ table: { ...listTable(table), share: undefined }, name: this.name, states });
   }
 
+  /** Makes a list of members in one state, as it is once all changes are folded and cleared: one by one, they take a call each. */
+  async fill(numbers: readonly number[], state: string): Promise<void> {
+    for (const number of numbers) this.members.set(number, { state, version: 1 });
+    await this.open().rebuild(this.rows);
+  }
+
   /** Sets states in one transaction. Those that stay the same are left out. */
   async set(changes: readonly (readonly [number: number, state: string | undefined])[], at?: number): Promise<void> {
     const transaction = new Transaction();

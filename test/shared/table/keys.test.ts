@@ -162,7 +162,7 @@ describe('the place of', () => {
     ['the head of a list', list.head, 'index#computations#d1 /head'],
     ['the root of a tree', owned.node(rootOf('n')), 'index#owned#d1 a/root#n'],
     ['a plan of a fold', list.plan('n'), 'index#computations#d1 /plan#n'],
-    ['a node of a tree', list.node('_wE'), 'nodes#computations#d1#7 /_wE'],
+    ['a node of a tree', list.node('1a.2b'), 'nodes#computations#d1#7 /1a.2b'],
   ])('%s never changes', (_what, { pk, sk }, place) => {
     expect(`${pk} ${sk}`).toBe(place);
   });
