@@ -3,7 +3,7 @@ import { holdsPrivateKey } from './holds-private-key.ts';
 import { isReservedName } from './vocabulary.ts';
 
 /** Counts characters as JSON Schema does, in Unicode code points. */
-function characters(text: string): number {
+export function characters(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
   return count;

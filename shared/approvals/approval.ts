@@ -3,6 +3,7 @@ import { cvmId } from 'computation-management-formats/identifiers';
 import { exactTimestamp, timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
 import { mostCvms, type StoredApproval } from '../manifest/stored-approval.ts';
+import { approvalChange, type ApprovalChange, mostChanges } from './stale-because.ts';
 
 const ofDigest = 'The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785).';
 const ofConfiguration =
@@ -81,8 +82,13 @@ export const approvalSchema = v.pipe(
       v.boolean(),
       v.description(
         '`true` if the approval does not count, for one of these reasons: the manifest or the configuration has changed, the approval ' +
-          'has expired, it was signed with a key that the user has replaced, or it is unsigned and the computation requires signatures.',
+          'has expired, it was signed with a key that the user has replaced, it is unsigned and the computation requires signatures, or ' +
+          'all CVMs that it allows have other certificates.',
       ),
+    ),
+    stale_because: v.pipe(
+      v.nullable(v.pipe(v.array(approvalChange), v.metadata({ maxItems: mostChanges }))),
+      v.description(`Up to ${mostChanges} reasons why the approval does not count. null if \`stale\` is \`false\`.`),
     ),
     approved_at: v.pipe(timestamp, v.description('The time of the approval.')),
   }),
@@ -91,7 +97,19 @@ export const approvalSchema = v.pipe(
 );
 export type Approval = v.InferOutput<typeof approvalSchema>;
 
-export function describeApproval(stored: StoredApproval, stale: boolean): Approval {
+/** @param because why it is stale. Empty if it is not */
+export function describeApproval(stored: StoredApproval, because: ApprovalChange[]): Approval {
   const { user_id, digest, configuration_digest, cvm_ids, expires_at, signature, approved_at } = stored;
-  return { user: user_id, digest, configuration_digest, cvm_ids, expires_at, signed: signature !== null, stale, approved_at };
+  const stale = because.length > 0;
+  return {
+    user: user_id,
+    digest,
+    configuration_digest,
+    cvm_ids,
+    expires_at,
+    signed: signature !== null,
+    stale,
+    stale_because: stale ? because.slice(0, mostChanges) : null,
+    approved_at,
+  };
 }

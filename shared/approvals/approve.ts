@@ -1,20 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isSignatureOf } from 'computation-management-formats/approval-signature';
 import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
-import * as v from 'valibot';
 import type { Permitted, Relations } from '../access/caller.ts';
 import { changeInputsWithEvent, keysToChange, parseToChange, readToChange } from '../computations/change-computation.ts';
 import { invalid, ServiceError } from '../runtime/errors.ts';
 import { approvableOf, assetsOf, type Inputs, resultConsumers } from '../manifest/manifest.ts';
 import { readInputs } from '../manifest/read-manifest.ts';
-import { parseApproval, type StoredApproval } from '../manifest/stored-approval.ts';
+import { approvedAttributes, parseApproval, type StoredApproval } from '../manifest/stored-approval.ts';
 import { type AnsweredRequest, commitChange, type Committed, Transaction } from '../table/transaction.ts';
-import { computationKeys, cvmKeys } from '../table/keys.ts';
-import { parseStored } from '../table/parse-stored.ts';
+import { approvedKeys, computationKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
 import { type Approval, type ApprovalInput, describeApproval } from './approval.ts';
-import { isStale } from './readiness.ts';
+import { readCertificates } from './read-readiness.ts';
+import { ownReasons } from './readiness.ts';
 
 interface ApproveRequest extends AnsweredRequest {
   domain: string;
@@ -47,7 +46,7 @@ export async function approve(table: Table, request: ApproveRequest): Promise<Co
       readCertificates(table, domain, given.cvm_ids ?? []),
     ]);
     const permitted = permit(partiesOf(inputs));
-    const { digest, configuration_digest, missing } = approvableOf(inputs);
+    const { digest, configuration_digest, manifest, configuration, missing } = approvableOf(inputs);
     if (missing) throw noManifest(missing);
     if (given.digest !== digest || given.configuration_digest !== configuration_digest) {
       throw staleDigest({ manifest_digest: digest, configuration_digest });
@@ -63,8 +62,7 @@ export async function approve(table: Table, request: ApproveRequest): Promise<Co
       approved_at: now,
     };
     const transaction = new Transaction();
-    const describe = (given: StoredApproval) =>
-      describeApproval(given, isStale(given, inputs, { digest, configuration_digest, at: now }));
+    const describe = (given: StoredApproval) => describeApproval(given, ownReasons(given, inputs, now));
     const before = inputs.approvals.find(({ user_id }) => user_id === by);
     if (before && isDeepStrictEqual(before, { ...approval, approved_at: before.approved_at })) {
       return await commitChange(table, transaction, { approval: describe(before), permitted }, answerKeeper);
@@ -72,7 +70,10 @@ export async function approve(table: Table, request: ApproveRequest): Promise<Co
     const details = { digest, configuration_digest, signed: approval.signature !== null, ...limitsOf(approval) };
     const event = { event_type: 'approved', status: 'success', originator: by, details, lifecycle: false } as const;
     await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, event, now });
-    transaction.add({ put: { Item: { ...computationKeys.approval(computationId, by), ...approval } } });
+    transaction.add(
+      { put: { Item: { ...computationKeys.approval(computationId, by), ...approval } } },
+      { put: { Item: { ...approvedKeys.approved(computationId, by), ...approvedAttributes({ manifest, configuration }) } } },
+    );
     return await commitChange(table, transaction, { approval: describe(approval), permitted }, answerKeeper);
   });
 }
@@ -83,18 +84,6 @@ function partiesOf(inputs: Inputs): Relations {
     creator: assetsOf(inputs).map(({ created_by }) => created_by),
     consumer: [...inputs.consumers, ...resultConsumers(inputs).map(({ user_id }) => user_id)],
   };
-}
-
-const registered = v.object({ certificate_fingerprint: v.nullable(v.string()) });
-
-/** The fingerprints of those CVMs that are registered with a certificate. */
-async function readCertificates(table: Table, domain: string, cvmIds: string[]): Promise<StoredApproval['certificates']> {
-  const items = await getItems(
-    table,
-    cvmIds.map((id) => cvmKeys.cvm(domain, id)),
-  );
-  const fingerprints = items.map((item) => item && parseStored(registered, item, 'registered CVM').certificate_fingerprint);
-  return Object.fromEntries(cvmIds.flatMap((id, index) => (fingerprints[index] ? [[id, fingerprints[index]]] : [])));
 }
 
 function noManifest(missing_items: { keys: string[]; hashes: string[]; info: string[] }): ServiceError {
@@ -152,7 +141,7 @@ export async function withdrawApproval(table: Table, request: WithdrawRequest): 
     const details = { digest: parseApproval(item).digest };
     const event = { event_type: 'approval_withdrawn', status: 'success', originator: by, details, lifecycle: false } as const;
     await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, event, now });
-    transaction.add({ delete: { Key } });
+    transaction.add({ delete: { Key } }, { delete: { Key: approvedKeys.approved(computationId, by) } });
     return await commitChange(table, transaction, {}, answerKeeper);
   });
 }

@@ -4,6 +4,7 @@ import { assetsPerComputation } from '../computations/computation.ts';
 import { approvableOf, assetsOf, type Inputs, type MissingItems, resultConsumers } from '../manifest/manifest.ts';
 import type { ApprovalOfRun, RunSnapshot } from '../manifest/run-snapshot.ts';
 import type { StoredApproval } from '../manifest/stored-approval.ts';
+import { type ApprovalChange, change } from './stale-because.ts';
 
 export interface NeededApproval {
   user: string;
@@ -76,14 +77,25 @@ export interface CvmOfRun {
 /** Whether an approval is invalid on any CVM. */
 export function isStale(
   approval: StoredApproval,
-  { computation, keys }: Inputs,
+  inputs: Inputs,
   { digest, configuration_digest, at }: ApprovalContext,
 ): boolean {
-  const { user_id, expires_at, signature, key } = approval;
-  if (signature === null && computation.approval === 'all_signed') return true;
   if (approval.digest !== digest || approval.configuration_digest !== configuration_digest) return true;
-  if (expires_at !== null && !(timeOf(expires_at) > timeOf(at))) return true;
-  return key !== null && keys.find((uploaded) => uploaded.user_id === user_id)?.user_key !== key;
+  return ownReasons(approval, inputs, at).length > 0;
+}
+
+/** Why an approval is invalid, whatever the manifest and the configuration are. */
+export function ownReasons(
+  { user_id, expires_at, signature, key }: StoredApproval,
+  { computation, keys }: Inputs,
+  at: string,
+): ApprovalChange[] {
+  const uploaded = keys.find((each) => each.user_id === user_id)?.user_key ?? null;
+  return [
+    ...(signature === null && computation.approval === 'all_signed' ? [change('/signature', null, 'required')] : []),
+    ...(key !== null && uploaded !== key ? [change('/signature', key, uploaded)] : []),
+    ...(expires_at !== null && !(timeOf(expires_at) > timeOf(at)) ? [change('/expires_at', expires_at, at)] : []),
+  ];
 }
 
 function allows({ cvm_ids, certificates }: StoredApproval, cvm: CvmOfRun | undefined): boolean {

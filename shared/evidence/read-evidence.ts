@@ -11,6 +11,7 @@ import { storedSnapshot } from '../manifest/run-snapshot.ts';
 import { conflict, notFound } from '../runtime/errors.ts';
 import type { Kms } from '../runtime/kms.ts';
 import { readSettled, StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
+import { deflated, inflated } from '../table/deflated.ts';
 import { runKeys } from '../table/keys.ts';
 import { parseStored, storedBytes, schemaAttribute } from '../table/parse-stored.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
@@ -119,7 +120,7 @@ function putEvidence(
   const Item = {
     ...runKeys.evidence(computationId, runId),
     ...schemaAttribute,
-    statement: zlib().deflateRawSync(text),
+    statement: deflated(text),
     signature,
     key_id,
   };
@@ -128,8 +129,5 @@ function putEvidence(
 
 function parseEvidence(item: Item): Evidence {
   const { statement, signature, key_id } = parseStored(storedEvidence, item, 'evidence');
-  return { statement: JSON.parse(zlib().inflateRawSync(statement).toString()) as unknown, signature, key_id };
+  return { statement: JSON.parse(inflated(statement)) as unknown, signature, key_id };
 }
-
-/** Loaded on first use: an import would add to the cold start. */
-const zlib = () => process.getBuiltinModule('node:zlib');

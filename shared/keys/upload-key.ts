@@ -15,7 +15,7 @@ import {
   type Action,
   Transaction,
 } from '../table/transaction.ts';
-import { computationKeys, userKeys, type Key } from '../table/keys.ts';
+import { approvedKeys, computationKeys, userKeys, type Key } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
 import { readSettled, StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
 
@@ -164,6 +164,7 @@ export async function removeKey(table: Table, request: RemovalRequest): Promise<
         otherwise: new StaleReadError(),
       },
       { delete: { Key: computationKeys.approval(computationId, user) } },
+      { delete: { Key: approvedKeys.approved(computationId, user) } },
       { delete: { Key: userKeys.key(domain, user, computationNumber(computationId)) } },
     );
     return await commitChange(table, transaction, {}, answerKeeper);

@@ -110,33 +110,46 @@ const manifestLimitInBytes = 256 * 1024;
 export function buildManifest(
   inputs: Inputs,
 ): { manifest: Manifest; missing?: never } | { missing: MissingItems; manifest?: never } {
-  const { computation, agent_config, algorithm, datasets, keys } = inputs;
-  const keyOf = new Map(keys.map((key) => [key.user_id, key.user_key]));
-  const providerKey = (asset: StoredAsset) => asset.user_key || (keyOf.get(asset.created_by) ?? '');
+  const { computation, agent_config, algorithm, keys } = inputs;
   const assets = assetsOf(inputs);
 
   const missing: MissingItems = {
     keys: unique([
-      ...assets.filter((asset) => !providerKey(asset)).map((asset) => asset.created_by),
-      ...(keyOf.has(computation.owner) ? [] : [computation.owner]),
+      ...assets.filter((asset) => !providerKey(inputs, asset)).map((asset) => asset.created_by),
+      ...(keyOf(keys, computation.owner) === undefined ? [computation.owner] : []),
     ]),
     hashes: assets.filter((asset) => asset.state === 'pending' || asset.checksum === null).map((asset) => asset.file_name),
     info: [...(algorithm ? [] : ['Missing algorithm']), ...configurationGaps(agent_config)],
   };
   if (!algorithm || missing.keys.length + missing.hashes.length + missing.info.length > 0) return { missing };
 
-  const manifest = v.parse(manifestSchema, {
-    id: computation.id,
-    name: computation.name,
-    description: computation.description,
-    datasets: datasets.map((asset) => ({ hash: hashOf(asset), user_key: providerKey(asset), filename: asset.file_name })),
-    algorithm: { hash: hashOf(algorithm), user_key: providerKey(algorithm) },
-    result_consumers: resultConsumers(inputs).map(({ user_key }) => ({ user_key })),
-  });
+  const manifest = v.parse(manifestSchema, draftOf(inputs));
   const size = Buffer.byteLength(JSON.stringify(manifest));
   if (size <= manifestLimitInBytes) return { manifest };
   const tooLarge = `The manifest would have ${size} bytes, but the limit is ${manifestLimitInBytes}: use fewer result consumers or shorter keys`;
   return { missing: { ...missing, info: [tooLarge] } };
+}
+
+/** The manifest as far as it is known, in the order of its fields. */
+export function draftOf(inputs: Inputs) {
+  const { computation, algorithm, datasets } = inputs;
+  const file = (asset: StoredAsset) => ({ hash: hashOf(asset), user_key: providerKey(inputs, asset) });
+  return {
+    id: computation.id,
+    name: computation.name,
+    description: computation.description,
+    datasets: datasets.map((asset) => ({ ...file(asset), filename: asset.file_name })),
+    algorithm: algorithm && file(algorithm),
+    result_consumers: resultConsumers(inputs).map(({ user_key }) => ({ user_key })),
+  };
+}
+
+function keyOf(keys: ParticipantKey[], user: string): string | undefined {
+  return keys.find(({ user_id }) => user_id === user)?.user_key;
+}
+
+function providerKey({ keys }: Inputs, { user_key, created_by }: StoredAsset): string | undefined {
+  return user_key || keyOf(keys, created_by);
 }
 
 /** What parties approve, with its digests. */
@@ -169,8 +182,8 @@ function configurationGaps(config: StoredAgentConfig): string[] {
   return [];
 }
 
-function hashOf(asset: StoredAsset): number[] {
-  return [...Buffer.from(asset.checksum ?? '', 'hex')];
+function hashOf({ checksum }: StoredAsset): number[] | undefined {
+  return checksum === null ? undefined : [...Buffer.from(checksum, 'hex')];
 }
 
 function ownerFirst(owner: string) {

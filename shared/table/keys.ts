@@ -152,6 +152,12 @@ export const computationKeys = {
   prefixes: { part: 'part#', dataset: 'part#dataset#', key: 'key#', approval: 'approval#' },
 };
 
+/** What each user approved: manifest and configuration. In a partition of its own, because few requests read it. */
+export const approvedKeys = {
+  partition: (computationId: string) => `approved#${computationId}`,
+  approved: (computationId: string, userId: string): Key => writableKey(approvedKeys.partition(computationId), userId),
+};
+
 /**
  * What a user's list of open tasks is read from. The items mirror others: each is written and deleted in the same transaction as
  * the item that it mirrors, except that purges delete it.

@@ -134,6 +134,7 @@ describe('a run of a computation with an asset whose use takes approval', () => 
       expires_at: null,
       signed: false,
       stale: false,
+      stale_because: null,
       approved_at: expect.any(String),
     });
     expect(await session.done(list, { path: { id } })).toEqual({
@@ -237,6 +238,46 @@ describe('a run of a computation with an asset whose use takes approval', () => 
     expect((await session.done('assets/update-asset', { ...kept, as: provider })).use).toBe('approval');
     await session.done('assets/update-asset', { ...request({ use: 'open' }), as: provider });
     expect(await missingIn(id)).toEqual(nothing);
+  });
+});
+
+describe('stale_because', () => {
+  itAs([provider], 'names what has changed since the approval, with both values, and is null while it counts', async () => {
+    const { id, dataset } = await sharedComputation('approval', { name: 'Iris', description: '' });
+    const cvm = newCvm();
+    const register = (certificate: string | null) => session.registerCvm(cvm, { certificate });
+    await register(cvmBody.certificate);
+    const { certificate_fingerprint } = await session.done('cvms/get-cvm', { path: { cvmID: cvm } });
+    const approveAgain = async (fields: object = {}) =>
+      await session.done(approve, { path: { id }, body: { ...(await session.digestsOf(id)), ...fields }, as: provider });
+    const because = async () => (await session.done(list, { path: { id } })).approvals[0]?.stale_because;
+    const replace = (fields: object) =>
+      session.done('computations/update-computation', { path: { id }, body: { name: 'Iris', ...fields } });
+    const { datasets } = await session.done('runs/get-manifest', { path: { id } });
+    const hash = Buffer.from(datasets[0]?.hash ?? []).toString('hex');
+    expect(await approveAgain({ cvm_ids: [cvm] })).toMatchObject({ stale: false, stale_because: null });
+    expect(await because()).toBeNull();
+
+    await replace({ name: 'Iris 2', description: 'é'.repeat(201), agent_config: { attested_tls: true }, log_access: 'parties' });
+    expect(await because()).toEqual([
+      { path: '/manifest/name', approved: 'Iris', current: 'Iris 2' },
+      { path: '/manifest/description', approved: '', current: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) },
+      { path: '/configuration/agent_config/attested_tls', approved: false, current: true },
+      { path: '/configuration/log_access', approved: 'none', current: 'parties' },
+    ]);
+    await replace({ log_access: 'none' });
+    await session.done('assets/unlink-asset', { path: { id: dataset, computationID: id } });
+    expect((await because())?.slice(0, 2)).toMatchObject([
+      { path: '/manifest/datasets/0/hash', approved: hash, current: null },
+      { path: '/manifest/datasets/0/user_key', current: null },
+    ]);
+    await session.link(dataset, id);
+    expect(await because()).toBeNull();
+
+    await register(null);
+    expect(await because()).toEqual([{ path: '/cvm_ids/0', approved: certificate_fingerprint, current: null }]);
+    const expires_at = '2020-01-01T00:00:00.000Z';
+    expect((await approveAgain({ expires_at })).stale_because).toMatchObject([{ path: '/expires_at', approved: expires_at }]);
   });
 });
 

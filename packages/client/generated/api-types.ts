@@ -694,14 +694,28 @@ export interface components {
             expires_at: string | null;
             /** @description Whether the user signed the approval. */
             signed: boolean;
-            /** @description `true` if the approval does not count, for one of these reasons: the manifest or the configuration has changed, the approval has expired, it was signed with a key that the user has replaced, or it is unsigned and the computation requires signatures. */
+            /** @description `true` if the approval does not count, for one of these reasons: the manifest or the configuration has changed, the approval has expired, it was signed with a key that the user has replaced, it is unsigned and the computation requires signatures, or all CVMs that it allows have other certificates. */
             stale: boolean;
+            /** @description Up to 20 reasons why the approval does not count. null if `stale` is `false`. */
+            stale_because: components["schemas"]["ApprovalChange"][] | null;
             /**
              * Format: date-time
              * @description The time of the approval.
              * @example 2025-07-17T08:00:00.000Z
              */
             approved_at: string;
+        };
+        /** @description A reason why an approval does not count. Hashes are in hex. `sha256:` and a hash stands for a value of more than 200 characters. At `/signature`, the values are the keys; at `/expires_at`, the current value is the time of the request; at `/cvm_ids`, the values are the fingerprints of the certificates. */
+        ApprovalChange: {
+            /**
+             * @description The place in `{manifest, configuration, signature, expires_at, cvm_ids}`, a JSON pointer.
+             * @example /manifest/algorithm/hash
+             */
+            path: string;
+            /** @description The value when the user approved. null: none. */
+            approved: (string | boolean | number) | null;
+            /** @description The value now. null: none. */
+            current: (string | boolean | number) | null;
         };
         /** @description An approval to give. */
         ApprovalInput: {

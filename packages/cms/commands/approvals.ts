@@ -12,6 +12,7 @@ import { canonicalDigest } from 'computation-management-formats/digests';
 import { computationId, named } from '../context/computation-reference.ts';
 import { confirm, type WrapAction } from '../context/context.ts';
 import { keyFile } from '../context/missing-items.ts';
+import { whyStale } from '../context/stale-approvals.ts';
 import { publicKeyBeside, readPrivateKey } from '../files/key-files.ts';
 import { formatApproved } from './manifest.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
@@ -77,7 +78,10 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
           });
         }
         const key = options.sign === undefined ? undefined : await readPrivateKey(options.sign, context.terminal);
-        if (!context.isJson) context.note(`${formatApproved(manifest, configuration)}\n`);
+        if (!context.isJson) {
+          const changes = await whyStale(context, connection, id, (given) => given.user === user);
+          context.note(`${formatApproved(manifest, configuration)}\n${changes}`);
+        }
         if (!areGiven && options.yes !== true) {
           await confirm(context, `Approve runs with this manifest and this configuration${limitsText(limits)}?`);
         }
@@ -123,6 +127,7 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
         const given = new Map(answer.approvals.map((approval) => [approval.user, approval]));
         const users = [...new Set([...needed.keys(), ...given.keys()])];
         const { now } = context.terminal;
+        const stale = context.isJson ? '' : await whyStale(context, connection, id);
         context.print(answer, () =>
           users.length === 0
             ? 'No run needs an approval, and nobody has given one.\n'
@@ -149,7 +154,7 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
                   { title: 'only on', value: (user) => given.get(user)?.cvm_ids?.join(', ') ?? '', cuts: true },
                 ],
                 context.terminal,
-              ),
+              ) + stale,
         );
       }),
     );

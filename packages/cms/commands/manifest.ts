@@ -8,7 +8,8 @@ import { printable } from 'computation-management-formats/printable';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { computationId, nextRun } from '../context/computation-reference.ts';
 import type { WrapAction } from '../context/context.ts';
-import { formatMissing, isNothing, missingItems } from '../context/missing-items.ts';
+import { formatMissing, isNothing, missingItems, namesApproval } from '../context/missing-items.ts';
+import { whyStale } from '../context/stale-approvals.ts';
 import { exitCodes } from '../terminal/cms-error.ts';
 import { details } from '../terminal/table.ts';
 
@@ -42,10 +43,12 @@ export function addCheckCommand(program: Command, wrapAction: WrapAction): void 
         const { data, digest: manifest_digest } = wholeAnswer(await client.call('dryRun', { id }));
         const { missing_items } = data;
         const isReady = isNothing(missing_items);
+        const isStale = !context.isJson && namesApproval(missing_items);
+        const stale = isStale ? await whyStale(context, connection, id) : '';
         context.print({ computation: id, ready: isReady, missing_items, manifest_digest }, () =>
           isReady
             ? `${printable(name)} is ready to run.\n`
-            : `${printable(name)} is not ready. Missing:\n${formatMissing(missingItems(missing_items, { id, isSigned: approval === 'all_signed', assets }), { user, command: context.command })}`,
+            : `${printable(name)} is not ready. Missing:\n${formatMissing(missingItems(missing_items, { id, isSigned: approval === 'all_signed', assets }), { user, command: context.command })}${stale}`,
         );
         if (!isReady) context.exitWith(exitCodes.incomplete);
         else if (!context.isJson) context.note(await nextRun(context, connection, id));

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { printable } from 'computation-management-formats/printable';
-import { signedComputations, type WrapAction } from '../context/context.ts';
+import { learnOf, signedComputations, type WrapAction } from '../context/context.ts';
 import { approvalOf, keyFile, uploadOf } from '../context/missing-items.ts';
+import { whyStale } from '../context/stale-approvals.ts';
 
 export function addTodoCommand(program: Command, wrapAction: WrapAction): void {
   program
@@ -14,7 +15,11 @@ export function addTodoCommand(program: Command, wrapAction: WrapAction): void {
         const { signal } = terminal;
         const todo = await connection.client.getTodo();
         const ids = context.isJson ? [] : todo.approvals.map(({ computation_id }) => computation_id);
-        const signed = await signedComputations(connection, ids, signal);
+        const isOwn = ({ user }: { user: string }) => user === connection.user;
+        const [signed, stale] = await Promise.all([
+          signedComputations(connection, ids, signal),
+          learnOf(ids, signal, (id, signal) => whyStale({ terminal: { ...terminal, signal } }, connection, id, isOwn)),
+        ]);
         signal.throwIfAborted();
         context.print(todo, () => {
           const lines = [
@@ -22,6 +27,7 @@ export function addTodoCommand(program: Command, wrapAction: WrapAction): void {
               entry(
                 `Approve ${name}, because of ${because.join(', ')}`,
                 command(approvalOf(computation_id, signed.has(computation_id))),
+                stale.get(computation_id),
               ),
             ),
             ...todo.keys.map(({ computation_id, name }) =>
@@ -38,4 +44,6 @@ export function addTodoCommand(program: Command, wrapAction: WrapAction): void {
     );
 }
 
-const entry = (sentence: string, command: string) => `${printable(sentence)}\n    ${printable(command)}\n`;
+/** @param more lines */
+const entry = (sentence: string, command: string, more = '') =>
+  `${printable(sentence)}\n${more.replaceAll(/^(?=.)/gm, '  ')}    ${printable(command)}\n`;

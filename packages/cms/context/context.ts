@@ -206,22 +206,29 @@ const longestWaitInMilliseconds = 3_000;
 const atOnce = 10;
 
 /**
- * Returns those of the computations whose approvals must be signed. Only commands to type next depend on it, so it asks for at most
- * three seconds, and until Ctrl-C. It leaves out what it has not learned by then.
+ * Asks about each of the computations, of which a command says more than it must: for at most three seconds, and until Ctrl-C. Leaves
+ * out what it has not learned by then.
  */
+export async function learnOf<Answer>(
+  ids: readonly string[],
+  interruption: AbortSignal,
+  ask: (id: string, signal: AbortSignal) => Promise<Answer>,
+): Promise<Map<string, Answer>> {
+  const signal = AbortSignal.any([interruption, AbortSignal.timeout(longestWaitInMilliseconds)]);
+  const learned = new Map<string, Answer>();
+  for (let first = 0; first < ids.length && !signal.aborted; first += atOnce) {
+    const group = ids.slice(first, first + atOnce).map((id) => ask(id, signal).then((answer) => learned.set(id, answer)));
+    await Promise.allSettled(group);
+  }
+  return learned;
+}
+
+/** Returns those of the computations whose approvals must be signed, as far as it can be learned: commands to type next depend on it. */
 export async function signedComputations(
   { client }: Connection,
   ids: readonly string[],
   interruption: AbortSignal,
 ): Promise<Set<string>> {
-  const signal = AbortSignal.any([interruption, AbortSignal.timeout(longestWaitInMilliseconds)]);
-  const signed = new Set<string>();
-  for (let first = 0; first < ids.length && !signal.aborted; first += atOnce) {
-    const group = ids.slice(first, first + atOnce).map(async (id) => {
-      const computation = await client.getComputation({ id, signal }).catch(() => undefined);
-      if (computation?.approval === 'all_signed') signed.add(id);
-    });
-    await Promise.all(group);
-  }
-  return signed;
+  const learned = await learnOf(ids, interruption, (id, signal) => client.getComputation({ id, signal }));
+  return new Set(ids.filter((id) => learned.get(id)?.approval === 'all_signed'));
 }

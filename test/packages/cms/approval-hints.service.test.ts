@@ -51,6 +51,8 @@ const approval = {
   expires_at: null,
   signed: false,
   stale: false,
+  stale_because: null,
+  approvals: [],
   approved_at: '',
 };
 

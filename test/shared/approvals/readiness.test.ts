@@ -1,6 +1,6 @@
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { describe, expect, it } from 'vitest';
-import { becauseOf, isStale, neededApprovals, readinessOf } from '../../../shared/approvals/readiness.ts';
+import { becauseOf, isStale, neededApprovals, ownReasons, readinessOf } from '../../../shared/approvals/readiness.ts';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
 import type { StoredApproval } from '../../../shared/manifest/stored-approval.ts';
 import { approvableOf, type Inputs } from '../../../shared/manifest/manifest.ts';
@@ -202,5 +202,20 @@ describe('an approval', () => {
     const keys = [aKeyOf('alice'), aKeyOf('bob', { user_key: 'AAAA' })];
     expect(isStale(signed, inputs({ algorithm, datasets, keys }), { digest, configuration_digest, at })).toBe(true);
     expect(isStale(anApproval('bob'), inputs({ algorithm, datasets, keys }), { digest, configuration_digest, at })).toBe(false);
+  });
+});
+
+describe('ownReasons', () => {
+  it('name the key that another one has replaced, the missing signature and the time', () => {
+    const given = inputs({ keys: [aKeyOf('bob')] });
+    const current = given.keys[0]?.user_key;
+    expect(ownReasons(anApproval('bob', { signature: 's', key: 'k' }), given, at)).toEqual([
+      { path: '/signature', approved: 'k', current },
+    ]);
+    expect(ownReasons(anApproval('bob', { expires_at: at }), withLevel('all_signed'), at)).toEqual([
+      { path: '/signature', approved: null, current: 'required' },
+      { path: '/expires_at', approved: at, current: at },
+    ]);
+    expect(ownReasons(anApproval('bob', { signature: 's', key: current ?? '' }), given, at)).toEqual([]);
   });
 });

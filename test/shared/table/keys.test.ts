@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { keysToChange } from '../../../shared/computations/change-computation.ts';
 import { keysOfCvm } from '../../../shared/cvms/read-cvms.ts';
 import {
+  approvedKeys,
   answerKeys,
   type AnyKey,
   assetKeys,
@@ -122,6 +123,7 @@ describe('the place of', () => {
     ['the named consumers', computationKeys.consumers('c'), 'computation#c part#consumers'],
     ["a participant's key", computationKeys.userKey('c', 'u'), 'computation#c key#u'],
     ['an approval', computationKeys.approval('c', 'u'), 'computation#c approval#u'],
+    ['what was approved', approvedKeys.approved('c', 'u'), 'approved#c u'],
     ['an own computation', userKeys.owner('d1', 'u', 7, true), 'user#d1#u own#000000000000007#owner'],
     ['a computation given to its owner', userKeys.owner('d1', 'u', 7, false), 'user#d1#u in#000000000000007#owner'],
     ['a consumed computation', userKeys.consumer('d1', 'u', 7), 'user#d1#u in#000000000000007#consumer'],

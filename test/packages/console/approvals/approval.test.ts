@@ -17,6 +17,7 @@ const approval = (user: string, fields: { stale?: boolean; signed?: boolean } = 
   expires_at: null,
   signed: false,
   stale: false,
+  stale_because: null,
   approved_at: '',
   ...fields,
 });

@@ -1,0 +1,121 @@
+import { printable } from './printable.ts';
+
+type Value = string | number | boolean | null;
+
+/** An entry of `stale_because` (docs/contract.md, section 9). */
+interface ApprovalChange {
+  path: string;
+  approved: Value;
+  current: Value;
+}
+
+/** An event of the journal, with its details decoded. */
+interface ChangeEvent {
+  event_type: string;
+  originator: string;
+  timestamp: string;
+  details: Record<string, unknown>;
+}
+
+interface Circumstances {
+  /** The file names of the datasets that are linked now, in their order. */
+  datasets: readonly string[];
+  /** The CVMs that the approval names. */
+  cvm_ids: readonly string[] | null;
+  /** Those since the approval, newest first. */
+  events: readonly ChangeEvent[];
+}
+
+export interface DescribedChange {
+  sentence: string;
+  /** When it happened, if an event says so. */
+  at: string | undefined;
+}
+
+/** Says in words why an approval does not count, such as `alice replaced a.py 100e… by b.py bc76…`. */
+export function describeChanges(changes: readonly ApprovalChange[], given: Circumstances): DescribedChange[] {
+  const described = changes.flatMap((change) => describe(change, changes, given) ?? []);
+  return described.filter(({ sentence }, index) => described.findIndex((other) => other.sentence === sentence) === index);
+}
+
+function describe(change: ApprovalChange, all: readonly ApprovalChange[], given: Circumstances): DescribedChange | undefined {
+  const { path, approved, current } = change;
+  const [kind, ...names] = path.split('/').slice(1);
+  const [part = '', index = '', field] = names;
+  if (kind === 'signature') {
+    return saying(
+      current === 'required'
+        ? 'The approval is not signed, and signatures are required now'
+        : 'The key that signed the approval was replaced',
+    );
+  }
+  if (kind === 'expires_at') return saying(`The approval expired at ${approved}`);
+  if (kind === 'cvm_ids') return saying(`The CVM ${quoted(given.cvm_ids?.[Number(part)] ?? '')} has another certificate`);
+  if (kind === 'manifest' && part === 'algorithm') return index === 'hash' ? ofAlgorithm(change, given) : ofKey('the algorithm');
+  if (kind === 'manifest' && part === 'datasets') {
+    const ofName = all.find((other) => other.path === path.replace(/[^/]+$/, 'filename'));
+    if (field !== 'filename' && ofName && (ofName.approved ?? ofName.current) && isOneSided(ofName) && isOneSided(change))
+      return undefined;
+    return ofDataset(change, String(field), quoted(given.datasets[Number(index)] ?? `dataset ${Number(index) + 1}`), given);
+  }
+  if (kind === 'manifest' && part === 'result_consumers') return ofKey(`result consumer ${Number(index) + 1}`, verbOf(change));
+  if (part === '') return saying('The manifest is not complete any more');
+  const dotted = names.join('.');
+  const event = given.events.find(({ event_type, details: { fields } }) => {
+    const isOf = (name: unknown) => dotted === name || dotted.startsWith(`${String(name)}.`);
+    return event_type === 'updated' && Array.isArray(fields) && fields.some(isOf);
+  });
+  return saying(['changed', dotted, `from ${shown(approved)} to ${shown(current)}`], event);
+}
+
+function ofAlgorithm({ approved, current }: ApprovalChange, { events }: Circumstances): DescribedChange {
+  const isOf = (type: string) => (event: ChangeEvent) => event.event_type === type && event.details['asset_type'] === 'algorithm';
+  const [linked, unlinked] = [events.find(isOf('asset_linked')), events.findLast(isOf('asset_unlinked'))];
+  const named = (event: ChangeEvent | undefined) => (event ? quoted(String(event.details['file_name'])) : 'the algorithm');
+  if (approved === null) return saying(['added', `${named(linked)} ${short(current)} as the algorithm`], linked);
+  const before = `${named(unlinked)} ${short(approved)}`;
+  if (current === null) return saying(['removed', `${before}, the algorithm`], unlinked);
+  return saying(['replaced', before, `by ${linked ? `${named(linked)} ` : ''}${short(current)}`], linked);
+}
+
+function ofDataset(change: ApprovalChange, field: string, name: string, { events }: Circumstances): DescribedChange {
+  const { approved, current } = change;
+  const eventOf = (type: string, file: Value) =>
+    events.find(({ event_type, details }) => event_type === type && details['file_name'] === file);
+  if (field === 'user_key') return ofKey(name, verbOf(change));
+  if (field === 'hash') {
+    const linked = events.find(
+      ({ event_type, details }) => event_type === 'asset_linked' && quoted(String(details['file_name'])) === name,
+    );
+    return saying(['replaced', `${name} ${short(approved)}`, `by ${short(current)}`], linked);
+  }
+  if (approved === null) return saying(['added', `the dataset ${shown(current)}`], eventOf('asset_linked', current));
+  if (current === null) return saying(['removed', `the dataset ${shown(approved)}`], eventOf('asset_unlinked', approved));
+  return saying('The datasets have another order');
+}
+
+const isOneSided = ({ approved, current }: ApprovalChange) => approved === null || current === null;
+const verbOf = ({ approved, current }: ApprovalChange) =>
+  approved === null ? 'added' : current === null ? 'removed' : 'replaced';
+const ofKey = (whose: string, verb = 'replaced') => saying([verb, `the key of ${whose}`]);
+
+/** @param what a sentence, or what somebody did: the verb, its object, and the rest */
+function saying(what: string | [verb: string, object: string, rest?: string], event?: ChangeEvent): DescribedChange {
+  if (typeof what === 'string') return { sentence: what, at: undefined };
+  const [verb, object, ...rest] = what;
+  const words = event ? [quoted(event.originator), verb, object] : [object, 'was', verb];
+  return { sentence: [...words, ...rest].join(' '), at: event?.timestamp };
+}
+
+/** A name with other characters could pass for more of the sentence. */
+function quoted(name: string): string {
+  return /^[\w.@+-]+$/.test(name) ? name : JSON.stringify(printable(name));
+}
+
+function shown(value: Value): string {
+  if (typeof value !== 'string') return value === null ? 'none' : String(value);
+  return value.startsWith('sha256:') ? short(value) : value === '' ? 'none' : quoted(value);
+}
+
+const short = (hash: Value) =>
+  hash === null ? 'nothing' : `${String(hash).slice(0, String(hash).startsWith('sha256:') ? 11 : 4)}…`;

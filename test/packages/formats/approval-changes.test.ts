@@ -1,0 +1,63 @@
+import { describeChanges } from 'computation-management-formats/approval-changes';
+import { describe, expect, it } from 'vitest';
+
+const at = '2026-01-01T00:00:00.000Z';
+const event = (event_type: string, details: Record<string, unknown>) => ({
+  event_type,
+  originator: 'alice',
+  timestamp: at,
+  details,
+});
+const [one, two] = ['100e'.padEnd(64, '0'), 'bc76'.padEnd(64, '0')];
+const events = [
+  event('asset_linked', { file_name: 'penguin-sizes-v2.py', asset_type: 'algorithm' }),
+  event('asset_unlinked', { file_name: 'penguin-sizes.py', asset_type: 'algorithm' }),
+  event('updated', { fields: ['name', 'agent_config.attested_tls'] }),
+  event('asset_linked', { file_name: 'b.csv', asset_type: 'dataset' }),
+];
+const sentences = (path: string, approved: string | boolean | null, current: string | boolean | null) =>
+  describeChanges([{ path, approved, current }], { datasets: ['a.csv'], cvm_ids: ['cvm-1'], events }).map(
+    ({ sentence, at }) => sentence + (at === undefined ? '' : ` at ${at}`),
+  );
+
+describe('describeChanges', () => {
+  it.each([
+    ['/manifest/algorithm/hash', one, two, `alice replaced penguin-sizes.py 100e… by penguin-sizes-v2.py bc76… at ${at}`],
+    ['/manifest/algorithm/hash', one, null, `alice removed penguin-sizes.py 100e…, the algorithm at ${at}`],
+    ['/manifest/algorithm/user_key', 'k', 'l', 'the key of the algorithm was replaced'],
+    ['/manifest/datasets/0/hash', one, two, 'a.csv 100e… was replaced by bc76…'],
+    ['/manifest/datasets/1/filename', null, 'b.csv', `alice added the dataset b.csv at ${at}`],
+    ['/manifest/datasets/1/filename', 'c.csv, and', null, 'the dataset "c.csv, and" was removed'],
+    ['/manifest/datasets/0/filename', 'b.csv', 'a.csv', 'The datasets have another order'],
+    ['/manifest/result_consumers/1/user_key', null, 'k', 'the key of result consumer 2 was added'],
+    ['/manifest/name', 'A', 'B\u202e"', `alice changed name from A to "B \\"" at ${at}`],
+    ['/manifest', one, null, 'The manifest is not complete any more'],
+    [
+      '/configuration/agent_config/attested_tls',
+      true,
+      false,
+      `alice changed agent_config.attested_tls from true to false at ${at}`,
+    ],
+    ['/configuration/log_access', 'none', 'parties', 'log_access was changed from none to parties'],
+    ['/signature', 'k', 'l', 'The key that signed the approval was replaced'],
+    ['/signature', null, 'required', 'The approval is not signed, and signatures are required now'],
+    ['/expires_at', at, at, `The approval expired at ${at}`],
+    ['/cvm_ids/0', 'f', null, 'The CVM cvm-1 has another certificate'],
+  ])('says in words that %s changed from %j to %j', (path, approved, current, sentence) => {
+    expect(sentences(path, approved, current)).toEqual([sentence]);
+  });
+
+  it('says once that a dataset was removed, and once that the order is another', () => {
+    const removed = ['filename', 'hash', 'user_key'].map((field) => ({
+      path: `/manifest/datasets/0/${field}`,
+      approved: 'x',
+      current: null,
+    }));
+    const moved = [1, 2].map((index) => ({ path: `/manifest/datasets/${index}/filename`, approved: 'b', current: 'c' }));
+    const given = { datasets: ['a.csv'], cvm_ids: null, events: [] };
+    expect(describeChanges([...removed, ...moved], given).map(({ sentence }) => sentence)).toEqual([
+      'the dataset x was removed',
+      'The datasets have another order',
+    ]);
+  });
+});
