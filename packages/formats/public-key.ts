@@ -75,7 +75,7 @@ function fromSshLine(type: string, base64: string): PublicKey {
 
 function fromSshWire(blob: Buffer): PublicKey {
   const jwk = jwkOfSshWireKey(blob);
-  refuseWeak(jwk);
+  refuseUnfit(jwk);
   const key = attempt(() => createPublicKey({ key: jwk, format: 'jwk' }));
   if (!key) throw new InvalidKeyError('The OpenSSH key is not a valid key of its type.');
   const { publicKey, wire } = fromKeyObject(key);
@@ -86,7 +86,7 @@ function fromSshWire(blob: Buffer): PublicKey {
 
 function fromDer(der: Buffer): PublicKey {
   if (certificateDer.test(der.toString('latin1'))) throw new InvalidKeyError(certificateSent + expected);
-  refuseWeak(weighableJwk(der));
+  refuseUnfit(weighableJwk(derElements(der)[0]?.content));
   for (const type of ['spki', 'pkcs1'] as const) {
     const key = attempt(() => createPublicKey({ key: der, format: 'der', type }));
     const again = key && attempt(() => key.export({ format: 'der', type: 'spki' }));
@@ -100,7 +100,7 @@ function fromDer(der: Buffer): PublicKey {
 const certificateDer = /^0(?:[\x00-\x7f]|\x81.|\x82..|\x83...)0(?:[\x00-\x7f]|\x81.|\x82..|\x83...)[\xa0\x02]/s;
 
 /** Reads the first elements in DER (X.690). Stops at what is none. */
-function derElements(bytes: Buffer, most = 2): { tag: number; content: Buffer }[] {
+export function derElements(bytes: Buffer, most = 2): { tag: number; content: Buffer }[] {
   const [tag, first = 0] = bytes;
   if (tag === undefined || most === 0) return [];
   const count = first < 0x80 ? 0 : first - 0x80;
@@ -110,9 +110,12 @@ function derElements(bytes: Buffer, most = 2): { tag: number; content: Buffer }[
   return [{ tag, content: bytes.subarray(start, end) }, ...derElements(bytes.subarray(end), most - 1)];
 }
 
-/** Reads what refuseWeak looks at in a SubjectPublicKeyInfo or a key in PKCS#1, before any library refuses it in words of its own. */
-function weighableJwk(der: Buffer): JsonWebKey {
-  const [first, second] = derElements(derElements(der)[0]?.content ?? Buffer.alloc(0));
+/**
+ * Reads what whyWeak looks at, before any library refuses it in words of its own.
+ * @param content of the sequence that a SubjectPublicKeyInfo or a key in PKCS#1 is
+ */
+export function weighableJwk(content: Buffer = Buffer.alloc(0)): JsonWebKey {
+  const [first, second] = derElements(content);
   if (first?.tag === 0x02) return { kty: 'RSA', n: unsigned(first.content) };
   const key = second?.content.subarray(1) ?? Buffer.alloc(0);
   if (first?.content.toString('hex') === '06032b6570') return { kty: 'OKP', x: key.toString('base64url') };
@@ -122,11 +125,22 @@ function weighableJwk(der: Buffer): JsonWebKey {
     : {};
 }
 
-/** Refuses keys with which anyone can sign. Does not leave it to OpenSSL, whose versions differ. */
-function refuseWeak({ kty, x, n }: JsonWebKey): void {
-  const why = kty === 'OKP' ? whyWeakPoint(Buffer.from(x ?? '', 'base64url')) : kty === 'RSA' ? whyWeakModulus(n) : undefined;
-  if (why !== undefined) throw new InvalidKeyError(`${why} Anyone could sign with this key. Create another one.`);
+function refuseUnfit(jwk: JsonWebKey): void {
+  const { length } = jwk.kty === 'RSA' ? modulusOf(jwk).toString(2) : { length: minRsaBits };
+  if (length < minRsaBits || length > maxRsaBits) throw new InvalidKeyError(expected);
+  const why = whyWeak(jwk);
+  if (why !== undefined) throw new InvalidKeyError(why);
 }
+
+/** Says why anyone could sign with a key. Does not leave it to OpenSSL, whose versions differ. Takes no time for very long keys. */
+export function whyWeak(jwk: JsonWebKey): string | undefined {
+  const { kty, x = '' } = jwk;
+  const why =
+    kty === 'OKP' ? whyWeakPoint(Buffer.from(x, 'base64url')) : kty === 'RSA' ? whyWeakModulus(modulusOf(jwk)) : undefined;
+  return why && `${why} Anyone could sign with this key. Create another one.`;
+}
+
+const modulusOf = ({ n = '' }: JsonWebKey) => BigInt(`0x${Buffer.from(n, 'base64url').toString('hex') || '0'}`);
 
 const prime = 2n ** 255n - 19n;
 const d = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
@@ -161,18 +175,15 @@ function greatestCommonDivisor(a: bigint, b: bigint): bigint {
   return b === 0n ? a : greatestCommonDivisor(b, a % b);
 }
 
-function whyWeakModulus(encoded = ''): string | undefined {
-  const bytes = Buffer.from(encoded, 'base64url');
-  if (bytes.length === 0 || bytes.length > maxRsaBits / 8) throw new InvalidKeyError(expected);
-  const modulus = BigInt(`0x${bytes.toString('hex')}`);
-  if (modulus < 2n ** BigInt(minRsaBits - 1)) throw new InvalidKeyError(expected);
+function whyWeakModulus(modulus: bigint): string | undefined {
+  if (modulus >> BigInt(maxRsaBits)) return undefined;
   if (modulus % 2n === 0n) return 'The modulus of the RSA key is even.';
   products ??= productsOfPrimes();
   for (const product of products) {
     if (greatestCommonDivisor(product, modulus % product) !== 1n) return 'The modulus of the RSA key has a small factor.';
   }
   if (squareRoot(modulus) ** 2n === modulus) return 'The modulus of the RSA key is a square.';
-  return checkPrimeSync(bytes) ? 'The modulus of the RSA key is a prime.' : undefined;
+  return checkPrimeSync(modulus) ? 'The modulus of the RSA key is a prime.' : undefined;
 }
 
 /** Rounded down, by Newton's method. */

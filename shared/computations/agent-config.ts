@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { whyWeakCertificates } from 'computation-management-formats/certificates';
 import { certificate, strictObject } from 'computation-management-formats/fields';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
 import { logLevels } from 'computation-management-formats/vocabulary';
@@ -39,6 +40,14 @@ const entries = {
 
 export const agentConfigInput = v.pipe(
   strictObject(entries),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const input = dataset.value;
+    for (const key of ['cert_file', 'server_ca_file', 'client_ca_file'] as const) {
+      const message = whyWeakCertificates(input[key]);
+      if (message) addIssue({ message, path: [{ type: 'object', origin: 'value', input, key, value: input[key] }] });
+    }
+  }),
   v.title('AgentConfigInput'),
   v.description('The configuration of the agent in the CVM. Omitted fields get their defaults.'),
 );

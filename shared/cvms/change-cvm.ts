@@ -1,7 +1,8 @@
-import { createHash, X509Certificate } from 'node:crypto';
-import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
+import { createHash } from 'node:crypto';
+import { fingerprintOfCertificate } from 'computation-management-formats/certificates';
 import { laterOf } from 'computation-management-formats/timestamps';
-import { preconditionFailed, conflict, notFound, invalid } from '../runtime/errors.ts';
+import { refusedAt } from '../keys/read-public-key.ts';
+import { preconditionFailed, conflict, notFound } from '../runtime/errors.ts';
 import { nextNumber, setAttributes } from '../table/writes.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
 import { assertUnclaimed } from '../runs/claim.ts';
@@ -70,7 +71,7 @@ type Change = Pick<StoredCvm, 'description'> &
 function changeOf({ description, certificate, agent_url }: CvmInput): Change {
   const ofCertificate = certificate
     ? {
-        certificate_fingerprint: certificateFingerprint(certificate),
+        certificate_fingerprint: refusedAt('/certificate', () => fingerprintOfCertificate(certificate)),
         certificate_sha512: createHash('sha512').update(certificate).digest('hex'),
       }
     : { certificate_fingerprint: null, certificate_sha512: null };
@@ -175,29 +176,4 @@ function unchanged({ listed_as, version }: StoredCvm) {
     ConditionExpression: 'listed_as = :listed_as AND version = :version',
     ExpressionAttributeValues: { ':listed_as': listed_as, ':version': version },
   };
-}
-
-const expected = 'Expected one X.509 certificate in PEM ("BEGIN CERTIFICATE").';
-
-/**
- * The SHA-256 of the DER in hex, as `openssl x509 -noout -fingerprint -sha256` prints it with colons.
- * @throws ServiceError `invalid_request`, with a message of its own for a private key
- */
-export function certificateFingerprint(pem: string): string {
-  if (holdsPrivateKey(pem)) {
-    throw invalid('/certificate', `This contains a private key. Never share it. ${expected}`);
-  }
-  const [, base64 = ''] = /^-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----$/.exec(pem.trim()) ?? [];
-  const der = Buffer.from(base64, 'base64');
-  if (!isCertificate(der)) throw invalid('/certificate', expected);
-  return createHash('sha256').update(der).digest('hex');
-}
-
-/** Compares the bytes, because OpenSSL ignores those after a certificate. */
-function isCertificate(der: Buffer): boolean {
-  try {
-    return new X509Certificate(der).raw.equals(der);
-  } catch {
-    return false;
-  }
 }

@@ -3,8 +3,13 @@ import { invalid } from '../runtime/errors.ts';
 
 /** @throws ServiceError `invalid_request` at `pointer` that says what was expected */
 export function readPublicKey(encoded: string, pointer: string): ReturnType<typeof parsePublicKey> {
+  return refusedAt(pointer, () => parsePublicKey(encoded));
+}
+
+/** Reads a key or a certificate. @throws ServiceError `invalid_request` at `pointer` for InvalidKeyError */
+export function refusedAt<T>(pointer: string, read: () => T): T {
   try {
-    return parsePublicKey(encoded);
+    return read();
   } catch (error) {
     if (error instanceof InvalidKeyError) throw invalid(pointer, error.message);
     throw error;

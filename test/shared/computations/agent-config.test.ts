@@ -9,6 +9,7 @@ import {
   parseAgentConfig,
   withoutServerKey,
 } from '../../../shared/computations/agent-config.ts';
+import { keyCorpus } from '../../packages/formats/key-corpus.ts';
 
 const full = {
   log_level: 'debug' as const,
@@ -54,6 +55,15 @@ describe('agentConfigInput', () => {
     expect(['/etc/PRIVATE KEY.pem', certificate, ''].map(refused)).toEqual([undefined, undefined, undefined]);
     expect(v.safeParse(agentConfigInput, { server_key: withKey[0] }).success).toBe(true);
   });
+
+  it.each(['cert_file', 'server_ca_file', 'client_ca_file'])(
+    'names %s if anyone could sign with the key of its certificate',
+    (field) => {
+      const { text = '' } = keyCorpus.find((each) => each.field === 'certificates' && each.refused === 'small order') ?? {};
+      const [issue] = v.safeParse(agentConfigInput, { [field]: text }).issues ?? [];
+      expect([issue && v.getDotPath(issue), issue?.message]).toEqual([field, expect.stringContaining('small order')]);
+    },
+  );
 
   it('takes the log levels of the agent, and no others', () => {
     const levels = ['', 'debug', 'info', 'warn', 'error', 'trace'];
