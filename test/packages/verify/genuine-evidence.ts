@@ -139,7 +139,12 @@ function startOf(level: ApprovalLevel): Start {
   const configuration = configurationOf({
     agent_config: { attested_tls: true },
     approval: level,
-    attestation_policy: null,
+    attestation_policy: {
+      platforms: ['snp', 'tdx'],
+      measurements: ['ab'.repeat(48)],
+      minimum_tcb: { bootloader: 4, tee: 0, snp: 22, microcode: 213 },
+      allow_debug: false,
+    },
     log_access: 'none',
   });
   const digests = { manifest_digest: canonicalDigest(manifest), configuration_digest: canonicalDigest(configuration) };

@@ -108,6 +108,7 @@ const falsifications: Record<string, Falsify> = {
   'another creator': ({ assets }, random) => (pick(assets, random).creator = pick(['alice', 'carol', 'erin', 'mallory'], random)),
   'another consumer': (start, random) => (start.result_consumers = [pick(['bob', 'mallory'], random)]),
   'another configuration': ({ configuration }) => (configuration.agent_config.attested_tls = false),
+  'no policy of attestation': ({ configuration }) => (configuration.attestation_policy = null),
   'another access to logs': ({ configuration }) => (configuration.log_access = 'parties'),
   'another machine': (start, random) => (start.cvm_id = pick(['cvm-2', 'cvm-9'], random)),
   'another computation': ({ manifest }) => (manifest.id = '00000000-0008-8a7f-a328-c20c0c3f04ec'),

@@ -185,7 +185,7 @@ const kindsOfKeys: Record<string, Tamper> = {
 
 /** Which members may be null (docs/contract.md, section 10). */
 export const mayBeNull =
-  /^(attestation|attestation_hash|configuration\.attestation_policy|run\.reason|approvals\.\d\.(cvm_ids|expires_at|signature|key))$/;
+  /^(attestation|attestation_hash|configuration\.attestation_policy(\.minimum_tcb)?|run\.reason|approvals\.\d\.(cvm_ids|expires_at|signature|key))$/;
 
 /** Returns the path of every member of a statement, of its objects and of those in its lists. */
 export function membersOf(value: unknown, path: string[] = []): string[] {
@@ -260,8 +260,14 @@ const moves: Record<string, (start: Start, random: Random) => RegExp> = {
   },
   configurations: (start, random) => {
     const { agent_config } = start.configuration;
-    const name = pick(['cert_file', 'server_ca_file', 'client_ca_file', 'attested_tls', 'log_access'] as const, random);
-    if (name === 'log_access') start.configuration[name] = 'parties';
+    const name = pick(
+      ['cert_file', 'server_ca_file', 'client_ca_file', 'attested_tls', 'log_access', 'attestation_policy'] as const,
+      random,
+    );
+    const policy = start.configuration.attestation_policy;
+    if (name === 'attestation_policy')
+      start.configuration[name] = pick([null, policy && { ...policy, allow_debug: true }], random);
+    else if (name === 'log_access') start.configuration[name] = 'parties';
     else if (name === 'attested_tls') agent_config[name] = false;
     else agent_config[name] = 'other.pem';
     return fitting(start, random);
