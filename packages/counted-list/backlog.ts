@@ -3,9 +3,7 @@ import { readHead } from './head.ts';
 import { type ListKeys, markPartitions } from './keys.ts';
 import { countSteps, readLog, unfoldedOf } from './log.ts';
 import {
-  deleteItemIf,
   getItem,
-  has,
   isAbsent,
   type ListTable,
   parseItem,
@@ -51,11 +49,6 @@ export async function markList(table: ListTable, keys: ListKeys, mark: Mark | un
   else if (isFolded && isOld) await putItems(table, [item]);
 }
 
-/** Removes a mark of a list with nothing to fold or to delete, unless it has been marked again since. */
-export async function unmarkList(table: ListTable, keys: ListKeys, { marked_at }: Mark): Promise<void> {
-  await deleteItemIf(table, keys.mark, has('marked_at', marked_at));
-}
-
 /** So many changes in the log of a list that is not marked are left to the schedule too, whatever has become of the stream. */
 const leastToMark = 64;
 /** One change of so many looks at the log. */
@@ -70,7 +63,8 @@ export class BacklogError extends Error {
 
 /** What this process has last seen of a log. */
 interface Look {
-  at: number;
+  /** When it looks again, by the steady clock. */
+  until: number;
   isTooLong: boolean;
 }
 
@@ -80,12 +74,8 @@ const looks = rememberedByTable<Look>();
 /** @throws BacklogError if this process has seen a moment ago that too much is left in the log */
 export function refuseBeyondBacklog(table: ListTable, { name }: ListKeys): void {
   const look = looks(table).get(name);
-  if (!look?.isTooLong || isOver(table, look)) return;
+  if (!look?.isTooLong || steadyTime(table) >= look.until) return;
   throw new BacklogError(`The changes of the list ${name} are not folded.`);
-}
-
-function isOver(table: ListTable, { at }: Look): boolean {
-  return steadyTime(table) - at >= lookAgainInMilliseconds;
 }
 
 /**
@@ -103,12 +93,14 @@ export async function lookAtLog(
   const ofLists = looks(table);
   const last = ofLists.get(keys.name);
   const isTurn = (change.number * 5 + change.version) % changesPerLook === 0 || last?.isTooLong;
-  if (!isTurn || (last && !isOver(table, last))) return;
+  if (!isTurn || (last && steadyTime(table) < last.until)) return;
   if (ofLists.size >= mostLists) ofLists.clear();
-  ofLists.set(keys.name, { at: steadyTime(table), isTooLong: last?.isTooLong ?? false });
+  const remember = (isTooLong: boolean) =>
+    ofLists.set(keys.name, { until: steadyTime(table) + lookAgainInMilliseconds, isTooLong });
+  remember(last?.isTooLong ?? false);
   const head = await readHead(table, keys);
   const unfolded = countSteps(unfoldedOf(head, await readLog(table, keys)));
-  ofLists.set(keys.name, { at: steadyTime(table), isTooLong: unfolded >= most });
+  remember(unfolded >= most);
   if (unfolded < leastToMark) return;
   onBacklog?.(unfolded);
   await markList(table, keys, await readMark(table, keys), false);

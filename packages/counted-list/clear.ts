@@ -9,7 +9,6 @@ import {
   inParallel,
   type ListTable,
   parseItem,
-  putItems,
   queryPrefix,
   rememberedByTable,
   removeAttributes,
@@ -93,11 +92,7 @@ const storedPlan = v.object({
   written: v.array(v.string()),
   dropped: v.array(v.string()),
 });
-type Plan = v.InferOutput<typeof storedPlan>;
-
-export async function writePlan(table: ListTable, keys: ListKeys, fold: string, plan: Omit<Plan, 'sk'>): Promise<void> {
-  await putItems(table, [{ ...keys.plan(fold), ...plan }]);
-}
+export type Plan = v.InferOutput<typeof storedPlan>;
 
 async function readPlans(table: ListTable, keys: ListKeys): Promise<Plan[]> {
   const items = await queryPrefix(table, keys.index, keys.prefixes.plan);
@@ -116,23 +111,6 @@ async function removeFailed(table: ListTable, keys: ListKeys, { folds, version }
     // A fold with a later version may be at work.
     if (!named.has(plan.sk) && plan.version <= version) await dropPlan(table, keys, plan, plan.written);
   }
-}
-
-/**
- * Returns whether a fold was committed whose write was refused: the SDK repeats a write whose answer is lost, and the repeat finds the
- * head replaced. Otherwise deletes what the fold wrote. The plan of a committed fold is deleted before the head forgets it.
- */
-export async function isCommitted(table: ListTable, keys: ListKeys, name: string): Promise<boolean> {
-  const head = await readHead(table, keys);
-  if (head.folds.some((fold) => fold.name === name)) return true;
-  const plans = await readPlans(table, keys);
-  await removeFailed(
-    table,
-    keys,
-    head,
-    plans.filter(({ sk }) => sk === keys.plan(name).sk),
-  );
-  return false;
 }
 
 /**

@@ -1,13 +1,13 @@
-import { lookAtLog, longestFoldInMilliseconds, readMark, readMarks, refuseBeyondBacklog, unmarkList } from './backlog.ts';
+import { lookAtLog, longestFoldInMilliseconds, readMark, readMarks, refuseBeyondBacklog } from './backlog.ts';
 import { removeLeftovers, untilDue } from './clear.ts';
 import { addDays, dayOf, daysOf, decodeDays } from './days.ts';
 import { type FoldedStep, foldStep } from './fold.ts';
 import { keysOf, listOfEntry, logPrefix } from './keys.ts';
 import { type LogUpdate, logUpdate } from './log.ts';
 import { type CheckedPage, checkList, rebuildList, type ReadRows } from './maintain.ts';
-import { type State, stateCount, sumOf } from './node.ts';
-import { changeOf, countMembers, membersAt } from './select.ts';
-import { inParallel, type ListTable, steadyTime } from './table.ts';
+import { countsOf, type State, stateCount, sumOf } from './node.ts';
+import { changeOf, membersAt } from './select.ts';
+import { deleteItemIf, has, inParallel, type ListTable, steadyTime } from './table.ts';
 import { withMoment } from './view.ts';
 
 export { BacklogError } from './backlog.ts';
@@ -55,14 +55,12 @@ export interface RecordOptions {
   onBacklog?: (unfolded: number) => void;
 }
 
-const defaultMost = 20_000;
-
 /** Adds the change of a list to the transaction that makes it, which throws BacklogError if the changes of the list are not folded. */
 export function recordChange(
   transaction: RecordingTransaction,
   list: ListDefinition,
   { number, version, before, now, at }: Change,
-  { most = defaultMost, onBacklog }: RecordOptions = {},
+  { most = 20_000, onBacklog }: RecordOptions = {},
 ): void {
   const keys = keysOf(list.name);
   const day = at === undefined ? 0 : dayOf(at);
@@ -135,8 +133,9 @@ export function countedList(options: ListOptions): CountedList {
           const wanted = state === undefined ? allStates : new Set([codeOf(options, state)]);
           const total = sumOf(head.totals, wanted) + changeOf(differences, wanted);
           const near = newest();
-          const isNear = countMembers(near, wanted) >= Math.min(offset + limit, total);
-          const slice = { skip: offset, take: Math.min(limit, total - offset) };
+          const count = sumOf(countsOf(near.tree), wanted) + changeOf(near.differences, wanted);
+          const isNear = count >= Math.min(offset + limit, total);
+          const slice = { skip: offset, take: Math.max(0, Math.min(limit, total - offset)) };
           return { numbers: await membersAt(isNear ? near : await view(), wanted, slice), total };
         },
         { withRoot: !isFirstPage({ limit, offset }) },
@@ -145,8 +144,8 @@ export function countedList(options: ListOptions): CountedList {
       withMoment(
         table,
         keys,
-        async ({ head, unfolded, root }) => {
-          const days = addDays(decodeDays((await root()).days), [...head.days, ...daysOf(unfolded)]);
+        async ({ head, unfolded, view }) => {
+          const days = addDays(decodeDays((await view()).days), [...head.days, ...daysOf(unfolded)]);
           const within = [...days].filter(([day]) => day >= first && day <= last);
           return within.sort(([a], [b]) => a - b).map(([day, counts]) => ({ day, counts }));
         },
@@ -202,8 +201,7 @@ export async function sweepLists(
 ): Promise<{ name: string; unfolded: number; failure?: unknown }[]> {
   const marks = await readMarks(table);
   const swept: { name: string; unfolded: number; failure?: unknown }[] = [];
-  await inParallel(marks, listsAtOnce, async (mark) => {
-    const { sk: name, marked_at } = mark;
+  await inParallel(marks, listsAtOnce, async ({ sk: name, marked_at }) => {
     try {
       const age = Math.abs(table.clock.now() - marked_at);
       if (age < patience.ofSweep) return;
@@ -212,7 +210,7 @@ export async function sweepLists(
       swept.push({ name, unfolded });
       if (unfolded > folded || pending > 0 || age <= longestFoldInMilliseconds) return;
       await removeLeftovers(table, keysOf(name));
-      await unmarkList(table, keysOf(name), mark);
+      await deleteItemIf(table, keysOf(name).mark, has('marked_at', marked_at)); // unless it has been marked again since
     } catch (failure) {
       swept.push({ name, unfolded: 0, failure });
     }

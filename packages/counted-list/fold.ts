@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { clearFolds, isCommitted, seeFolds, writePlan } from './clear.ts';
+import { clearFolds, type Plan, seeFolds } from './clear.ts';
 import { addDays, daysOf, decodeDays, divideDays, encodeDays } from './days.ts';
 import { type Fold, type Head, newestInHead, ofTree, readHead, replaceHead, treeOf, upperEdge } from './head.ts';
 import { type Key, type ListKeys, rootOf } from './keys.ts';
@@ -91,8 +91,9 @@ async function foldPart(table: ListTable, keys: ListKeys, { head, folds, part }:
   const name = foldName(head.version + 1);
   try {
     const { changes, unexpected } = await writeFold(table, keys, name, { head, folds, part });
-    const next = await replaceHead(table, keys, head, changes);
-    if (!next && !(await isCommitted(table, keys, name))) return undefined;
+    // The SDK repeats a write whose answer is lost, and the repeat finds the head replaced.
+    const next = (await replaceHead(table, keys, head, changes)) ?? (await readHead(table, keys));
+    if (!next.folds.some((fold) => fold.name === name)) return undefined;
     // The commit has been answered: from now on no read begins with an older head.
     seeFolds(table, keys, changes.folds);
     return unexpected;
@@ -121,13 +122,14 @@ async function writeFold(table: ListTable, keys: ListKeys, name: string, { head,
   // New members mostly change no more than the head.
   const isKept = textOf(after) === textOf(before);
   const root = isKept ? head.root : rootOf(name);
-  const plan = {
+  const plan: Plan & Key = {
+    ...keys.plan(name),
     version: head.version + 1,
     written: [...written.keys(), ...(isKept ? [] : [root])],
     dropped: [...dropped, ...(isKept || head.root === '' ? [] : [head.root])],
   };
   if (plan.written.length + plan.dropped.length > 0) {
-    await writePlan(table, keys, name, plan);
+    await putItems(table, [{ ...plan }]);
     await putItems(table, [...nodeItems(keys, written), ...(isKept ? [] : [{ ...keys.node(root), ...after }])]);
   }
   const entries = new Map(part.map(({ number, steps }) => [number, steps.at(-1)?.version ?? 0]));

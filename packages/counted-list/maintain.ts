@@ -180,8 +180,8 @@ async function removeUnused(table: ListTable, keys: ListKeys, head: Head): Promi
   };
   await addBelow(treeOf(head, (await readRoot(table, keys, head)).edge));
   for (const partition of [keys.index, ...keys.nodes]) {
-    const items = await queryPrefix(table, partition, keys.prefix, { attributes: ['pk', 'sk'] });
-    const unused = items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })).filter(({ sk }) => !used.has(sk));
+    const items = await queryPrefix(table, partition, keys.prefix);
+    const unused = items.map(({ sk }) => ({ pk: partition, sk: String(sk) })).filter(({ sk }) => !used.has(sk));
     await deleteItems(table, unused);
   }
 }

@@ -1,4 +1,4 @@
-import { countsOf, isLeaf, type Member, type Part, rangeOf, type State, stateOf, sumOf, type TreeNode, within } from './node.ts';
+import { isLeaf, type Member, type Part, rangeOf, type State, stateOf, sumOf, type TreeNode, within } from './node.ts';
 import { childOf, type Difference, mergeMembers, type NodeSource } from './tree.ts';
 
 /** A tree and the changes that it does not contain yet: one view of a list at one moment. */
@@ -9,21 +9,6 @@ export interface View {
   differences: readonly Difference[];
 }
 
-interface Slice {
-  skip: number;
-  take: number;
-}
-
-/** Returns the numbers of the members in one of the states, newest first, after the newest `skip`. */
-export async function membersAt(view: View, states: ReadonlySet<State>, slice: Slice): Promise<number[]> {
-  return slice.take > 0 ? collect(view, states, slice) : [];
-}
-
-/** Returns the number of members in one of the states. */
-export function countMembers({ tree, differences }: Pick<View, 'tree' | 'differences'>, states: ReadonlySet<State>): number {
-  return sumOf(countsOf(tree), states) + changeOf(differences, states);
-}
-
 /** Returns by how many members in the states a view differs from its tree. */
 export function changeOf(differences: readonly Difference[], states: ReadonlySet<State>): number {
   let sum = 0;
@@ -31,11 +16,15 @@ export function changeOf(differences: readonly Difference[], states: ReadonlySet
   return sum;
 }
 
-/** Reads the nodes of each level at the same time. */
-async function collect(
+/**
+ * Returns the numbers of the members in one of the states, newest first, after the newest `skip`. Reads the nodes of each level at the
+ * same time.
+ * @param slice.take from 0
+ */
+export async function membersAt(
   { tree, source, differences }: View,
   states: ReadonlySet<State>,
-  { skip, take }: Slice,
+  { skip, take }: { skip: number; take: number },
 ): Promise<number[]> {
   if (isLeaf(tree)) {
     const members = mergeMembers(tree.parts, differences).filter(({ counts }) => sumOf(counts, states) > 0);
@@ -55,7 +44,7 @@ async function collect(
     const end = Math.min(count, skip + take - position);
     if (end > start) {
       const slice = { skip: start, take: end - start };
-      found.push(childOf(child, source).then((read) => collect({ tree: read, source, differences: ofChild }, states, slice)));
+      found.push(childOf(child, source).then((read) => membersAt({ tree: read, source, differences: ofChild }, states, slice)));
     }
     position += count;
   }

@@ -77,19 +77,11 @@ export async function getItems(table: ListTable, keys: readonly Key[]): Promise<
   return keys.map(({ pk, sk }) => found.get(`${pk} ${sk}`));
 }
 
-export interface QueryOptions {
-  limit?: number;
-  newestFirst?: boolean;
-  attributes?: string[];
-}
-
-/** Reads the items of a partition whose sort keys begin with a prefix, or all, strongly consistent. */
-export async function queryPrefix(
-  table: ListTable,
-  pk: string,
-  prefix: string,
-  { limit, newestFirst = false, attributes }: QueryOptions = {},
-): Promise<Item[]> {
+/**
+ * Reads the items of a partition whose sort keys begin with a prefix, or all. Strongly consistent.
+ * @param most reads so many, from the last key on. Default: all, from the first key on
+ */
+export async function queryPrefix(table: ListTable, pk: string, prefix: string, most = Infinity): Promise<Item[]> {
   const items: Item[] = [];
   let start: Item | undefined;
   do {
@@ -98,15 +90,14 @@ export async function queryPrefix(
       ConsistentRead: true,
       KeyConditionExpression: prefix === '' ? 'pk = :pk' : 'pk = :pk and begins_with(sk, :prefix)',
       ExpressionAttributeValues: { ':pk': pk, ...(prefix !== '' && { ':prefix': prefix }) },
-      ScanIndexForward: !newestFirst,
+      ScanIndexForward: most === Infinity,
       ExclusiveStartKey: start,
-      ...(limit !== undefined && { Limit: limit }),
-      ...(attributes && { ProjectionExpression: attributes.join(', ') }),
+      ...(most < Infinity && { Limit: most }),
     });
     const page = await table.document.send(command, until(table.deadline()));
     items.push(...(page.Items ?? []));
     start = page.LastEvaluatedKey;
-  } while (start && items.length < (limit ?? Infinity));
+  } while (start && items.length < most);
   return items;
 }
 

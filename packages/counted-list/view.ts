@@ -32,10 +32,8 @@ export interface Moment {
   differences: readonly Difference[];
   /** The newest members. They have been read with the head. */
   newest: () => View;
-  /** The tree, with the changes that it does not contain yet. Reads its root if that was not read with the head. */
-  view: () => Promise<View>;
-  /** What the head names. */
-  root: () => Promise<Root>;
+  /** The tree, with the changes that it does not contain yet, and the old days. Reads the root if that was not read with the head. */
+  view: () => Promise<View & Pick<Root, 'days'>>;
 }
 
 /**
@@ -63,18 +61,16 @@ export async function withMoment<T>(
 }
 
 async function readMoment(table: ListTable, keys: ListKeys, withRoot: boolean): Promise<(table: ListTable) => Moment> {
-  const newestBy = { limit: 1, newestFirst: true };
   const [headItem, entries, [ahead]] = await Promise.all([
     getItem(table, keys.head),
     readLog(table, keys),
-    withRoot ? queryPrefix(table, keys.index, keys.prefixes.root, newestBy) : [],
+    withRoot ? queryPrefix(table, keys.index, keys.prefixes.root, 1) : [],
   ]);
   const head = parseHead(headItem);
   const unfolded = unfoldedOf(head, entries);
   const differences = differencesOf(unfolded);
   return (table) => {
     const source = storedNodes(table, keys, keptNodes(table));
-    const root = () => readRoot(table, keys, head, ahead);
     return {
       head,
       unfolded,
@@ -83,8 +79,10 @@ async function readMoment(table: ListTable, keys: ListKeys, withRoot: boolean): 
         const { tree, from } = newestInHead(head);
         return { tree, source, differences: differences.filter(({ number }) => number >= from) };
       },
-      view: async () => ({ tree: treeOf(head, (await root()).edge), source, differences }),
-      root,
+      view: async () => {
+        const { edge, days } = await readRoot(table, keys, head, ahead);
+        return { tree: treeOf(head, edge), source, differences, days };
+      },
     };
   };
 }
