@@ -24,6 +24,7 @@ export {
   wholeAnswer,
   type WholeAnswer,
 } from './calls/create-client.ts';
+export { type KeyOwners, readKeyOwners } from './calls/key-owners.ts';
 export { findRows, type Item, items, type ListOperation, type Page, page, pages } from './calls/pages.ts';
 export { newKey, type RetryOptions, type Token, type TokenSource } from './calls/retrying-fetch.ts';
 export { AddressError, isLoopback, serverAddress } from './calls/web-address.ts';

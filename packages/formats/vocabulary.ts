@@ -16,6 +16,8 @@ export const logAccesses = ['none', 'parties'] as const;
 export type LogAccess = (typeof logAccesses)[number];
 
 export const mostConsumers = 40;
+/** Who may link their own assets to a computation. */
+export const mostProviders = 100;
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 

@@ -17,6 +17,7 @@ import {
   computationStatuses,
   logAccesses,
   mostConsumers,
+  mostProviders,
 } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { invalid } from '../runtime/errors.ts';
@@ -58,8 +59,6 @@ const consumers = v.pipe(
   ),
   v.transform((users) => [...new Set(users)]),
 );
-
-const mostProviders = 100;
 
 const providers = v.pipe(
   v.array(userId),

@@ -92,7 +92,7 @@ async function seedScreens(world: ConsoleWorld): Promise<Screen[]> {
       title: 'a computation that nobody has run',
       path: `computations/${other}`,
       heading: 'Asked about',
-      dialogs: ['Start run', 'Replace key', 'Link asset', 'Approve', 'Delete'],
+      dialogs: ['Start run', 'Replace key', 'Remove key', 'Link asset', 'Approve', 'Delete'],
     },
     { title: 'a change of it', path: `computations/${id}/edit`, heading: 'Edit' },
     { title: 'a run', path: `computations/${id}/runs/${run}`, heading: 'Run of' },

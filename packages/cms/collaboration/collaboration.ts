@@ -11,7 +11,14 @@ import {
 } from 'computation-management-formats/fields';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
 import { printable } from 'computation-management-formats/printable';
-import { approvalLevels, assetTypes, logAccesses, logLevels, mostConsumers } from 'computation-management-formats/vocabulary';
+import {
+  approvalLevels,
+  assetTypes,
+  logAccesses,
+  logLevels,
+  mostConsumers,
+  mostProviders,
+} from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { recordOf } from '../profile/profile.ts';
@@ -64,6 +71,10 @@ const agentConfig = v.strictObject({
   server_key: v.exactOptional(certificate),
 });
 
+function users(most: number) {
+  return v.pipe(v.array(user, 'Expected a list of users.'), v.maxLength(most, `Expected up to ${most} users.`));
+}
+
 const computation = v.strictObject({
   /** Only needed if the owner has several computations of this name. */
   id: v.exactOptional(v.pipe(v.string(), v.uuid('Expected the identifier of a computation, a UUID.'))),
@@ -72,9 +83,8 @@ const computation = v.strictObject({
   owner: user,
   approval: v.exactOptional(v.picklist(approvalLevels, 'Expected none, all or all_signed.')),
   log_access: v.exactOptional(v.picklist(logAccesses, 'Expected none or parties.')),
-  consumers: v.exactOptional(
-    v.pipe(v.array(user, 'Expected a list of users.'), v.maxLength(mostConsumers, `Expected up to ${mostConsumers} users.`)),
-  ),
+  consumers: v.exactOptional(users(mostConsumers)),
+  providers: v.exactOptional(users(mostProviders)),
   agent_config: v.exactOptional(agentConfig),
 });
 
@@ -214,6 +224,8 @@ computation:
   approval: all_signed
   # Who gets the results in addition to the owner. Without this line: every user with the role result_consumer who uploads a key
   consumers: [alice]
+  # Who may link their own assets, beside the owner and administrators. Without this line: every user who provides assets
+  providers: [bob]
   agent_config:
     log_level: info
 

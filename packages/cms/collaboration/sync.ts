@@ -88,17 +88,21 @@ export async function planComputation(
   return { id, lowers, apply };
 }
 
-/** Returns what a change takes away: who gets results, whose approval counts, and what the agent trusts. */
-type Protection = 'consumers' | 'approval' | 'log_access' | 'agent_config';
+/** Returns what a change takes away: who gets results, who may link assets, whose approval counts, and what the agent trusts. */
+type Protection = 'consumers' | 'providers' | 'approval' | 'log_access' | 'agent_config';
 
 function loweredBy(before: Body, after: Body): (Lowering & { field: Protection })[] {
   const lowers: (Lowering & { field: Protection })[] = [];
   const lower = (field: Protection, what: string, from: string, to: string) =>
     lowers.push({ field, what, before: from, after: to });
-  const [consumers, others] = [before.consumers ?? [], after.consumers ?? []];
-  const isWider = others.length === 0 || others.some((user) => !consumers.includes(user));
-  const everybody = 'all with the role result_consumer';
-  if (consumers.length > 0 && isWider) lower('consumers', 'consumers', consumers.join(', '), others.join(', ') || everybody);
+  for (const [field, everybody] of [
+    ['consumers', 'all with the role result_consumer'],
+    ['providers', 'all who provide assets'],
+  ] as const) {
+    const [users, others] = [before[field] ?? [], after[field] ?? []];
+    const isWider = others.length === 0 || others.some((user) => !users.includes(user));
+    if (users.length > 0 && isWider) lower(field, field, users.join(', '), others.join(', ') || everybody);
+  }
   const [level = 'none', asked = 'none'] = [before.approval, after.approval];
   if (approvalLevels.indexOf(asked) < approvalLevels.indexOf(level)) lower('approval', 'approval', level, asked);
   if (before.log_access !== 'parties' && after.log_access === 'parties') lower('log_access', 'log_access', 'none', 'parties');

@@ -1,6 +1,6 @@
 import { constants, type KeyObject, sign } from 'node:crypto';
 import type { Command } from 'commander';
-import { ServiceProblem, wholeAnswer } from 'computation-management-client';
+import { readKeyOwners, ServiceProblem, wholeAnswer } from 'computation-management-client';
 import {
   type Approved,
   approvalText,
@@ -80,7 +80,8 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
         const key = options.sign === undefined ? undefined : await readPrivateKey(options.sign, context.terminal);
         if (!context.isJson) {
           const changes = await whyStale(context, connection, id, (given) => given.user === user);
-          context.note(`${formatApproved(manifest, configuration)}\n${changes}`);
+          const owners = await readKeyOwners(client, { ...computation, id });
+          context.note(`${formatApproved(manifest, owners, configuration)}\n${changes}`);
         }
         if (!areGiven && options.yes !== true) {
           await confirm(context, `Approve runs with this manifest and this configuration${limitsText(limits)}?`);

@@ -19,6 +19,9 @@ interface Fields {
   consumer?: string[];
   /** False for --no-consumers, else true. */
   consumers?: boolean;
+  provider?: string[];
+  /** False for --no-providers, else true. */
+  providers?: boolean;
   logAccess?: 'none' | 'parties';
   logLevel?: 'debug' | 'info' | 'warn' | 'error';
 }
@@ -31,12 +34,17 @@ const addFields = (command: Command) =>
     .option('--owner <USER>', 'the owner; only administrators can name another user')
     .addOption(approvalOption())
     .option('--consumer <USER>', 'a result consumer; only these and the owner get the results (repeatable)', collect)
+    .option(
+      '--provider <USER>',
+      'a provider; only these, the owner and administrators may link their own assets (repeatable)',
+      collect,
+    )
     .addOption(logAccessOption())
     .addOption(logLevelOption());
 
 /** Returns the fields of a body that the options give. */
 function bodyOf(fields: Fields, before: Partial<Body> = {}) {
-  const { name, description, owner, approval, consumer, consumers, logAccess, logLevel } = fields;
+  const { name, description, owner, approval, consumer, consumers, provider, providers, logAccess, logLevel } = fields;
   return {
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description }),
@@ -44,6 +52,8 @@ function bodyOf(fields: Fields, before: Partial<Body> = {}) {
     ...(approval === undefined ? {} : { approval }),
     ...(consumer === undefined ? {} : { consumers: consumer }),
     ...(consumers === false ? { consumers: [] } : {}),
+    ...(provider === undefined ? {} : { providers: provider }),
+    ...(providers === false ? { providers: [] } : {}),
     ...(logAccess === undefined ? {} : { log_access: logAccess }),
     ...(logLevel === undefined ? {} : { agent_config: { ...before.agent_config, log_level: logLevel } }),
   };
@@ -109,6 +119,11 @@ export function addComputationCommands(program: Command, wrapAction: WrapAction)
           '--no-consumers',
           'remove the limit of --consumer: each result_consumer with a key gets the results',
         ).conflicts('consumer'),
+      )
+      .addOption(
+        new Option('--no-providers', 'remove the limit of --provider: each provider may link their own assets').conflicts(
+          'provider',
+        ),
       ),
   ).action(
     wrapAction(async (context, reference: string | undefined, options: Fields) => {
@@ -166,8 +181,21 @@ export function addComputationCommands(program: Command, wrapAction: WrapAction)
 
 /** Formats a computation with its inputs and its latest run. */
 function computationDetails(computation: Schemas['ComputationView'], { now }: Pick<Terminal, 'now'>): string {
-  const { id, name, description, owner, status, approval, log_access, consumers, assets, run, created_at, updated_at } =
-    computation;
+  const {
+    id,
+    name,
+    description,
+    owner,
+    status,
+    approval,
+    log_access,
+    consumers,
+    providers,
+    assets,
+    run,
+    created_at,
+    updated_at,
+  } = computation;
   const ago = (timestamp: string) => relativeTime(timestamp, now());
   return details([
     ['Name', name],
@@ -177,6 +205,7 @@ function computationDetails(computation: Schemas['ComputationView'], { now }: Pi
     ['Status', status],
     ['Approval', approval],
     ['Consumers', (consumers ?? []).join(', ')],
+    ['Providers', (providers ?? []).join(', ')],
     ['Log access', log_access],
     ['Log level', computation.agent_config?.log_level],
     ['Created', ago(created_at)],

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { printable } from 'computation-management-formats/printable';
 import type { WrapAction } from '../context/context.ts';
 import { computationId, named } from '../context/computation-reference.ts';
 import { readPublicKey } from '../files/key-files.ts';
@@ -6,7 +7,7 @@ import { keyFile } from '../context/missing-items.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 
 export function addKeyCommands(program: Command, wrapAction: WrapAction): void {
-  const key = program.command('key').description('give a computation your public key');
+  const key = program.command('key').description('give a computation your public key, or take it back');
 
   key
     .command('upload')
@@ -22,6 +23,21 @@ export function addKeyCommands(program: Command, wrapAction: WrapAction): void {
         const id = await computationId(context, connection, reference);
         const answer = await connection.client.uploadKey({ id, body: { key } });
         context.print(answer, () => `Uploaded ${file} as the key of ${connection.user}.\n`);
+      }),
+    );
+
+  key
+    .command('remove')
+    .description('remove your public key, and your approval with it; active runs keep their manifest')
+    .argument('[COMPUTATION]', 'its identifier or name')
+    .option('--user <USER>', 'the key of this user: only the owner and administrators can')
+    .action(
+      wrapAction(async (context, reference: string | undefined, { user }: { user?: string }) => {
+        const connection = await context.connect();
+        const id = await computationId(context, connection, reference);
+        await connection.client.removeKey({ id, user });
+        const whose = user === undefined ? 'You have' : `${printable(user)} has`;
+        context.print({ computation: id, removed: user ?? connection.user }, () => `${whose} no key on this computation now.\n`);
       }),
     );
 

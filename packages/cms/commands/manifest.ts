@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
-import { type Schemas, wholeAnswer } from 'computation-management-client';
+import { type KeyOwners, type Schemas, wholeAnswer } from 'computation-management-client';
 import type { Configuration } from 'computation-management-formats/approval-text';
 import { policyLines } from 'computation-management-formats/attestation';
 import { canonicalDigest } from 'computation-management-formats/digests';
@@ -58,11 +58,15 @@ export function addCheckCommand(program: Command, wrapAction: WrapAction): void 
 
 type Manifest = Schemas['Manifest'];
 
-/** Formats all that an approval covers: a manifest and a configuration, with their digests, computed here. */
-export function formatApproved(manifest: Manifest, { agent_config: config, ...configuration }: Configuration): string {
+/** Formats all that an approval covers, with the owners of the keys and the digests, computed here. */
+export function formatApproved(
+  manifest: Manifest,
+  owners: KeyOwners,
+  { agent_config: config, ...configuration }: Configuration,
+): string {
   const { approval, attestation_policy, log_access } = configuration;
   return (
-    formatManifest(manifest) +
+    formatManifest(manifest, owners) +
     details([
       ['TLS', config.attested_tls ? 'attested' : 'not attested'],
       ['Certificate', fileText(config.cert_file)],
@@ -77,26 +81,34 @@ export function formatApproved(manifest: Manifest, { agent_config: config, ...co
 }
 
 /** Formats a manifest: what a run would use, and who would get its results. */
-function formatManifest(manifest: Manifest): string {
+function formatManifest(manifest: Manifest, owners?: KeyOwners): string {
   const { id, name, description, algorithm, datasets, result_consumers } = manifest;
+  const linesOf = (file: { hash: readonly number[]; user_key: string }, dataset?: string) => [
+    `SHA3-256 ${hex(file.hash)}`,
+    keyText(file.user_key, owners && [owners.creatorOf(dataset)]),
+  ];
   return details([
     ['Computation', name],
     ['Identifier', id],
     ['Description', description],
-    ['Algorithm', fileLines(algorithm)],
-    ['Datasets', datasets.flatMap((dataset) => [dataset.filename, ...fileLines(dataset).map((line) => `  ${line}`)])],
-    ['Consumers', result_consumers.map(keyText)],
+    ['Algorithm', linesOf(algorithm)],
+    ['Datasets', datasets.flatMap((file) => [file.filename, ...linesOf(file, file.filename).map((line) => `  ${line}`)])],
+    ['Consumers', result_consumers.map(({ user_key }) => keyText(user_key, owners?.usersWith(fingerprintOf(user_key))))],
     ['Digest', canonicalDigest(manifest)],
   ]);
 }
 
-const fileLines = (file: { hash: readonly number[]; user_key: string }) => [`SHA3-256 ${hex(file.hash)}`, keyText(file)];
+/** @param owners as the service names them; undefined if it was not asked */
+function keyText(key: string, owners: (string | undefined)[] | undefined): string {
+  const named = owners?.filter((user) => user !== undefined).map((user) => JSON.stringify(user));
+  return `the key ${fingerprintOf(key)}${named ? ` of ${named.join(', ') || 'nobody whom the service names'}` : ''}`;
+}
 
-function keyText({ user_key }: { user_key: string }): string {
+function fingerprintOf(key: string): string {
   try {
-    return `the key ${parsePublicKey(user_key).fingerprint}`;
+    return parsePublicKey(key).fingerprint;
   } catch {
-    return `an invalid key: ${user_key}`;
+    return `that is invalid: ${key}`;
   }
 }
 

@@ -12,6 +12,7 @@ const typedAt = new Map(
     'query/owner': '--owner',
     'query/run_id': '--run',
     'query/status': '--status',
+    'query/user': '--user',
     '/approval': '--approval',
     '/asset/description': '--description',
     '/asset/file_name': '--name',
@@ -23,6 +24,7 @@ const typedAt = new Map(
     '/key': 'FILE',
     '/name': '--name',
     '/owner': '--owner',
+    '/providers': '--provider',
     '/signature': '--sign',
   }),
 );

@@ -29,6 +29,7 @@ export const permissions = {
   createComputation: (me: Me) => me.may('create_computation'),
   editComputation: (me: Me, { owner }: Owned) => me.may('edit') || owner === me.user,
   changeOwner: (me: Me) => me.may('administer'),
+  removeKeys: (me: Me, { owner }: Owned) => me.may('administer') || owner === me.user,
   deleteComputation: (me: Me, { owner }: Owned) => me.may('administer') || owner === me.user,
   startRun: (me: Me, { owner }: Owned) => me.may('run') || owner === me.user,
   /** `creators` are the users whose assets the run uses. */

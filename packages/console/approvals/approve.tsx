@@ -6,7 +6,7 @@ import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
 import Select from '@cloudscape-design/components/select';
 import SpaceBetween from '@cloudscape-design/components/space-between';
 import Textarea from '@cloudscape-design/components/textarea';
-import { type Schemas, ServiceProblem } from 'computation-management-client';
+import { readKeyOwners, type Schemas, ServiceProblem } from 'computation-management-client';
 import { useState } from 'react';
 import { approvalText, configurationOf } from 'computation-management-formats/approval-text';
 import { policyLines } from 'computation-management-formats/attestation';
@@ -57,7 +57,7 @@ export function Approve({ computation: { id, name, approval: policy }, onClose, 
         'The service names other digests than those of the manifest and the configuration that it returned. If they were just changed, try again.',
       );
     }
-    return { manifest, configuration, digests };
+    return { manifest, configuration, digests, owners: await readKeyOwners(client, computation, signal) };
   });
   const { digests } = loaded.value ?? {};
   const [checked, setChecked] = useState<typeof loaded.value>();
@@ -117,9 +117,9 @@ export function Approve({ computation: { id, name, approval: policy }, onClose, 
       onClose={onClose}
     >
       <LoadedView loaded={loaded} what="the manifest">
-        {({ manifest, configuration: { agent_config, ...configuration }, digests }) => (
+        {({ manifest, configuration: { agent_config, ...configuration }, digests, owners }) => (
           <SpaceBetween size="l">
-            <ManifestView manifest={manifest} digest={digests.manifest_digest} />
+            <ManifestView manifest={manifest} digest={digests.manifest_digest} owners={owners} />
             <KeyValuePairs
               columns={2}
               items={[

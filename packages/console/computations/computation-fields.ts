@@ -8,7 +8,7 @@ type AgentConfig = Required<Schemas['AgentConfigInput']>;
  */
 export type ComputationFields = Given & Required<Pick<Given, Shown>> & { agent_config: AgentConfig };
 type Given = Schemas['ComputationInput'];
-type Shown = 'description' | 'owner' | 'approval' | 'consumers';
+type Shown = 'description' | 'owner' | 'approval' | 'consumers' | 'providers';
 
 const noConfiguration: AgentConfig = {
   log_level: '',
@@ -20,7 +20,7 @@ const noConfiguration: AgentConfig = {
 };
 
 export function newFields(owner: string): ComputationFields {
-  return { name: '', description: '', owner, approval: 'none', consumers: [], agent_config: noConfiguration };
+  return { name: '', description: '', owner, approval: 'none', consumers: [], providers: [], agent_config: noConfiguration };
 }
 
 export function fieldsOf(computation: Schemas['Computation']): ComputationFields {

@@ -35,7 +35,7 @@ interface Props {
 export function ComputationForm({ initial, submit, save, cancelAddress, conflict, isNew }: Props) {
   const { me } = useDomain();
   const [fields, setFields] = useState(initial);
-  const [consumers, setConsumers] = useState(initial.consumers.join('\n'));
+  const [users, setUsers] = useState({ consumers: initial.consumers.join('\n'), providers: initial.providers.join('\n') });
   const [isDirty, setDirty] = useState(false);
   useUnsavedWork(isDirty ? 'form' : undefined);
   const change = (changed: Partial<ComputationFields>) => {
@@ -50,7 +50,7 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        void save.run({ ...fields, consumers: usersOf(consumers) });
+        void save.run({ ...fields, consumers: usersOf(users.consumers), providers: usersOf(users.providers) });
       }}
     >
       <Form
@@ -108,20 +108,18 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
                   }
                 />
               </FormField>
-              <FormField
-                label="Result consumers (optional)"
-                description="Only these users and the owner get the results. One user on each line. Empty: everyone with the role result_consumer who uploads a key."
-                errorText={errors.at('/consumers')}
-              >
-                <Textarea
-                  value={consumers}
-                  rows={3}
-                  onChange={({ detail }) => {
-                    setDirty(true);
-                    setConsumers(detail.value);
-                  }}
-                />
-              </FormField>
+              {userFields.map(({ name, label, description }) => (
+                <FormField key={name} label={label} description={description} errorText={errors.at(`/${name}`)}>
+                  <Textarea
+                    value={users[name]}
+                    rows={3}
+                    onChange={({ detail }) => {
+                      setDirty(true);
+                      setUsers((before) => ({ ...before, [name]: detail.value }));
+                    }}
+                  />
+                </FormField>
+              ))}
             </SpaceBetween>
           </Container>
           <AgentFields fields={fields} change={change} errors={errors} />
@@ -139,6 +137,21 @@ interface AgentProps {
   errors: FieldErrors<(typeof shownFields)[number]>;
 }
 
+const userFields = [
+  {
+    name: 'consumers',
+    label: 'Result consumers (optional)',
+    description:
+      'Only these users and the owner get the results. One user on each line. Empty: everyone with the role result_consumer who uploads a key.',
+  },
+  {
+    name: 'providers',
+    label: 'Providers (optional)',
+    description:
+      'Only these users, the owner and administrators may link their own assets. One user on each line. Empty: everyone who provides assets.',
+  },
+] as const;
+
 const logLevels = ['', 'debug', 'info', 'warn', 'error'] as const;
 
 const pemFields = [
@@ -154,7 +167,7 @@ const shownFields = [
   '/description',
   '/owner',
   '/approval',
-  '/consumers',
+  ...userFields.map(({ name }) => `/${name}` as const),
   '/agent_config/log_level',
   ...pemFields.map(([name]) => `/agent_config/${name}` as const),
 ] as const;

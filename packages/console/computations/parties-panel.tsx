@@ -7,6 +7,8 @@ import SpaceBetween from '@cloudscape-design/components/space-between';
 import Table from '@cloudscape-design/components/table';
 import { useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
+import { permissions } from '../access/permissions.ts';
+import { RemoveKey } from '../keys/remove-key.tsx';
 import { UploadKey } from '../keys/upload-key.tsx';
 import { type Column, definitionsOf, useNarrow } from '../lists/columns.tsx';
 import type { Overview, Party } from '../loading/overview.ts';
@@ -21,8 +23,13 @@ interface Props {
 export function PartiesPanel({ overview, reload }: Props) {
   const { me } = useDomain();
   const isNarrow = useNarrow();
-  const [isUploading, setUploading] = useState(false);
+  const [dialog, setDialog] = useState<'upload' | 'remove'>();
   const { parties, others, isReady, hasMyKey, computation } = overview;
+  const close = () => setDialog(undefined);
+  const done = () => {
+    close();
+    reload();
+  };
   const columns: Column<Party>[] = [
     {
       id: 'user',
@@ -66,7 +73,10 @@ export function PartiesPanel({ overview, reload }: Props) {
                 <StatusIndicator type={hasMyKey ? 'success' : 'pending'}>
                   {hasMyKey ? 'Your public key is here' : 'Your public key is missing'}
                 </StatusIndicator>
-                <Button onClick={() => setUploading(true)}>{hasMyKey ? 'Replace key' : 'Upload key'}</Button>
+                <Button onClick={() => setDialog('upload')}>{hasMyKey ? 'Replace key' : 'Upload key'}</Button>
+                {(hasMyKey || permissions.removeKeys(me, computation)) && (
+                  <Button onClick={() => setDialog('remove')}>Remove key</Button>
+                )}
               </SpaceBetween>
             }
           >
@@ -86,16 +96,8 @@ export function PartiesPanel({ overview, reload }: Props) {
           )
         }
       />
-      {isUploading && (
-        <UploadKey
-          id={computation.id}
-          onClose={() => setUploading(false)}
-          onUploaded={() => {
-            setUploading(false);
-            reload();
-          }}
-        />
-      )}
+      {dialog === 'upload' && <UploadKey id={computation.id} onClose={close} onUploaded={done} />}
+      {dialog === 'remove' && <RemoveKey computation={computation} onClose={close} onRemoved={done} />}
     </>
   );
 }

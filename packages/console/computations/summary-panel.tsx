@@ -14,7 +14,7 @@ import { approvalTexts } from './computation-fields.ts';
 
 export function SummaryPanel({ overview: { computation } }: { overview: Overview }) {
   const { domain } = useDomain();
-  const { id, status, owner, run, approval, consumers, created_at, updated_at } = computation;
+  const { id, status, owner, run, approval, consumers, providers, created_at, updated_at } = computation;
   return (
     <Container header={<Header variant="h2">Summary</Header>}>
       <KeyValuePairs
@@ -36,6 +36,7 @@ export function SummaryPanel({ overview: { computation } }: { overview: Overview
             label: 'Result consumers',
             value: consumers.length > 0 ? consumers.join(', ') : 'Everyone with the role result_consumer who uploads a key',
           },
+          { label: 'Providers', value: providers.length > 0 ? providers.join(', ') : 'Everyone who provides assets' },
           { label: 'Created', value: <Moment at={created_at} /> },
           { label: 'Updated', value: <Moment at={updated_at} /> },
         ]}

@@ -6,12 +6,13 @@ import Header from '@cloudscape-design/components/header';
 import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
 import SpaceBetween from '@cloudscape-design/components/space-between';
 import Table from '@cloudscape-design/components/table';
-import { type Client, type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
+import { type Client, type KeyOwners, type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
 import { useDomain } from '../access/console-context.ts';
 import { type Column, definitionsOf, useNarrow } from '../lists/columns.tsx';
 import { LoadedView } from '../loading/problem-alert.tsx';
 import { missingSentences } from '../loading/problem-text.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
+import { fingerprintOf } from '../show/fingerprint.ts';
 import { Hash, hashHex } from '../show/hash.tsx';
 import { saveFile } from '../show/save-file.ts';
 
@@ -84,7 +85,25 @@ export async function loadManifest(
   return { manifest: data, digest, configurationDigest };
 }
 
-const columnsOfFiles: Column<{ file: string; hash: string; key: string }>[] = [
+/** A public key, and who has it: undefined if that was not read. */
+function Key({ value, owners, what }: { value: string; owners: (string | undefined)[] | undefined; what: string }) {
+  const named = owners?.filter((owner) => owner !== undefined).join(', ');
+  return (
+    <>
+      <Hash value={fingerprintOf(value)} what={what} isWhole />
+      {named !== undefined && <div>{named === '' ? 'Of nobody whom the service names' : `Of ${named}`}</div>}
+    </>
+  );
+}
+
+interface File {
+  file: string;
+  hash: string;
+  key: string;
+  owners: (string | undefined)[] | undefined;
+}
+
+const columnsOfFiles: Column<File>[] = [
   { id: 'file', header: 'File', isRowHeader: true, cell: ({ file }) => file },
   {
     id: 'hash',
@@ -96,38 +115,53 @@ const columnsOfFiles: Column<{ file: string; hash: string; key: string }>[] = [
     id: 'key',
     header: 'Key of its provider',
     isSecondary: true,
-    cell: ({ key, file }) => <Hash value={key} what={`key for ${file}`} />,
+    cell: ({ key, file, owners }) => <Key value={key} owners={owners} what={`key for ${file}`} />,
   },
 ];
 
-const columnsOfConsumers: Column<{ user_key: string; index: number }>[] = [
+const columnsOfConsumers: Column<{ user_key: string; index: number; owners: string[] | undefined }>[] = [
   { id: 'index', header: 'Consumer', isRowHeader: true, cell: ({ index }) => (index === 1 ? '1 (the owner)' : index) },
   {
     id: 'key',
     header: 'Public key',
     isSecondary: true,
-    cell: ({ user_key, index }) => <Hash value={user_key} what={`key ${index}`} />,
+    cell: ({ user_key, index, owners }) => <Key value={user_key} owners={owners} what={`key ${index}`} />,
   },
 ];
 
 interface ViewProps {
   manifest: Schemas['Manifest'];
   digest: string | undefined;
+  owners?: KeyOwners;
 }
 
 /** A manifest: what the CVM is allowed to run, on what, and who gets the results. */
-export function ManifestView({ manifest, digest }: ViewProps) {
+export function ManifestView({ manifest, digest, owners }: ViewProps) {
   const isNarrow = useNarrow();
-  const { algorithm, datasets, result_consumers } = manifest;
+  const { id, name, description, algorithm, datasets, result_consumers } = manifest;
   const inputs = [
-    { file: 'Algorithm', hash: hashHex(algorithm.hash), key: algorithm.user_key },
-    ...datasets.map(({ filename, hash, user_key }) => ({ file: filename, hash: hashHex(hash), key: user_key })),
+    {
+      file: 'Algorithm',
+      hash: hashHex(algorithm.hash),
+      key: algorithm.user_key,
+      owners: owners && [owners.creatorOf()],
+    },
+    ...datasets.map(({ filename, hash, user_key }) => ({
+      file: filename,
+      hash: hashHex(hash),
+      key: user_key,
+      owners: owners && [owners.creatorOf(filename)],
+    })),
   ];
   return (
     <SpaceBetween size="l">
       <KeyValuePairs
         columns={1}
-        items={[{ label: 'Digest (SHA3-256 of the canonical JSON)', value: <Hash value={digest} what="digest" isWhole /> }]}
+        items={[
+          { label: 'Digest (SHA3-256 of the canonical JSON)', value: <Hash value={digest} what="digest" isWhole /> },
+          { label: 'Computation', value: `${name} (${id})` },
+          { label: 'Description', value: description || '-' },
+        ]}
       />
       <Table
         variant="embedded"
@@ -150,8 +184,12 @@ export function ManifestView({ manifest, digest }: ViewProps) {
           </Header>
         }
         ariaLabels={{ tableLabel: 'Keys that may have the results' }}
-        items={result_consumers.map(({ user_key }, index) => ({ user_key, index: index + 1 }))}
-        trackBy="user_key"
+        items={result_consumers.map(({ user_key }, index) => ({
+          user_key,
+          index: index + 1,
+          owners: owners?.usersWith(fingerprintOf(user_key)),
+        }))}
+        trackBy="index"
         wrapLines
         columnDefinitions={definitionsOf(columnsOfConsumers, isNarrow)}
       />

@@ -72,7 +72,8 @@ describe('cms approve', () => {
     (request, response) =>
       json(manifest)(request, response.setHeaders(new Map(Object.entries(headers))));
   const answers = (given: object, headers: Record<string, string> = {}) => ({
-    [path]: json(configuration),
+    [path]: json({ owner: 'alice', ...configuration }),
+    [`${path}/events`]: json({ events: [], limit: 100, offset: 0, total: 0 }),
     [`${path}/manifest`]: withHeaders({ ...digests, ...headers }),
     [`${path}/approvals`]: json({ ...approval, ...given }, 201),
   });

@@ -76,10 +76,12 @@ describe('errors of cms', () => {
         'x'.repeat(100_000),
         '--consumer',
         'c'.repeat(300),
+        '--provider',
+        'p'.repeat(300),
         '--owner',
         'a'.repeat(300),
       ],
-      /^--description: .*\n--owner: .*\n--consumer: .*\nNext: cms computation create --help\n$/,
+      /^--description: .*\n--owner: .*\n--consumer: .*\n--provider: .*\nNext: cms computation create --help\n$/,
     ],
     [['computation', 'list', '--owner', 'a'.repeat(300)], /^--owner: .*\nNext: cms computation list --help\n$/],
     [['asset', 'upload', join(folder, 'broken.json'), '--name', 'a/b'], /^--name: .*\nNext: cms asset upload --help\n$/],
@@ -203,6 +205,13 @@ describe('errors of cms', () => {
     expect(await update(...consumers, behind.id)).toMatchObject({ id: behind.id, consumers: ['bob', 'carol'] });
     expect(await update(behind.id, '--consumer', 'dan')).toMatchObject({ id: behind.id, consumers: ['dan'] });
     expect(await update('--no-consumers', behind.id)).toMatchObject({ id: behind.id, consumers: [] });
+    const providers = ['--provider', 'bob', '--provider', 'carol'];
+    expect(await update(...providers, behind.id)).toMatchObject({ id: behind.id, providers: ['bob', 'carol'] });
+    expect(await alice('computation', 'show', behind.id)).toMatchObject({
+      stdout: expect.stringMatching(/Providers +bob, carol\n/),
+    });
+    expect(await update('--name', 'Behind', behind.id)).toMatchObject({ id: behind.id, providers: ['bob', 'carol'] });
+    expect(await update('--no-providers', behind.id)).toMatchObject({ id: behind.id, providers: [] });
     expect(await alice('approve', '--cvm', 'cvm-1', behind.id, '--yes')).toMatchObject({
       exitCode: 7,
       stderr: expect.stringContaining(`Next: cms check ${behind.id}\n`),
@@ -391,6 +400,13 @@ describe('errors of cms', () => {
     writeFileSync(dataset, 'income\n1\n');
     await alice('key', 'upload', keys);
     await bob('key', 'upload', keys, 'Incomes');
+    expect(await bob('key', 'remove', 'Incomes')).toMatchObject({ stdout: 'You have no key on this computation now.\n' });
+    expect(await bob('key', 'show', 'Incomes')).toMatchObject({ stdout: 'You have uploaded no key.\n' });
+    expect(await bob('key', 'remove', '--user', 'alice', 'Incomes')).toMatchObject({ exitCode: 4 });
+    await bob('key', 'upload', keys, 'Incomes');
+    expect(await alice('key', 'remove', '--user', 'bob', 'Incomes', '--json')).toMatchObject({ exitCode: 0 });
+    expect(await bob('key', 'show', 'Incomes')).toMatchObject({ stdout: 'You have uploaded no key.\n' });
+    await bob('key', 'upload', keys, 'Incomes');
     await alice('asset', 'upload', algorithm, '--type', 'algorithm', '--computation', 'Incomes');
     await bob('asset', 'upload', dataset, '--use', 'approval', '--computation', 'Incomes');
     const checked = await alice('check');
@@ -414,6 +430,11 @@ describe('errors of cms', () => {
     });
     expect(ask.mock.calls[0]?.[0]).toContain(
       'with this manifest and this configuration, only on cvm-7, cvm-8, only until 2999-12-31T12:00:00.000Z?',
+    );
+    const { stderr: covered } = await bob('approve', id, '--yes', ...limits);
+    expect(covered).toMatch(/Datasets +incomes.csv\n +SHA3-256 \w{64}\n +the key SHA256:\S{43} of "bob"\n/);
+    expect(covered).toMatch(
+      /Consumers +the key SHA256:\S{43} of "alice", "bob"\n|Consumers +the key SHA256:\S{43} of "bob", "alice"\n/,
     );
     expect(await alice('check')).toEqual({
       exitCode: 0,

@@ -137,6 +137,7 @@ const lines = (): Record<string, string[]> => ({
   'asset unlink': [asset, id],
   'asset delete': ['00000000-0000-8000-8000-000000000000', '--yes'],
   'key upload': [join(home, '.ssh/id_ed25519.pub'), id],
+  'key remove': [id],
   'key show': [id],
   check: [id],
   manifest: [id],

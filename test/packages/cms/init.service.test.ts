@@ -363,17 +363,20 @@ describe('cms init', () => {
       name: string;
     };
     const agent_config = { attested_tls: true, server_ca_file: '/ca.pem' };
-    await client.updateComputation({ id: computation, body: { ...fields, approval: 'all', consumers: ['bob'], agent_config } });
+    await client.updateComputation({
+      id: computation,
+      body: { ...fields, approval: 'all', consumers: ['bob'], providers: ['bob', 'mallory'], agent_config },
+    });
     const protectedNow = async () => {
-      const { approval, consumers, agent_config: config } = await client.getComputation({ id: computation });
+      const { approval, consumers, providers, agent_config: config } = await client.getComputation({ id: computation });
       const [found] = await assetsOf('Asked');
       const { use, content_access, checksum } = await client.getAsset({ id: found?.id ?? '' });
-      return [approval, consumers, config.attested_tls, config.server_ca_file, use, content_access, checksum];
+      return [approval, consumers, providers, config.attested_tls, config.server_ca_file, use, content_access, checksum];
     };
     const before = await protectedNow();
-    expect(before.slice(0, -1)).toEqual(['all', ['bob'], true, '/ca.pem', 'approval', 'creator']);
+    expect(before.slice(0, -1)).toEqual(['all', ['bob'], ['bob', 'mallory'], true, '/ca.pem', 'approval', 'creator']);
     const lowering =
-      ', approval: none, consumers: [bob, eve], agent_config: { attested_tls: false, server_ca_file: /theirs.pem }';
+      ', approval: none, consumers: [bob, eve], providers: [mallory, eve], agent_config: { attested_tls: false, server_ca_file: /theirs.pem }';
     give('Asked', 'assets: [{ file: data.csv, name: innocent.csv, type: dataset, use: open, content_access: domain }]', lowering);
     for (const line of [['--yes'], [], ['--yes', '--json']]) {
       const { exitCode, stdout } = await mallory()('init', givenFile, ...line);

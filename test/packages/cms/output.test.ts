@@ -1,3 +1,5 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { parsePublicKey } from 'computation-management-formats/public-key';
 import { type Client, createClient, type ProblemFields, ServiceProblem, sizeText } from 'computation-management-client';
 import { configurationOf } from 'computation-management-formats/approval-text';
 import { describe, expect, it } from 'vitest';
@@ -63,17 +65,33 @@ describe('the text of a command', () => {
 describe('a manifest', () => {
   it('is shown with the configuration that an approval covers', () => {
     const config = { attested_tls: true, cert_file: '/etc/agent.pem', server_ca_file: '-----BEGIN CERTIFICATE-----\nMA==\n' };
+    const key = () => generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
+    const [ofAlice, ofBob, ofNobody] = [key(), key(), key()] as const;
     const manifest = {
       id: 'c',
       name: 'n',
       description: '',
-      algorithm: { hash: [], user_key: '' },
-      datasets: [],
-      result_consumers: [],
+      algorithm: { hash: [1], user_key: ofAlice },
+      datasets: [{ hash: [2], user_key: ofBob, filename: 'a.csv' }],
+      result_consumers: [{ user_key: ofAlice }, { user_key: ofNobody }],
+    };
+    const owners = {
+      creatorOf: (dataset?: string) => (dataset === 'a.csv' ? 'bob "b"' : undefined),
+      usersWith: (fingerprint: string) => (fingerprint === parsePublicKey(ofAlice).fingerprint ? ['alice', 'eve'] : []),
     };
     const shown = formatApproved(
       manifest,
+      owners,
       configurationOf({ agent_config: config, approval: 'all', attestation_policy: null, log_access: 'none' }),
+    );
+    const lines = shown.split('\n').map((line) => line.replace(/^(?:\w+)? +/, ''));
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        `the key ${parsePublicKey(ofAlice).fingerprint} of nobody whom the service names`,
+        `the key ${parsePublicKey(ofBob).fingerprint} of "bob \\"b\\""`,
+        `the key ${parsePublicKey(ofAlice).fingerprint} of "alice", "eve"`,
+        `the key ${parsePublicKey(ofNobody).fingerprint} of nobody whom the service names`,
+      ]),
     );
     expect(shown).toMatch(
       /TLS +attested\nCertificate +\/etc\/agent.pem\nServer CA +given as text, SHA-256 [0-9a-f]{64}\nClient CA +none\nApproval +all\nAttestation +None: a run may use any CVM\nLogs +none\nConfiguration +[0-9a-f]{64}\n/,

@@ -1,0 +1,42 @@
+import type { Schemas } from '../generated/api-types.ts';
+import type { Client } from './create-client.ts';
+import { findRows, page } from './pages.ts';
+
+/** Whom the service names as the owners of the keys in a manifest. No digest covers that: a fingerprint is compared with its owner. */
+export interface KeyOwners {
+  /** The creator of the dataset of this name, or of the algorithm. */
+  creatorOf: (dataset?: string) => string | undefined;
+  /** The users whose latest key has this fingerprint. */
+  usersWith: (fingerprint: string) => string[];
+}
+
+const latestEvents = 100;
+
+/** Reads who created the linked assets, and which key each party and the latest users uploaded last. */
+export async function readKeyOwners(
+  client: Client,
+  { id, owner, consumers = [], assets = [] }: Schemas['ComputationView'],
+  signal?: AbortSignal,
+): Promise<KeyOwners> {
+  const ids = assets.map((asset) => asset.id);
+  const keysOf = async (limit: number, originator?: string) =>
+    (await client.listEvents({ id, event_type: 'key_uploaded', limit, originator, signal })).events;
+  const [rows, events] = await Promise.all([
+    findRows(ids, (range) => page(client, 'listAssets', { ...range, signal })),
+    keysOf(latestEvents),
+  ]);
+  const parties = new Set([owner, ...consumers, ...[...rows.values()].map(({ created_by }) => created_by)]);
+  for (const { originator } of events) parties.delete(originator);
+  const older = events.length < latestEvents ? [] : await Promise.all([...parties].map((party) => keysOf(1, party)));
+  const latest = new Map<string, unknown>();
+  for (const { originator, details } of [...events, ...older.flat()]) {
+    if (!latest.has(originator)) latest.set(originator, (JSON.parse(atob(details)) as { fingerprint?: unknown }).fingerprint);
+  }
+  const creators = new Map(
+    assets.map(({ id, asset_type, file_name }) => [asset_type === 'dataset' ? file_name : undefined, rows.get(id)?.created_by]),
+  );
+  return {
+    creatorOf: (dataset) => creators.get(dataset),
+    usersWith: (fingerprint) => [...latest].filter(([, given]) => given === fingerprint).map(([user]) => user),
+  };
+}

@@ -1,0 +1,21 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { parsePublicKey } from 'computation-management-formats/public-key';
+import { describe, expect, it } from 'vitest';
+import { fingerprintOf } from '../../../../packages/console/show/fingerprint.ts';
+
+describe('the fingerprint of a key in the console', () => {
+  it.each([
+    ['Ed25519', () => generateKeyPairSync('ed25519')],
+    ...['P-256', 'P-384', 'P-521'].map((namedCurve) => [namedCurve, () => generateKeyPairSync('ec', { namedCurve })] as const),
+    ...[2048, 3072].map(
+      (modulusLength) => [`RSA ${modulusLength}`, () => generateKeyPairSync('rsa', { modulusLength })] as const,
+    ),
+  ])('is that of ssh-keygen and of the service: %s', (_type, generate) => {
+    const key = generate().publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
+    expect(fingerprintOf(key)).toBe(parsePublicKey(key).fingerprint);
+  });
+
+  it('shows a text that is no key as it is', () => {
+    expect(fingerprintOf('no key')).toBe('no key');
+  });
+});
