@@ -4,9 +4,11 @@ import messages from '@cloudscape-design/components/i18n/messages/all.en';
 import { createRoot } from 'react-dom/client';
 import './console.css';
 import { followAppearance } from './shell/top-bar.tsx';
+import { keepTextsVisible } from './show/visible-texts.tsx';
 import { Shell } from './shell/shell.tsx';
 import { currentSession } from './sign-in/session.ts';
 
+keepTextsVisible();
 followAppearance();
 const session = await currentSession();
 const root = document.getElementById('console');

@@ -54,7 +54,7 @@ export function tellOfConflicts(world: () => ConsoleWorld): void {
       await approve.waitFor();
       await bob.updateComputation({ id, body: { name: 'To be approved', description } });
       await approve.click();
-      await dialog.getByText(description).waitFor({ state: 'attached' }); // in the JSON
+      await dialog.getByText(description, { exact: true }).waitFor();
       await dialog.getByText('Nothing was approved.').waitFor();
       expect(await approve.isDisabled()).toBe(true);
       const check = dialog.getByRole('checkbox', { name: 'I have checked what this dialog shows now' });

@@ -10,6 +10,7 @@ import { tellRuns } from './run-stories.ts';
 import { tellEveryScreen } from './screen-stories.ts';
 import { tellHowToSignIn } from './sign-in-stories.ts';
 import { tellStates } from './state-stories.ts';
+import { tellTexts } from './text-stories.ts';
 
 const hasBrowser = (await findChromium()) !== undefined;
 if (!hasBrowser) console.warn('The console is not tested: install Chrome, or set CHROMIUM to the path of a Chromium.');
@@ -37,6 +38,7 @@ describe.runIf(hasBrowser)('the web console', () => {
     tellOfTheKeyboard(world);
     tellOfLeaving(world);
     tellStates(world);
+    tellTexts(world);
   });
 
   describe("with React's checks for developers", () => {

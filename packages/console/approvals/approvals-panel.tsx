@@ -11,6 +11,7 @@ import { useAction } from '../loading/use-action.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useDomain, useFrame } from '../access/console-context.ts';
 import { momentText } from '../show/texts.ts';
+import { Texts } from '../show/visible-texts.tsx';
 import { StatusIndicator } from '../show/status.tsx';
 import { type ApprovalRow, approvalRows, type ApprovalState, mayApprove } from './approval.ts';
 import { Approve } from './approve.tsx';
@@ -29,7 +30,7 @@ const columns: Column<ApprovalRow>[] = [
     id: 'because',
     header: 'Needed for',
     isSecondary: true,
-    cell: ({ because }) => (because.length > 0 ? because.join(', ') : 'Not needed'),
+    cell: ({ because }) => (because.length > 0 ? <Texts of={because} /> : 'Not needed'),
   },
   {
     id: 'state',

@@ -92,7 +92,11 @@ export function Approve({ computation: { id, name, approval: policy }, onClose, 
   const signatureError = errors.at('/signature');
   return (
     <ConfirmModal
-      title={`Approve the manifest of ${name}`}
+      title={
+        <>
+          Approve the manifest of <bdi>{name}</bdi>
+        </>
+      }
       size="large"
       confirm="Approve"
       isRunning={approve.isRunning}

@@ -92,7 +92,15 @@ function AssetSummary({ found: { asset } }: { found: KnownAsset }) {
             { label: 'Type', value: assetTypeText(asset.asset_type) },
             { label: 'Content', value: <AssetState state={asset.state} /> },
             { label: 'Size', value: asset.state === 'ready' ? sizeText(asset.size) : '-' },
-            { label: 'Creator', value: isMine ? `${asset.created_by} (you)` : asset.created_by },
+            {
+              label: 'Creator',
+              value: (
+                <>
+                  <bdi>{asset.created_by}</bdi>
+                  {isMine && ' (you)'}
+                </>
+              ),
+            },
             { label: 'Use', value: asset.use === 'approval' ? "With the creator's approval" : 'Open' },
             { label: 'Content for', value: asset.content_access === 'domain' ? 'Every member' : 'Its creator only' },
             { label: 'Created', value: <Moment at={asset.created_at} /> },

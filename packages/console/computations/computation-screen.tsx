@@ -96,7 +96,7 @@ function ActiveRun({ overview: { computation } }: { overview: Overview }) {
       action={<Button href={addressOf({ screen: 'run', domain, id, run: run.id })}>Watch the run</Button>}
     >
       On the CVM <Link href={addressOf({ screen: 'cvm', domain, cvm: run.cvm_id })}>{run.cvm_id}</Link>, started by{' '}
-      {run.started_by}.
+      <bdi>{run.started_by}</bdi>.
     </Alert>
   );
 }

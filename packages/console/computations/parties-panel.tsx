@@ -12,6 +12,7 @@ import { RemoveKey } from '../keys/remove-key.tsx';
 import { UploadKey } from '../keys/upload-key.tsx';
 import { type Column, definitionsOf, useNarrow } from '../lists/columns.tsx';
 import type { Overview, Party } from '../loading/overview.ts';
+import { Texts } from '../show/visible-texts.tsx';
 import { StatusIndicator } from '../show/status.tsx';
 
 interface Props {
@@ -37,11 +38,16 @@ export function PartiesPanel({ overview, reload }: Props) {
       isRowHeader: true,
       cell: ({ user }) => (
         <>
-          {user} {user === me.user && <Badge color="blue">you</Badge>}
+          <bdi>{user}</bdi> {user === me.user && <Badge color="blue">you</Badge>}
         </>
       ),
     },
-    { id: 'parts', header: 'Takes part with', isSecondary: true, cell: ({ parts }) => parts.join(', ') || '-' },
+    {
+      id: 'parts',
+      header: 'Takes part with',
+      isSecondary: true,
+      cell: ({ parts }) => (parts.length > 0 ? <Texts of={parts} /> : '-'),
+    },
     {
       id: 'owes',
       header: 'Still owes',

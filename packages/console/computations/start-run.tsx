@@ -11,6 +11,7 @@ import { useGoOn } from '../routing/navigation.ts';
 import { ConfirmModal } from '../frame/confirm-modal.tsx';
 import { useDomain } from '../access/console-context.ts';
 import type { Overview } from '../loading/overview.ts';
+import { Texts } from '../show/visible-texts.tsx';
 import { neededText } from './parties-panel.tsx';
 
 /** Starts a run on a CVM, or explains what is missing. */
@@ -28,7 +29,11 @@ export function StartRun({ overview, onClose }: { overview: Overview; onClose: (
   const errors = fieldErrors(start.problem, ['query/cvm']);
   return (
     <ConfirmModal
-      title={`Start a run of ${name}`}
+      title={
+        <>
+          Start a run of <bdi>{name}</bdi>
+        </>
+      }
       confirm="Start run"
       isRunning={start.isRunning}
       problem={start.problem}
@@ -53,7 +58,7 @@ export function StartRun({ overview, onClose }: { overview: Overview; onClose: (
               .filter(({ owes }) => owes.length > 0)
               .map(({ user, owes }) => (
                 <li key={user}>
-                  <strong>{user}</strong> owes: {owes.join(', ')}
+                  <strong>{user}</strong> owes: <Texts of={owes} />
                 </li>
               ))}
             {others.map((other) => (

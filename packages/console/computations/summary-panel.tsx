@@ -9,6 +9,7 @@ import { addressOf } from '../routing/places.ts';
 import { Hash, Pem } from '../show/hash.tsx';
 import { Status } from '../show/status.tsx';
 import { momentText } from '../show/texts.ts';
+import { Texts } from '../show/visible-texts.tsx';
 import { Moment } from '../show/time.tsx';
 import { approvalTexts } from './computation-fields.ts';
 
@@ -34,9 +35,9 @@ export function SummaryPanel({ overview: { computation } }: { overview: Overview
           { label: 'Approval', value: approvalTexts[approval] },
           {
             label: 'Result consumers',
-            value: consumers.length > 0 ? consumers.join(', ') : 'Everyone with the role result_consumer who uploads a key',
+            value: consumers.length > 0 ? <Texts of={consumers} /> : 'Everyone with the role result_consumer who uploads a key',
           },
-          { label: 'Providers', value: providers.length > 0 ? providers.join(', ') : 'Everyone who provides assets' },
+          { label: 'Providers', value: providers.length > 0 ? <Texts of={providers} /> : 'Everyone who provides assets' },
           { label: 'Created', value: <Moment at={created_at} /> },
           { label: 'Updated', value: <Moment at={updated_at} /> },
         ]}

@@ -7,7 +7,7 @@ import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useUnsavedWork } from '../routing/unsaved-work.ts';
 
 interface Props {
-  title: string;
+  title: ReactNode;
   /** What the button says, such as `Delete`. */
   confirm: string;
   children: ReactNode;

@@ -34,13 +34,17 @@ export function DeleteModal({ onClose, onReadAgain, children, ...shown }: Props)
   });
   return (
     <ConfirmModal
-      title={`${verb} ${name}`}
+      title={
+        <>
+          {verb} <bdi>{name}</bdi>
+        </>
+      }
       confirm={verb}
       isRunning={action.isRunning}
       problem={action.problem}
       conflict={
         <ReadAgain problem={action.problem} readAgain={onReadAgain}>
-          Nothing was {`${verb.toLowerCase()}d`}. Reading {name} again shows the changes of others.
+          Nothing was {`${verb.toLowerCase()}d`}. Reading <bdi>{name}</bdi> again shows the changes of others.
         </ReadAgain>
       }
       onConfirm={() => void action.run()}

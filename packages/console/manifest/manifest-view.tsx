@@ -14,6 +14,7 @@ import { missingSentences } from '../loading/problem-text.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { fingerprintOf } from '../show/fingerprint.ts';
 import { Hash, hashHex } from '../show/hash.tsx';
+import { Texts } from '../show/visible-texts.tsx';
 import { saveFile } from '../show/save-file.ts';
 
 interface TabProps {
@@ -87,11 +88,11 @@ export async function loadManifest(
 
 /** A public key, and who has it: undefined if that was not read. */
 function Key({ value, owners, what }: { value: string; owners: (string | undefined)[] | undefined; what: string }) {
-  const named = owners?.filter((owner) => owner !== undefined).join(', ');
+  const named = owners?.filter((owner) => owner !== undefined);
   return (
     <>
       <Hash value={fingerprintOf(value)} what={what} isWhole />
-      {named !== undefined && <div>{named === '' ? 'Of nobody whom the service names' : `Of ${named}`}</div>}
+      {named && <div>Of {named.length > 0 ? <Texts of={named} /> : 'nobody whom the service names'}</div>}
     </>
   );
 }
@@ -159,7 +160,14 @@ export function ManifestView({ manifest, digest, owners }: ViewProps) {
         columns={1}
         items={[
           { label: 'Digest (SHA3-256 of the canonical JSON)', value: <Hash value={digest} what="digest" isWhole /> },
-          { label: 'Computation', value: `${name} (${id})` },
+          {
+            label: 'Computation',
+            value: (
+              <>
+                <bdi>{name}</bdi> ({id})
+              </>
+            ),
+          },
           { label: 'Description', value: description || '-' },
         ]}
       />

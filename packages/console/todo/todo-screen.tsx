@@ -11,6 +11,7 @@ import { LoadedView } from '../loading/problem-alert.tsx';
 import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../access/console-context.ts';
+import { Texts } from '../show/visible-texts.tsx';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
 
 /** What waits for the user: approvals, keys and content. */
@@ -86,7 +87,7 @@ function ApprovalsToGive({ approvals, totals }: Schemas['Todo']) {
           isRowHeader: true,
           cell: ({ computation_id: id, name }) => <Link href={addressOf({ screen: 'computation', domain, id })}>{name}</Link>,
         },
-        { id: 'because', header: 'Needed for', cell: ({ because }) => because.join(', ') },
+        { id: 'because', header: 'Needed for', cell: ({ because }) => <Texts of={because} /> },
         {
           id: 'action',
           header: 'Action',

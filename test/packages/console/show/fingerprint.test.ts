@@ -5,13 +5,11 @@ import { fingerprintOf } from '../../../../packages/console/show/fingerprint.ts'
 
 describe('the fingerprint of a key in the console', () => {
   it.each([
-    ['Ed25519', () => generateKeyPairSync('ed25519')],
-    ...['P-256', 'P-384', 'P-521'].map((namedCurve) => [namedCurve, () => generateKeyPairSync('ec', { namedCurve })] as const),
-    ...[2048, 3072].map(
-      (modulusLength) => [`RSA ${modulusLength}`, () => generateKeyPairSync('rsa', { modulusLength })] as const,
-    ),
-  ])('is that of ssh-keygen and of the service: %s', (_type, generate) => {
-    const key = generate().publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
+    generateKeyPairSync('ed25519'),
+    ...['P-256', 'P-384', 'P-521'].map((namedCurve) => generateKeyPairSync('ec', { namedCurve })),
+    ...[2048, 3072].map((modulusLength) => generateKeyPairSync('rsa', { modulusLength })),
+  ])('is that of ssh-keygen and of the service: $publicKey.asymmetricKeyType', ({ publicKey }) => {
+    const key = publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
     expect(fingerprintOf(key)).toBe(parsePublicKey(key).fingerprint);
   });
 

@@ -1,0 +1,108 @@
+import { expect, it } from 'vitest';
+import type { ConsoleWorld } from './console-world.ts';
+import { arrive } from './party.ts';
+import { clientOf, readyComputation } from './seed.ts';
+
+/** Turns what comes after it around, hides in a word, and ends before a blank that nobody sees. */
+const hostile = '\u202efdp.tne\u200bdived\u2066\u00ad';
+const shown = '‹U+202E›fdp.tne‹U+200B›dived‹U+2066›‹U+00AD›';
+
+/** An expression: the texts of the page with a character that nobody sees. Fields show what was typed. */
+const unmarked = `(() => {
+  const texts = document.createTreeWalker(document, NodeFilter.SHOW_TEXT);
+  const found = [];
+  for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+    if (/[\\u200b\\u2066\\u202e\\u00ad]/.test(node.data) && node.parentNode.localName !== 'textarea') found.push(node.data);
+  }
+  for (const element of document.querySelectorAll('[aria-label], [title]')) {
+    const label = element.getAttribute('aria-label') + element.getAttribute('title');
+    if (/[\\u200b\\u2066\\u202e\\u00ad]/.test(label)) found.push(label);
+  }
+  return found;
+})()`;
+
+export function tellTexts(world: () => ConsoleWorld): void {
+  it('marks what nobody sees in texts of others, in lists, dialogs, titles and labels, and leaves it in fields', async () => {
+    const alice = await clientOf(world(), 'alice', ['d1:administrator']);
+    const { id, asset } = await readyComputation(world(), 'Plain');
+    const name = `Study ${hostile}`;
+    await alice.updateComputation({ id, body: { name, description: hostile, providers: [`bob ${hostile}`] } });
+    const { file_name: _, ...given } = await alice.getAsset({ id: asset });
+    await alice.updateAsset({ id: asset, body: { asset: { ...given, file_name: `${hostile}.py` } } });
+    const { id: dataset } = await alice.createAsset({
+      body: { asset: { file_name: `${hostile}.csv`, asset_type: 'dataset', asset: '' } },
+    });
+    await alice.linkAsset({ id: dataset, computationID: id });
+    await alice.registerCvm({ cvmID: 'cvm-marked', body: { description: hostile } });
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
+    for (const path of ['computations', 'assets', 'cvms', `assets/${dataset}`, `computations/${id}?tab=manifest`]) {
+      await open(path);
+      await page.getByText(shown, { exact: false }).first().waitFor();
+      expect([path, await page.evaluate(unmarked)]).toEqual([path, []]);
+    }
+    await open(`computations/${id}`);
+    for (const button of ['Approve', 'Start run', 'Delete']) {
+      await page.getByRole('button', { name: button, exact: true }).first().click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText(`Study ${shown}`).first().waitFor();
+      if (button === 'Approve') await dialog.getByText(`${shown}.csv`).first().waitFor();
+      expect([button, await page.evaluate(unmarked)]).toEqual([button, []]);
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      await dialog.waitFor({ state: 'hidden' });
+    }
+    expect(await page.title()).toBe(`Study ${shown} - Computations`);
+    await open(`computations/${id}/edit`);
+    expect(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue()).toBe(name);
+    expect(await page.getByRole('textbox', { name: 'Providers (optional)' }).inputValue()).toBe(`bob ${hostile}`);
+  });
+
+  it('keeps the order of what is around a name that is written from right to left', async () => {
+    const { id } = await readyComputation(world(), '\u05d0\u05d1\u05d2 1');
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
+    await open(`computations/${id}`);
+    await page.getByRole('button', { name: 'Start run', exact: true }).first().click();
+    const isolated = page.getByRole('dialog').locator('bdi').filter({ hasText: '\u05d0\u05d1\u05d2 1' });
+    expect(await isolated.evaluate((name) => getComputedStyle(name).unicodeBidi)).toBe('isolate');
+    await open('computations');
+    const link = page.getByRole('link', { name: '\u05d0\u05d1\u05d2 1' });
+    expect(await link.evaluate((name) => getComputedStyle(name).unicodeBidi)).toBe('isolate');
+  });
+
+  it.each(['manifest-digest', 'configuration-digest'])('approves nothing if the service names another %s', async (header) => {
+    const { id } = await readyComputation(world(), `Lies about ${header}`);
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
+    await page.route(/\/manifest$/, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, headers: { ...response.headers(), [header]: '0'.repeat(64) } });
+    });
+    const sent: string[] = [];
+    page.on('request', (request) => void sent.push(`${request.method()} ${new URL(request.url()).pathname}`));
+    await open(`computations/${id}`);
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('The service names other digests than those').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Approve', exact: true }).isDisabled()).toBe(true);
+    expect(sent.filter((request) => request.startsWith('POST') && request.endsWith('/approvals'))).toEqual([]);
+  });
+
+  it('shows whose keys an approval covers, with their fingerprints, and removes a key with its approval', async () => {
+    const { id } = await readyComputation(world(), 'Keys and owners');
+    const client = await clientOf(world(), 'alice', ['d1:administrator']);
+    const { events } = await client.listEvents({ id, event_type: 'key_uploaded', limit: 1 });
+    const { fingerprint } = JSON.parse(atob(events[0]?.details ?? '')) as { fingerprint: string };
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
+    await open(`computations/${id}`);
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    for (const table of ['Files of the manifest', 'Keys that may have the results']) {
+      await dialog.getByRole('table', { name: table }).getByText(fingerprint).waitFor();
+      await dialog.getByRole('table', { name: table }).getByText('Of alice').waitFor();
+    }
+    await dialog.getByRole('button', { name: 'Approve', exact: true }).click();
+    await page.getByText('You have approved.').waitFor();
+    await page.getByRole('button', { name: 'Remove key' }).click();
+    await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
+    await page.getByText('Your public key is missing').waitFor();
+    expect((await client.listApprovals({ id })).approvals).toEqual([]);
+  });
+}
