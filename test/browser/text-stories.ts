@@ -21,6 +21,8 @@ const unmarked = `(() => {
   return found;
 })()`;
 
+const directionOf = '(name) => getComputedStyle(name).unicodeBidi';
+
 export function tellTexts(world: () => ConsoleWorld): void {
   it('marks what nobody sees in texts of others, in lists, dialogs, titles and labels, and leaves it in fields', async () => {
     const alice = await clientOf(world(), 'alice', ['d1:administrator']);
@@ -62,10 +64,10 @@ export function tellTexts(world: () => ConsoleWorld): void {
     await open(`computations/${id}`);
     await page.getByRole('button', { name: 'Start run', exact: true }).first().click();
     const isolated = page.getByRole('dialog').locator('bdi').filter({ hasText: '\u05d0\u05d1\u05d2 1' });
-    expect(await isolated.evaluate((name) => getComputedStyle(name).unicodeBidi)).toBe('isolate');
+    expect(await isolated.evaluate(directionOf)).toBe('isolate');
     await open('computations');
     const link = page.getByRole('link', { name: '\u05d0\u05d1\u05d2 1' });
-    expect(await link.evaluate((name) => getComputedStyle(name).unicodeBidi)).toBe('isolate');
+    expect(await link.evaluate(directionOf)).toBe('isolate');
   });
 
   it.each(['manifest-digest', 'configuration-digest'])('approves nothing if the service names another %s', async (header) => {
