@@ -21,7 +21,9 @@ const unmarked = `(() => {
   return found;
 })()`;
 
-const directionOf = '(name) => getComputedStyle(name).unicodeBidi';
+/** An expression: how the element with a text keeps its direction apart. */
+const directionOf = (element: string, text: string) =>
+  `getComputedStyle([...document.querySelectorAll('${element}')].find(({ innerText }) => innerText.includes('${text}'))).unicodeBidi`;
 
 export function tellTexts(world: () => ConsoleWorld): void {
   it('marks what nobody sees in texts of others, in lists, dialogs, titles and labels, and leaves it in fields', async () => {
@@ -59,15 +61,17 @@ export function tellTexts(world: () => ConsoleWorld): void {
   });
 
   it('keeps the order of what is around a name that is written from right to left', async () => {
-    const { id } = await readyComputation(world(), '\u05d0\u05d1\u05d2 1');
+    const name = '\u05d0\u05d1\u05d2 1';
+    const { id } = await readyComputation(world(), name);
     const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
     await open(`computations/${id}`);
     await page.getByRole('button', { name: 'Start run', exact: true }).first().click();
-    const isolated = page.getByRole('dialog').locator('bdi').filter({ hasText: '\u05d0\u05d1\u05d2 1' });
-    expect(await isolated.evaluate(directionOf)).toBe('isolate');
+    await page.getByRole('dialog').getByText(name).waitFor();
+    expect(await page.evaluate(directionOf('[role=dialog] bdi', name))).toBe('isolate');
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
     await open('computations');
-    const link = page.getByRole('link', { name: '\u05d0\u05d1\u05d2 1' });
-    expect(await link.evaluate(directionOf)).toBe('isolate');
+    await page.getByRole('link', { name }).waitFor();
+    expect(await page.evaluate(directionOf(':is(td, th) a', name))).toBe('isolate');
   });
 
   it.each(['manifest-digest', 'configuration-digest'])('approves nothing if the service names another %s', async (header) => {
