@@ -1,5 +1,5 @@
 import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
-import { GetCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, GetCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { engineClient } from '../../../local/dynamodb/engine-client.ts';
 import { withHealthOfEngine } from '../../../local/stack.ts';
@@ -86,6 +86,29 @@ describe('the client of the engine', () => {
       Item: { count: { N: '1' } },
     });
     expect((await thrownBy(byEngineClient.document.send(transaction()))).constructor).toBe(TransactionCanceledException);
+  });
+
+  it('deletes at once what is asked for at once, and refuses only what does not meet its condition', async () => {
+    const { bySdk, byEngineClient } = tables();
+    const keys = Array.from({ length: 130 }, (_, index) => writableKey('deleted at once', String(index)));
+    await putItems(bySdk, [...keys.map((key, index) => ({ ...key, version: index === 7 ? 2 : 1 }))]);
+    const deletion = (Key: object) =>
+      new DeleteCommand({
+        TableName: bySdk.name,
+        Key: { ...Key },
+        ConditionExpression: 'version = :version',
+        ExpressionAttributeValues: { ':version': 1 },
+      });
+    const all = [...keys, writableKey('deleted at once', 'never there'), keys[0]];
+    const ends = await Promise.allSettled(all.map((key) => byEngineClient.document.send(deletion(key ?? {}))));
+    const refused = ends.flatMap((end, index) => (end.status === 'rejected' ? [[index, (end.reason as Error).name]] : []));
+    const indexes = refused.map(([index]) => index);
+    expect([
+      [0, 7, 130],
+      [7, 130, 131],
+    ]).toContainEqual(indexes); // one of the two deletions of the first comes second
+    expect(new Set(refused.map(([, name]) => name))).toEqual(new Set(['ConditionalCheckFailedException']));
+    expect(await queryPartition(bySdk, 'deleted at once')).toEqual([{ ...keys[7], version: 2 }]);
   });
 
   it('repeats what may pass, and ends at the signal of its caller', async () => {
