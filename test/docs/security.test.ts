@@ -1,18 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { attempts, page, testsIn, text } from './attempts.ts';
+import { defences } from './defences.ts';
 
-const page = new URL('../../docs/security.md', import.meta.url);
-const text = readFileSync(page, 'utf8');
-
-/** The links of a line to tests: the title of the test, and its file. */
-const testsIn = (line: string) =>
-  [...line.matchAll(/\[((?:[^\][]|\[[^\]]*\])+)\]\((\.\.\/test\/[^)]+)\)/g)].map(([, title = '', file = '']) => ({
-    title,
-    file,
-  }));
-
-const attempts = text.split('\n').filter((line) => /\*\*(?:prevents|detects|leaves)\*\* +\|.*\|.*\|/.test(line));
-const named = [...new Map(attempts.flatMap(testsIn).map((test) => [`${test.title} ${test.file}`, test])).values()];
+const named = [
+  ...new Map(attempts.flatMap(({ line }) => testsIn(line)).map((test) => [`${test.title} ${test.file}`, test])).values(),
+];
+const defended = attempts.filter(({ word }) => word !== 'leaves').map(({ attempt }) => attempt);
 
 describe('the threat model', () => {
   it('has a line for each kind of attacker', () => {
@@ -23,8 +17,16 @@ describe('the threat model', () => {
     expect(attempts.length).toBeGreaterThan(50);
   });
 
-  it.each(attempts)('names a test: %s', (line) => {
+  it.each(attempts)('names a test: $attempt', ({ line }) => {
     expect(testsIn(line)).not.toEqual([]);
+  });
+
+  it('has a defence for all that it prevents and detects, which `npm run mutants:defences` takes out', () => {
+    expect(Object.keys(defences).sort()).toEqual(defended.sort());
+    const notFound = Object.values(defences)
+      .flat()
+      .filter(({ file, before }) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8').split(before).length !== 2);
+    expect(notFound).toEqual([]);
   });
 
   it.each(named)('names a test that exists: $title', ({ title, file }) => {

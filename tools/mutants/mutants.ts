@@ -1,29 +1,13 @@
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  cpSync,
-  existsSync,
-  globSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path/posix';
 import { parseOptions, runCommand } from '../../shared/command-line/arguments.ts';
 import { UsageError } from '../../shared/command-line/usage-error.ts';
 import { mutantsOf, type Mutant } from './mutants-of.ts';
+import { exitsWith0, makeWorkingCopy, root } from './working-copy.ts';
 
 const leastScore = 0.9;
-/** Tests that take longer have failed. */
-const mostSeconds = 1_200;
-const root = join(import.meta.dirname, '../..');
 
 const usage = `Usage: npm run mutants -- [--files GLOB] [--sample N] [--seed WORD] [--workers N]
 
@@ -96,21 +80,6 @@ async function judgeAll(mutants: Mutant[], workers: number): Promise<{ mutant: M
   return judged;
 }
 
-/** A copy of the repository, whose files may be changed. It shares the installed packages, and has its own of the workspace. */
-function makeWorkingCopy(directory: string): string {
-  const leftOut = new Set(['.git', 'node_modules', 'cdk.out', 'dist', 'coverage', '.data']);
-  for (const entry of readdirSync(root)) {
-    if (!leftOut.has(entry)) cpSync(join(root, entry), join(directory, entry), { recursive: true });
-  }
-  const [from, to] = [join(root, 'node_modules'), join(directory, 'node_modules')];
-  mkdirSync(to);
-  for (const entry of readdirSync(from)) {
-    const isOfWorkspace = lstatSync(join(from, entry)).isSymbolicLink();
-    symlinkSync(isOfWorkspace ? readlinkSync(join(from, entry)) : join(from, entry), join(to, entry));
-  }
-  return directory;
-}
-
 /** The tests of the whole service have deadlines that a busy machine may miss, so they must fail twice. */
 async function judge(copy: string, mutant: Mutant): Promise<Outcome> {
   const path = join(copy, mutant.file);
@@ -135,19 +104,4 @@ function near(file: string): string[][] {
 
 async function fail(copy: string, tests: string[]): Promise<boolean> {
   return !(await exitsWith0(copy, ['node_modules/vitest/vitest.mjs', 'run', '--bail=1', '--passWithNoTests', ...tests]));
-}
-
-async function exitsWith0(cwd: string, words: string[]): Promise<boolean> {
-  const env = { ...process.env, NODE_COMPILE_CACHE: join(cwd, 'node_modules/.compiled') };
-  // A group of its own, which ends as a whole.
-  const child = spawn(process.execPath, words, { cwd, env, stdio: 'ignore', detached: true });
-  const end = () => child.pid !== undefined && child.exitCode === null && process.kill(-child.pid, 'SIGKILL');
-  const late = setTimeout(end, 1_000 * mostSeconds);
-  process.once('exit', end);
-  try {
-    return await new Promise((resolve, reject) => child.once('error', reject).once('close', (code) => resolve(code === 0)));
-  } finally {
-    clearTimeout(late);
-    process.off('exit', end);
-  }
 }

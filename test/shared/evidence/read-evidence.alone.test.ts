@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { checkEvidence } from 'computation-management-verify';
@@ -149,6 +150,21 @@ describe('readEvidence', () => {
     const snapshot = runKeys.snapshot(computationId, runId);
     await alter(snapshot, 'SET assets = :assets, approvals = :approvals', { ':assets': assets, ':approvals': approvals });
     expect((await read()).statement).toMatchObject({ attestation_hash: 'ab'.repeat(32), assets, approvals });
+  });
+
+  it('is stored deflated, and of the largest record of a run fits into an item, whatever is in it', async () => {
+    await end();
+    const printableBytes = randomBytes(370 * 1024).map((byte) => 35 + (byte % 57)); // as much as a text can hold that JSON does not escape
+    const text = Buffer.from(printableBytes).toString('latin1');
+    const names = Array.from({ length: text.length / 255 }, (_, index) => text.slice(index * 255, index * 255 + 255));
+    await alter(runKeys.snapshot(computationId, runId), 'SET result_consumers = :names', { ':names': names });
+    const { statement } = await read();
+    expect(statement).toMatchObject({ result_consumers: names });
+    const item = await getItem(stores.table, runKeys.evidence(computationId, runId));
+    const { byteLength } = item?.['statement'] as Uint8Array;
+    expect(byteLength).toBeLessThan(Buffer.byteLength(JSON.stringify(statement)));
+    expect(byteLength).toBeLessThan(350 * 1024);
+    expect(await read()).toMatchObject({ statement });
   });
 
   it('never contains the private key of the agent', async () => {

@@ -1,0 +1,407 @@
+/** A defence as it stands in a source, and the source without it. */
+export interface Defence {
+  file: string;
+  before: string;
+  after: string;
+}
+
+const at = (file: string, before: string, after: string): Defence => ({ file, before, after });
+const shared = (file: string, before: string, after: string): Defence => at(`shared/${file}.ts`, before, after);
+const verifier = (file: string, before: string, after: string): Defence => at(`packages/verify/${file}.ts`, before, after);
+const changesInputs = shared(
+  'computations/change-computation',
+  "ConditionExpression: 'id = :id AND version = :version'",
+  "ConditionExpression: 'id = :id AND (version = :version OR NOT (version = :version))'",
+);
+const isOfDigest = shared(
+  'approvals/readiness',
+  'if (approval.digest !== digest || approval.configuration_digest !== configuration_digest) return true;',
+  '',
+);
+const onlyParties = shared(
+  'endpoints/approvals',
+  "access: { anyOf: [], or: ['owner', 'creator', 'consumer'] }",
+  "access: { anyOf: ['view'], or: ['owner', 'creator', 'consumer'] }",
+);
+const raises = shared('computations/update-computation', '    refuseLowerApproval(current.approval, approval);\n', '');
+const withheld = shared('assets/asset', "return user !== created_by && content_access !== 'domain';", 'return false;');
+const originator = shared(
+  'computations/change-computation',
+  'originator, details, lifecycle: true }',
+  "originator: '', details, lifecycle: true }",
+);
+const consumersAreNamed = shared(
+  'manifest/manifest',
+  'consumers.length > 0 ? consumers.includes(key.user_id) : key.is_consumer',
+  'true',
+);
+
+/** By the attempts of docs/security.md: what prevents or detects each. `npm run mutants:defences` takes them out. */
+export const defences: Record<string, Defence[]> = {
+  'Call without a token, or with a forged or expired one': [
+    at(
+      'local/http-api/authorize.ts',
+      "if (token === undefined) return { challenge: 'Bearer' };",
+      "if (token === undefined) return { claims: { sub: 'x' } };",
+    ),
+  ],
+  'Call with a membership that is almost right': [
+    shared('access/caller', 'if (ofDomain !== domain || role === undefined) continue;', 'if (role === undefined) continue;'),
+  ],
+  'Reach into another domain by its identifiers': [
+    shared('table/keys', '({ pk: `${listNames.computations}#${domain}` })', '({ pk: listNames.computations })'),
+  ],
+  'Approve with a stolen token': [shared('approvals/readiness', 'key !== null && uploaded !== key ?', 'uploaded === null ?')],
+  'Get the answer of someone else by their `Idempotency-Key`': [
+    shared('http/change-endpoint', '[caller.id, route.method, route.path, key]', '[route.method, route.path, key]'),
+  ],
+  'Repeat an own request after losing the role': [
+    shared('http/change-endpoint', '    if (!relations) request.permit(answer.relations);\n', ''),
+  ],
+  'Use an upload link twice, or change it': [
+    shared('assets/content-store', "const headers = { 'if-none-match': '*' };", 'const headers: Record<string, string> = {};'),
+  ],
+  'Find secrets in the logs': [
+    shared(
+      'http/endpoint',
+      "} else log('INFO', error.message, { code: error.code });",
+      "} else log('INFO', error.message, { code: error.code, headers: event.headers });",
+    ),
+  ],
+  'Crash the service with nonsense': [
+    shared('http/read-body', "    throw invalid('', 'Expected UTF-8.');", "    throw new Error('Expected UTF-8.');"),
+  ],
+  'Lead a user of `npm start` to a web page that calls what listens there': [
+    at('local/machine/listen.ts', 'if (ownOrigin(request) !== undefined || request.headers.host === proxyHost)', 'if (request)'),
+  ],
+  'Read, publish or open a file of another party by the file of `cms init`': [
+    at(
+      'packages/cms/collaboration/sync.ts',
+      'const kept = mayLower ? [] : lowers',
+      'const kept = mayLower || lowers.length > 0 ? [] : lowers',
+    ),
+  ],
+  'Get a token or content by a redirect, plain `http` or a request to the sign-in port': [
+    at(
+      'packages/client/calls/retrying-fetch.ts',
+      "fetch(new Request(request.clone(), { headers, signal, redirect: 'manual' }))",
+      'fetch(new Request(request.clone(), { headers, signal }))',
+    ),
+  ],
+  'Write into a terminal as a service: lines, escapes, a `Next:`': [
+    at('packages/formats/printable.ts', "return text.replace(control, ' ');", 'return text;'),
+  ],
+  'Keep a user out of the console by the name of a domain': [
+    at('packages/console/sign-in/tokens.ts', 'Object.create(null) as Record<string, Role[]>', '{} as Record<string, Role[]>'),
+  ],
+  'Read the state of `npm start --data` as another user of the machine': [
+    at('local/dynamodb/dynamodb-engine.ts', 'umask 077', 'umask 022'),
+  ],
+
+  'Replace an asset after the others approved': [changesInputs, isOfDigest],
+  'Replace an asset during a run': [at('functions/runs/get-manifest.ts', 'path.id, query.run)', 'path.id, undefined)')],
+  'Get other bytes run than those that were approved': [
+    shared(
+      'evidence/read-evidence',
+      '    manifest: snapshot.manifest,',
+      "    manifest: { ...snapshot.manifest, name: 'Another' },",
+    ),
+  ],
+  'Have content hashed that differs from the bytes sent, by `content-encoding`': [
+    shared('assets/content-store', "    ResponseContentEncoding: 'identity',", '    '),
+  ],
+  'Delete an asset that a run uses': [
+    shared('deletion/delete-asset', 'run_id: run.id }, assetId)) throw inUse(run.id);', 'run_id: run.id }, assetId)) return;'),
+  ],
+  'Read the content of another provider': [withheld],
+  'Approve for another party': [onlyParties],
+  'Send again a signature that was ever seen: withdrawn, replaced, of another user, computation, manifest, configuration or limit':
+    [
+      at('packages/formats/approval-text.ts', '    approver,\n    manifest_digest,', '    manifest_digest,'),
+      at('packages/formats/approval-text.ts', '    computation: computation.toLowerCase(),\n', ''),
+      at('packages/formats/approval-text.ts', '    ...limitsOf(approved),\n', ''),
+      shared(
+        'approvals/approve',
+        'if (given.digest !== digest || given.configuration_digest !== configuration_digest) {',
+        'if (given.digest !== digest) {',
+      ),
+    ],
+  'Sign with the key of another party': [
+    shared('approvals/approve', 'approvals.some((other) => other.user_id !== by && other.key === key)', 'approvals.length < 0'),
+  ],
+  'Upload a key with which anyone can sign, also in a certificate': [
+    at('packages/formats/public-key.ts', '  if (why !== undefined) throw new InvalidKeyError(why);', ''),
+    at('packages/formats/public-key.ts', "if (y >= prime) return 'The Ed25519 key is not encoded as RFC 8032 says.';", ''),
+    at('packages/formats/public-key.ts', "if (modulus % 2n === 0n) return 'The modulus of the RSA key is even.';", ''),
+    at(
+      'packages/formats/certificates.ts',
+      "'This contains a private key. Never share it.' : whyWeak(keyIn(der))",
+      "'This contains a private key. Never share it.' : undefined",
+    ),
+    shared('computations/agent-config', 'const message = whyWeakCertificates(input[key]);', "const message = '';"),
+  ],
+  'Link an asset to computations of others, so that no approval counts any more': [
+    at(
+      'functions/assets/link-asset.ts',
+      'providers.length === 0 || providers.includes(created_by) ? created_by : []',
+      'created_by',
+    ),
+  ],
+  'Upload a private key where others would see it': [
+    at(
+      'packages/formats/public-key.ts',
+      '  if (holdsPrivateKey(text)) throw new InvalidKeyError(privateKeySent + expected);',
+      '',
+    ),
+    shared('computations/agent-config', '(value) => !holdsPrivateKey(value)', '() => true'),
+  ],
+  'Stop the runs of others': [
+    shared(
+      'endpoints/runs',
+      "access: { anyOf: ['run'], or: ['owner', 'creator'] },\n  uses: { table: adds, stateMachine: ['StartExecution'] },",
+      "access: { anyOf: ['view'], or: ['owner', 'creator'] },\n  uses: { table: adds, stateMachine: ['StartExecution'] },",
+    ),
+  ],
+
+  'Run a computation on a dataset with `use: approval` without its creator': [
+    shared('approvals/readiness', "isAll || use === 'approval'", 'isAll'),
+  ],
+  'Run a computation on a dataset with `use: open`, the default, without its creator': [
+    shared(
+      'runs/stop-run',
+      'return permit({ owner, creator: await readCreators(table, { computation_id, run_id }) });',
+      'return permit({ owner });',
+    ),
+  ],
+  "Use a copy: an asset of one's own with the hash and key of the real one, which everyone with `view` sees": [
+    shared('approvals/readiness', '      creator: created_by,', '      creator: inputs.computation.owner,'),
+  ],
+  'Read a linked dataset': [withheld],
+  'Start a run while an approval is withdrawn or expires': [
+    changesInputs,
+    shared('runs/start-run', 'return present > head.last_at ? present : head.last_at;', 'return now;'),
+  ],
+  'Add a consumer of the results, or name another owner, after the approvals': [changesInputs],
+  'Turn off attested TLS after the approvals': [changesInputs],
+  'Turn off attested TLS after a party has read the computation, and before it approves': [
+    shared('approvals/readiness', ' || approval.configuration_digest !== configuration_digest) return true;', ') return true;'),
+  ],
+  'Return one manifest or configuration to those who approve, and name the digest of another': [
+    at(
+      'packages/cms/commands/approvals.ts',
+      'if (served.digest !== manifest_digest || served.configurationDigest !== configuration_digest) {',
+      'if (served.digest !== manifest_digest) {',
+    ),
+  ],
+  'Demand less approval than before': [raises],
+  'Run on a CVM of their own': [shared('approvals/readiness', 'cvm_ids.includes(cvm.id) &&', '')],
+  'Use a signature for another computation': [
+    at('packages/formats/approval-text.ts', '    computation: computation.toLowerCase(),\n', ''),
+  ],
+  'Overwrite the change of another editor unseen': [
+    shared(
+      'computations/update-computation',
+      'if (ifMatch?.(...etagsFor(caller, current, definition)) === false) throw preconditionFailed();',
+      '',
+    ),
+  ],
+
+  "Become a result consumer, where someone's approval is needed": [isOfDigest],
+  "Become a result consumer, where nobody's approval is needed": [
+    shared(
+      'computations/update-computation',
+      "isSameList(definition.consumers, consumers) ? [] : ['consumers']",
+      "isSameList(definition.consumers, consumers) ? [] : ['name']",
+    ),
+  ],
+  'Change the name, the description or the `agent_config`': [changesInputs],
+  'Name another owner': [
+    shared('computations/update-computation', "if (owner !== current.owner) requireActionToChange(caller, 'administer');", ''),
+  ],
+
+  'Read content': [withheld],
+  'Open content, or its use, or replace content, hash or key': [
+    shared('links/update-asset', '  if (by === created_by) return;\n  const fields', '  if (by !== "") return;\n  const fields'),
+  ],
+  'Give or take back the approval of another user': [onlyParties],
+  'Become the owner, and with it a result consumer': [originator],
+  'Unlink, rename or delete what others made': [originator],
+  'Speak for a CVM': [
+    at('packages/formats/roles.ts', "  administrator: [\n    'view',", "  administrator: [\n    'operate_cvm',\n    'view',"),
+  ],
+
+  'Do more than the role allows': [
+    shared('access/caller', 'access.anyOf.some((action) => caller.actions.has(action)) ||', 'access.anyOf.length > 0 ||'),
+  ],
+  'Start or stop the computations of others, as a runner': [originator],
+  'Read the private key of an agent': [
+    shared('computations/describe-computation', '...(mayReadServerKey(row, caller) ? { server_key } : {})', 'server_key'),
+  ],
+  'Become a result consumer by uploading a key': [consumersAreNamed],
+  'Read content unnoticed where it is open': [
+    shared(
+      'assets/describe-asset',
+      '  if (content) await recordContentRead(table, { domain, assetId: id, user: by, now });\n',
+      '',
+    ),
+  ],
+  'Hide the open approvals of a user by naming the user in many computations': [
+    shared('table/keys', "isOwn ? 'own' : 'in', computation, 'owner'", "'in', computation, 'owner'"),
+  ],
+
+  'Report about the run of another CVM': [
+    shared('runs/record-reports', 'return run?.cvm_id === cvmId ? [run] : [];', 'return run ? [run] : [];'),
+  ],
+  'Use a token that is bound to another CVM': [
+    shared('access/caller', 'if (boundTo === undefined || boundTo === cvmId) for', 'for'),
+  ],
+  'Forge events of users or of the service, or such as look like them': [
+    shared('runs/report', 'v.check((type) => !isOwnEvent(type),', 'v.check(() => true,'),
+    shared('events/event', 'seenAs.get(letter) ?? letter', 'letter'),
+  ],
+  'Accept a run a second time, with another attestation': [
+    shared(
+      'runs/effects-of-reports',
+      "if (report.type !== 'accepted' || !report.attestation_hash || report.attestation_hash === attestation) return [];",
+      "if (report.type !== 'accepted' || report.attestation_hash !== '') return [];",
+    ),
+    verifier('check-events', "if (event.event_type !== 'Attestation' || event.run_id !== run.id) return [];", 'return [];'),
+  ],
+
+  'Alter a statement, or the events before its end': [
+    verifier('check-evidence', 'return verifiesEs256(text, signature, keyObjectOf(found));', 'return true;'),
+    verifier('check-events', 'return hashOfEvent(event) === event.hash;', 'return true;'),
+    verifier('check-events', 'if (!before || event.previous_hash === before.hash) return [];', 'return [];'),
+  ],
+  'Drop the oldest events of the journal': [verifier('journal', 'if (!first || isBeginning(first)) return [];', 'return [];')],
+  'Leave out what the statement should not show': [
+    verifier('statement', "  use: v.picklist(['open', 'approval']),", "  use: v.optional(v.picklist(['open', 'approval'])),"),
+    verifier('statement', '  approvals: v.array(approval),', '  approvals: v.nullable(v.array(approval)),'),
+  ],
+  'Publish an own key under the name of the key that signs': [
+    verifier('check-evidence', 'v.is(key, each) && thumbprintOf(each) === key_id', 'v.is(key, each) && each.kid === key_id'),
+    verifier('check-evidence', 'if (each.kid === thumbprintOf(each)) return [];', 'return [];'),
+  ],
+  'Start a run without an approval that it needs, past the check': [
+    verifier('check-approvals', 'const missing = needed.filter((user) => !given.has(user));', 'const missing: string[] = [];'),
+  ],
+  'Make the service sign a statement that contradicts itself': [
+    verifier('check-run', "['configuration.approval', configuration.approval === statement.approval],", ''),
+  ],
+  'Forge a signed approval': [
+    verifier(
+      'check-approvals',
+      'fingerprint === undefined || !isSignatureOf({ text, key, signature })',
+      'fingerprint === undefined',
+    ),
+    verifier(
+      'check-approvals',
+      '!areAllAmong(needed, sound)) return problems;',
+      '!areAllAmong(needed, approvals)) return problems;',
+    ),
+    verifier('check-approvals', '    ...(sound.some(({ signature }) => signature !== null)', '    ...(sound.length < 0'),
+  ],
+  'Let a name read like a sentence of the verifier': [
+    verifier('finding', 'return JSON.stringify(text).replace', 'return text.replace'),
+    verifier('check-evidence', '${what} is not JSON: ${quoted(messageOf(error))}', '${what} is not JSON: ${messageOf(error)}'),
+  ],
+  'Put back an approval that was withdrawn, or one with other limits or an older key': [
+    verifier('check-approvals', '    ...checkLastOne(approval, event),\n', ''),
+  ],
+  'Change what a run was started with, before there is a statement': [
+    verifier('check-run', '      start_digest === startDigest(statement),', '      true,'),
+  ],
+  'Keep creators from demanding approval by linking their asset often': [
+    shared(
+      'links/change-linked-computations',
+      'return computations.slice(computationsPerTransaction).map(({ id }) => id);',
+      'return [];',
+    ),
+  ],
+  'Take the service from all, or run up a bill, without a token': [
+    at('infra/service/public-throttling.ts', '{ requestsPerSecond: 10, burst: 50 }', '{ requestsPerSecond: 1_000, burst: 50 }'),
+  ],
+  'Keep others from starting a run by replacing an own key again and again': [
+    shared(
+      'keys/upload-key',
+      'if (hasApproved || (await isParty(table, computation, { user, isConsumer }))) {',
+      'if (hasApproved || !hasApproved) {',
+    ),
+  ],
+  'Use up the changes that a domain may make': [
+    shared('http/domain-limit', 'const shareOfUser = 0.5;', 'const shareOfUser = 1;'),
+  ],
+  'Connect to the gateway as another CVM': [
+    at('gateway/wire/identity.ts', 'if (jobId !== identity.cvmId) {', 'if (jobId === undefined) {'),
+    at(
+      'gateway/stream-handler.ts',
+      "return registered === fingerprint ? undefined : 'The CVM is registered with another certificate.';",
+      'return undefined;',
+    ),
+    at(
+      'gateway/session/cvm-streams.ts',
+      '({ fingerprint }) => fingerprint !== registration?.certificate',
+      '() => registration === undefined',
+    ),
+  ],
+  'Backdate an event': [shared('runs/effects-of-reports', '...(occurred_at ? { occurred_at } : {})', '...{}')],
+  'Change the outcome of a run after its end': [
+    shared(
+      'runs/record-lasting-reports',
+      'eventsOf(newReports, run, claim !== undefined, kept ?? attestation)',
+      'eventsOf(newReports, run, true, kept ?? attestation)',
+    ),
+  ],
+  'Write lines of its own or terminal escapes into the log of a run': [
+    at(
+      'gateway/session/run-logs.ts',
+      'text: printable(message.slice(0, longestLine)).trimEnd()',
+      'text: message.slice(0, longestLine).trimEnd()',
+    ),
+    at(
+      'gateway/session/run-logs.ts',
+      "level: level.slice(0, longestLevel).replace(/\\W/g, '_')",
+      'level: level.slice(0, longestLevel)',
+    ),
+  ],
+  'Be taken for another CVM by a name inside a quoted name of its certificate': [
+    at('gateway/wire/identity.ts', "if (subjectAltNames.includes('\"')) return undefined;", ''),
+  ],
+  'Fall silent, or ignore a stop': [
+    shared(
+      'runs/state-machine',
+      'HeartbeatSeconds: times.silenceInSeconds,',
+      'HeartbeatSeconds: times.silenceInSeconds * 1_000,',
+    ),
+  ],
+  'Flood the gateway, as a CVM': [at('gateway/wire/limits.ts', 'return count > most;', 'return false;')],
+  'Sign evidence (gateway, or any function but one)': [
+    at('infra/house/permissions.ts', "allow('kms', uses.signingKey, signingKeyArn)", "allow('kms', ['Sign'], signingKeyArn)"),
+  ],
+  'Publish a signing key of their own': [
+    shared(
+      'evidence/signing-key',
+      "environment().PUBLISHED_KEY_ARNS.split(',')",
+      "environment().PUBLISHED_KEY_ARNS.split(',').slice(1)",
+    ),
+  ],
+  'Read private keys or links from kept answers': [
+    shared('http/kept-answer', "new Set(['server_key', 'upload', 'download'])", "new Set(['none'])"),
+  ],
+  'Read `server_key` of a computation': [
+    shared('computations/sealed-key', 'return { computation };', "return { computation: '' };"),
+  ],
+  'Read more on the event bus than the API gives': [
+    at('infra/bus/journal-filter.ts', "      pk: { S: [{ prefix: journalKeys.partition('') }] },\n", ''),
+  ],
+  'Reach data with the password of the canary': [
+    at(
+      'infra/state/users.ts',
+      'authFlows: { userSrp: true, adminUserPassword: true },',
+      'authFlows: { userSrp: true, userPassword: true },',
+    ),
+  ],
+  'Export the key that signs': [
+    at('infra/state/evidence-keys.ts', 'keySpec: KeySpec.ECC_NIST_P256,', 'keySpec: KeySpec.RSA_2048,'),
+  ],
+};

@@ -1,0 +1,44 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { exitsWith0, makeWorkingCopy } from '../../tools/mutants/working-copy.ts';
+import { attempts, testsIn } from './attempts.ts';
+import { defences } from './defences.ts';
+
+/**
+ * Takes out each defence of the threat model in turn, and runs the tests that its line names, of which one must fail. With words, only
+ * lines that have one of them (`npm run mutants:defences -- signature`).
+ */
+const words = process.argv.slice(2);
+const folder = mkdtempSync(join(tmpdir(), 'defences-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+const copy = makeWorkingCopy(join(folder, 'copy'));
+
+/** The titles may have placeholders. */
+const patternOf = (title: string) => title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/%[sij]|\\\$\w+/g, '.*');
+
+let survivors = 0;
+let judged = 0;
+for (const { attempt, line } of attempts) {
+  if (words.length > 0 && !words.some((word) => attempt.includes(word))) continue;
+  for (const { file, before, after } of defences[attempt] ?? []) {
+    const path = join(copy, file);
+    const original = readFileSync(path, 'utf8');
+    writeFileSync(
+      path,
+      original.replace(before, () => after),
+    );
+    let isKilled = false;
+    for (const test of testsIn(line)) {
+      const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--bail=1', test.file.slice(3), '-t', patternOf(test.title)];
+      isKilled ||= !(await exitsWith0(copy, vitest));
+    }
+    writeFileSync(path, original);
+    judged += 1;
+    if (!isKilled) survivors += 1;
+    console.log(`${isKilled ? 'killed  ' : 'SURVIVED'} ${file}: ${attempt}`);
+  }
+}
+console.log(`${judged - survivors} of ${judged} defences are missed by a test of their line when they are taken out.`);
+process.exit(survivors === 0 && judged > 0 ? 0 : 1);
