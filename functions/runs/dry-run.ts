@@ -5,10 +5,10 @@ import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(route, async ({ path, query, now, deadline }) => {
   const request = { domain: path.domainID, id: path.id, cvmId: query.cvm, at: now };
-  const { missing, digest, configuration_digest } = await readReadiness(openTable(deadline), request);
+  const { missing, warnings, digest, configuration_digest } = await readReadiness(openTable(deadline), request);
   const headers = {
     'configuration-digest': configuration_digest,
     ...(digest === undefined ? {} : { 'manifest-digest': digest }),
   };
-  return { body: { missing_items: missing }, headers };
+  return { body: { missing_items: missing, warnings }, headers };
 });

@@ -1,4 +1,4 @@
-import { strictObject } from 'computation-management-formats/fields';
+import { shownText, strictObject } from 'computation-management-formats/fields';
 import { comparedId, cvmId, identifier, uncheckedId } from 'computation-management-formats/identifiers';
 import { runStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
@@ -87,7 +87,16 @@ export const dryRun = {
   impact: 'Users cannot check whether a computation is ready to run.',
   status: 200,
   response: v.pipe(
-    v.object({ missing_items: missingItemsSchema }),
+    v.object({
+      missing_items: missingItemsSchema,
+      warnings: v.pipe(
+        v.array(shownText(1_000)),
+        v.description(
+          'What may be a mistake and keeps no run from starting: datasets with the same content, or names that look the same.',
+        ),
+        v.examples([['"penguins.csv" and "copy.csv" have the same content']]),
+      ),
+    }),
     v.title('DryRun'),
     v.description('The result of the check before a run.'),
   ),

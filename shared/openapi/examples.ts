@@ -125,6 +125,7 @@ const approval = {
   expires_at: '2025-08-17T08:00:00.000Z',
   signed: true,
   stale: false,
+  stale_because: null,
   approved_at: at,
 };
 
@@ -284,7 +285,7 @@ export const examples = {
   'keys/upload-key': { request: { key: userKey }, response: { uploaded: true } },
   'keys/check-key': { response: { uploaded: true } },
   'runs/dry-run': {
-    response: { missing_items: { keys: ['alice'], hashes: ['penguins.csv'], info: ['Missing algorithm'] } },
+    response: { missing_items: { keys: ['alice'], hashes: ['penguins.csv'], info: ['Missing algorithm'] }, warnings: [] },
   },
   'runs/stop-run': { response: stoppingRun },
   'runs/get-manifest': { response: manifest },

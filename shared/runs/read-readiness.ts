@@ -4,6 +4,7 @@ import { readComputation } from '../computations/read-computation.ts';
 import { isActive } from '../computations/run.ts';
 import type { MissingItems } from '../manifest/manifest.ts';
 import { readInputs } from '../manifest/read-manifest.ts';
+import { warningsOf } from '../manifest/warnings.ts';
 import { conflict, type ServiceError } from '../runtime/errors.ts';
 import { readSettled, StaleReadError } from '../table/fresh-reads.ts';
 import { cvmKeys } from '../table/keys.ts';
@@ -69,7 +70,7 @@ interface ReadinessRequest {
 export async function readReadiness(
   table: Table,
   { domain, id, cvmId, at }: ReadinessRequest,
-): Promise<{ missing: MissingItems; digest: string | undefined; configuration_digest: string }> {
+): Promise<{ missing: MissingItems; warnings: string[]; digest: string | undefined; configuration_digest: string }> {
   const [computation, cvm] = await Promise.all([
     readComputation(table, domain, id),
     cvmId === undefined ? undefined : readCvmForRun(table, { domain, cvm_id: cvmId }),
@@ -79,6 +80,7 @@ export async function readReadiness(
   const refusals = cvm ? refusalsOf(computation, cvm, at).map(({ message }) => message) : [];
   return {
     missing: { ...missing, info: [...missing.info, ...refusals] },
+    warnings: warningsOf(inputs.datasets),
     digest: snapshot?.manifest_digest,
     configuration_digest,
   };

@@ -37,6 +37,8 @@ export function tellTexts(world: () => ConsoleWorld): void {
       body: { asset: { file_name: `${hostile}.csv`, asset_type: 'dataset', asset: '' } },
     });
     await alice.linkAsset({ id: dataset, computationID: id });
+    const copy = await alice.createAsset({ body: { asset: { file_name: 'plain.csv', asset_type: 'dataset', asset: '' } } });
+    await alice.linkAsset({ id: copy.id, computationID: id });
     await alice.registerCvm({ cvmID: 'cvm-marked', body: { description: hostile } });
     const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
     for (const path of ['computations', 'assets', 'cvms', `assets/${dataset}`, `computations/${id}?tab=manifest`]) {
@@ -54,6 +56,7 @@ export function tellTexts(world: () => ConsoleWorld): void {
       await dialog.getByRole('button', { name: 'Cancel' }).click();
       await dialog.waitFor({ state: 'hidden' });
     }
+    await page.getByText(`"${shown}.csv" and "plain.csv" have the same content.`).waitFor();
     expect(await page.title()).toBe(`Study ${shown} - Computations`);
     await open(`computations/${id}/edit`);
     expect(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue()).toBe(name);

@@ -1563,6 +1563,13 @@ export interface components {
         /** @description The result of the check before a run. */
         DryRun: {
             missing_items: components["schemas"]["MissingItems"];
+            /**
+             * @description What may be a mistake and keeps no run from starting: datasets with the same content, or names that look the same.
+             * @example [
+             *       "\"penguins.csv\" and \"copy.csv\" have the same content"
+             *     ]
+             */
+            warnings: string[];
         };
         /** @description An event in the journal of a computation. */
         Event: {

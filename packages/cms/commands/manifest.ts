@@ -41,15 +41,16 @@ export function addCheckCommand(program: Command, wrapAction: WrapAction): void 
         const id = await computationId(context, connection, reference);
         const { name, approval, assets } = await client.getComputation({ id });
         const { data, digest: manifest_digest } = wholeAnswer(await client.call('dryRun', { id }));
-        const { missing_items } = data;
+        const { missing_items, warnings } = data;
         const isReady = isNothing(missing_items);
         const isStale = !context.isJson && namesApproval(missing_items);
         const stale = isStale ? await whyStale(context, connection, id) : '';
-        context.print({ computation: id, ready: isReady, missing_items, manifest_digest }, () =>
+        context.print({ computation: id, ready: isReady, missing_items, warnings, manifest_digest }, () =>
           isReady
             ? `${printable(name)} is ready to run.\n`
             : `${printable(name)} is not ready. Missing:\n${formatMissing(missingItems(missing_items, { id, isSigned: approval === 'all_signed', assets }), { user, command: context.command })}${stale}`,
         );
+        for (const warning of context.isJson ? [] : warnings) context.note(`Warning: ${printable(warning)}.\n`);
         if (!isReady) context.exitWith(exitCodes.incomplete);
         else if (!context.isJson) context.note(await nextRun(context, connection, id));
       }),

@@ -1,3 +1,4 @@
+import Alert from '@cloudscape-design/components/alert';
 import Button from '@cloudscape-design/components/button';
 import FormField from '@cloudscape-design/components/form-field';
 import Header from '@cloudscape-design/components/header';
@@ -30,7 +31,7 @@ export function InputsPanel({ overview, reload }: Props) {
   const isNarrow = useNarrow();
   const [isLinking, setLinking] = useState(false);
   const [unlinked, setUnlinked] = useState<Input>();
-  const { computation, inputs } = overview;
+  const { computation, inputs, warnings } = overview;
   const mayLinkAll = permissions.linkAsset(me, { created_by: '' }, computation);
   const mayLinkOwn = mayLinkAll || permissions.createAnyAsset(me);
   const mayUnlink = ({ created_by = '' }: Input) => permissions.linkAsset(me, { created_by }, computation);
@@ -105,6 +106,13 @@ export function InputsPanel({ overview, reload }: Props) {
         trackBy="id"
         wrapLines
         columnDefinitions={definitionsOf(columns, isNarrow)}
+        footer={
+          warnings.length > 0 && (
+            <Alert type="warning" header="This may be a mistake">
+              {warnings.join('. ')}.
+            </Alert>
+          )
+        }
         empty={
           <SpaceBetween size="s" alignItems="center">
             <span>No assets are linked. A run needs one algorithm.</span>

@@ -8,6 +8,7 @@ export interface Overview extends Debts {
   etag: string | undefined;
   inputs: Input[];
   missing: Schemas['MissingItems'];
+  warnings: string[];
   isReady: boolean;
   /** The digest of the current manifest. Undefined while there is none. */
   digest: string | undefined;
@@ -36,6 +37,7 @@ export async function loadOverview(client: Client, id: string, signal: AbortSign
     etag,
     inputs,
     missing,
+    warnings: dryRun.warnings,
     isReady: missing.keys.length + missing.hashes.length + missing.info.length === 0,
     digest,
     approvals,

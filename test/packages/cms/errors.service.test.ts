@@ -431,6 +431,19 @@ describe('errors of cms', () => {
     expect(ask.mock.calls[0]?.[0]).toContain(
       'with this manifest and this configuration, only on cvm-7, cvm-8, only until 2999-12-31T12:00:00.000Z?',
     );
+    writeFileSync(join(folder, 'INCOMES.csv'), 'income\n1\n');
+    const [copied = ''] =
+      (await alice('asset', 'upload', join(folder, 'INCOMES.csv'), '--computation', 'Incomes', '--json')).stdout.match(
+        /[0-9a-f-]{36}/,
+      ) ?? [];
+    const names = '"incomes.csv" and "INCOMES.csv"';
+    expect((await alice('check')).stderr).toMatch(
+      `Warning: ${names} have the same content.\nWarning: ${names} have names that look the same.\n`,
+    );
+    expect(JSON.parse((await alice('check', '--json')).stdout)).toMatchObject({
+      warnings: [expect.any(String), expect.any(String)],
+    });
+    await alice('asset', 'unlink', copied, 'Incomes');
     const { stderr: covered } = await bob('approve', id, '--yes', ...limits);
     expect(covered).toMatch(/Datasets +incomes.csv\n +SHA3-256 \w{64}\n +the key SHA256:\S{43} of "bob"\n/);
     expect(covered).toMatch(
