@@ -116,11 +116,13 @@ async function removeFailed(table: ListTable, keys: ListKeys, { folds, version }
 /**
  * Deletes what died folds of a list have left that has nothing to fold. The next version of the head keeps a fold that still works
  * from being committed.
+ * @returns whether nothing is left: false while the list is rebuilt, and if its head has been replaced meanwhile
  */
-export async function removeLeftovers(table: ListTable, keys: ListKeys): Promise<void> {
+export async function removeLeftovers(table: ListTable, keys: ListKeys): Promise<boolean> {
   const head = await readHead(table, keys);
+  if (head.held_until > table.clock.now()) return false;
   const plans = await readPlans(table, keys);
-  if (plans.length === 0) return;
-  const fence = await replaceHead(table, keys, head, {});
+  const fence = plans.length === 0 ? head : await replaceHead(table, keys, head, {});
   if (fence) await removeFailed(table, keys, fence, plans);
+  return fence !== undefined;
 }

@@ -209,7 +209,7 @@ export async function sweepLists(
       const { unfolded, folded, pending } = await open(name).fold({ least, forMilliseconds });
       swept.push({ name, unfolded });
       if (unfolded > folded || pending > 0 || age <= longestFoldInMilliseconds) return;
-      await removeLeftovers(table, keysOf(name));
+      if (!(await removeLeftovers(table, keysOf(name)))) return;
       await deleteItemIf(table, keysOf(name).mark, has('marked_at', marked_at)); // unless it has been marked again since
     } catch (failure) {
       swept.push({ name, unfolded: 0, failure });
