@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../../shared/table/table.ts';
+import { amount } from '../../support/amounts.ts';
 import { type EmbeddedTable, startEmbeddedTable } from '../../support/embedded-table.ts';
 import { PlainList, settle, values } from './plain-list.ts';
 
@@ -54,9 +55,10 @@ describe('a counted list', () => {
 
   it('leaves nothing in the log, and no old node, once it has settled', async () => {
     const list = new PlainList(table, 'cleared');
+    const count = amount({ sample: 25, full: 50 });
     for (const state of ['a', 'c', 'd']) {
       for (let first = 1; first <= 4_000; first += 500) {
-        await list.set(Array.from({ length: 50 }, (_, at) => [first + at * 10, state]));
+        await list.set(Array.from({ length: count }, (_, at) => [first + at * 10, state]));
       }
       await list.open().fold({ least: 1 });
       pass(1_000);
