@@ -1,8 +1,13 @@
+import { indexChangedNames } from '../../shared/find/index-names.ts';
 import { foldChangedLists, streamBatch } from '../../shared/table/fold-lists.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
 /** Reads the stream of the table: what follows from a change and need not be done within it. */
-export const handler = task('maintenance/follow-table', streamBatch, async (batch, { deadline, draining }) => ({
-  lists: await foldChangedLists(openTable(deadline), batch, draining),
-}));
+export const handler = task('maintenance/follow-table', streamBatch, async (batch, { deadline, draining }) => {
+  const table = openTable(deadline);
+  const [lists, names] = await Promise.allSettled([foldChangedLists(table, batch, draining), indexChangedNames(table, batch)]);
+  if (lists.status === 'rejected') throw lists.reason;
+  if (names.status === 'rejected') throw names.reason;
+  return { lists: lists.value, names: names.value };
+});

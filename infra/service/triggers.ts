@@ -7,6 +7,7 @@ import { logPrefix } from 'computation-management-counted-list/keys';
 import { Construct } from 'constructs';
 import { uploadPrefix } from '../../shared/assets/content-store.ts';
 import { acknowledge } from '../house/acknowledge.ts';
+import { listKeys, listNames } from '../../shared/table/keys.ts';
 import { schedules } from '../../shared/tasks/schedules.ts';
 import type { Tasks } from './tasks.ts';
 
@@ -44,7 +45,7 @@ export class Triggers extends Construct {
       startingPosition: StartingPosition.LATEST, // what came before is in the table
       batchSize: 1_000,
       maxBatchingWindow: Duration.seconds(1),
-      filters: [FilterCriteria.filter(changesOfLists)],
+      filters: [FilterCriteria.filter(changesOfLists), FilterCriteria.filter(changesOfNames)],
       bisectBatchOnError: true,
       retryAttempts: 5,
       maxRecordAge: Duration.hours(1),
@@ -82,4 +83,14 @@ const itsKey = RuleTargetInput.fromObject({ key: EventField.fromPath('$.detail.o
 const changesOfLists = {
   eventName: ['INSERT', 'MODIFY'],
   dynamodb: { Keys: { pk: { S: [{ prefix: logPrefix }] } } },
+};
+
+/** Rows with names that can be found, which may also have changed otherwise. */
+const changesOfNames = {
+  dynamodb: {
+    Keys: {
+      pk: { S: [listNames.computations, listNames.assets, listNames.cvms].map((list) => ({ prefix: `${list}#` })) },
+      sk: { S: [{ prefix: listKeys.prefixes.row }] },
+    },
+  },
 };

@@ -1,5 +1,6 @@
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { listOfEntry } from 'computation-management-counted-list';
+import { namedRowAt } from '../../shared/find/index-names.ts';
 import type { TableClient } from '../../shared/table/table.ts';
 import type { InvokeFunction } from './local-functions.ts';
 
@@ -12,8 +13,8 @@ interface Key {
 }
 
 /**
- * Calls the function that follows the table's stream, in place of a stream, which the engine has not: for each list with a change, a
- * second later and not while an earlier call for it is at work. Sees what this client writes.
+ * Calls the function that follows the table's stream, in place of a stream, which the engine has not: for each list and each named row with a
+ * change, a second later and not while an earlier call for it is at work. Sees what this client writes.
  * @returns what ends it
  */
 export function followTable(document: Pick<TableClient, 'middlewareStack'>, invoke: InvokeFunction): () => Promise<void> {
@@ -29,21 +30,22 @@ export function followTable(document: Pick<TableClient, 'middlewareStack'>, invo
       call.finally(() => running.delete(list)),
     );
   };
-  const timer = setInterval(() => {
+  const startWaiting = () => {
     for (const [list, key] of waiting) {
       if (running.has(list)) continue;
       waiting.delete(list);
       start(list, key);
     }
-  }, batchingInMilliseconds);
+  };
+  const timer = setInterval(startWaiting, batchingInMilliseconds);
   document.middlewareStack.add(
     (next, { commandName }) =>
       async (call) => {
         const answer = await next(call);
         if (String(commandName).startsWith('TransactWrite') && !isStopped) {
           for (const key of keysIn(call.input as TransactWriteCommandInput)) {
-            const list = listOfEntry(key);
-            if (list !== undefined) waiting.set(list, key);
+            const what = listOfEntry(key) ?? (namedRowAt(key) && `${key.pk} ${key.sk}`);
+            if (what !== undefined) waiting.set(what, key);
           }
         }
         return answer;
@@ -54,11 +56,14 @@ export function followTable(document: Pick<TableClient, 'middlewareStack'>, invo
     isStopped = true;
     clearInterval(timer);
     await Promise.all(running.values());
+    startWaiting(); // nothing else would index a name
+    await Promise.all(running.values());
   };
 }
 
 function keysIn({ TransactItems = [] }: TransactWriteCommandInput): Key[] {
-  return TransactItems.flatMap(({ Update }) =>
-    Update?.Key ? [{ pk: String(Update.Key['pk']), sk: String(Update.Key['sk']) }] : [],
-  );
+  return TransactItems.flatMap(({ Put, Update, Delete }) => {
+    const key = Put?.Item ?? Update?.Key ?? Delete?.Key;
+    return key ? [{ pk: String(key['pk']), sk: String(key['sk']) }] : [];
+  });
 }

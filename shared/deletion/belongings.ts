@@ -8,6 +8,7 @@ import {
   computationKeys,
   contentCheckKeys,
   cvmKeys,
+  findKeys,
   journalKeys,
   listKeys,
   lists,
@@ -20,6 +21,7 @@ import { openList, rowLists } from '../table/row-lists.ts';
 import { queryPartition, queryPrefix, type Item, type QueryOptions, type Table } from '../table/table.ts';
 import { deleteAny } from '../table/writes.ts';
 import { participationKeys } from '../todo/participation.ts';
+import { findKinds } from '../find/names.ts';
 import { ownerOfContent } from '../assets/content-store.ts';
 
 /** Keys of items, a page at a time. Items that only another one names come before that one, so a walk may be repeated. */
@@ -94,6 +96,7 @@ export async function walkDomain(table: Table, domain: string, visit: (keys: Any
     for (const pk of openList(table, list).partitions) await visitAll(keysIn(table, pk));
     await visitAll(marksOf(list));
   }
+  for (const kind of findKinds) await visitAll(keysIn(table, findKeys.partition(domain, kind)));
   for (const pk of answerKeys.partitions(domain)) await visitAll(keysIn(table, pk));
   for (const shard of [...cvmKeys.claimShards, ...cvmKeys.pendingShards]) {
     await visitAll(pagesOf((await queryPrefix(table, shard, cvmKeys.claimPrefix(domain))).map(keyOf)));

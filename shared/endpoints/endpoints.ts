@@ -4,6 +4,7 @@ import * as assets from './assets.ts';
 import * as computations from './computations.ts';
 import * as cvms from './cvms.ts';
 import * as events from './events.ts';
+import * as find from './find.ts';
 import * as keys from './keys.ts';
 import * as runs from './runs.ts';
 import * as service from './service.ts';
@@ -45,6 +46,7 @@ export const routes = [
   approvals.withdrawApproval,
   keys.removeKey,
   todo.getTodo,
+  find.find,
   cvms.listCvms,
   cvms.getCvm,
   cvms.registerCvm,

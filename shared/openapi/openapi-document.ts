@@ -67,6 +67,7 @@ const descriptions: Record<Tag, string> = {
   computations: 'Computations: their name, description, owner and agent configuration.',
   cvms: 'Registered CVMs. For CVMs and their gateways: get commands and send reports.',
   events: 'The journal of a computation, and its latest lifecycle event.',
+  find: 'Search by names, identifiers and checksums.',
   keys: 'Public keys that participants upload to computations.',
   runs: 'Runs of computations on CVMs: check, start, watch and stop them, and read their manifests and evidence.',
   service: 'The health of the service, its OpenAPI document, and the public keys that verify evidence.',

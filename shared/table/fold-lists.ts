@@ -7,10 +7,11 @@ import type { Table } from './table.ts';
 
 const text = v.object({ S: v.string() });
 
-/** A batch of the table's stream. Only the keys of its records are read. They tell which lists have changed. */
+/** A batch of the table's stream. Only the keys of its records are read. They tell which lists and rows have changed. */
 export const streamBatch = v.object({
   Records: v.array(v.object({ dynamodb: v.object({ Keys: v.object({ pk: text, sk: text }) }) })),
 });
+export type StreamBatch = v.InferOutput<typeof streamBatch>;
 
 const listsAtOnce = 10;
 /** Long enough to delete what a fold replaced, if no more changes come. Meanwhile the stream keeps the next records. */
@@ -25,7 +26,7 @@ const longestSweepInMilliseconds = 20_000;
  */
 export async function foldChangedLists(
   table: Table,
-  { Records }: v.InferOutput<typeof streamBatch>,
+  { Records }: StreamBatch,
   ending?: AbortSignal,
 ): Promise<number> {
   const changed = Records.map(({ dynamodb: { Keys } }) => listOfEntry({ pk: Keys.pk.S, sk: Keys.sk.S }));

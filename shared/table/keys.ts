@@ -307,6 +307,24 @@ export const answerKeys = {
   },
 };
 
+/**
+ * Where names are found, by kind: a place for each name, word and checksum, with the number of the row, the newest first; and for each row
+ * what it is found by.
+ */
+export const findKeys = {
+  partition: (domain: string, kind: string) => `find#${domain}#${kind}`,
+  /** A tab sorts before all that a name may have. */
+  place: (domain: string, kind: string, place: string, number: number): Key =>
+    writableKey(findKeys.partition(domain, kind), `${place}\t${padded(Number.MAX_SAFE_INTEGER - number, 16)}`),
+  /** Of the sort key of a place. `place` is undefined for another one. */
+  partsOf: (sk: string): { place: string | undefined; number: number } => {
+    const [place, number] = sk.split('\t');
+    return number === undefined ? { place: undefined, number: NaN } : { place, number: Number.MAX_SAFE_INTEGER - Number(number) };
+  },
+  known: (domain: string, kind: string, number: number): Key =>
+    writableKey(findKeys.partition(domain, kind), `of#${padded(number, 15)}`),
+};
+
 /** How far the sweep has come among the claims. */
 export const sweepKeys = {
   state: writableKey('sweep', 'state'),

@@ -188,6 +188,7 @@ const answers: Record<RouteName, Answers> = {
   'approvals/withdraw-approval': { 204: of('ready'), 400: of('ready', unknown), 404: path(absent) },
   'keys/remove-key': { 204: of('computation'), 400: of('computation', unknown), 404: path(absent) },
   'todo/get-todo': { 200: () => ({}), 400: () => unknown },
+  'find/find': { 200: () => ({ query: { q: 'iris' } }), 400: () => ({}) },
   'cvms/list-cvms': { 200: () => ({}), 400: () => ({ query: { limit: 0 } }) },
   'cvms/get-cvm': {
     200: registered(things.registered),

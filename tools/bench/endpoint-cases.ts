@@ -1,5 +1,7 @@
 import type { EndpointRequest } from '../../test/support/http-event.ts';
 import { randomUUID } from 'node:crypto';
+import { indexRows } from '../../shared/find/index-names.ts';
+import { numberOf } from 'computation-management-formats/identifiers';
 import { recordContentRead } from '../../shared/assets/content-reads.ts';
 import { readEvents } from '../../shared/events/read-events.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
@@ -188,6 +190,14 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
     'three approvals': async ({ stores, domain }) => {
       for (let made = 0; made < 3; made++) await aSharedComputation(stores, domain);
       return { by: 'bob' };
+    },
+  },
+  'find/find': {
+    'by the name of a computation': async ({ stores, domain }) => {
+      const id = await aComputation(stores.table, domain);
+      const row = { domain, kind: 'computation', number: numberOf(id) ?? 0 } as const;
+      await indexRows(stores.table, [row]);
+      return { query: { q: 'Iris', kind: 'computation' } };
     },
   },
   'cvms/list-cvms': {

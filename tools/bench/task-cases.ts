@@ -1,10 +1,19 @@
 import { putContent } from '../../shared/assets/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { readAsset } from '../../shared/assets/read-asset.ts';
+import { computationKey } from '../../shared/computations/read-computation.ts';
+import { indexRows } from '../../shared/find/index-names.ts';
+import { numberOf } from 'computation-management-formats/identifiers';
 import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
 import type { TaskName } from '../../shared/tasks/tasks.ts';
-import { allowed, byAlice, endRunWith } from '../../test/support/builders-store.ts';
+import { aComputation, allowed, byAlice, endRunWith } from '../../test/support/builders-store.ts';
 import { aDataset, anAcceptedRun, aStartedRun, aStoppingRun, taskToken, type BenchWorld } from './bench-world.ts';
+
+/** The batch of the table's stream with the row of a computation. */
+function batchOf(domain: string, id: string) {
+  const { pk, sk } = computationKey(domain, id);
+  return { Records: [{ dynamodb: { Keys: { pk: { S: pk }, sk: { S: sk } } } }] };
+}
 
 /** The inputs of each task, by case. */
 export const taskCases: Record<TaskName, Record<string, (world: BenchWorld) => unknown>> = {
@@ -32,7 +41,15 @@ export const taskCases: Record<TaskName, Record<string, (world: BenchWorld) => u
     },
   },
   'maintenance/collect-content': { 'one note': () => ({}) },
-  'maintenance/follow-table': { 'no changes': () => ({ Records: [] }) },
+  'maintenance/follow-table': {
+    'no changes': () => ({ Records: [] }),
+    'a name of three words': async ({ stores, domain }) =>
+      batchOf(domain, await aComputation(stores.table, domain, 'Iris by region')),
+    'a transition': async ({ stores, domain, known }) => {
+      await indexRows(stores.table, [{ domain, kind: 'computation', number: numberOf(known.id) ?? 0 }]);
+      return batchOf(domain, known.id);
+    },
+  },
   'maintenance/fold-lists': { 'a few changes': () => ({}) },
   'maintenance/receive-upload': {
     'an awaited upload': async ({ stores, domain }) => {

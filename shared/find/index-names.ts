@@ -1,0 +1,162 @@
+import * as v from 'valibot';
+import { inParallel } from '../runtime/in-parallel.ts';
+import { type AnyKey, findKeys, type Key, listKeys, listNames, lists } from '../table/keys.ts';
+import type { StreamBatch } from '../table/fold-lists.ts';
+import { parseStored } from '../table/parse-stored.ts';
+import { numberOfRow } from '../table/row-lists.ts';
+import { getItems, type Item, queryPartition, type Table } from '../table/table.ts';
+import { deleteItemIf, deleteItems, putItemIf, putItems } from '../table/writes.ts';
+import { type Findable, type FindKind, placesOf } from './names.ts';
+
+/** A row whose name can be found. */
+export interface NamedRow {
+  domain: string;
+  kind: FindKind;
+  number: number;
+}
+
+const kindsOfLists: Record<string, FindKind> = {
+  [listNames.computations]: 'computation',
+  [listNames.assets]: 'asset',
+  [listNames.cvms]: 'cvm',
+};
+
+export const listOf = { computation: lists.computations, asset: lists.assets, cvm: lists.cvms };
+
+/** Returns the row at a key. Undefined if it is none that can be found. */
+export function namedRowAt({ pk, sk }: AnyKey): NamedRow | undefined {
+  const [list = '', domain = ''] = pk.split('#');
+  const kind = Object.hasOwn(kindsOfLists, list) ? kindsOfLists[list] : undefined;
+  const { row } = listKeys.prefixes;
+  return kind && sk.startsWith(row) ? { domain, kind, number: Number(sk.slice(row.length)) } : undefined;
+}
+
+export const rowKeyOf = ({ domain, kind, number }: NamedRow) => listKeys.row(listOf[kind](domain), number);
+
+const storedRow = v.object({
+  id: v.string(),
+  name: v.optional(v.string()),
+  file_name: v.optional(v.string()),
+  checksum: v.optional(v.nullable(v.string()), null),
+});
+
+/** @param item the row */
+export function findableOf(kind: FindKind, item: Item): Findable {
+  const { id, name, file_name, checksum } = parseStored(storedRow, item, `name of a ${kind}`);
+  return { kind, id, name: name ?? file_name ?? id, checksum };
+}
+
+/** What the index has of a row: the item that says so is written after all others, so that a repeat finds what a crash has left. */
+const storedKnown = v.object({ known_name: v.string(), known_checksum: v.nullable(v.string()) });
+type Known = v.InferOutput<typeof storedKnown>;
+
+const rowsAtOnce = 10;
+
+/**
+ * Makes the index say of rows what they are now, whatever it has said and however often it is called. Costs a read unit for each row and for what
+ * the index has of it. If that differs, also a write unit for each place that is added or removed, and one for the name.
+ */
+export async function indexRows(table: Table, rows: readonly NamedRow[]): Promise<void> {
+  const distinct = [...new Map(rows.map((row) => [`${row.domain} ${row.kind} ${row.number}`, row])).values()];
+  await inParallel(distinct, (row) => indexRow(table, row), rowsAtOnce);
+}
+
+/** Indexes the rows that have changed in a batch of the table's stream. @returns their number */
+export async function indexChangedNames(table: Table, { Records }: StreamBatch): Promise<number> {
+  const rows = Records.map(({ dynamodb: { Keys } }) => namedRowAt({ pk: Keys.pk.S, sk: Keys.sk.S }));
+  const named = rows.filter((row) => row !== undefined);
+  await indexRows(table, named);
+  return named.length;
+}
+
+async function indexRow(table: Table, row: NamedRow): Promise<void> {
+  const { domain, kind, number } = row;
+  const key = findKeys.known(domain, kind, number);
+  const keyOf = (place: string) => ({ ...findKeys.place(domain, kind, place, number) });
+  const placed = new Set<string>();
+  for (;;) {
+    const [item, known] = await getItems(table, [rowKeyOf(row), key]);
+    const before = known && parseStored(storedKnown, known, 'indexed name');
+    const after = item && knownOf(findableOf(kind, item));
+    const present = before ? placesOf({ kind, name: before.known_name, checksum: before.known_checksum }) : [];
+    const wanted = item ? placesOf(findableOf(kind, item)) : [];
+    for (const place of present) placed.add(place);
+    const surplus = [...placed].filter((place) => !wanted.includes(place));
+    if (isSame(before, after) && surplus.length === 0) return;
+    await putItems(table, wanted.filter((place) => !present.includes(place)).map(keyOf));
+    await deleteItems(table, surplus.map(keyOf));
+    if (isSame(before, after) || (await replace(table, key, before, after))) return;
+    for (const place of wanted) placed.add(place); // another call may have read a later name
+  }
+}
+
+const knownOf = ({ name, checksum }: Findable): Known => ({ known_name: name, known_checksum: checksum });
+
+const isSame = (one: Known | undefined, other: Known | undefined) =>
+  one?.known_name === other?.known_name && one?.known_checksum === other?.known_checksum;
+
+/** @returns false if another call has replaced it since */
+async function replace(table: Table, key: Key, before: Known | undefined, after: Known | undefined): Promise<boolean> {
+  const condition = before
+    ? {
+        ConditionExpression: 'known_name = :name and known_checksum = :checksum',
+        ExpressionAttributeValues: { ':name': before.known_name, ':checksum': before.known_checksum },
+      }
+    : { ConditionExpression: 'attribute_not_exists(pk)' };
+  return after ? await putItemIf(table, { ...key, ...after }, condition) : await deleteItemIf(table, key, condition);
+}
+
+const perRead = 1_000;
+
+/**
+ * Compares the index of a list with its rows, and writes it anew unless it only checks. Reads all rows and all places.
+ * @returns the number of rows, and of places that were missing or no row's
+ */
+export async function maintainNames(
+  table: Table,
+  { domain, kind }: Pick<NamedRow, 'domain' | 'kind'>,
+  { isCheck }: { isCheck: boolean },
+): Promise<{ rows: number; differences: number }> {
+  const placeOf = (number: number) => (place: string) => ({ ...findKeys.place(domain, kind, place, number) });
+  let [count, missing, surplus] = [0, 0, 0];
+  for await (const rows of pagesOf(table, listOf[kind](domain).pk)) {
+    count += rows.length;
+    const written = rows.flatMap((row): (Item & Key)[] => {
+      const number = numberOfRow(row);
+      const known = knownOf(findableOf(kind, row));
+      const places = placesOf(findableOf(kind, row)).map(placeOf(number));
+      missing += places.length;
+      return [...places, { ...findKeys.known(domain, kind, number), ...known }];
+    });
+    if (!isCheck) await putItems(table, written);
+  }
+  for await (const items of pagesOf(table, findKeys.partition(domain, kind))) {
+    const parts = items.map(({ sk }) => findKeys.partsOf(String(sk))).filter(({ place }) => place !== undefined);
+    const rows = await getItems(
+      table,
+      parts.map(({ number }) => rowKeyOf({ domain, kind, number })),
+    );
+    const others = parts.filter(({ place = '' }, index) => {
+      const row = rows[index];
+      return !row || !placesOf(findableOf(kind, row)).includes(place);
+    });
+    surplus += others.length;
+    missing -= parts.length - others.length;
+    if (!isCheck)
+      await deleteItems(
+        table,
+        others.map(({ place = '', number }) => placeOf(number)(place)),
+      );
+  }
+  return { rows: count, differences: surplus + (isCheck ? Math.max(0, missing) : 0) };
+}
+
+async function* pagesOf(table: Table, pk: string): AsyncGenerator<Item[], void> {
+  for (let after: AnyKey | undefined; ;) {
+    const items = await queryPartition(table, pk, { limit: perRead, after });
+    yield items;
+    const last = items.at(-1);
+    if (!last || items.length < perRead) return;
+    after = { pk, sk: String(last['sk']) };
+  }
+}

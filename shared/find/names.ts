@@ -1,0 +1,78 @@
+/** What can be found. */
+export const findKinds = ['computation', 'asset', 'cvm'] as const;
+export type FindKind = (typeof findKinds)[number];
+
+/** What is found of a row. */
+export interface Findable {
+  kind: FindKind;
+  id: string;
+  /** Of a CVM, its identifier. */
+  name: string;
+  checksum: string | null;
+}
+
+/** In code points. */
+const longestText = 64;
+const mostWords = 8;
+const leastOfCvm = 4;
+/** Up to here an identifier has its number in the list, and some of what is random. */
+const leastOfId = 18;
+
+const word = /[\p{L}\p{M}\p{Nd}]+/gu;
+
+/** Makes texts equal that people see as the same. */
+export function comparable(text: string): string {
+  return text.normalize('NFKC').toLowerCase().normalize('NFKC');
+}
+
+const firstOf = (text: string) => [...text].slice(0, longestText).join('');
+
+const wordsOf = (name: string) => (name.match(word) ?? []).slice(0, mostWords);
+
+/** The places of the index where a row is found: `name#` and a name, `word#` and a word of it, `checksum#` and a checksum. */
+export function placesOf({ kind, name, checksum }: Omit<Findable, 'id'>): string[] {
+  const whole = comparable(name);
+  const places = [`name#${firstOf(whole)}`];
+  // What the name begins with is found by the name.
+  const words = kind === 'cvm' ? [] : [...new Set(wordsOf(whole).map(firstOf))].filter((each) => !whole.startsWith(each));
+  places.push(...words.map((each) => `word#${each}`));
+  if (checksum !== null) places.push(`checksum#${checksum}`);
+  return places;
+}
+
+/** The beginnings of the places where a text may be found. */
+export function placesToLook(query: string, kind: FindKind): string[] {
+  const text = comparable(query);
+  if (kind === 'cvm') return [...text].length < leastOfCvm ? [] : [`name#${firstOf(text)}`];
+  return [
+    `name#${firstOf(text)}`,
+    ...(text.replaceAll(word, '') === '' ? [`word#${firstOf(text)}`] : []),
+    ...(kind === 'asset' && /^[0-9a-f]{64}$/.test(text) ? [`checksum#${text}`] : []),
+  ];
+}
+
+const uuid = '00000000-0000-0000-0000-000000000000';
+
+/** Returns the number in the list that an identifier has which begins with the text. Undefined if it begins none, or too few characters are known. */
+export function numberIn(query: string): number | undefined {
+  const text = query.toLowerCase();
+  const isPart = text.length >= leastOfId && text.replace(/[0-9a-f]/g, '0') === uuid.slice(0, text.length);
+  return isPart ? Number.parseInt(text.slice(0, 8) + text.slice(9, 13), 16) : undefined;
+}
+
+export type MatchedBy = 'name' | 'id' | 'checksum';
+
+/** How well a row matches: 0 exactly, 1 as a beginning, 2 as the beginning of a word. Undefined if it does not. */
+export function matchOf(query: string, { kind, id, name, checksum }: Findable): { rank: number; by: MatchedBy } | undefined {
+  const text = comparable(query);
+  const whole = comparable(name);
+  const by = kind === 'cvm' ? 'id' : 'name';
+  if (kind === 'cvm' && [...text].length < leastOfCvm) return undefined;
+  if (whole === text) return { rank: 0, by };
+  const isOfId = kind !== 'cvm' && numberIn(query) !== undefined && id.startsWith(query.toLowerCase());
+  if (isOfId && id.length === query.length) return { rank: 0, by: 'id' };
+  if (checksum !== null && checksum === text) return { rank: 0, by: 'checksum' };
+  if (whole.startsWith(text)) return { rank: 1, by };
+  if (isOfId) return { rank: 1, by: 'id' };
+  return kind !== 'cvm' && wordsOf(whole).some((each) => each.startsWith(text)) ? { rank: 2, by } : undefined;
+}
