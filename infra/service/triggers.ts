@@ -7,7 +7,7 @@ import { logPrefix } from 'computation-management-counted-list/keys';
 import { Construct } from 'constructs';
 import { uploadPrefix } from '../../shared/assets/content-store.ts';
 import { acknowledge } from '../house/acknowledge.ts';
-import { listKeys, listNames } from '../../shared/table/keys.ts';
+import { listKeys, lists } from '../../shared/table/keys.ts';
 import { schedules } from '../../shared/tasks/schedules.ts';
 import type { Tasks } from './tasks.ts';
 
@@ -89,7 +89,7 @@ const changesOfLists = {
 const changesOfNames = {
   dynamodb: {
     Keys: {
-      pk: { S: [listNames.computations, listNames.assets, listNames.cvms].map((list) => ({ prefix: `${list}#` })) },
+      pk: { S: [lists.computations(''), lists.assets(''), lists.cvms('')].map(({ pk }) => ({ prefix: pk })) },
       sk: { S: [{ prefix: listKeys.prefixes.row }] },
     },
   },

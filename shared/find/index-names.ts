@@ -108,27 +108,19 @@ async function replace(table: Table, key: Key, before: Known | undefined, after:
 
 const perRead = 1_000;
 
-/**
- * Compares the index of a list with its rows, and writes it anew unless it only checks. Reads all rows and all places.
- * @returns the number of rows, and of places that were missing or no row's
- */
-export async function maintainNames(
-  table: Table,
-  { domain, kind }: Pick<NamedRow, 'domain' | 'kind'>,
-  { isCheck }: { isCheck: boolean },
-): Promise<{ rows: number; differences: number }> {
-  const placeOf = (number: number) => (place: string) => ({ ...findKeys.place(domain, kind, place, number) });
-  let [count, missing, surplus] = [0, 0, 0];
+/** Makes the index of a list anew from its rows, and removes what is no row's. @returns the number of rows */
+export async function rebuildNames(table: Table, { domain, kind }: Pick<NamedRow, 'domain' | 'kind'>): Promise<number> {
+  const placeOf = (number: number, place: string) => ({ ...findKeys.place(domain, kind, place, number) });
+  let count = 0;
   for await (const rows of pagesOf(table, listOf[kind](domain).pk)) {
     count += rows.length;
-    const written = rows.flatMap((row): (Item & Key)[] => {
+    const items = rows.flatMap((row): (Item & Key)[] => {
       const number = numberOfRow(row);
-      const known = knownOf(findableOf(kind, row));
-      const places = placesOf(findableOf(kind, row)).map(placeOf(number));
-      missing += places.length;
-      return [...places, { ...findKeys.known(domain, kind, number), ...known }];
+      const findable = findableOf(kind, row);
+      const known = { ...findKeys.known(domain, kind, number), ...knownOf(findable) };
+      return [...placesOf(findable).map((place) => placeOf(number, place)), known];
     });
-    if (!isCheck) await putItems(table, written);
+    await putItems(table, items);
   }
   for await (const items of pagesOf(table, findKeys.partition(domain, kind))) {
     const parts = items.map(({ sk }) => findKeys.partsOf(String(sk))).filter(({ place }) => place !== undefined);
@@ -140,15 +132,12 @@ export async function maintainNames(
       const row = rows[index];
       return !row || !placesOf(findableOf(kind, row)).includes(place);
     });
-    surplus += others.length;
-    missing -= parts.length - others.length;
-    if (!isCheck)
-      await deleteItems(
-        table,
-        others.map(({ place = '', number }) => placeOf(number)(place)),
-      );
+    await deleteItems(
+      table,
+      others.map(({ place = '', number }) => placeOf(number, place)),
+    );
   }
-  return { rows: count, differences: surplus + (isCheck ? Math.max(0, missing) : 0) };
+  return count;
 }
 
 async function* pagesOf(table: Table, pk: string): AsyncGenerator<Item[], void> {

@@ -1,3 +1,7 @@
+import { findKeys } from '../table/keys.ts';
+
+const { places } = findKeys;
+
 /** What can be found. */
 export const findKinds = ['computation', 'asset', 'cvm'] as const;
 export type FindKind = (typeof findKinds)[number];
@@ -25,29 +29,29 @@ export function comparable(text: string): string {
   return text.normalize('NFKC').toLowerCase().normalize('NFKC');
 }
 
-const firstOf = (text: string) => [...text].slice(0, longestText).join('');
+const firstOf = (text: string) => Array.from(text).slice(0, longestText).join('');
 
 const wordsOf = (name: string) => (name.match(word) ?? []).slice(0, mostWords);
 
 /** The places of the index where a row is found: `name#` and a name, `word#` and a word of it, `checksum#` and a checksum. */
 export function placesOf({ kind, name, checksum }: Omit<Findable, 'id'>): string[] {
   const whole = comparable(name);
-  const places = [`name#${firstOf(whole)}`];
+  const found = [places.name(firstOf(whole))];
   // What the name begins with is found by the name.
   const words = kind === 'cvm' ? [] : [...new Set(wordsOf(whole).map(firstOf))].filter((each) => !whole.startsWith(each));
-  places.push(...words.map((each) => `word#${each}`));
-  if (checksum !== null) places.push(`checksum#${checksum}`);
-  return places;
+  found.push(...words.map(places.word));
+  if (checksum !== null) found.push(places.checksum(checksum));
+  return found;
 }
 
 /** The beginnings of the places where a text may be found. */
 export function placesToLook(query: string, kind: FindKind): string[] {
   const text = comparable(query);
-  if (kind === 'cvm') return [...text].length < leastOfCvm ? [] : [`name#${firstOf(text)}`];
+  if (kind === 'cvm') return Array.from(text).length < leastOfCvm ? [] : [places.name(firstOf(text))];
   return [
-    `name#${firstOf(text)}`,
-    ...(text.replaceAll(word, '') === '' ? [`word#${firstOf(text)}`] : []),
-    ...(kind === 'asset' && /^[0-9a-f]{64}$/.test(text) ? [`checksum#${text}`] : []),
+    places.name(firstOf(text)),
+    ...(text.replaceAll(word, '') === '' ? [places.word(firstOf(text))] : []),
+    ...(kind === 'asset' && /^[0-9a-f]{64}$/.test(text) ? [places.checksum(text)] : []),
   ];
 }
 
@@ -67,7 +71,7 @@ export function matchOf(query: string, { kind, id, name, checksum }: Findable): 
   const text = comparable(query);
   const whole = comparable(name);
   const by = kind === 'cvm' ? 'id' : 'name';
-  if (kind === 'cvm' && [...text].length < leastOfCvm) return undefined;
+  if (kind === 'cvm' && Array.from(text).length < leastOfCvm) return undefined;
   if (whole === text) return { rank: 0, by };
   const isOfId = kind !== 'cvm' && numberIn(query) !== undefined && id.startsWith(query.toLowerCase());
   if (isOfId && id.length === query.length) return { rank: 0, by: 'id' };

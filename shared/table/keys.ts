@@ -313,6 +313,11 @@ export const answerKeys = {
  */
 export const findKeys = {
   partition: (domain: string, kind: string) => `find#${domain}#${kind}`,
+  places: {
+    name: (text: string) => `name#${text}`,
+    word: (text: string) => `word#${text}`,
+    checksum: (text: string) => `checksum#${text}`,
+  },
   /** A tab sorts before all that a name may have. */
   place: (domain: string, kind: string, place: string, number: number): Key =>
     writableKey(findKeys.partition(domain, kind), `${place}\t${padded(Number.MAX_SAFE_INTEGER - number, 16)}`),

@@ -21,7 +21,7 @@ describe('find', () => {
       expect(await find(cvm)).toEqual([{ kind: 'cvm', id: cvm, name: cvm, matched: 'id' }]);
     }, untilTestEnds);
     expect(await find(id.slice(0, 18), { kind: 'computation' })).toMatchObject([{ id, matched: 'id' }]);
-    const { checksum = '' } = await session.done('assets/get-asset', { path: { id: asset.id } });
+    const { checksum } = await session.done('assets/get-asset', { path: { id: asset.id } });
     expect(await find(String(checksum), { limit: 50 })).toContainEqual(expect.objectContaining({ matched: 'checksum' }));
     await session.done('computations/update-computation', { path: { id }, body: { name: 'Renamed' } });
     await session.done('assets/delete-asset', { path: { id: asset.id } });

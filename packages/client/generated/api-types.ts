@@ -449,6 +449,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/{domainID}/find": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find computations, assets and CVMs
+         * @description Names of computations and file names of assets match by a prefix of the name or of one of its first 8 words, whatever their case. CVMs match by a prefix of the identifier of at least 4 characters, computations and assets by their identifier in full or by a prefix of at least 18 characters, assets also by their checksum in full. Exact matches come first, then prefixes of names, then prefixes of words; then by name, then the newest. A change of a name is found within a few seconds. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["find"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/{domainID}/cvms": {
         parameters: {
             query?: never;
@@ -1897,6 +1917,28 @@ export interface components {
             /** @description The name of the file. */
             filename: string;
         };
+        /** @description A computation, an asset or a CVM that was found. */
+        Match: {
+            /**
+             * @description What was found.
+             * @enum {string}
+             */
+            kind: "computation" | "asset" | "cvm";
+            /** @description Its identifier. */
+            id: string;
+            /** @description Its name: the file name of an asset, the identifier of a CVM. */
+            name: string;
+            /**
+             * @description What the text matches.
+             * @enum {string}
+             */
+            matched: "name" | "id" | "checksum";
+        };
+        /** @description What was found. */
+        Matches: {
+            /** @description The matches, the best first. */
+            matches: components["schemas"]["Match"][];
+        };
         /** @description Versions of the firmware of an SNP machine. */
         MinimumTcb: {
             /**
@@ -3228,6 +3270,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Todo"];
+                };
+            };
+        };
+    };
+    find: {
+        parameters: {
+            query: {
+                /** @description The text to find. */
+                q: string;
+                /** @description Return only matches of this kind. */
+                kind?: "computation" | "asset" | "cvm";
+                /** @description The maximum number of matches to return, from 1 to 50. Default 20. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Matches"];
                 };
             };
         };

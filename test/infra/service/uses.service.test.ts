@@ -201,6 +201,7 @@ async function approve(id: string, grow: () => Promise<void>): Promise<void> {
   await report('cvm-1', await accepted(id, 'cvm-1'), { type: 'event', event_type: 'Complete', status: 'Completed' });
   await untilOver(id);
   await done('GET', '/d1/todo');
+  await done('GET', `/d1/find?q=${id}`);
   await grow();
   await done('DELETE', `${path(id)}/approvals`);
   await grow();

@@ -13,7 +13,7 @@ describe('placesOf', () => {
     ['Average income by region', ['name#average income by region', 'word#income', 'word#by', 'word#region']],
     ['iris iris IRIS', ['name#iris iris iris']],
     ['(draft) Ⅷ', ['name#(draft) viii', 'word#draft', 'word#viii']],
-    ['a b c d e f g h i', ['name#a b c d e f g h i', ...[...'bcdefgh'].map((each) => `word#${each}`)]],
+    ['a b c d e f g h i', ['name#a b c d e f g h i', ...Array.from('bcdefgh', (each) => `word#${each}`)]],
     ['İ 🎉', ['name#i̇ 🎉']],
     [`${'𝒳'.repeat(70)} ${'y'.repeat(70)}`, [`name#${'x'.repeat(64)}`, `word#${'y'.repeat(64)}`]],
   ])('are for %s %j', (name, places) => {

@@ -75,6 +75,7 @@ describe('npm run index', () => {
       rowLists.ownedComputations('young', 'bob'),
     ];
     expect((await index('rebuild', '--all')).stdout.split('\n')).toEqual([
+      'computations#young: the names of 1 rows are indexed anew.',
       'computations#young: number 1 is in state 0, in the list in state 1.',
       'computations#young: number 7 is in state 1, in the list in state 0.',
       'computations#young: 1 rows checked, 2 differences.',
