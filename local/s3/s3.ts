@@ -88,12 +88,8 @@ interface ObjectRequest {
 
 async function putObject({ key, body, request, response, storage }: ObjectRequest & { body: AsyncIterable<Buffer> }) {
   const { store, notifiedPrefix, onObjectCreated } = storage;
-  const {
-    'if-none-match': ifNoneMatch,
-    'content-encoding': encoding,
-    'transfer-encoding': transfer = 'chunked',
-  } = request.headers;
-  if (transfer !== 'chunked') throw new S3Error(501, 'NotImplemented', `The transfer-encoding ${transfer} is not supported.`);
+  const { 'if-none-match': ifNoneMatch, 'content-encoding': encoding, 'transfer-encoding': transfer } = request.headers;
+  if (transfer !== undefined) throw new S3Error(501, 'NotImplemented', `The transfer-encoding ${transfer} is not supported.`);
   const { etag } = await store.put(key, body, { mustBeNew: ifNoneMatch === '*', encoding });
   response.writeHead(200, { etag }).end();
   if (key.startsWith(notifiedPrefix)) onObjectCreated(key);

@@ -167,6 +167,28 @@ describe('read runs', () => {
     }
   });
 
+  it('is found by identifiers in upper case, in a path and in a query', async () => {
+    const id = await session.readyComputation();
+    const cvm = newCvm();
+    const run = await session.startRun(id, cvm);
+    await session.endRun(cvm);
+    const path = { id: id.toUpperCase() };
+    const upper = run.toUpperCase();
+    expect([path.id, upper]).not.toEqual([id, run]);
+    expect(await session.done(getRun, { path, query: { run: upper } })).toMatchObject({ id: run, computation_id: id });
+    expect(await session.done(manifestOf, { path, query: { run: upper } })).toMatchObject({ id });
+    expect(await session.done('runs/get-evidence', { path, query: { run: upper } })).toMatchObject({
+      statement: { run: { id: run } },
+    });
+    expect(await session.done('runs/list-runs', { query: { computation_id: path.id } })).toMatchObject({ runs: [{ id: run }] });
+    const { events } = (await session.done('events/list-events', { path, query: { run_id: upper } })) as {
+      events: { id: string }[];
+    };
+    expect(events.length).toBeGreaterThan(1);
+    const after = events.at(-1)?.id.toUpperCase() ?? '';
+    expect(await session.done('events/list-events', { path, query: { after } })).toMatchObject({ total: expect.any(Number) });
+  });
+
   it('lists the runs of the domain, newest first', async () => {
     const { total: before } = await session.done('runs/list-runs', {});
     const id = await session.readyComputation();

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { type Client, createClient, type ProblemFields, ServiceProblem, sizeText } from 'computation-management-client';
 import { configurationOf } from 'computation-management-formats/approval-text';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { computationId, named, thenUse } from '../../../packages/cms/context/computation-reference.ts';
 import type { Context } from '../../../packages/cms/context/context.ts';
 import { formatApproved } from '../../../packages/cms/commands/manifest.ts';
@@ -10,6 +10,7 @@ import type { Collaboration } from '../../../packages/cms/collaboration/collabor
 import { findComputation } from '../../../packages/cms/collaboration/sync.ts';
 import { explainProblem } from '../../../packages/cms/context/explain-problem.ts';
 import { missingItems } from '../../../packages/cms/context/missing-items.ts';
+import { processTerminal } from '../../../packages/cms/terminal/terminal.ts';
 import { eventLine } from '../../../packages/cms/terminal/event-line.ts';
 import { printableLines, relativeTime } from '../../../packages/cms/terminal/text.ts';
 import { commandLine } from '../../../packages/cms/terminal/shell-word.ts';
@@ -29,6 +30,17 @@ const columns: Column<Row>[] = [
 ];
 
 describe('a table', () => {
+  it.each([
+    [0, undefined],
+    [40, 40],
+  ])('takes the width of the terminal, of which 0 columns say that it is unknown: %i', (columns, width) => {
+    const { stdout } = process;
+    const facts = { isTTY: { value: true }, columns: { value: columns }, hasColors: { value: () => false } };
+    const ofProcess = vi.spyOn(process, 'stdout', 'get').mockReturnValue(Object.create(stdout, facts) as typeof stdout);
+    onTestFinished(() => ofProcess.mockRestore());
+    expect(processTerminal().columns).toBe(width);
+  });
+
   it('fits the width of the terminal: it cuts the columns that may be cut', () => {
     const printed = table([{ id: '12345678', name: 'A name that is too long' }], columns, { columns: 20, colours: false });
     expect(printed).toBe('ID        NAME\n12345678  A name th…\n');
