@@ -2,10 +2,10 @@ import { keysOf, listOfEntry } from 'computation-management-counted-list/keys';
 import { afterEach, describe, expect, it } from 'vitest';
 import { followTable } from '../../../local/functions/follow-table.ts';
 import { type InvokeFunction, localFunctions } from '../../../local/functions/local-functions.ts';
-import { keyToWrite, listKeys } from '../../../shared/table/keys.ts';
+import { keyToWrite, listKeys, writableKey } from '../../../shared/table/keys.ts';
 import { recordMember, type RowList, rowLists } from '../../../shared/table/row-lists.ts';
 import { getItem } from '../../../shared/table/table.ts';
-import { Transaction } from '../../../shared/table/transaction.ts';
+import { type Action, transact, Transaction } from '../../../shared/table/transaction.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
@@ -19,27 +19,32 @@ interface Batch {
   Records: { dynamodb: { Keys: { pk: { S: string }; sk: { S: string } } } }[];
 }
 
-/** Follows the table, and notes which list each call is for. */
+/** Follows the table, and notes which list or row each call is for. */
 function follow(invoke: InvokeFunction) {
   const called: string[] = [];
   stop = followTable(embedded.table.document, (name, event) => {
     expect(name).toBe('maintenance/follow-table');
     for (const { dynamodb } of (event as Batch).Records) {
-      called.push(listOfEntry({ pk: dynamodb.Keys.pk.S, sk: dynamodb.Keys.sk.S }) ?? 'no list');
+      const { pk, sk } = { pk: dynamodb.Keys.pk.S, sk: dynamodb.Keys.sk.S };
+      called.push(listOfEntry({ pk, sk }) ?? `${pk} ${sk}`);
     }
     return invoke(name, event);
   });
   return called;
 }
 
-/** Writes rows with numbers from `first` on in one transaction, with their members unless the list is not `counted`. */
-async function create(list: RowList<'created'>, first: number, { count = 1, counted = true } = {}): Promise<void> {
+/** Calls that end when the test decides. */
+function heldCalls() {
+  const ends: (() => void)[] = [];
+  return { ends, invoke: () => new Promise((resolve) => ends.push(() => resolve(undefined))) };
+}
+
+/** Adds members with numbers from `first` on in one transaction. */
+async function addMembers(list: RowList<'created'>, first: number, count = 1, others: Action[] = []): Promise<void> {
   const transaction = new Transaction();
+  transaction.add(...others);
   for (let number = first; number < first + count; number++) {
-    const isNew = 'attribute_not_exists(pk)';
-    const Item = { ...keyToWrite(listKeys.row(list.rows, number)), status: 'created' };
-    transaction.add({ put: { Item, ConditionExpression: isNew } });
-    if (counted) recordMember(transaction, list, { number, version: 1, now: 'created' });
+    recordMember(transaction, list, { number, version: 1, now: 'created' });
   }
   await transaction.commit(embedded.table);
 }
@@ -50,8 +55,8 @@ describe('followTable', () => {
     const draining = new AbortController();
     const called = follow(localFunctions({ draining: draining.signal }));
     const [list, owned] = [rowLists.computations('folded'), rowLists.ownedComputations('folded', 'alice')];
-    await create(list, 1, { count: 40 });
-    await create(owned, 41, { count: 40 });
+    await addMembers(list, 1, 40);
+    await addMembers(owned, 41, 40);
     const totalOf = async ({ name }: RowList) => (await getItem(embedded.table, keysOf(name).head))?.['totals'];
     await expect
       .poll(() => Promise.all([totalOf(list), totalOf(owned)]), untilTestEnds)
@@ -61,47 +66,49 @@ describe('followTable', () => {
     expect(called.toSorted()).toEqual([list.name, owned.name].toSorted());
   });
 
-  it('calls for a list again only after the call before, and at once for other lists', async () => {
-    const ends: (() => void)[] = [];
-    const called = follow(() => new Promise((resolve) => ends.push(() => resolve(undefined))));
+  it('calls for a list again only after the call before, and at once for other lists and for named rows', async () => {
+    const { ends, invoke } = heldCalls();
+    const called = follow(invoke);
     const [busy, other] = [rowLists.computations('busy'), rowLists.computations('other')];
-    await create(busy, 1);
+    const { pk, sk } = listKeys.row(other.rows, 1);
+    await addMembers(busy, 1);
     await expect.poll(() => called, untilTestEnds).toEqual([busy.name]);
-    await create(busy, 2);
-    await create(other, 1);
-    await expect.poll(() => called, untilTestEnds).toEqual([busy.name, other.name]);
+    await addMembers(busy, 2);
+    await addMembers(other, 1, 1, [{ put: { Item: { ...keyToWrite(listKeys.row(other.rows, 1)), name: 'Survival' } } }]);
+    await expect.poll(() => called, untilTestEnds).toEqual([busy.name, `${pk} ${sk}`, other.name]);
     ends[0]?.();
-    await expect.poll(() => called, untilTestEnds).toEqual([busy.name, other.name, busy.name]);
+    await expect.poll(() => called, untilTestEnds).toEqual([busy.name, `${pk} ${sk}`, other.name, busy.name]);
     for (const end of ends) end();
   });
 
-  it('calls again after a call that failed, and never for transactions that failed or have no member', async () => {
+  it('calls again after a call that failed, and never for transactions that failed or wrote nothing that is followed', async () => {
     const called = follow(() => Promise.reject(new Error('no')));
-    const list = rowLists.computations('failing');
-    await create(rowLists.computations('rows'), 1, { counted: false });
-    await expect(create(rowLists.computations('rows'), 1)).rejects.toThrow('A condition of the transaction does not hold.');
-    await create(list, 1);
+    const [list, refused] = [rowLists.computations('failing'), rowLists.computations('refused')];
+    const once = { put: { Item: writableKey('counter#refused', 'counter'), ConditionExpression: 'attribute_not_exists(pk)' } };
+    await transact(embedded.table, [once]);
+    await expect(addMembers(refused, 1, 1, [once])).rejects.toThrow('A condition of the transaction does not hold.');
+    await addMembers(list, 1);
     await expect.poll(() => called, untilTestEnds).toEqual([list.name]);
-    await create(list, 2);
+    await addMembers(list, 2);
     await expect.poll(() => called, untilTestEnds).toEqual([list.name, list.name]);
   });
 
-  it('begins nothing after its end, which waits for the calls at work', async () => {
-    const ends: (() => void)[] = [];
-    const called = follow(() => new Promise((resolve) => ends.push(() => resolve(undefined))));
+  it('ends after the calls at work, and those for what waits; it follows no later changes', async () => {
+    const { ends, invoke } = heldCalls();
+    const called = follow(invoke);
     const list = rowLists.computations('ended');
-    await create(list, 1);
+    await addMembers(list, 1);
     await expect.poll(() => called, untilTestEnds).toEqual([list.name]);
+    await addMembers(list, 2);
     let isStopped = false;
     const stopped = stop?.().then(() => (isStopped = true));
-    await create(list, 2);
-    expect(isStopped).toBe(false);
+    await addMembers(rowLists.computations('later'), 1);
+    expect([called, isStopped]).toEqual([[list.name], false]);
     ends[0]?.();
+    await expect.poll(() => called, untilTestEnds).toEqual([list.name, list.name]);
+    expect(isStopped).toBe(false);
+    ends[1]?.();
     await stopped;
-    // One that follows afterwards sees that a second has passed.
-    const later = follow(() => Promise.resolve());
-    await create(rowLists.computations('later'), 1);
-    await expect.poll(() => later, untilTestEnds).toEqual([rowLists.computations('later').name]);
-    expect(called).toEqual([list.name]);
+    expect(called).toEqual([list.name, list.name]);
   });
 });
