@@ -68,9 +68,7 @@ export const defences: Record<string, Defence[]> = {
       "} else log('INFO', error.message, { code: error.code, headers: event.headers });",
     ),
   ],
-  'Crash the service with nonsense': [
-    shared('http/read-body', "    throw invalid('', 'Expected UTF-8.');", "    throw new Error('Expected UTF-8.');"),
-  ],
+  'Crash the service with nonsense': [shared('http/endpoint', 'throw malformedJson(text);', "throw new Error('malformed');")],
   'Lead a user of `npm start` to a web page that calls what listens there': [
     at('local/machine/listen.ts', 'if (ownOrigin(request) !== undefined || request.headers.host === proxyHost)', 'if (request)'),
   ],
@@ -118,7 +116,6 @@ export const defences: Record<string, Defence[]> = {
   'Send again a signature that was ever seen: withdrawn, replaced, of another user, computation, manifest, configuration or limit':
     [
       at('packages/formats/approval-text.ts', '    approver,\n    manifest_digest,', '    manifest_digest,'),
-      at('packages/formats/approval-text.ts', '    computation: computation.toLowerCase(),\n', ''),
       at('packages/formats/approval-text.ts', '    ...limitsOf(approved),\n', ''),
       shared(
         'approvals/approve',
@@ -174,7 +171,7 @@ export const defences: Record<string, Defence[]> = {
     ),
   ],
   "Use a copy: an asset of one's own with the hash and key of the real one, which everyone with `view` sees": [
-    shared('approvals/readiness', '      creator: created_by,', '      creator: inputs.computation.owner,'),
+    shared('approvals/readiness', '      creator: created_by,', "      creator: 'nobody',"),
   ],
   'Read a linked dataset': [withheld],
   'Start a run while an approval is withdrawn or expires': [

@@ -16,7 +16,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const copy = makeWorkingCopy(join(folder, 'copy'));
 
 /** The titles may have placeholders. */
-const patternOf = (title: string) => title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/%[sij]|\\\$\w+/g, '.*');
+const patternOf = (title: string) =>
+  title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/%[sij]|\\\$\\\{.*?\\\}|\\\$\w+/g, '.*');
 
 let survivors = 0;
 let judged = 0;

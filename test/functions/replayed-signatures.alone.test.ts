@@ -131,7 +131,7 @@ describe(`signatures that were ever seen (seed ${sampleSeed})`, () => {
       // The key of somebody else, which everyone can read.
       (of, user) => upload(of, user, pick([...keys.values()].flat()).encoded),
       async (of) => {
-        if (random() < 0.5) of.name = pick(['Iris', 'Penguins', 'Titanic']);
+        if (random() < 0.5) of.name = pick(['Iris', 'Penguins']);
         else of.attested_tls = !of.attested_tls;
         const body = { name: of.name, agent_config: { attested_tls: of.attested_tls } };
         await done('computations/update-computation', 'PUT', of.domain, { path: { id: of.id }, body });
@@ -141,15 +141,30 @@ describe(`signatures that were ever seen (seed ${sampleSeed})`, () => {
 
     const accepted: object[] = [];
     const refused = new Map<number, number>();
+    const sameLimits = (one: Limits, other: Limits) =>
+      JSON.stringify([one.cvm_ids, one.expires_at]) === JSON.stringify([other.cvm_ids, other.expires_at]);
     for (let made = 0; made < replays;) {
       if (random() < 0.25) await pick(steps)(pick(computations), pick(users));
-      const { of, user, key, signature, digest, configuration_digest, cvm_ids, expires_at } = pick(seen);
-      const target = random() < 0.5 ? of : pick(computations);
-      const by = pick(users);
-      if (random() < 0.3) await upload(target, by, key);
+      const target = pick(computations);
       const now = await digestsOf(target);
-      const digests = random() < 0.7 ? now : { digest, configuration_digest };
-      const given = random() < 0.6 ? { cvm_ids, expires_at } : pick(limits);
+      const isHere = (each: Seen) => each.of === target && each.digest === now.digest;
+      const isNow = (each: Seen) => isHere(each) && each.configuration_digest === now.configuration_digest;
+      // One thing is not as it was signed, or whatever comes.
+      const [suits, isOther] = pick<[(each: Seen) => boolean, 'user' | 'limits' | 'nothing' | 'anything']>([
+        [isNow, 'user'],
+        [isNow, 'limits'],
+        [(each) => isHere(each) && !isNow(each), 'nothing'],
+        [() => true, 'anything'],
+      ]);
+      if (!seen.some(suits)) {
+        await approve(target, pick(users));
+        continue;
+      }
+      const { of, user, key, signature, digest, configuration_digest, cvm_ids, expires_at } = pick(seen.filter(suits));
+      const by = isOther === 'user' || isOther === 'anything' ? pick(users) : user;
+      if (isOther !== 'anything' || random() < 0.3) await upload(target, by, key);
+      const digests = isOther === 'anything' && random() < 0.7 ? now : { digest, configuration_digest };
+      const given = isOther === 'limits' || (isOther === 'anything' && random() < 0.4) ? pick(limits) : { cvm_ids, expires_at };
       const { domain, id } = target;
       // Who sends an own signature again while nothing has changed approves again.
       const isOwn =
@@ -157,7 +172,7 @@ describe(`signatures that were ever seen (seed ${sampleSeed})`, () => {
         target === of &&
         now.digest === digest &&
         now.configuration_digest === configuration_digest &&
-        JSON.stringify([given.cvm_ids, given.expires_at]) === JSON.stringify([cvm_ids, expires_at]) &&
+        sameLimits(given, { cvm_ids, expires_at }) &&
         target.uploaded.get(by) === key;
       if (isOwn) continue;
       made += 1;
@@ -169,6 +184,6 @@ describe(`signatures that were ever seen (seed ${sampleSeed})`, () => {
     }
     expect(accepted).toEqual([]);
     expect([...refused.keys()].sort()).toEqual([400, 409]);
-    expect(refused.get(400)).toBeGreaterThan(replays / 2);
+    expect(refused.get(400)).toBeGreaterThan(replays / 3);
   }, 1_200_000);
 });

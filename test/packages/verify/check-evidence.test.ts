@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { checkEvidence, type EvidenceFiles, UnreadableError } from '../../../packages/verify/check-evidence.ts';
 import type { NewEvent } from '../../../shared/events/event.ts';
 import { anEvent } from '../../support/append-to-journal.ts';
-import { filesOf, genuineEvidence, type Genuine, type StatedApproval } from './genuine-evidence.ts';
+import { filesOf, genuineEvidence, newServiceKey, type Genuine, type StatedApproval } from './genuine-evidence.ts';
 import { mayBeNull, membersOf, namesMember, without } from './tamperings.ts';
 
 const genuine = genuineEvidence();
@@ -106,6 +106,17 @@ describe('the check of genuine evidence', () => {
     const reversed = Object.fromEntries(Object.entries(statement).reverse());
     expect(objections({ ...files, evidence: JSON.stringify({ key_id, signature, statement: reversed }, null, 4) })).toEqual([]);
   });
+});
+
+it("computes the name of each key: an attacker's key with the name of the service's signs nothing", () => {
+  const { jwk, signed } = newServiceKey();
+  const { statement, key_id } = genuine;
+  const evidence = JSON.stringify({ statement, key_id, signature: signed(statement) });
+  const given = { evidence, keys: JSON.stringify({ keys: [{ ...jwk, kid: key_id }] }) };
+  expect(objections(given)).toEqual([
+    expect.stringMatching(/^The key at place 1 of the given keys is named .*, but its thumbprint is /),
+    expect.stringMatching(/^The statement is signed by the key .*, which is not among the given keys\.$/),
+  ]);
 });
 
 describe('the check of a statement that a lying service has signed', () => {
@@ -344,7 +355,7 @@ describe('a member of a statement', () => {
 });
 
 describe('the sentences of the check', () => {
-  const mark = 'x" approved, "y';
+  const mark = 'x" EVIL, "y';
   const withMark = (text: string) =>
     textsIn(JSON.parse(text)).map((path) => {
       const changed = structuredClone(JSON.parse(text)) as Record<string, unknown>;
@@ -379,8 +390,8 @@ describe('the sentences of the check', () => {
       }
     });
     const outside = said.map((sentence) => sentence.replace(/"(?:[^"\\]|\\.)*"/g, ''));
-    expect(outside.filter((sentence) => /"|, y|x /.test(sentence))).toEqual([]);
-    expect(said.filter((sentence) => sentence.includes('x\\" approved')).length).toBeGreaterThan(50);
+    expect(outside.filter((sentence) => /"|EVIL/.test(sentence))).toEqual([]);
+    expect(said.filter((sentence) => sentence.includes('EVIL')).length).toBeGreaterThan(50);
   });
 });
 
