@@ -19,22 +19,26 @@ const copy = makeWorkingCopy(join(folder, 'copy'));
 const patternOf = (title: string) =>
   title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/%[sij]|\\\$\\\{.*?\\\}|\\\$\w+/g, '.*');
 
+const passes = ({ title, file }: { title: string; file: string }) =>
+  exitsWith0(copy, ['node_modules/vitest/vitest.mjs', 'run', '--bail=1', file.slice(3), '-t', patternOf(title)]);
+
 let survivors = 0;
 let judged = 0;
 for (const { attempt, line } of attempts) {
   if (words.length > 0 && !words.some((word) => attempt.includes(word))) continue;
+  for (const test of testsIn(line)) {
+    if (!(await passes(test))) throw new Error(`This test fails with all defences: ${test.title}`);
+  }
   for (const { file, before, after } of defences[attempt] ?? []) {
     const path = join(copy, file);
     const original = readFileSync(path, 'utf8');
+    if (original.split(before).length !== 2) throw new Error(`${file} should have this once: ${before}`);
     writeFileSync(
       path,
       original.replace(before, () => after),
     );
     let isKilled = false;
-    for (const test of testsIn(line)) {
-      const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--bail=1', test.file.slice(3), '-t', patternOf(test.title)];
-      isKilled ||= !(await exitsWith0(copy, vitest));
-    }
+    for (const test of testsIn(line)) isKilled ||= !(await passes(test));
     writeFileSync(path, original);
     judged += 1;
     if (!isKilled) survivors += 1;

@@ -430,7 +430,9 @@ describe('an approval', () => {
         const digest = await session.digestOf(id);
         await session.done('computations/update-computation', { path: { id }, body: { name, ...fields } });
         expect(await session.digestOf(id)).toBe(digest); // the manifest does not show the change
-        return (await session.done(list, { path: { id } })).approvals.map(({ stale }) => stale);
+        const stale = (await session.done(list, { path: { id } })).approvals.map((each) => each.stale);
+        expect([(await missingIn(id)).info.length > 0]).toEqual(stale);
+        return stale;
       };
       expect(await isStaleAfter({ agent_config: { ...agent_config, log_level: 'debug' } })).toEqual([false]);
       expect(await isStaleAfter({})).toEqual([true]);

@@ -56,6 +56,8 @@ interface Computation {
   uploaded: Map<string, string>;
 }
 
+type Given = { [name in keyof Limits]?: Limits[name] | undefined };
+
 interface Seen extends Limits {
   of: Computation;
   user: string;
@@ -122,6 +124,12 @@ describe(`signatures that were ever seen (seed ${sampleSeed})`, () => {
       const { status } = await send('approvals/approve', 'POST', domain, { path: { id: computation }, body, by: user });
       if (status === 201) seen.push({ of, user, key: key.encoded, ...body });
     };
+    const change = async (of: Computation, what: 'name' | 'configuration') => {
+      if (what === 'name') of.name = pick(['Iris', 'Penguins']);
+      else of.attested_tls = !of.attested_tls;
+      const body = { name: of.name, agent_config: { attested_tls: of.attested_tls } };
+      await done('computations/update-computation', 'PUT', of.domain, { path: { id: of.id }, body });
+    };
     const steps: ((of: Computation, user: string) => Promise<unknown>)[] = [
       approve,
       approve,
@@ -130,18 +138,13 @@ describe(`signatures that were ever seen (seed ${sampleSeed})`, () => {
       (of, user) => upload(of, user, pick(keys.get(user) ?? []).encoded),
       // The key of somebody else, which everyone can read.
       (of, user) => upload(of, user, pick([...keys.values()].flat()).encoded),
-      async (of) => {
-        if (random() < 0.5) of.name = pick(['Iris', 'Penguins']);
-        else of.attested_tls = !of.attested_tls;
-        const body = { name: of.name, agent_config: { attested_tls: of.attested_tls } };
-        await done('computations/update-computation', 'PUT', of.domain, { path: { id: of.id }, body });
-      },
+      (of) => change(of, random() < 0.5 ? 'name' : 'configuration'),
     ];
     for (const of of computations) for (const user of users) await approve(of, user);
 
     const accepted: object[] = [];
     const refused = new Map<number, number>();
-    const sameLimits = (one: Limits, other: Limits) =>
+    const sameLimits = (one: Given, other: Given) =>
       JSON.stringify([one.cvm_ids, one.expires_at]) === JSON.stringify([other.cvm_ids, other.expires_at]);
     for (let made = 0; made < replays;) {
       if (random() < 0.25) await pick(steps)(pick(computations), pick(users));
@@ -157,7 +160,7 @@ describe(`signatures that were ever seen (seed ${sampleSeed})`, () => {
         [() => true, 'anything'],
       ]);
       if (!seen.some(suits)) {
-        await approve(target, pick(users));
+        await (isOther === 'nothing' ? change(target, 'configuration') : approve(target, pick(users)));
         continue;
       }
       const { of, user, key, signature, digest, configuration_digest, cvm_ids, expires_at } = pick(seen.filter(suits));
