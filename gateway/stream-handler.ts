@@ -154,12 +154,12 @@ function receive(message: ClientMessage, session: CvmSession, agent: AgentStream
   if (message.agent_log) session.takeLog(message.agent_log);
   else if (message.agent_event) session.takeEvent(message.agent_event);
   if (!agent) return;
-  const token = message.vTPMattestationReport ?? message.azureAttestationToken;
   const { run_res } = message;
   if (message.agentStateRes) agent.answer(message.agentStateRes);
   else if (run_res && !agent.answerRun(run_res)) session.takeLateAnswer(run_res);
   else if (message.stopComputationRes) session.lookNow();
-  else if (token) session.takeAttestation(token, agent);
+  else if (message.vTPMattestationReport) session.takeAttestation(message.vTPMattestationReport, 'eat', agent);
+  else if (message.azureAttestationToken) session.takeAttestation(message.azureAttestationToken, 'azure', agent);
 }
 
 /** Undefined if its CVM is registered with the certificate that it shows. */

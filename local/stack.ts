@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { startSimulatedCvms } from 'computation-management-simulated-cvm';
-import { uploadPrefix } from '../shared/assets/content-store.ts';
+import { tokenPrefix, uploadPrefix } from '../shared/assets/content-store.ts';
 import { purgeByLambda } from '../shared/deletion/begin-purge.ts';
 import { readRegistration } from '../shared/cvms/command-stream.ts';
 import { replaceClient } from '../shared/runtime/clients.ts';
@@ -142,9 +142,12 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     started(
       startS3({
         bucket: local.bucketName,
-        notifiedPrefix: uploadPrefix,
+        notifiedPrefix: 'content/',
         allowsOrigin,
-        onObjectCreated: (key) => background.invoke('maintenance/receive-upload', { key }),
+        onObjectCreated: (key) => {
+          if (key.startsWith(uploadPrefix)) background.invoke('maintenance/receive-upload', { key });
+          if (key.startsWith(tokenPrefix)) background.invoke('maintenance/verify-token', { key });
+        },
         dataDirectory,
       }),
     ),

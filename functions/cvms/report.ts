@@ -1,10 +1,12 @@
 import { report as route } from '../../shared/endpoints/cvms.ts';
 import { recordReports } from '../../shared/runs/record-reports.ts';
-import { endpoint } from '../../shared/http/endpoint.ts';
+import { bytesOf, endpoint } from '../../shared/http/endpoint.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
+import { refuseLarger } from '../../shared/http/read-body.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(route, async ({ path, body, now, deadline }) => {
+export const handler = endpoint(route, async ({ path, body, now, deadline, received }) => {
+  if (body.reports.every(({ type }) => type !== 'attestation')) refuseLarger(bytesOf(received).length);
   const batch = { domain: path.domainID, cvmId: path.cvmID, reports: body.reports, now };
   return { body: await recordReports(openTable(deadline), openExecutions(deadline), batch) };
 });

@@ -1,5 +1,7 @@
 import type { RunReference } from '../../shared/computations/run.ts';
+import * as v from 'valibot';
 import type { AgentRecord } from '../../shared/runs/agent-record.ts';
+import { reportSchema } from '../../shared/runs/report.ts';
 import { type AgentState, isWithoutRun } from '../wire/agent-states.ts';
 import type { AgentStream } from '../wire/agent-stream.ts';
 import type { CvmIdentity } from '../wire/identity.ts';
@@ -13,6 +15,8 @@ export interface Attestation {
   token: Uint8Array;
   /** SHA-256 of the token, hex. */
   hash: string;
+  /** Which message it came with. */
+  kind: string;
   on: AgentStream;
 }
 
@@ -28,6 +32,8 @@ export class AgentProcess {
   state: AgentState | undefined;
   /** The stream on which this gateway sent the run. */
   boundOn: AgentStream | undefined;
+  /** The stream on which the present process attested itself. */
+  private attestedOn: AgentStream | undefined;
   /** When to ask the agent for its state again. */
   nextLookAt = 0;
   readonly identity: CvmIdentity;
@@ -191,7 +197,7 @@ export class AgentProcess {
    * @returns false if it has to wait, or if nothing shows yet which process it came from
    */
   async takeAttestation(
-    { token, hash, on }: Attestation,
+    { token, hash, kind, on }: Attestation,
     streams: { agent: AgentStream | undefined },
     isTooOften: (cvm: CvmIdentity) => boolean,
   ): Promise<boolean> {
@@ -200,18 +206,33 @@ export class AgentProcess {
     const hasRun = await this.hasRunOfRecord(on, streams.agent);
     if (hasRun === undefined || isTooOften(this.identity)) return false;
     if (!hasRun && this.isBusy && this.run?.isAccepted) this.loseRun(this.run.reference, this.run.status);
-    const attested = { before: this.record ?? {}, isNew: !hasRun, attestation: token, attestation_hash: hash };
-    const record = await service.recordAgentProcess(this.identity, attested);
+    const isNew = !hasRun && on !== this.attestedOn; // a stream belongs to one process
+    const attestation_hash = token.length === 0 ? undefined : hash;
+    const record = await service.recordAgentProcess(this.identity, { before: this.record ?? {}, isNew, attestation_hash });
     if (record) this.setRecord(record);
     else await this.readRecord();
     const { run } = this;
-    if (record && hasRun && run) {
-      const { run_id, computation_id } = run.reference;
-      const { attestation_hash } = record;
-      await service.keepAttestationOfRun(this.identity, { run_id, computation_id, attestation_hash });
-      if (token.length > 0) run.attest(hash);
-    }
+    if (!record) return true;
+    this.attestedOn = on;
+    const { process } = record;
+    const reference = hasRun ? run?.reference : undefined;
+    if (reference && process !== undefined) await service.keepProcessOfRun({ ...this.identity, process, ...reference });
+    if (token.length === 0) return true;
+    if (reference) run?.attest(hash);
+    await this.reportToken({ token, hash, kind });
     return true;
+  }
+
+  /** A token that is too long is not kept. Only its hash is. */
+  private async reportToken({ token, hash, kind }: Omit<Attestation, 'on'>): Promise<void> {
+    const report = v.safeParse(reportSchema, {
+      type: 'attestation',
+      id: hash,
+      kind,
+      token: Buffer.from(token).toString('base64'),
+    });
+    if (report.success) await this.parts.service.report(this.identity, [report.output]);
+    else this.parts.counts.eventsRefused++;
   }
 
   /**

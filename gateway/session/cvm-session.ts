@@ -24,8 +24,8 @@ export class CvmSession {
   private readonly pending: PendingMessages;
   private readonly isAttestedTooOften: (cvm: CvmIdentity) => boolean;
   private readonly commands = new OpenCommands();
-  /** The last one that has to be kept. */
-  private attestation: Attestation | undefined;
+  /** Those that have to be kept. */
+  private readonly attestations: Attestation[] = [];
   private working = false;
   private again = false;
   private failures = 0;
@@ -52,7 +52,7 @@ export class CvmSession {
   get isIdle(): boolean {
     const isGone = this.streams.open.size === 0 && !this.streams.isNoted && !this.working;
     // Without a stream, nothing shows whether a busy process was replaced by a new one, so nothing waits for that.
-    const isNoneBegun = this.attestation === undefined || this.agentProcess.isBusy;
+    const isNoneBegun = this.attestations.length === 0 || this.agentProcess.isBusy;
     return isGone && isNoneBegun && this.isReported;
   }
 
@@ -66,12 +66,12 @@ export class CvmSession {
     return this.pending.holdsDeciding || this.agentProcess.outboxes.some((outbox) => outbox.holdsLasting);
   }
 
-  takeAttestation({ file }: AttestationToken, on: AgentStream): void {
+  takeAttestation({ file }: AttestationToken, kind: string, on: AgentStream): void {
     if (++on.attestations > mostAttestations) {
       this.parts.counts.eventsRefused++;
       return;
     }
-    this.attestation = { token: file, hash: createHash('sha256').update(file).digest('hex'), on };
+    this.attestations.push({ token: file, hash: createHash('sha256').update(file).digest('hex'), kind, on });
     this.wake();
   }
 
@@ -95,7 +95,7 @@ export class CvmSession {
   }
 
   tick(): void {
-    if ((this.streams.agent || this.attestation) && this.isTimeToLook) this.wake();
+    if ((this.streams.agent || this.attestations.length > 0) && this.isTimeToLook) this.wake();
     this.streams.tick();
   }
 
@@ -127,9 +127,11 @@ export class CvmSession {
 
   private async step(): Promise<void> {
     const { clock, timings } = this.parts;
-    const { attestation, agentProcess, streams } = this;
+    const { agentProcess, streams } = this;
+    const [attestation] = this.attestations;
     if (attestation && (await agentProcess.takeAttestation(attestation, streams, this.isAttestedTooOften))) {
-      if (this.attestation === attestation) this.attestation = undefined;
+      this.attestations.shift();
+      if (this.attestations.length > 0) this.again = true;
     }
     const { agent } = streams;
     const due = this.commands.due(clock.now());

@@ -33,8 +33,7 @@ export async function deliverRun(
   const age = clock.now() - agent.openedAt;
   if (record.run_id === run_id && !isWithoutRun(state)) {
     // A gateway that sent the run may have died before it kept the attestation.
-    const { attestation_hash } = record;
-    await service.keepAttestationOfRun(identity, { run_id, computation_id, attestation_hash });
+    await keepProcess(agentProcess, command);
     return accept(agentProcess, command);
   }
   if (record.run_id !== undefined && record.run_id !== run_id) {
@@ -59,8 +58,18 @@ export async function deliverRun(
     return reject(agentProcess, command, `The manifest cannot be sent: ${why}`);
   }
   if (!streams.isSafe() || !agent.takesMessages) return false;
+  if (full.token_hash !== undefined && (await service.registration(identity))?.token !== full.token_hash) {
+    return await refuse('The agent is not the process that was attested when the run started.');
+  }
   const bound = { ...record, run_id, computation_id, attempted_run_id: run_id, attempts: attempts + 1 };
-  if (!(await service.bindAgent(identity, { ...bound, stream: agent.id, certificate: agent.fingerprint }))) {
+  if (
+    !(await service.bindAgent(identity, {
+      ...bound,
+      stream: agent.id,
+      certificate: agent.fingerprint,
+      token_hash: full.token_hash,
+    }))
+  ) {
     streams.checkSoon();
     await agentProcess.readRecord();
     return false;
@@ -73,13 +82,18 @@ export async function deliverRun(
   agentProcess.setRecord(bound);
   agentProcess.boundOn = agent;
   if (agentProcess.run) agentProcess.run.commandId = command.id; // for an answer that comes late
-  const kept = service.keepAttestationOfRun(identity, bound);
+  const kept = keepProcess(agentProcess, command);
   kept.catch(() => undefined); // awaited below
   const response = await agent.run({ data, id: randomUUID() });
   if (response?.error) return reject(agentProcess, command, cannotStart(response.error)); // whether or not the table answers
   await kept;
   const stateNow = response ? state : await agent.state();
   return response || (stateNow && !isWithoutRun(stateNow)) ? accept(agentProcess, command) : false;
+}
+
+async function keepProcess({ record, identity, parts }: AgentProcess, { run_id, computation_id }: PendingCommand): Promise<void> {
+  if (record?.process === undefined) return;
+  await parts.service.keepProcessOfRun({ ...identity, process: record.process, run_id, computation_id });
 }
 
 export function cannotStart(error: string): string {

@@ -1,3 +1,4 @@
+import { keepProcessOfRun, type RunOnProcess } from '../../shared/attestation/agent-tokens.ts';
 import { timestampOf, type Clock } from '../../shared/runtime/clock.ts';
 import {
   clearCommandStream,
@@ -16,10 +17,8 @@ import { Deadline } from '../../shared/runtime/deadline.ts';
 import { openKms } from '../../shared/runtime/kms.ts';
 import {
   bindAgent,
-  keepAttestationOfRun,
   readAgentRecord,
   recordAgentProcess,
-  type AttestedRun,
   type AttestedProcess,
   type Binding,
 } from '../../shared/runs/agent-record.ts';
@@ -72,8 +71,7 @@ export function openService(clock: Clock, gateway: string) {
       recordRefusal(table, { ...cvm, ...refusal, now: now() }),
     agentRecord: (cvm: CvmIdentity) => readAgentRecord(table, cvm, getBatched),
     bindAgent: (cvm: CvmIdentity, binding: Binding) => bindAgent(table, cvm, binding),
-    keepAttestationOfRun: (cvm: CvmIdentity, run: AttestedRun) => keepAttestationOfRun(table, cvm, run),
-    recordAgentProcess: (cvm: CvmIdentity, process: AttestedProcess) =>
-      recordAgentProcess(table, cvm, { ...process, now: now() }),
+    keepProcessOfRun: (run: RunOnProcess) => keepProcessOfRun(table, run),
+    recordAgentProcess: (cvm: CvmIdentity, process: AttestedProcess) => recordAgentProcess(table, cvm, process),
   };
 }

@@ -12,6 +12,7 @@ import {
 import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { gatewayUses } from '../../gateway/uses.ts';
+import { tokenPrefix } from '../../shared/assets/content-store.ts';
 import { acknowledge } from '../house/acknowledge.ts';
 import { nameIn, type GatewayRow, type Stage } from '../stages/stage.ts';
 
@@ -20,6 +21,8 @@ export interface GatewayNetworkProps {
   row: GatewayRow;
   healthPort: number;
   tableArn: string;
+  /** The ARN of the content bucket. */
+  contentArn: string;
   /** The ARNs of the objects that tasks fetch. */
   bundleArns: string[];
 }
@@ -33,7 +36,7 @@ export class GatewayNetwork extends Construct {
   readonly ofEntrance: SecurityGroup;
   readonly ofTasks: SecurityGroup;
 
-  constructor(scope: Construct, id: string, { stage, row, healthPort, tableArn, bundleArns }: GatewayNetworkProps) {
+  constructor(scope: Construct, id: string, { stage, row, healthPort, tableArn, contentArn, bundleArns }: GatewayNetworkProps) {
     super(scope, id);
     const vpc = new Vpc(this, 'Vpc', {
       vpcName: nameIn(stage, 'gateway'),
@@ -45,7 +48,7 @@ export class GatewayNetwork extends Construct {
     });
     this.vpc = vpc as IVpc;
     acknowledge(vpc, 'AwsSolutions-VPC7', 'The gateway logs whom it refuses. Tasks are reachable from the load balancer alone.');
-    this.addEndpoints(tableArn, bundleArns);
+    this.addEndpoints(tableArn, contentArn, bundleArns);
 
     this.ofEntrance = new SecurityGroup(this, 'OfEntrance', {
       vpc: this.vpc,
@@ -73,7 +76,7 @@ export class GatewayNetwork extends Construct {
   }
 
   /** Both are free. Their policies keep a task from other tables and buckets, whoever owns them. */
-  private addEndpoints(tableArn: string, bundleArns: string[]): void {
+  private addEndpoints(tableArn: string, contentArn: string, bundleArns: string[]): void {
     const table = this.vpc.addGatewayEndpoint('Table', { service: GatewayVpcEndpointAwsService.DYNAMODB });
     allow(
       table,
@@ -82,6 +85,7 @@ export class GatewayNetwork extends Construct {
     );
     const storage = this.vpc.addGatewayEndpoint('Storage', { service: GatewayVpcEndpointAwsService.S3 });
     allow(storage, ['s3:GetObject'], bundleArns);
+    allow(storage, ['s3:PutObject'], [`${contentArn}/${tokenPrefix}*`]);
   }
 }
 

@@ -20,6 +20,7 @@ import { PolicyDocument, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { tokenPrefix } from '../../shared/assets/content-store.ts';
 import { gatewayUses } from '../../gateway/uses.ts';
 import { acknowledge } from '../house/acknowledge.ts';
 import { allow } from '../house/allow.ts';
@@ -114,6 +115,7 @@ export class GatewayService extends Construct {
         LOG_LEVEL: stage.logLevel,
         METRICS_NAMESPACE: metricsNamespace,
         TABLE_NAME: resources.tableName,
+        BUCKET_NAME: resources.bucketName,
         STATE_MACHINE_ARN: resources.stateMachineArn,
         SEALING_KEY_ARN: resources.sealingKeyArn,
         GATEWAY_PORT: String(row.port),
@@ -136,14 +138,20 @@ export class GatewayService extends Construct {
 
   /** The role of the gateway: the actions that it declares, and its own files. */
   private roleOfTask(resources: Resources, bundle: GatewayBundle): Role {
-    return new Role(this, 'TaskRole', {
+    const role = new Role(this, 'TaskRole', {
       assumedBy: new ServicePrincipal('ecs-tasks.amazonaws.com'),
       inlinePolicies: {
         uses: new PolicyDocument({
-          statements: [...permissionsFor(gatewayUses, resources), allow(['s3:GetObject'], ...bundle.arns)],
+          statements: [
+            ...permissionsFor(gatewayUses, resources),
+            allow(['s3:PutObject'], `${resources.contentArn}/${tokenPrefix}*`),
+            allow(['s3:GetObject'], ...bundle.arns),
+          ],
         }),
       },
     });
+    acknowledge(role, 'AwsSolutions-IAM5', 'The tokens of CVMs, which are objects of their own.');
+    return role;
   }
 
   /** The role with which Fargate prepares a task. The gateway itself does not have it. */

@@ -36,6 +36,7 @@ export class GatewayStack extends StageStack {
       row,
       healthPort,
       tableArn: resources.tableArn,
+      contentArn: resources.contentArn,
       bundleArns: bundle.arns,
     });
     const entrance = new GatewayEntrance(this, 'Entrance', { stage, row, network, healthPort });

@@ -14,7 +14,7 @@ export function reservedFor(row: Route | Task, { reservedConcurrency, waits }: S
   if (reservedConcurrency === 'none') return undefined;
   if ('trigger' in row) {
     if (typeof row.trigger === 'object') return ofScheduledTask;
-    return row.trigger === 'upload' ? reservedConcurrency.uploads : reservedConcurrency.lifecycleSteps;
+    return row.trigger === 'upload' || row.trigger === 'token' ? reservedConcurrency.uploads : reservedConcurrency.lifecycleSteps;
   }
   if (row.waits) return waits.concurrency;
   if (row.reserves) return reservedConcurrency[row.reserves];

@@ -40,7 +40,7 @@ export class Tasks extends Construct {
       timeout: Duration.seconds(task.timeoutInSeconds),
       reservedConcurrency: reservedFor(task, props.stage),
       isScheduled,
-      ...(trigger === 'execution status' || trigger === 'upload' ? { deadLetterQueue: undelivered } : {}),
+      ...(trigger === 'execution status' || trigger === 'upload' || trigger === 'token' ? { deadLetterQueue: undelivered } : {}),
     });
     return lambda;
   }

@@ -5,7 +5,7 @@ import { EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-li
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { logPrefix } from 'computation-management-counted-list/keys';
 import { Construct } from 'constructs';
-import { uploadPrefix } from '../../shared/assets/content-store.ts';
+import { tokenPrefix, uploadPrefix } from '../../shared/assets/content-store.ts';
 import { acknowledge } from '../house/acknowledge.ts';
 import { listKeys, lists } from '../../shared/table/keys.ts';
 import { schedules } from '../../shared/tasks/schedules.ts';
@@ -20,7 +20,7 @@ export interface TriggersProps {
   undelivered: IQueue;
 }
 
-/** What calls tasks: the stream of the table, schedules, arrived uploads, and executions that ended without an outcome. */
+/** What calls tasks: the stream of the table, schedules, arrived uploads and tokens, and executions that ended without an outcome. */
 export class Triggers extends Construct {
   constructor(
     scope: Construct,
@@ -56,14 +56,21 @@ export class Triggers extends Construct {
       'The schedule folds the list of a record that is given up.',
     );
 
+    const createdWith = (prefix: string) => ({
+      source: ['aws.s3'],
+      detailType: ['Object Created'],
+      detail: { bucket: { name: [contentBucketName] }, object: { key: [{ prefix }] } },
+    });
     new Rule(this, 'ContentArrived', {
       description: 'An asset was uploaded by a presigned link',
-      eventPattern: {
-        source: ['aws.s3'],
-        detailType: ['Object Created'],
-        detail: { bucket: { name: [contentBucketName] }, object: { key: [{ prefix: uploadPrefix }] } },
-      },
+      eventPattern: createdWith(uploadPrefix),
       targets: [new FunctionTarget(tasks.named('maintenance/receive-upload'), { ...delivery, event: itsKey })],
+    });
+
+    new Rule(this, 'TokenArrived', {
+      description: 'An attestation token of a CVM was stored',
+      eventPattern: createdWith(tokenPrefix),
+      targets: [new FunctionTarget(tasks.named('maintenance/verify-token'), { ...delivery, event: itsKey })],
     });
 
     new Rule(this, 'ExecutionEnded', {

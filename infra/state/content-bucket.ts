@@ -11,6 +11,8 @@ import {
 } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { acknowledge } from '../house/acknowledge.ts';
+import { tokensLiveInDays } from '../../shared/attestation/agent-tokens.ts';
+import { tokenPrefix } from '../../shared/assets/content-store.ts';
 import { contentCors } from '../../shared/http/cors.ts';
 import type { Stage } from '../stages/stage.ts';
 import { recoverableInDays } from '../house/lifetimes.ts';
@@ -49,6 +51,7 @@ export class ContentBucket extends Bucket {
           noncurrentVersionExpiration: Duration.days(recoverableInDays),
           expiredObjectDeleteMarker: true,
         },
+        { prefix: tokenPrefix, expiration: Duration.days(tokensLiveInDays) },
       ],
       cors: origins.length > 0 ? [corsOf(origins)] : [],
     });

@@ -11,5 +11,6 @@ rmSync(dist, { recursive: true, force: true });
 execFileSync(process.execPath, [join(root, '../../node_modules/typescript/bin/tsc'), '-p', root], { stdio: 'inherit' });
 cpSync(join(root, '../../LICENSE'), join(dist, 'LICENSE'));
 cpSync(join(root, 'README.md'), join(dist, 'README.md'));
-const exports = { '.': { types: './index.d.ts', default: './index.js' }, './package.json': './package.json' };
+const entry = (name: string) => ({ types: `./${name}.d.ts`, default: `./${name}.js` });
+const exports = { '.': entry('index'), './policy': entry('policy'), './package.json': './package.json' };
 writeFileSync(join(dist, 'package.json'), `${JSON.stringify({ ...description, exports }, null, 2)}\n`);

@@ -3,9 +3,9 @@ import type { TdxCollateral } from './tdx-collateral.ts';
 
 /**
  * What the report data has to contain: the SHA-512 of a certificate's PEM file, byte for byte, or a nonce of 32 to 64 bytes, filled up with
- * zeros to 64.
+ * zeros to 64. `certificateHash` is that SHA-512.
  */
-export type Binding = { certificate: string | Uint8Array } | { nonce: Uint8Array };
+export type Binding = { certificate: string | Uint8Array } | { certificateHash: Uint8Array } | { nonce: Uint8Array };
 
 export interface VerifyOptions {
   /** Null if there is nothing to compare with: then the check `report_data` fails. */
@@ -26,6 +26,7 @@ async function expectedReportData(binding: Binding): Promise<Bytes> {
     const { certificate } = binding;
     return sha(512, typeof certificate === 'string' ? new TextEncoder().encode(certificate) : new Uint8Array(certificate));
   }
+  if ('certificateHash' in binding) return new Uint8Array(binding.certificateHash);
   const { nonce } = binding;
   if (nonce.length < 32 || nonce.length > 64) throw new RangeError(`A nonce has 32 to 64 bytes, not ${nonce.length}.`);
   if (isZero(nonce)) throw new RangeError('A nonce of zeros is no nonce.');
@@ -37,7 +38,7 @@ async function expectedReportData(binding: Binding): Promise<Bytes> {
 /** The check `report_data`. */
 export async function checkReportData(reportData: Bytes, boundTo: Binding | null): Promise<string> {
   demand(boundTo !== null, 'there is no certificate and no nonce to compare it with');
-  const kind = 'certificate' in boundTo ? 'the hash of the certificate' : 'the nonce';
+  const kind = 'nonce' in boundTo ? 'the nonce' : 'the hash of the certificate';
   const expected = await expectedReportData(boundTo);
   demand(equal(reportData, expected), `it is ${toHex(reportData)}, not ${kind}, ${toHex(expected)}`);
   return `it is ${kind}`;

@@ -14,6 +14,7 @@ function identifierOf(report: NewReport): string {
     case 'rejected':
       return `${report.type}:${report.command_id}`;
     case 'heartbeat':
+    case 'attestation':
       return randomUUID();
   }
 }

@@ -1,4 +1,4 @@
-import { platforms } from 'computation-management-formats/attestation';
+import { platforms, verdicts } from 'computation-management-formats/attestation';
 import { approvalLevels, logAccesses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { quoted } from './finding.ts';
@@ -107,7 +107,13 @@ export const statementSchema = v.looseObject({
   result_consumers: v.array(v.string()),
   approvals: v.array(approval),
   events: v.looseObject({ started: chainedEvent, last: chainedEvent }),
-  attestation: v.null(),
+  attestation: v.nullable(
+    v.looseObject({
+      verdict: v.picklist(verdicts),
+      checks: v.array(v.looseObject({ name: v.string(), passed: v.boolean(), detail: v.string() })),
+      tokens: v.array(v.looseObject({ kind: v.string(), hash: v.string() })),
+    }),
+  ),
   attestation_hash: v.nullable(v.string()),
   service_version: v.string(),
   issued_at: v.string(),

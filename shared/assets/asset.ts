@@ -100,11 +100,7 @@ const link = {
   expires_at: v.pipe(timestamp, v.description('The time until which storage accepts the request.')),
 };
 
-const assetDownload = v.pipe(
-  v.object(link),
-  v.title('AssetDownload'),
-  v.description('A presigned request for content of more than 4 MiB.'),
-);
+export const assetDownload = v.pipe(v.object(link), v.title('AssetDownload'), v.description('A presigned request for content.'));
 
 const assetUpload = v.pipe(
   v.object({

@@ -41,8 +41,11 @@ export function uploadKey(domain: string, assetId: string): string {
   return `${uploadPrefix}${domain}/${assetId}/${randomUUID()}`;
 }
 
+/** Attestation tokens. Their arrival triggers an event. */
+export const tokenPrefix = 'content/attestation/';
+
 export function contentPrefixesOf(domain: string): string[] {
-  return [inlinePrefix, uploadPrefix].map((prefix) => `${prefix}${domain}/`);
+  return [inlinePrefix, uploadPrefix, tokenPrefix].map((prefix) => `${prefix}${domain}/`);
 }
 
 /** Returns undefined if the key has another form. */

@@ -16,6 +16,8 @@ export interface CommandStream {
 export interface Registration {
   /** Its fingerprint, if it is registered with one. */
   certificate: string | undefined;
+  /** The SHA-256 of the token that was verified. */
+  token: string | undefined;
   commandStream: CommandStream | undefined;
   /** The gateway that has a stream of its log-forwarder. It may be gone. */
   forwarder: string | undefined;
@@ -36,8 +38,10 @@ export async function readRegistration(
   const item = await get(cvmKeys.cvm(domain, cvmId));
   if (!item) return undefined;
   const { held_by: gateway, held_stream: stream, forwarded_by: forwarder } = parseStored(holding, item, 'registered CVM');
+  const { certificate_fingerprint, attestation } = parseStored(storedCvm, item, 'registered CVM');
   return {
-    certificate: parseStored(storedCvm, item, 'registered CVM').certificate_fingerprint ?? undefined,
+    certificate: certificate_fingerprint ?? undefined,
+    token: attestation?.token_hash,
     commandStream: gateway === undefined || stream === undefined ? undefined : { gateway, stream },
     forwarder,
   };

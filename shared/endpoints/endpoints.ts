@@ -40,6 +40,7 @@ export const routes = [
   events.getStatus,
   cvms.listCommands,
   cvms.report,
+  runs.getAttestation,
   runs.getEvidence,
   approvals.approve,
   approvals.listApprovals,

@@ -7,6 +7,7 @@ import { adds, changes, reads } from '../runtime/uses.ts';
 import { runSchema } from '../computations/run.ts';
 import { entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';
 import { missingItemsSchema, manifestSchema } from '../manifest/manifest.ts';
+import { attestationOfRunSchema } from '../attestation/describe-attestation.ts';
 import { evidenceSchema } from '../evidence/evidence.ts';
 
 const ofConfiguration =
@@ -26,10 +27,11 @@ export const startRun = {
   status: 200,
   response: v.pipe(identifier, v.title('RunId'), v.description('The identifier of the run, as a JSON string.')),
   errors: ['not_found', 'conflict', 'incomplete'],
-  reasons: ['run_active', 'cvm_busy', 'cvm_not_ready'],
+  reasons: ['run_active', 'cvm_busy', 'cvm_not_ready', 'cvm_not_attested'],
   description:
     'Runs the computation on a CVM. A 409 with the reason `run_active` or `cvm_busy` contains the conflicting run in `run_id`. If you ' +
-    'lost the response to an earlier request, `run_id` shows the run that this request started.',
+    'lost the response to an earlier request, `run_id` shows the run that this request started. With an `attestation_policy`, a run starts ' +
+    'only on a CVM whose `attestation` satisfies it. Otherwise, a 409 with the reason `cvm_not_attested` names the failing checks.',
 } as const satisfies Route;
 
 export const getRun = {
@@ -169,6 +171,27 @@ export const getManifest = {
   description:
     'Returns 422 with the missing items if a part of the manifest is missing. Missing approvals do not count as missing items here, ' +
     'because the manifest is what the parties approve.',
+} as const satisfies Route;
+
+export const getAttestation = {
+  name: 'runs/get-attestation',
+  method: 'GET',
+  path: '/{domainID}/computations/{id}/attestation',
+  summary: 'Get the attestation of a run',
+  access: { anyOf: ['view'] },
+  uses: { table: ['GetItem'], content: ['GetObject'] },
+  impact: 'Parties cannot get the attestation of the CVM of a run.',
+  query: strictObject({
+    run: v.optional(
+      v.pipe(uncheckedId(), v.description('The identifier of a run of this computation. Default: the latest run.')),
+    ),
+  }),
+  status: 200,
+  response: attestationOfRunSchema,
+  errors: ['not_found'],
+  description:
+    'Returns what the service found in the attestation evidence of the agent process that has or had the run, with links to the tokens. ' +
+    'The service keeps tokens for 400 days.',
 } as const satisfies Route;
 
 export const getEvidence = {

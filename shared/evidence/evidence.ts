@@ -1,9 +1,11 @@
-import { attestationPolicy } from 'computation-management-formats/attestation';
+import { attestationPolicy, verdicts } from 'computation-management-formats/attestation';
 import { lengthOfThumbprint } from 'computation-management-formats/es256';
 import { shownText } from 'computation-management-formats/fields';
 import { domainId, idOfComputation } from 'computation-management-formats/identifiers';
 import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
+import { mostTokens } from '../attestation/agent-tokens.ts';
+import { checksSchema } from '../attestation/attestation.ts';
 import { agentConfigEntries } from '../computations/agent-config.ts';
 import { runSchema } from '../computations/run.ts';
 import { eventSchema } from '../events/event.ts';
@@ -23,6 +25,29 @@ const coveredEntries = {
 const level = v.pipe(
   storedSnapshot.entries.approval,
   v.description("The computation's `approval` when the run started: whose approval a run required."),
+);
+
+const attestationOfStatement = v.pipe(
+  v.object({
+    verdict: v.pipe(v.picklist(verdicts), v.description('What the service found.')),
+    checks: v.pipe(checksSchema, v.description('Every check, with what was found.')),
+    tokens: v.pipe(
+      v.array(
+        v.pipe(
+          v.object({
+            kind: v.pipe(shownText(60), v.description('The kind of the token, as its reporter named it.')),
+            hash: v.pipe(digest, v.description('The SHA-256 of the token, hex.')),
+          }),
+          v.title('TokenOfStatement'),
+          v.description('A token of the agent process.'),
+        ),
+      ),
+      v.description('The tokens of the agent process.'),
+      v.metadata({ maxItems: mostTokens }),
+    ),
+  }),
+  v.title('AttestationOfStatement'),
+  v.description('What the service found in the attestation of the agent process that had the run.'),
 );
 
 /** What the service states about an ended run (docs/contract.md, section 10). */
@@ -66,7 +91,10 @@ export const statementSchema = v.pipe(
         'The event that started the run and the event that ended it. Their hashes commit to the events between them.',
       ),
     ),
-    attestation: v.pipe(v.null(), v.description('Always null: the service does not verify attestation tokens.')),
+    attestation: v.pipe(
+      v.nullable(attestationOfStatement),
+      v.description('What the service found in the attestation of the agent process. null if it verified no token.'),
+    ),
     attestation_hash: v.pipe(
       v.nullable(digest),
       v.description('The SHA-256, hex, of the attestation token that the CVM reported. null if it reported none.'),

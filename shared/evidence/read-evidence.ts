@@ -1,6 +1,7 @@
 import { configurationOf } from 'computation-management-formats/approval-text';
 import { canonicalJson } from 'computation-management-formats/canonical-json';
 import * as v from 'valibot';
+import { readTokensOfRun, shownOf, type TokenOfProcess } from '../attestation/agent-tokens.ts';
 import { assertExists } from '../computations/change-computation.ts';
 import { computationKey, parseComputation } from '../computations/read-computation.ts';
 import { attestationHashOf, findRun, runKey } from '../computations/read-runs.ts';
@@ -68,8 +69,9 @@ async function makeStatement(
   run: Run,
   attestation_hash: string | null,
 ): Promise<Statement> {
-  const [item, started, last] = await Promise.all([
+  const [item, process, started, last] = await Promise.all([
     getItem(table, runKeys.snapshot(computationId, runId)),
+    readTokensOfRun(table, { computation_id: computationId, run_id: runId }),
     readEventOf(table, run, 'started', run.started_at),
     readEventOf(table, run, run.status, run.ended_at ?? run.started_at),
   ]);
@@ -89,11 +91,19 @@ async function makeStatement(
     result_consumers: snapshot.result_consumers,
     approvals: snapshot.approvals,
     events: { started, last },
-    attestation: null,
+    attestation: process ? statedAttestation(process.tokens) : null,
     attestation_hash,
     service_version: serviceVersion,
     issued_at: now,
   });
+}
+
+/** Names the tokens by their hashes. Null if none was verified. */
+function statedAttestation(tokens: TokenOfProcess[]): Statement['attestation'] {
+  const [shown] = shownOf(tokens);
+  if (!shown) return null;
+  const { verdict, checks } = shown;
+  return { verdict, checks, tokens: tokens.map(({ kind, hash }) => ({ kind, hash })) };
 }
 
 /** @param since not later than the event, of which each run has one */

@@ -23,11 +23,16 @@ export function readBody({ headers, body, isBase64Encoded }: RawBody, limitInByt
   }
   if (typeof body !== 'string' || body === '') throw invalid('', 'Expected JSON.');
   const size = Buffer.byteLength(body, isBase64Encoded ? 'base64' : 'utf8');
-  if (size > limitInBytes) throw new ServiceError('too_large', `The body has ${size} bytes. The limit is ${limitInBytes} bytes.`);
+  refuseLarger(size, limitInBytes);
   if (!type) throw notJson();
   const text = isBase64Encoded ? decoded(body) : body;
   if (isDeeper(text, mostLevels)) throw invalid('', `Expected at most ${mostLevels} levels of nesting.`);
   return text;
+}
+
+/** @throws ServiceError `too_large` */
+export function refuseLarger(size: number, limitInBytes = defaultLimitInBytes): void {
+  if (size > limitInBytes) throw new ServiceError('too_large', `The body has ${size} bytes. The limit is ${limitInBytes} bytes.`);
 }
 
 function notJson(): ServiceError {

@@ -205,6 +205,20 @@ const evidence = {
   key_id: keyId,
 };
 
+const attestationOfRun = {
+  run_id: runId,
+  verdict: 'verified',
+  checks: [{ name: 'debug', passed: true, detail: 'the policy forbids debugging' }],
+  tokens: [
+    {
+      kind: 'eat',
+      hash: '5d3a9c1b7e2f4860a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718',
+      size: 8_192,
+      download: { url: 'https://storage.example.com/token?X-Amz-Signature=abc', expires_at: later },
+    },
+  ],
+};
+
 const command = {
   id: commandId,
   type: 'run',
@@ -310,6 +324,7 @@ export const examples = {
     request: { reports },
     response: { accepted: 3, duplicates: 0, results: reportResults },
   },
+  'runs/get-attestation': { response: attestationOfRun },
   'runs/get-evidence': { response: evidence },
   'approvals/approve': { request: approvalBody, response: approval },
   'approvals/list-approvals': {

@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { cvmKeys, runKeys, type Key } from '../table/keys.ts';
+import { cvmKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItem, type Table } from '../table/table.ts';
-import { ConditionFailedError, transact } from '../table/transaction.ts';
-import { putItem, putItemIf } from '../table/writes.ts';
+import { type Action, ConditionFailedError, transact } from '../table/transaction.ts';
+import { setAttributes } from '../table/writes.ts';
 
 /**
  * What the agent process of a CVM was given. A process serves one run in its life, so its events belong to this run, also after
@@ -16,6 +17,8 @@ const agentRecord = v.object({
   /** The run that was last sent to any process of this CVM, and how often. */
   attempted_run_id: v.optional(v.string()),
   attempts: v.optional(v.number()),
+  /** Identifies the process, once it has sent an attestation. */
+  process: v.optional(v.string()),
   /** SHA-256, hex, of the first attestation token after the process began, if one came before the run. */
   attestation_hash: v.optional(v.string()),
 });
@@ -37,6 +40,8 @@ export async function readAgentRecord(
 }
 
 export interface Binding extends AgentRecord {
+  /** The attestation that satisfied the policy of the run. Undefined without a policy. */
+  token_hash?: string | undefined;
   run_id: string;
   computation_id: string;
   stream: string;
@@ -46,12 +51,12 @@ export interface Binding extends AgentRecord {
 
 /**
  * Records that the agent process gets the manifest of a run. Safe to repeat.
- * @returns false if the process has another run, or the stream or its certificate is not the CVM's any more
+ * @returns false if the process has another run, or the stream, its certificate or its attestation is not the CVM's any more
  */
 export async function bindAgent(
   table: Table,
   { domain, cvmId }: Cvm,
-  { stream, certificate, ...record }: Binding,
+  { stream, certificate, token_hash, ...record }: Binding,
 ): Promise<boolean> {
   const put = {
     Item: { ...cvmKeys.agent(domain, cvmId), ...record },
@@ -60,8 +65,12 @@ export async function bindAgent(
   };
   const check = {
     Key: cvmKeys.cvm(domain, cvmId),
-    ConditionExpression: 'held_stream = :stream AND certificate_fingerprint = :certificate',
-    ExpressionAttributeValues: { ':stream': stream, ':certificate': certificate },
+    ConditionExpression: `held_stream = :stream AND certificate_fingerprint = :certificate${token_hash === undefined ? '' : ' AND attestation.token_hash = :token'}`,
+    ExpressionAttributeValues: {
+      ':stream': stream,
+      ':certificate': certificate,
+      ...(token_hash === undefined ? {} : { ':token': token_hash }),
+    },
   };
   try {
     await transact(table, [{ put }, { check }]);
@@ -72,69 +81,65 @@ export async function bindAgent(
   }
 }
 
-export interface AttestedRun {
-  run_id: string;
-  computation_id: string;
-  attestation_hash?: string | undefined;
-}
-
-/** Keeps the agent's attestation token with the run, if the token has the run's hash. */
-export async function keepAttestationOfRun(
-  table: Table,
-  { domain, cvmId }: Cvm,
-  { run_id, computation_id, attestation_hash }: AttestedRun,
-): Promise<void> {
-  if (attestation_hash === undefined) return;
-  const item = await getItem(table, cvmKeys.attestation(domain, cvmId));
-  if (item?.['hash'] !== attestation_hash) return;
-  await putItem(table, { ...item, ...runKeys.attestation(computation_id, run_id) });
-}
-
-/** Of longer tokens, only the hash is kept. */
-const longestTokenInBytes = 256 * 1024;
-
 export interface AttestedProcess {
   /** The record that was read last. */
   before: AgentRecord;
   /** Whether this is another process than that of the record. */
   isNew: boolean;
-  attestation: Uint8Array;
-  attestation_hash: string;
+  /** SHA-256, hex. Undefined if the token is empty. */
+  attestation_hash: string | undefined;
 }
 
 /**
- * Records an attestation, and keeps its token with the CVM. Safe to repeat. A process that has a run keeps the hash under which
- * it got it.
- * @returns undefined if a process of the CVM was given a run since `before` was read
+ * Records that a process has attested itself. A new one has no attestation that the service has verified. Safe to repeat. A process that has a
+ * run keeps the hash under which it got it.
+ * @returns undefined if a process of the CVM was given a run since `before` was read, or the CVM is not registered any more
  */
 export async function recordAgentProcess(
   table: Table,
   { domain, cvmId }: Cvm,
-  process: AttestedProcess & { now: string },
+  { before, isNew, attestation_hash }: AttestedProcess,
 ): Promise<AgentRecord | undefined> {
-  const { before, isNew } = process;
   const { attempted_run_id, attempts } = before;
-  const hash = process.attestation.length === 0 ? undefined : process.attestation_hash;
   const record: AgentRecord = isNew
-    ? { attempted_run_id, attempts, attestation_hash: hash }
-    : { ...before, attestation_hash: before.attestation_hash ?? hash };
-  if (process.attestation.length > 0 && process.attestation.length <= longestTokenInBytes) {
-    await putItem(table, {
-      ...cvmKeys.attestation(domain, cvmId),
-      token: process.attestation,
-      hash: process.attestation_hash,
-      received_at: process.now,
-    });
-  }
-  const isUnchanged = await putItemIf(
-    table,
-    { ...cvmKeys.agent(domain, cvmId), ...record },
-    before.run_id === undefined
+    ? { attempted_run_id, attempts, process: randomUUID(), attestation_hash }
+    : { ...before, process: before.process ?? randomUUID(), attestation_hash: before.attestation_hash ?? attestation_hash };
+  const put = {
+    Item: { ...cvmKeys.agent(domain, cvmId), ...record },
+    ...(before.run_id === undefined
       ? { ConditionExpression: 'attribute_not_exists(run_id)' }
       : {
           ConditionExpression: 'attribute_not_exists(run_id) OR run_id = :before',
           ExpressionAttributeValues: { ':before': before.run_id },
-        },
-  );
-  return isUnchanged ? record : undefined;
+        }),
+  };
+  try {
+    await transact(table, [{ put }, ...(isNew ? [forgetAttestation({ domain, cvmId })] : [])]);
+    return record;
+  } catch (error) {
+    if (error instanceof ConditionFailedError) return undefined;
+    throw error;
+  }
+}
+
+function forgetAttestation({ domain, cvmId }: Cvm): Action {
+  const update = {
+    Key: cvmKeys.cvm(domain, cvmId),
+    UpdateExpression: 'SET attestation = :none REMOVE other_attestations, attested_process',
+    ConditionExpression: 'attribute_exists(pk)',
+    ExpressionAttributeValues: { ':none': null },
+  };
+  return { update };
+}
+
+/** A registered CVM that reports for itself has restarted its agent. Nothing is written if it never attested itself. */
+export async function restartProcess(table: Table, { domain, cvmId }: Cvm): Promise<void> {
+  const { process } = await readAgentRecord(table, { domain, cvmId });
+  if (process === undefined) return;
+  const update = { Key: cvmKeys.agent(domain, cvmId), ...setAttributes({ process: randomUUID() }) };
+  await transact(table, [{ update }, forgetAttestation({ domain, cvmId })]).catch(unlessUnregistered);
+}
+
+function unlessUnregistered(error: unknown): void {
+  if (!(error instanceof ConditionFailedError)) throw error;
 }

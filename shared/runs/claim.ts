@@ -15,6 +15,8 @@ const storedClaim = v.object({
   stop_command_id: v.string(),
   /** Whether a private key is stored in addition to the run's snapshot. */
   has_server_key: v.boolean(),
+  /** The attestation that satisfied the policy of the run. Only this agent process gets the run. */
+  token_hash: v.optional(v.string()),
   accepted_at: v.optional(v.string()),
   /** Task tokens of waiting steps. `run_token` replaces that of the offer. */
   offer_token: v.optional(v.string()),
@@ -42,6 +44,11 @@ export function parseClaim(item: Item | undefined): Claim | undefined {
 /** @returns undefined if the run is over @param item the claim of its CVM, of any run */
 export function parseClaimOf({ run_id }: Pick<RunReference, 'run_id'>, item: Item | undefined): Claim | undefined {
   return item?.['run_id'] === run_id ? parseClaim(item) : undefined;
+}
+
+/** The claim of a CVM, of any run. */
+export async function readClaimOfCvm(table: Table, cvm: CvmOfClaim): Promise<Claim | undefined> {
+  return parseClaim(await getItem(table, claimKey(cvm)));
 }
 
 /** Undefined if the run is over. */

@@ -30,8 +30,14 @@ export const commandSchema = v.pipe(
 );
 export type Command = v.InferOutput<typeof commandSchema>;
 
+/** With what gateways get beside the answer of endpoint 25. */
+export type OpenCommand = Command & {
+  /** As in the claim of the run. */
+  token_hash?: string | undefined;
+};
+
 /** A command whose private key is still sealed. */
-export type KeptCommand = Omit<Command, 'agent_config'> & { agent_config?: StoredAgentConfig };
+export type KeptCommand = Omit<OpenCommand, 'agent_config'> & { agent_config?: StoredAgentConfig };
 
 type CommandType = Command['type'];
 

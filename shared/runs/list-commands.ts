@@ -13,7 +13,7 @@ import { parseStored } from '../table/parse-stored.ts';
 import { getItemEventually, getItems, type Table } from '../table/table.ts';
 import { isOver, waitFor, type Wait } from '../waits/wait.ts';
 import { claimKey, parseClaim, parseClaimOf, type Claim } from './claim.ts';
-import { commandSchema, type Command, type KeptCommand } from './commands.ts';
+import { commandSchema, type Command, type KeptCommand, type OpenCommand } from './commands.ts';
 import { recordPresence } from './record-presence.ts';
 
 /** As endpoint 25 returns it. */
@@ -72,8 +72,8 @@ async function readCommands(table: Table, domain: string, cvmId: string, now: st
 }
 
 /** A call of KMS for a command that has a private key. */
-export async function openWork(kms: Kms, { commands, run }: Work): Promise<Work<Command>> {
-  const open = async ({ agent_config, ...command }: KeptCommand): Promise<Command> =>
+export async function openWork(kms: Kms, { commands, run }: Work): Promise<Work<OpenCommand>> {
+  const open = async ({ agent_config, ...command }: KeptCommand): Promise<OpenCommand> =>
     agent_config
       ? {
           ...command,
@@ -120,7 +120,7 @@ async function readWork(table: Table, claim: Claim, now: string): Promise<Work> 
     .map(({ agent_config: _, ...command }): KeptCommand => {
       if (command.type === 'stop') return command;
       const { manifest, agent_config } = parseSnapshot(others.slice(types.length));
-      return { ...command, manifest, agent_config };
+      return { ...command, manifest, agent_config, token_hash: current.token_hash };
     });
   return { commands, run: heldRun(current, run.status) };
 }
@@ -153,7 +153,7 @@ export async function watchCommands(
   kms: Kms,
   { domain, cvmId, now }: { domain: string; cvmId: string; now: string },
   wait: Wait,
-): Promise<Work<Command>> {
+): Promise<Work<OpenCommand>> {
   const read = async (at: string) => {
     const { work, issued } = await readCommands(table, domain, cvmId, at);
     return { work: await openWork(kms, work), issued };

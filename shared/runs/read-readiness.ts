@@ -1,8 +1,8 @@
 import { readinessOf, type CvmOfRun } from '../approvals/readiness.ts';
-import type { StoredComputation } from '../computations/computation.ts';
+import { attestationOf, type CvmAttestation, whyNotAttested } from '../attestation/attestation.ts';
 import { readComputation } from '../computations/read-computation.ts';
 import { isActive } from '../computations/run.ts';
-import type { MissingItems } from '../manifest/manifest.ts';
+import type { Inputs, MissingItems } from '../manifest/manifest.ts';
 import { readInputs } from '../manifest/read-manifest.ts';
 import { warningsOf } from '../manifest/warnings.ts';
 import { conflict, type ServiceError } from '../runtime/errors.ts';
@@ -18,6 +18,7 @@ interface CvmForRun extends CvmOfRun {
   /** Undefined if it is not registered. */
   presence: StoredPresence | undefined;
   claim: Claim | undefined;
+  attestation: CvmAttestation;
 }
 
 /**
@@ -32,11 +33,17 @@ export async function readCvmForRun(table: Table, cvm: { domain: string; cvm_id:
     certificate: presence?.certificate_fingerprint ?? undefined,
     presence,
     claim: parseClaim(claimItem),
+    attestation: attestationOf(registered),
   };
 }
 
 /** Why a run cannot start on the CVM now, whatever is approved. The first is the answer to a start. */
-export function refusalsOf({ status, run }: StoredComputation, { id, presence, claim }: CvmForRun, now: string): ServiceError[] {
+export function refusalsOf(
+  { computation: { status, run }, attestation_policy }: Pick<Inputs, 'computation' | 'attestation_policy'>,
+  { id, presence, claim, attestation }: CvmForRun,
+  now: string,
+): ServiceError[] {
+  const unattested = attestation_policy && whyNotAttested(id, attestation, attestation_policy);
   const notReady = presence && whyNotReady(id, presence, now);
   return [
     ...(isActive(status)
@@ -44,17 +51,28 @@ export function refusalsOf({ status, run }: StoredComputation, { id, presence, c
       : []),
     ...(claim ? [conflict('cvm_busy', `Another run holds the CVM ${id}. Wait until it ends, or stop it.`, claim.run_id)] : []),
     ...(notReady === undefined ? [] : [conflict('cvm_not_ready', notReady)]),
+    ...(unattested ? [conflict('cvm_not_attested', unattested)] : []),
   ];
 }
 
-/** The transaction fails with StaleReadError if the CVM has another certificate by then. */
-export function certificateIsStill(cvm: { domain: string; cvm_id: string }, certificate: string): Action {
+interface KnownOfCvm {
+  certificate?: string | undefined;
+  token_hash?: string | undefined;
+}
+
+/** The transaction fails with StaleReadError if the CVM has another certificate or another attestation by then. */
+export function cvmIsStill(cvm: { domain: string; cvm_id: string }, { certificate, token_hash }: KnownOfCvm): Action[] {
+  const conditions = [
+    ...(certificate === undefined ? [] : [['certificate_fingerprint', ':certificate', certificate] as const]),
+    ...(token_hash === undefined ? [] : [['attestation.token_hash', ':token', token_hash] as const]),
+  ];
+  if (conditions.length === 0) return [];
   const check = {
     Key: cvmKeys.cvm(cvm.domain, cvm.cvm_id),
-    ConditionExpression: 'certificate_fingerprint = :certificate',
-    ExpressionAttributeValues: { ':certificate': certificate },
+    ConditionExpression: conditions.map(([name, placeholder]) => `${name} = ${placeholder}`).join(' AND '),
+    ExpressionAttributeValues: Object.fromEntries(conditions.map(([, placeholder, value]) => [placeholder, value])),
   };
-  return { check, otherwise: new StaleReadError() };
+  return [{ check, otherwise: new StaleReadError() }];
 }
 
 interface ReadinessRequest {
@@ -77,7 +95,7 @@ export async function readReadiness(
   ]);
   const inputs = await readInputs(table, domain, computation);
   const { snapshot, missing, configuration_digest } = readinessOf(inputs, { at, cvm });
-  const refusals = cvm ? refusalsOf(computation, cvm, at).map(({ message }) => message) : [];
+  const refusals = cvm ? refusalsOf(inputs, cvm, at).map(({ message }) => message) : [];
   return {
     missing: { ...missing, info: [...missing.info, ...refusals] },
     warnings: warningsOf(inputs.datasets),

@@ -1,14 +1,28 @@
+import { recordToken } from '../attestation/agent-tokens.ts';
+import { openContentStore } from '../assets/content-store.ts';
 import { findRun, runKey } from '../computations/read-runs.ts';
 import { type Run, referenceTo } from '../computations/run.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
 import { cvmKeys } from '../table/keys.ts';
-import { getItems, type Item, type Table } from '../table/table.ts';
-import { claimKey, parseClaimOf, type Claim } from './claim.ts';
+import { deadlineOf, getItems, type Item, type Table } from '../table/table.ts';
+import { restartProcess } from './agent-record.ts';
+import { claimKey, parseClaimOf, readClaimOfCvm, type Claim } from './claim.ts';
 import { reportedStateOf } from './effects-of-reports.ts';
 import { completeWaitingTasks, completeTask, sendHeartbeat, type Executions } from './executions.ts';
+import { failRun } from './fail-run.ts';
 import { recordLastingReports } from './record-lasting-reports.ts';
 import { recordPresence, recordTaken } from './record-presence.ts';
-import { type InvalidReport, type LastingReport, type Report, summaryOf, type Outcome, type ReportSummary } from './report.ts';
+import {
+  invalidReport,
+  type InvalidReport,
+  type LastingReport,
+  type OrdinaryReport,
+  type Report,
+  summaryOf,
+  type TokenReport,
+  type Outcome,
+  type ReportSummary,
+} from './report.ts';
 
 /** Each report takes up to two of the 100 actions of a transaction. */
 const reportsPerTransaction = 40;
@@ -23,22 +37,65 @@ interface Batch {
   by?: string;
 }
 
+interface OrdinaryBatch extends Batch {
+  reports: (OrdinaryReport | InvalidReport)[];
+}
+
+/** A token comes alone in its batch. */
+function refusedBesideOthers(report: Report | InvalidReport): OrdinaryReport | InvalidReport {
+  return report.type === 'attestation' ? invalidReport(report, '/type: Expected an attestation alone in its batch.') : report;
+}
+
 /**
  * Records a batch of reports: events in the journal, acceptance and outcome in the claim, up to 40 reports of a run in a
  * transaction. Then notifies the execution. A repeated report changes nothing but notifies again. Events after the end of a run
  * are recorded too. Invalid reports and those on other CVMs' runs do not affect the others.
  */
 export async function recordReports(table: Table, executions: Executions, batch: Batch): Promise<ReportSummary> {
-  const { domain, cvmId, reports, now, by } = batch;
+  const { domain, cvmId, now, by } = batch;
   const heard = { domain, cvmId, now, by };
   const { runs, claimItem, registered } = await readItemsOfBatch(table, batch);
+  const [report] = batch.reports;
+  if (report?.type === 'attestation' && batch.reports.length === 1) {
+    const outcome = await recordTokenOf(table, batch, { report, run: runs[0] });
+    await recordPresence(table, heard, registered);
+    return summaryOf(batch.reports, new Map([[0, outcome]]));
+  }
+  const reports = batch.reports.map(refusedBesideOthers);
   const ofOwnRuns = reports.filter(({ run_id }) => run_id === undefined || runs.some(({ id }) => id === run_id));
   const [{ outcomes, acceptedAt }] = await Promise.all([
-    recordForRuns(table, executions, batch, { runs, claimItem }),
+    recordForRuns(table, executions, { ...batch, reports }, { runs, claimItem }),
     recordPresence(table, heard, registered, reportedStateOf(ofOwnRuns)),
   ]);
+  if (by === undefined && reportedStateOf(ofOwnRuns).fit === 'ready' && hasHadRun(registered))
+    await restart(table, executions, heard);
   if (acceptedAt !== undefined) await recordTaken(table, heard, registered, acceptedAt);
   return summaryOf(reports, outcomes);
+}
+
+/** Whether the agent that says that it is ready must be another process. */
+function hasHadRun(registered: Item | undefined): boolean {
+  return registered?.['fit'] === 'busy' || registered?.['fit'] === 'spent';
+}
+
+/** The run of the former process, if it has a policy, ends: nobody has verified the present one. */
+async function restart(table: Table, executions: Executions, { domain, cvmId }: Pick<Batch, 'domain' | 'cvmId'>): Promise<void> {
+  await restartProcess(table, { domain, cvmId });
+  const claim = await readClaimOfCvm(table, { domain, cvm_id: cvmId });
+  if (claim?.token_hash !== undefined) await failRun(table, executions, claim, restarted);
+}
+
+const restarted = 'The agent restarted while the run was active.';
+
+async function recordTokenOf(
+  table: Table,
+  { domain, cvmId, now }: Batch,
+  { report, run }: { report: TokenReport; run: Run | undefined },
+): Promise<Outcome> {
+  if (report.run_id !== undefined && !run) return { outcome: 'unknown_run', run_status: null };
+  const store = openContentStore(() => deadlineOf(table));
+  const recorded = await recordToken(table, store, { domain, cvmId, run }, report, now);
+  return { ...recorded, run_status: run?.status ?? null };
 }
 
 function isHeartbeatOfRun(report: Report | InvalidReport): boolean {
@@ -78,7 +135,7 @@ interface Recorded {
 async function recordForRuns(
   table: Table,
   executions: Executions,
-  { domain, reports, now }: Batch,
+  { domain, reports, now }: OrdinaryBatch,
   { runs, claimItem }: Pick<BatchItems, 'runs' | 'claimItem'>,
 ): Promise<Recorded> {
   const outcomes = new Map<number, Outcome>();
@@ -110,7 +167,7 @@ async function recordForRuns(
 }
 
 /** Divides the reports of a run. `place` is that in the batch. */
-function reportsOf(run: Run, reports: (Report | InvalidReport)[]) {
+function reportsOf(run: Run, reports: OrdinaryBatch['reports']) {
   const lasting: { place: number; report: LastingReport }[] = [];
   const heartbeats: number[] = [];
   const invalid: number[] = [];

@@ -34,6 +34,11 @@ const agentsEvent = v.pipe(
 /** Prefix of the identifiers of events that occur once in a run. They are remembered for longer than a run can last. */
 export const stateEventIdPrefix = 'state:';
 
+const longestTokenInBytes = 1024 * 1024;
+const longestTokenInBase64 = Math.ceil(longestTokenInBytes / 3) * 4;
+/** Of a batch with a token. The other fields of its report are short. */
+export const bodyLimitWithToken = longestTokenInBase64 + 4 * 1024;
+
 /*#__NO_SIDE_EFFECTS__*/
 function kind<const Type extends string, const Entries extends v.ObjectEntries>(
   type: Type,
@@ -112,16 +117,31 @@ export const reportSchema = v.pipe(
           ),
         ),
       }),
+      kind('attestation', 'Attestation evidence of the agent process, alone in its batch. 4 for each process.', {
+        id: base.id,
+        run_id: v.optional(v.pipe(runId, v.description('The run that the process works on.'))),
+        kind: v.pipe(word, v.description('The kind of the token, as the reporter names it.'), v.examples(['eat'])),
+        token: v.pipe(
+          base64Text,
+          v.nonEmpty('Expected a token.'),
+          v.maxLength(longestTokenInBase64, 'Expected at most 1 MiB.'),
+          v.check((token) => Buffer.byteLength(token, 'base64') <= longestTokenInBytes, 'Expected at most 1 MiB.'),
+          v.description('The token in base64, as the agent gave it. Up to 1 MiB.'),
+        ),
+      }),
     ],
-    'Expected type accepted, rejected, event or heartbeat.',
+    'Expected type accepted, rejected, event, heartbeat or attestation.',
   ),
   v.title('Report'),
   v.description('A report of a CVM. Its `type` says which kind it is.'),
 );
 export type Report = v.InferOutput<typeof reportSchema>;
 
-/** Recorded once, unlike heartbeats. */
-export type LastingReport = Exclude<Report, { type: 'heartbeat' }>;
+/** Recorded with its run. */
+export type LastingReport = Exclude<Report, { type: 'heartbeat' | 'attestation' }>;
+/** Of a batch without a token. */
+export type OrdinaryReport = Exclude<Report, { type: 'attestation' }>;
+export type TokenReport = Extract<Report, { type: 'attestation' }>;
 
 /** The other reports of the batch are still processed. */
 export interface InvalidReport {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { configurationOf } from 'computation-management-formats/approval-text';
 import { startDigest } from 'computation-management-formats/digests';
 import { numberedId } from 'computation-management-formats/identifiers';
+import { processOfRunItem } from '../attestation/agent-tokens.ts';
 import type { Permitted } from '../access/caller.ts';
 import { isIncomplete, readinessOf } from '../approvals/readiness.ts';
 import { isMarkedForDeletion } from '../assets/mark-for-deletion.ts';
@@ -25,7 +26,7 @@ import { addRun } from './change-run.ts';
 import { addClaim } from './claim.ts';
 import { endRun } from './end-run.ts';
 import { startExecution, type Executions } from './executions.ts';
-import { certificateIsStill, readCvmForRun, refusalsOf } from './read-readiness.ts';
+import { cvmIsStill, readCvmForRun, refusalsOf } from './read-readiness.ts';
 import { waysToEnd } from './ways-to-end.ts';
 
 interface Started {
@@ -48,8 +49,8 @@ interface RunRequest extends AnsweredRequest {
 /**
  * Starts a run. One transaction writes the run, the claim of the CVM, the snapshot, the status and the `started` event. Then
  * the execution starts. If the process dies in between, a repeat of the request starts it, or the sweep ends the run.
- * @throws ServiceError `not_found`; `conflict` if the computation or the CVM has an active run, or the CVM is disconnected or
- * spent; `incomplete` with what is missing; `unavailable`, also while an asset is about to be deleted
+ * @throws ServiceError `not_found`; `conflict` if the computation or the CVM has an active run, or the CVM is disconnected,
+ * spent or not attested; `incomplete` with what is missing; `unavailable`, also while an asset is about to be deleted
  */
 export async function startRun(table: Table, executions: Executions, request: RunRequest): Promise<Committed<Started>> {
   const started = await withFreshReads(table, (table) => claimCvm(table, request));
@@ -84,7 +85,7 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Committed<St
     readInputs(table, domain, computation.row),
     readCvmForRun(table, { domain, cvm_id: cvmId }),
   ]);
-  const [refusal] = refusalsOf(computation.row, cvmForRun, now);
+  const [refusal] = refusalsOf(inputs, cvmForRun, now);
   if (refusal) throw refusal;
   snapshotOf({ computation, inputs, cvm: cvmForRun }, table, now);
   refuseIfMarkedForDeletion(inputs, now);
@@ -147,9 +148,14 @@ async function transactionOf(
   const transaction = new Transaction();
   await addRun(table, transaction, computation, run, { originator: by, details, now });
   addSnapshot(transaction, reference, snapshot);
-  const { certificate } = cvm;
-  if (certificate !== undefined && inputs.approvals.some(({ certificates }) => certificates[cvm_id] === certificate)) {
-    transaction.add(certificateIsStill({ domain, cvm_id }, certificate));
+  const isLimited = inputs.approvals.some(
+    ({ certificates }) => cvm.certificate !== undefined && certificates[cvm_id] === cvm.certificate,
+  );
+  const token_hash = inputs.attestation_policy ? cvm.attestation.shown?.token_hash : undefined;
+  transaction.add(...cvmIsStill({ domain, cvm_id }, { certificate: isLimited ? cvm.certificate : undefined, token_hash }));
+  if (token_hash !== undefined && cvm.attestation.process !== undefined) {
+    const { process } = cvm.attestation;
+    transaction.add({ put: { Item: processOfRunItem({ ...reference, cvmId: cvm_id, process }) } });
   }
   addClaim(transaction, {
     ...reference,
@@ -157,6 +163,7 @@ async function transactionOf(
     run_command_id: randomUUID(),
     stop_command_id: randomUUID(),
     has_server_key: inputs.agent_config.server_key !== '',
+    ...(token_hash === undefined ? {} : { token_hash }),
   });
   return transaction;
 }

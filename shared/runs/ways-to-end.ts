@@ -70,6 +70,7 @@ export const waysToEnd = {
     run_timeout: { statuses: failedUnlessStopping, reason: () => 'The run took longer than this stage allows.' },
     failure: { statuses: failedUnlessStopping, reason: () => 'A step of the lifecycle failed.' },
   } satisfies Record<EndedBy, WayToEnd>,
+  failRun: { notAttested: { statuses: failed, reason: (failures) => failures } },
   executionEnded: { executionEnded },
   sweepRuns: {
     executionEnded,

@@ -38,6 +38,7 @@ export const conflictReasons = [
   'run_active',
   'cvm_busy',
   'cvm_not_ready',
+  'cvm_not_attested',
   'second_algorithm',
   'asset_in_use',
   'file_name_taken',

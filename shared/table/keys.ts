@@ -210,7 +210,7 @@ export const runKeys = {
   serverKey: (computationId: string, runId: string): Key => writableKey(runKeys.partition(computationId), `server-key#${runId}`),
   report: (computationId: string, runId: string, reportId: string): Key =>
     writableKey(runKeys.partition(computationId), `report#${runId}#${reportId}`),
-  /** The attestation token of the agent that was given the run. */
+  /** Names the agent process that has the run, at `cvmKeys.process`. */
   attestation: (computationId: string, runId: string): Key =>
     writableKey(runKeys.partition(computationId), `attestation#${runId}`),
   evidence: (computationId: string, runId: string): Key => writableKey(runKeys.partition(computationId), `evidence#${runId}`),
@@ -252,8 +252,8 @@ export const cvmKeys = {
     ),
   /** What the agent process of a CVM has been given. */
   agent: (domain: string, cvmId: string): Key => writableKey(`agent#${domain}#${cvmId}`, 'agent'),
-  /** The attestation token that the agent process of a CVM sent. */
-  attestation: (domain: string, cvmId: string): Key => writableKey(`agent#${domain}#${cvmId}`, 'attestation'),
+  /** The attestation tokens that an agent process of a CVM sent. */
+  process: (domain: string, cvmId: string, process: string): Key => writableKey(`agent#${domain}#${cvmId}`, `process#${process}`),
 };
 
 /**
@@ -289,6 +289,12 @@ export const contentCheckKeys = {
 /** The waits of an endpoint that are in progress: an item for each slot that is taken (shared/waits/wait.ts). */
 export const waitKeys = {
   slot: (endpoint: string, slot: number): Key => writableKey(`waits#${endpoint}`, `slot#${padded(slot, 4)}`),
+};
+
+/** Certificates and collateral for attestation, which operators add, by their hash. */
+export const collateralKeys = {
+  partition: 'collateral',
+  item: (hash: string): Key => writableKey(collateralKeys.partition, hash),
 };
 
 /** The schema version of the table (schema-version.ts). */

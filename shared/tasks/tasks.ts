@@ -1,7 +1,7 @@
 import { changes, foldsLists, type Uses } from '../runtime/uses.ts';
 
 /** What calls a task. */
-export type Trigger = 'state machine' | 'execution status' | 'upload' | 'table stream' | { everyMinutes: number };
+export type Trigger = 'state machine' | 'execution status' | 'upload' | 'token' | 'table stream' | { everyMinutes: number };
 
 /** A function that AWS calls, not a route. CDK and its tests are derived from this table. */
 export interface Task {
@@ -17,6 +17,18 @@ export interface Task {
 }
 
 export const tasks = [
+  {
+    name: 'maintenance/verify-token',
+    trigger: 'token',
+    uses: {
+      table: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
+      content: ['GetObject'],
+      bucket: ['ListBucket'],
+      stateMachine: ['SendTaskSuccess'],
+    },
+    timeoutInSeconds: 60,
+    impact: 'CVMs stay without attestation, so computations with an attestation policy cannot be run.',
+  },
   {
     name: 'lifecycle/offer-run',
     trigger: 'state machine',

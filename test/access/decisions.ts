@@ -53,6 +53,7 @@ export const specified: readonly SpecifiedEndpoint[] = [
   { number: 24, method: 'GET', path: '/{domainID}/computations/{id}/status', needs: 'view' },
   { number: 25, method: 'GET', path: '/{domainID}/cvms/{cvmID}/commands', needs: 'operate_cvm' },
   { number: 26, method: 'POST', path: '/{domainID}/cvms/{cvmID}/reports', needs: 'operate_cvm' },
+  { number: 0, method: 'GET', path: '/{domainID}/computations/{id}/attestation', needs: 'view' },
   { number: 0, method: 'GET', path: '/{domainID}/computations/{id}/evidence', needs: 'view' },
   { number: 0, method: 'POST', path: '/{domainID}/computations/{id}/approvals', needs: 'owner or creator or consumer' },
   { number: 0, method: 'GET', path: '/{domainID}/computations/{id}/approvals', needs: 'view' },

@@ -139,40 +139,27 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
       return () => service().bindAgent(cvm, { ...bound, stream: 'stream-1', certificate });
     },
   },
-  keepAttestationOfRun: {
-    'of an agent that sent one': async (world) => {
+  keepProcessOfRun: {
+    '': async (world) => {
       const { cvm, run } = await started(world);
-      await service().recordAgentProcess(cvm, { before: {}, isNew: true, ...attestation });
-      return () => service().keepAttestationOfRun(cvm, { ...run, attestation_hash: attestation.attestation_hash });
-    },
-    'of an agent that sent none': async (world) => {
-      const { cvm, run } = await started(world);
-      return () => service().keepAttestationOfRun(cvm, run);
+      return () => service().keepProcessOfRun({ ...cvm, ...run, process: 'process' });
     },
   },
   recordAgentProcess: {
-    'with an attestation': async ({ domain }) => {
-      const cvm = { domain, cvmId: aCvm() };
-      return () => service().recordAgentProcess(cvm, { before: {}, isNew: true, ...attestation });
+    'of a new process': async (world) => {
+      const cvm = await registered(world);
+      return () => service().recordAgentProcess(cvm, { before: {}, isNew: true, attestation_hash: 'hash' });
     },
-    'without one': async ({ domain }) => {
-      const cvm = { domain, cvmId: aCvm() };
+    'of a known one': async (world) => {
+      const cvm = await registered(world);
       return () =>
-        service().recordAgentProcess(cvm, {
-          before: {},
-          isNew: true,
-          attestation: new Uint8Array(),
-          attestation_hash: '',
-        });
+        service().recordAgentProcess(cvm, { before: { process: 'process' }, isNew: false, attestation_hash: undefined });
     },
   },
 };
 
 const gateway = 'gateway-1';
 const service = (id = gateway) => openService(testClock({ skipsWaits: true }), id);
-
-const token = Buffer.from('a token');
-const attestation = { attestation: token, attestation_hash: createHash('sha256').update(token).digest('hex') };
 
 async function offered(world: BenchWorld) {
   const { cvmID, run_id, claim } = await anOfferedRun(world);

@@ -1,3 +1,7 @@
+import { parseTokens, recordToken, tokenKey } from '../../shared/attestation/agent-tokens.ts';
+import { readAgentRecord } from '../../shared/runs/agent-record.ts';
+import { cvmKeys } from '../../shared/table/keys.ts';
+import { getItem } from '../../shared/table/table.ts';
 import { putContent } from '../../shared/assets/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { readAsset } from '../../shared/assets/read-asset.ts';
@@ -7,7 +11,7 @@ import { numberOf } from 'computation-management-formats/identifiers';
 import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
 import type { TaskName } from '../../shared/tasks/tasks.ts';
 import { aComputation, allowed, byAlice, endRunWith } from '../../test/support/builders-store.ts';
-import { aDataset, anAcceptedRun, aStartedRun, aStoppingRun, taskToken, type BenchWorld } from './bench-world.ts';
+import { aDataset, anAcceptedRun, aRegisteredCvm, aStartedRun, aStoppingRun, taskToken, type BenchWorld } from './bench-world.ts';
 
 /** The batch of the table's stream with the row of a computation. */
 function batchOf(domain: string, id: string) {
@@ -17,6 +21,16 @@ function batchOf(domain: string, id: string) {
 
 /** The inputs of each task, by case. */
 export const taskCases: Record<TaskName, Record<string, (world: BenchWorld) => unknown>> = {
+  'maintenance/verify-token': {
+    'of a platform that is not supported': async ({ stores, domain }) => {
+      const cvm = { domain, cvmId: await aRegisteredCvm(stores.table, domain), run: undefined };
+      const token = Buffer.from('e30.eyJwbGF0Zm9ybV90eXBlIjoiTm9DQyJ9.').toString('base64');
+      await recordToken(stores.table, stores.content, cvm, { id: 'token', kind: 'eat', token }, byAlice.now);
+      const { process = '' } = await readAgentRecord(stores.table, cvm);
+      const { tokens } = parseTokens(await getItem(stores.table, cvmKeys.process(domain, cvm.cvmId, process)));
+      return { key: tokenKey({ ...cvm, process }, tokens[0]?.hash ?? '') };
+    },
+  },
   'lifecycle/offer-run': { '': async (world) => ({ run: (await aStartedRun(world)).reference, task_token: taskToken }) },
   'lifecycle/await-cvm': { '': async (world) => ({ run: (await anAcceptedRun(world)).reference, task_token: taskToken }) },
   'lifecycle/deliver-stop': { '': async (world) => ({ run: (await aStoppingRun(world)).reference, task_token: taskToken }) },

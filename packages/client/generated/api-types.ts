@@ -68,7 +68,7 @@ export interface paths {
         put?: never;
         /**
          * Start a run
-         * @description Runs the computation on a CVM. A 409 with the reason `run_active` or `cvm_busy` contains the conflicting run in `run_id`. If you lost the response to an earlier request, `run_id` shows the run that this request started. Requires the permission `run` (roles: administrator, runner), or being the owner of the computation.
+         * @description Runs the computation on a CVM. A 409 with the reason `run_active` or `cvm_busy` contains the conflicting run in `run_id`. If you lost the response to an earlier request, `run_id` shows the run that this request started. With an `attestation_policy`, a run starts only on a CVM whose `attestation` satisfies it. Otherwise, a 409 with the reason `cvm_not_attested` names the failing checks. Requires the permission `run` (roles: administrator, runner), or being the owner of the computation.
          */
         post: operations["startRun"];
         delete?: never;
@@ -372,9 +372,29 @@ export interface paths {
         put?: never;
         /**
          * Report on runs
-         * @description Records up to 50 reports. An event `ConsumingResults/Ready` or `Complete/Completed` completes the run. `Failed/Failed` or a rejection fails it. `Stopped/Stopped` ends a stop. Any report shows that the CVM is alive. Each report has a result, and an invalid one does not affect the others. Requires the permission `operate_cvm` (roles: cvm).
+         * @description Records up to 50 reports. An event `ConsumingResults/Ready` or `Complete/Completed` completes the run. `Failed/Failed` or a rejection fails it. `Stopped/Stopped` ends a stop. Any report shows that the CVM is alive. Each report has a result, and an invalid one does not affect the others. A report of type `attestation` comes alone in its batch. Requires the permission `operate_cvm` (roles: cvm).
          */
         post: operations["report"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/{id}/attestation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the attestation of a run
+         * @description Returns what the service found in the attestation evidence of the agent process that has or had the run, with links to the tokens. The service keeps tokens for 400 days. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["getAttestation"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -860,7 +880,7 @@ export interface components {
             /** @description The latest 100 reads of the content by others, newest first. Returned to the creator of the asset. */
             content_reads?: components["schemas"]["ContentRead"][];
         };
-        /** @description A presigned request for content of more than 4 MiB. */
+        /** @description A presigned request for content. */
         AssetDownload: {
             /**
              * Format: uri
@@ -1154,6 +1174,33 @@ export interface components {
             /** @description What was found, or why the check failed. */
             detail: string;
         };
+        /** @description The attestation of the agent process that has or had a run. */
+        AttestationOfRun: {
+            /**
+             * Format: uuid
+             * @description The identifier of the run.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            run_id: string;
+            /** @description What the service found. null until a token of the agent process is verified. */
+            verdict: ("verified" | "refused" | "unsupported") | null;
+            /** @description Every check, with what was found. Empty until a token is verified. */
+            checks: components["schemas"]["AttestationCheck"][];
+            /** @description The tokens of the agent process. Verify them yourself. */
+            tokens: components["schemas"]["AttestationToken"][];
+        };
+        /** @description What the service found in the attestation of the agent process that had the run. */
+        AttestationOfStatement: {
+            /**
+             * @description What the service found.
+             * @enum {string}
+             */
+            verdict: "verified" | "refused" | "unsupported";
+            /** @description Every check, with what was found. */
+            checks: components["schemas"]["AttestationCheck"][];
+            /** @description The tokens of the agent process. */
+            tokens: components["schemas"]["TokenOfStatement"][];
+        };
         /** @description Which CVMs may run a computation. A run starts only on a CVM whose verified attestation satisfies it. */
         AttestationPolicy: {
             /** @description The platforms that a CVM may have: `snp`, `tdx` or both. Returned sorted. */
@@ -1178,6 +1225,38 @@ export interface components {
              * @default false
              */
             allow_debug?: boolean;
+        };
+        /** @description Attestation evidence of the agent process, alone in its batch. 4 for each process. */
+        AttestationReport: {
+            /**
+             * @description The kind of the report.
+             * @constant
+             */
+            type: "attestation";
+            /** @description An identifier that you choose. A second report with it on the same run is counted as a duplicate and ignored. */
+            id: string;
+            /** @description The run that the process works on. */
+            run_id?: string;
+            /**
+             * @description The kind of the token, as the reporter names it.
+             * @example eat
+             */
+            kind: string;
+            /** @description The token in base64, as the agent gave it. Up to 1 MiB. */
+            token: string;
+        };
+        /** @description A token that the agent process of the run sent. */
+        AttestationToken: {
+            /** @description The kind of the token, as its reporter named it. */
+            kind: string;
+            /** @description The SHA-256 of the token, hex. */
+            hash: string;
+            /**
+             * Format: int64
+             * @description The size of the token in bytes.
+             */
+            size: number;
+            download: components["schemas"]["AssetDownload"];
         };
         /** @description A command for a CVM. */
         Command: {
@@ -1756,8 +1835,8 @@ export interface components {
             /** @description The approvals that counted when the run started. */
             approvals: components["schemas"]["ApprovalOfRun"][];
             events: components["schemas"]["EventsOfRun"];
-            /** @description Always null: the service does not verify attestation tokens. */
-            attestation: null;
+            /** @description What the service found in the attestation of the agent process. null if it verified no token. */
+            attestation: components["schemas"]["AttestationOfStatement"] | null;
             /** @description The SHA-256, hex, of the attestation token that the CVM reported. null if it reported none. */
             attestation_hash: string | null;
             /** @description The version of the service that made the statement. */
@@ -2040,7 +2119,7 @@ export interface components {
              * @description The kind of conflict (409).
              * @enum {string}
              */
-            reason?: "run_active" | "cvm_busy" | "cvm_not_ready" | "second_algorithm" | "asset_in_use" | "file_name_taken" | "linked_too_widely" | "nothing_to_stop" | "stale_digest";
+            reason?: "run_active" | "cvm_busy" | "cvm_not_ready" | "cvm_not_attested" | "second_algorithm" | "asset_in_use" | "file_name_taken" | "linked_too_widely" | "nothing_to_stop" | "stale_digest";
             /**
              * Format: uuid
              * @description The run that causes the conflict (409).
@@ -2107,7 +2186,7 @@ export interface components {
             reason?: string;
         };
         /** @description A report of a CVM. Its `type` says which kind it is. */
-        Report: components["schemas"]["AcceptedReport"] | components["schemas"]["RejectedReport"] | components["schemas"]["EventReport"] | components["schemas"]["HeartbeatReport"];
+        Report: components["schemas"]["AcceptedReport"] | components["schemas"]["RejectedReport"] | components["schemas"]["EventReport"] | components["schemas"]["HeartbeatReport"] | components["schemas"]["AttestationReport"];
         /** @description Reports of a CVM. */
         ReportBatch: {
             /** @description The reports, 1 to 50. */
@@ -2285,6 +2364,13 @@ export interface components {
             keys: number | null;
             /** @description How many assets, also beyond the list. null if more computations or assets had to be examined than are. */
             content: number | null;
+        };
+        /** @description A token of the agent process. */
+        TokenOfStatement: {
+            /** @description The kind of the token, as its reporter named it. */
+            kind: string;
+            /** @description The SHA-256 of the token, hex. */
+            hash: string;
         };
         /** @description A link that no longer exists. */
         UnlinkedAsset: {
@@ -3136,6 +3222,34 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReportSummary"];
+                };
+            };
+        };
+    };
+    getAttestation: {
+        parameters: {
+            query?: {
+                /** @description The identifier of a run of this computation. Default: the latest run. */
+                run?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttestationOfRun"];
                 };
             };
         };

@@ -184,6 +184,7 @@ function conflict({ detail, reason, run_id }: ServiceProblem, id: string, { help
     case 'cvm_busy':
       return { message: `${detail}${run_id === undefined ? '' : ` That run is ${run_id}.`}`, next: command('cvm list') };
     case 'cvm_not_ready':
+    case 'cvm_not_attested':
       return { message: detail, next: command('cvm list') };
     case 'stale_digest':
       return {

@@ -121,10 +121,13 @@ describe.each(synthesize(withGateway))('the gateway of $stage.name', (synthesize
         ...gatewayUses.stateMachine.map((action) => `states:${action}`),
         ...gatewayUses.sealingKey.map((action) => `kms:${action}`),
         's3:GetObject',
+        's3:PutObject',
       ].sort(),
     );
     const resources = statements.flatMap(({ Resource }) => [Resource].flat()).map(flat);
-    expect(resources.filter((resource) => resource.includes('*'))).toEqual([]);
+    expect(resources.filter((resource) => resource.includes('*'))).toEqual([
+      expect.stringMatching(/\/content\/attestation\/\*$/),
+    ]);
     expect(resources.filter((resource) => resource.includes('cdk-')).every((resource) => /\.(mjs|proto)$/.test(resource))).toBe(
       true,
     );
@@ -218,7 +221,7 @@ describe.each(synthesize(withGateway))('the gateway of $stage.name', (synthesize
     const statements = endpoints.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
     expect(endpoints).toHaveLength(2);
     expect(statements.flatMap(({ Action }) => listed(Action)).sort()).toEqual(
-      [...gatewayUses.table.map((action) => `dynamodb:${action}`), 's3:GetObject'].sort(),
+      [...gatewayUses.table.map((action) => `dynamodb:${action}`), 's3:GetObject', 's3:PutObject'].sort(),
     );
     expect(statements.map(({ Resource }) => Resource)).not.toContain('*');
   });

@@ -275,6 +275,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
             ]),
             ['maintenance/follow-table', wanted.lifecycleSteps],
             ['maintenance/receive-upload', wanted.uploads],
+            ['maintenance/verify-token', wanted.uploads],
             ...schedules.map(({ name }): [string, number] => [name, 1]),
           ];
     expect(Object.fromEntries(reserved)).toEqual(Object.fromEntries(expected));
@@ -470,16 +471,19 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       expect(rule?.EventPattern).toMatchObject({ detail: { status: ['FAILED', 'TIMED_OUT', 'ABORTED'] } });
     });
 
-    it('report uploads in the form of S3', () => {
-      const [rule] = calling('maintenance/receive-upload');
-      expect(rule?.EventPattern).toMatchObject({ detail: { object: { key: [{ prefix: 'content/upload/' }] } } });
+    it.each([
+      ['maintenance/receive-upload', 'content/upload/'],
+      ['maintenance/verify-token', 'content/attestation/'],
+    ] as const)('report to %s in the form of S3 what arrives with its prefix', (name, prefix) => {
+      const [rule] = calling(name);
+      expect(rule?.EventPattern).toMatchObject({ detail: { object: { key: [{ prefix }] } } });
       expect(rule?.Targets[0]?.InputTransformer?.InputTemplate).toMatch(/^\{"key":<[^>]+>\}$/);
     });
 
     it('retry, and keep undelivered events, except those of a schedule, which are dropped after a minute', () => {
       const scheduled = rules.filter(({ ScheduleExpression }) => ScheduleExpression !== undefined);
       const others = rules.filter(({ ScheduleExpression }) => ScheduleExpression === undefined);
-      expect([scheduled.length, others.length]).toEqual([schedules.length, 2]);
+      expect([scheduled.length, others.length]).toEqual([schedules.length, 3]);
       for (const target of others.flatMap(({ Targets }) => Targets)) {
         expect(target.DeadLetterConfig).toBeDefined();
         expect(target.RetryPolicy).toEqual({ MaximumEventAgeInSeconds: 21_600, MaximumRetryAttempts: 20 });

@@ -22,6 +22,8 @@ const notReached: Partial<Record<FunctionName, string[]>> = {
   'lifecycle/deliver-stop': ['states:SendTaskSuccess', 'states:SendTaskFailure'],
   'lifecycle/sweep-runs': ['states:SendTaskSuccess'],
   'cvms/list-commands': ['dynamodb:Query'], // looks for a free slot if another wait has the first one
+  'runs/get-attestation': ['s3:GetObject'], // by the client, with a presigned link
+  'maintenance/verify-token': ['states:SendTaskSuccess'],
   'runs/get-evidence': ['kms:GetPublicKey'], // here all functions share a process, which reads a public key once
   'maintenance/purge': ['dynamodb:BatchGetItem', 'dynamodb:PutItem'],
   'maintenance/receive-upload': ['s3:DeleteObject'],
@@ -144,6 +146,7 @@ async function liveThroughIt(): Promise<void> {
   });
   await stopRuns(id, grow);
   await registerCvms();
+  await attest(id);
   await read(id);
   await remove(id);
 }
@@ -157,6 +160,14 @@ async function registerCvms(): Promise<void> {
   await done('PUT', cvms[0] ?? '', { description: 'changed' });
   await done('GET', `${cvms[0] ?? ''}/commands`);
   for (const cvm of cvms) await call('DELETE', cvm);
+}
+
+async function attest(id: string): Promise<void> {
+  await done('PUT', '/d1/cvms/attested', cvmBody);
+  const token = btoa(`e30.${btoa('{"platform_type":"NoCC"}')}.`);
+  await done('POST', '/d1/cvms/attested/reports', { reports: [{ type: 'attestation', id: 'token', kind: 'eat', token }] });
+  await called('maintenance/verify-token', ofTable('ConditionCheckItem'));
+  await done('GET', `${path(id)}/attestation`);
 }
 
 /** A private key in each request: it is sealed, and opened for the repeat. */

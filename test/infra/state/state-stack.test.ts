@@ -86,7 +86,7 @@ describe.each(synthesize())('the state stack of $stage.name', ({ stage, stacks: 
     expect(policiesOf('AWS::S3::Bucket')).toEqual([deletion, deletion]);
   });
 
-  it('logs every access to the content, reports new objects to EventBridge, and keeps deleted ones for 35 days', () => {
+  it('logs every access to the content, reports new objects to EventBridge, and keeps deleted ones for 35 days and tokens for 400', () => {
     const buckets = Object.values(state.ofType<Record<string, unknown>>('AWS::S3::Bucket'));
     const content = buckets.filter((bucket) => bucket['NotificationConfiguration'] !== undefined);
     expect(content).toHaveLength(1);
@@ -102,6 +102,7 @@ describe.each(synthesize())('the state stack of $stage.name', ({ stage, stacks: 
             ExpiredObjectDeleteMarker: true,
             Status: 'Enabled',
           },
+          { Prefix: 'content/attestation/', ExpirationInDays: 400, Status: 'Enabled' },
         ],
       },
     });

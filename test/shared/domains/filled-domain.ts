@@ -13,7 +13,8 @@ import { unlinkAsset } from '../../../shared/links/link-asset.ts';
 import { setCommandStream } from '../../../shared/cvms/command-stream.ts';
 import { takeTokens } from '../../../shared/http/domain-limit.ts';
 import { takesKey, type Route } from '../../../shared/http/route.ts';
-import { bindAgent, keepAttestationOfRun, readAgentRecord, recordAgentProcess } from '../../../shared/runs/agent-record.ts';
+import { keepProcessOfRun } from '../../../shared/attestation/agent-tokens.ts';
+import { bindAgent, readAgentRecord, recordAgentProcess } from '../../../shared/runs/agent-record.ts';
 import { writeSweepState } from '../../../shared/runs/sweep-runs.ts';
 import { writableKey } from '../../../shared/table/keys.ts';
 import { openList, rowLists } from '../../../shared/table/row-lists.ts';
@@ -77,11 +78,10 @@ async function recordAgent(world: BenchWorld): Promise<void> {
   const commandStream = { gateway: 'gateway-1', stream: 'stream-1' };
   await setCommandStream(table, cvm, { commandStream, instead: undefined, now: byAlice.now });
   const before = await readAgentRecord(table, cvm);
-  const attestation = Buffer.from('token');
-  await recordAgentProcess(table, cvm, { before, isNew: true, attestation, attestation_hash: '00', now: byAlice.now });
+  await recordAgentProcess(table, cvm, { before, isNew: true, attestation_hash: '00' });
   const { stream } = commandStream;
   await bindAgent(table, cvm, { run_id, computation_id, stream, certificate: sampleCvm.certificate_fingerprint });
-  await keepAttestationOfRun(table, cvm, { run_id, computation_id, attestation_hash: '00' });
+  await keepProcessOfRun(table, { ...cvm, run_id, computation_id, process: 'process' });
 }
 
 /** Returns all items of the table, by their keys. */

@@ -1,17 +1,11 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import {
-  bindAgent,
-  keepAttestationOfRun,
-  readAgentRecord,
-  recordAgentProcess,
-  type AgentRecord,
-} from '../../../shared/runs/agent-record.ts';
+import { bindAgent, readAgentRecord, recordAgentProcess, type AgentRecord } from '../../../shared/runs/agent-record.ts';
 import { setCommandStream } from '../../../shared/cvms/command-stream.ts';
 import { registerCvm } from '../../../shared/cvms/change-cvm.ts';
 import { cvm as sampleCvm, cvmBody } from '../../../shared/openapi/examples.ts';
-import { cvmKeys, runKeys } from '../../../shared/table/keys.ts';
+import { cvmKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
+import { setAttributes, updateExisting } from '../../../shared/table/writes.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
@@ -37,19 +31,15 @@ const setStream = (cvm: Cvm, stream: string, instead?: string) =>
     instead: instead === undefined ? undefined : { gateway: 'g1', stream: instead },
     now,
   });
-const bind = (cvm: Cvm, record: AgentRecord & typeof run, stream = 's1', certificate = sampleCvm.certificate_fingerprint) =>
-  bindAgent(embedded.table, cvm, { ...record, stream, certificate });
-const enter = (cvm: Cvm, bytes: number, before: AgentRecord = {}, isNew = true) =>
-  recordAgentProcess(embedded.table, cvm, {
-    before,
-    isNew,
-    attestation: Buffer.alloc(bytes, 7),
-    attestation_hash: `hash of ${bytes}`,
-    now,
-  });
-const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
-const tokenOf = ({ domain, cvmId }: Cvm) => getItem(embedded.table, cvmKeys.attestation(domain, cvmId));
-const tokenOfRun = () => getItem(embedded.table, runKeys.attestation(run.computation_id, run.run_id));
+const bind = (
+  cvm: Cvm,
+  record: AgentRecord & typeof run & { token_hash?: string },
+  stream = 's1',
+  certificate = sampleCvm.certificate_fingerprint,
+) => bindAgent(embedded.table, cvm, { ...record, stream, certificate });
+const process = expect.any(String) as string;
+const enter = (cvm: Cvm, attestation_hash: string | undefined, before: AgentRecord = {}, isNew = true) =>
+  recordAgentProcess(embedded.table, cvm, { before, isNew, attestation_hash });
 
 describe('the record of an agent process', () => {
   it('is empty for a CVM that has never been given a run', async () => {
@@ -94,9 +84,9 @@ describe('the record of an agent process', () => {
     const cvm = await heldCvm();
     const kept = { attempted_run_id: 'run-1', attempts: 2 };
     await bind(cvm, { ...run, ...kept });
-    const record = { ...kept, attestation_hash: 'hash of 5' };
-    expect(await enter(cvm, 5, { ...run, ...kept })).toEqual(record);
-    expect(await enter(cvm, 5, { ...run, ...kept })).toEqual(record);
+    const record = { ...kept, process, attestation_hash: 'hash of 5' };
+    expect(await enter(cvm, 'hash of 5', { ...run, ...kept })).toEqual(record);
+    expect(await enter(cvm, 'hash of 5', { ...run, ...kept })).toEqual(record);
     expect(await read(cvm)).toEqual(record);
     expect(await bind(cvm, { ...run, run_id: 'run-2' })).toBe(true);
   });
@@ -104,84 +94,32 @@ describe('the record of an agent process', () => {
   it('keeps its run if the process attests itself after it got the run', async () => {
     const cvm = await heldCvm();
     await bind(cvm, run);
-    expect(await enter(cvm, 5, run, false)).toEqual({ ...run, attestation_hash: 'hash of 5' });
-    expect(await read(cvm)).toEqual({ ...run, attestation_hash: 'hash of 5' });
+    expect(await enter(cvm, 'hash of 5', run, false)).toEqual({ ...run, process, attestation_hash: 'hash of 5' });
+    expect(await read(cvm)).toEqual({ ...run, process, attestation_hash: 'hash of 5' });
   });
 
   it('keeps a run that was given since the record was read', async () => {
     const cvm = await heldCvm();
     await bind(cvm, run);
-    expect(await enter(cvm, 5)).toBeUndefined();
-    expect(await enter(cvm, 5, { ...run, run_id: 'run-0' })).toBeUndefined();
+    expect(await enter(cvm, 'hash of 5')).toBeUndefined();
+    expect(await enter(cvm, 'hash of 5', { ...run, run_id: 'run-0' })).toBeUndefined();
     expect(await read(cvm)).toEqual(run);
   });
 
-  it('keeps the attestation token and its hash', async () => {
-    const cvm = newCvm();
-    await enter(cvm, 3);
-    expect(await tokenOf(cvm)).toMatchObject({ token: new Uint8Array([7, 7, 7]), hash: 'hash of 3', received_at: now });
-  });
-
-  it('of a token of more than 256 KiB keeps the hash alone', async () => {
-    const [fits, tooLong] = [newCvm(), newCvm()];
-    await enter(fits, 256 * 1024);
-    await enter(tooLong, 256 * 1024 + 1);
-    expect((await tokenOf(fits))?.['token']).toHaveLength(256 * 1024);
-    expect(await tokenOf(tooLong)).toBeUndefined();
-    expect(await read(tooLong)).toEqual({ attestation_hash: `hash of ${256 * 1024 + 1}` });
+  it('of a new process takes the attestation from the CVM, and refuses a CVM that nobody registered', async () => {
+    const cvm = await heldCvm();
+    const attestation = { token_hash: 'of the former process' };
+    await updateExisting(embedded.table, cvmKeys.cvm(cvm.domain, cvm.cvmId), setAttributes({ attestation }));
+    expect(await bind(cvm, { ...run, token_hash: 'another' })).toBe(false);
+    await enter(cvm, 'hash');
+    expect((await getItem(embedded.table, cvmKeys.cvm(cvm.domain, cvm.cvmId)))?.['attestation']).toBeNull();
+    expect(await bind(cvm, { ...run, ...attestation })).toBe(false);
+    expect(await enter(newCvm(), 'hash')).toBeUndefined();
   });
 
   it('has no hash if the process sent no token', async () => {
-    const cvm = newCvm();
-    expect(await enter(cvm, 0)).toEqual({});
-    expect([await read(cvm), await tokenOf(cvm)]).toEqual([{}, undefined]);
-  });
-});
-
-describe('keepAttestationOfRun', () => {
-  it('keeps nothing if the agent sent no token', async () => {
-    await keepAttestationOfRun(embedded.table, newCvm(), run);
-    await keepAttestationOfRun(embedded.table, newCvm(), { ...run, attestation_hash: 'hash of 2' });
-    expect(await tokenOfRun()).toBeUndefined();
-  });
-
-  it('keeps the token whose hash the run was given under, no later one, and that of the process that got the run after it', async () => {
     const cvm = await heldCvm();
-    const other = { run_id: 'run-of-two-tokens', computation_id: 'c-1' };
-    const attest = async (token: string, before: AgentRecord, isNew: boolean) =>
-      await recordAgentProcess(embedded.table, cvm, {
-        before,
-        isNew,
-        attestation: Buffer.from(token),
-        attestation_hash: sha256(token),
-        now,
-      });
-    const token = () => getItem(embedded.table, runKeys.attestation(other.computation_id, other.run_id));
-
-    const given = { ...(await attest('first', {}, true)), ...other };
-    await bind(cvm, given);
-    const late = await attest('late', given, false);
-    expect(late).toEqual({ ...other, attestation_hash: sha256('first') });
-    await keepAttestationOfRun(embedded.table, cvm, { ...late, ...other });
-    expect(await token()).toBeUndefined();
-
-    await attest('first', given, false);
-    await keepAttestationOfRun(embedded.table, cvm, { ...late, ...other });
-    await keepAttestationOfRun(embedded.table, cvm, { ...(await attest('late', given, false)), ...other });
-    expect(await token()).toMatchObject({ token: new Uint8Array(Buffer.from('first')), hash: sha256('first') });
-
-    const again = { ...(await attest('of another process', given, true)), ...other };
-    await bind(cvm, again);
-    await keepAttestationOfRun(embedded.table, cvm, again);
-    expect(await token()).toMatchObject({ hash: sha256('of another process') });
-  });
-
-  it('keeps the token of the agent with its run, also when another process begins on the CVM', async () => {
-    const cvm = newCvm();
-    await enter(cvm, 2);
-    await keepAttestationOfRun(embedded.table, cvm, { ...run, attestation_hash: 'hash of 2' });
-    await enter(cvm, 4);
-    expect(await tokenOfRun()).toMatchObject({ token: new Uint8Array([7, 7]), hash: 'hash of 2', received_at: now });
-    expect(await tokenOf(cvm)).toMatchObject({ hash: 'hash of 4' });
+    expect(await enter(cvm, undefined)).toEqual({ process });
+    expect(await read(cvm)).toEqual({ process });
   });
 });

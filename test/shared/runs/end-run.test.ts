@@ -13,6 +13,7 @@ import { updateComputation } from '../../../shared/computations/update-computati
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { addRun, changeRun, removeRun } from '../../../shared/runs/change-run.ts';
 import { type Claim, readClaim } from '../../../shared/runs/claim.ts';
+import { failRun } from '../../../shared/runs/fail-run.ts';
 import { completeStop, endRun, executionEnded, recordOutcome } from '../../../shared/runs/end-run.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
@@ -230,6 +231,15 @@ const makeEnd: { [By in keyof Ways]: { [Cause in keyof Ways[By]]: MakeEnd } } = 
     silence: executionEndsWith('silence'),
     run_timeout: executionEndsWith('run_timeout'),
     failure: executionEndsWith('failure'),
+  },
+  failRun: {
+    notAttested: async (run, stop) => {
+      await stop(run);
+      const claim = await readClaim(stores.table, run);
+      if (claim) await failRun(stores.table, stores.executions, claim, 'debug: the host may debug the guest');
+      await recorded(run);
+      return { detail: 'debug: the host may debug the guest' };
+    },
   },
   executionEnded: {
     executionEnded: async ({ algorithm: _, ...run }, stop) => {

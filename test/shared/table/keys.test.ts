@@ -152,7 +152,7 @@ describe('the place of', () => {
       'pending-commands#3 d1#v#r#stop',
     ],
     ['the record of an agent', cvmKeys.agent('d1', 'v'), 'agent#d1#v agent'],
-    ['the attestation of an agent', cvmKeys.attestation('d1', 'v'), 'agent#d1#v attestation'],
+    ['the tokens of an agent process', cvmKeys.process('d1', 'v', 'p'), 'agent#d1#v process#p'],
     ['a run that used an asset', assetKeys.use('a', 'r'), 'uses#a r'],
     ['the reads of content', assetKeys.contentReads('a'), 'content-reads#a latest'],
     ['a content check', contentCheckKeys.check(at, 'x'), `content-checks#5 ${at}#x`],

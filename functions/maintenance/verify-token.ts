@@ -1,0 +1,14 @@
+import * as v from 'valibot';
+import { openContentStore } from '../../shared/assets/content-store.ts';
+import { verifyReportedToken } from '../../shared/attestation/verify-reported-token.ts';
+import { openExecutions } from '../../shared/runs/executions.ts';
+import { openTable } from '../../shared/table/open-table.ts';
+import { task } from '../../shared/tasks/task.ts';
+
+/** The key of an object that was created. */
+const created = v.object({ key: v.string() });
+
+export const handler = task('maintenance/verify-token', created, async ({ key }, { now, deadline }) => {
+  const parts = { table: openTable(deadline), store: openContentStore(deadline), executions: openExecutions(deadline) };
+  await verifyReportedToken(parts, key, now);
+});

@@ -1,0 +1,121 @@
+import { type VerifyOptions, type Verdict, verifyToken } from 'computation-management-attestation';
+import { buffer } from 'node:stream/consumers';
+import { type ContentStore, getContent } from '../assets/content-store.ts';
+import { storedCvm } from '../cvms/cvm.ts';
+import { failRun } from '../runs/fail-run.ts';
+import { readClaimOfCvm } from '../runs/claim.ts';
+import type { Executions } from '../runs/executions.ts';
+import { parseSnapshot } from '../manifest/run-snapshot.ts';
+import { sharedClient } from '../runtime/clients.ts';
+import { truncate } from '../runtime/errors.ts';
+import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
+import { cvmKeys, runKeys } from '../table/keys.ts';
+import { parseStored } from '../table/parse-stored.ts';
+import { getItem, getItems, type Table } from '../table/table.ts';
+import { Transaction } from '../table/transaction.ts';
+import { setAttributes } from '../table/writes.ts';
+import { ownerOfToken, parseTokens, type Process, shownOf, tokensItem, unchangedTokens } from './agent-tokens.ts';
+import { attestationSchema, type Attestation, failuresOf } from './attestation.ts';
+import { readCollateral } from './collateral.ts';
+import * as v from 'valibot';
+
+/**
+ * Verifies a token once, and shows the result with its CVM if its process is still the present one. Ends the run of the process if its
+ * evidence does not satisfy the policy of the run. Safe to repeat, also after it died between two calls.
+ * @param key of the object with the token
+ */
+export async function verifyReportedToken(
+  { table, store, executions }: { table: Table; store: ContentStore; executions: Executions },
+  key: string,
+  now: string,
+): Promise<void> {
+  const owner = ownerOfToken(key);
+  if (!owner) return;
+  const found = await readProcess(table, owner);
+  const token = found.tokens.tokens.find(({ hash }) => hash === owner.hash);
+  if (!token) return;
+  if (!token.attestation) {
+    const content = await getContent(store, key);
+    if (!content) return;
+    const options = await optionsOf(table, found.cvm?.certificate_sha512 ?? null, now);
+    const attestation = attestationFrom(await verifyToken(await buffer(content as AsyncIterable<Uint8Array>), options), now);
+    await withFreshReads(table, (table) => keep(table, owner, attestation, found.cvm?.certificate_sha512 ?? null, now));
+  }
+  await endUnsatisfied(table, executions, owner);
+}
+
+async function readProcess(table: Table, { domain, cvmId, process }: Process) {
+  const keys = [cvmKeys.process(domain, cvmId, process), cvmKeys.cvm(domain, cvmId), cvmKeys.agent(domain, cvmId)];
+  const [tokens, cvm, agent] = await getItems(table, keys);
+  return {
+    tokens: parseTokens(tokens),
+    cvm: cvm && parseStored(storedCvm, cvm, 'registered CVM'),
+    isPresent: agent?.['process'] === process,
+  };
+}
+
+/** The roots of AMD and Intel. On one machine, others can be trusted in their place (`replaceClient`). */
+export const rootsOfMakers = (): Pick<VerifyOptions, 'roots'> => ({});
+
+async function optionsOf(table: Table, certificateSha512: string | null, now: string): Promise<VerifyOptions> {
+  const boundTo = certificateSha512 === null ? null : { certificateHash: Buffer.from(certificateSha512, 'hex') };
+  return { boundTo, now: new Date(now), ...(await readCollateral(table)), ...sharedClient(rootsOfMakers) };
+}
+
+const longestDetail = 400;
+
+function attestationFrom(verdict: Verdict, now: string): Attestation {
+  const checks = verdict.checks.map((check) => ({ ...check, detail: truncate(check.detail, longestDetail) }));
+  return v.parse(attestationSchema, { ...verdict, checks, verified_at: now });
+}
+
+/** @throws StaleReadError if a token has arrived or was verified meanwhile */
+async function keep(
+  table: Table,
+  owner: Process & { hash: string },
+  attestation: Attestation,
+  bound_to: string | null,
+  now: string,
+) {
+  const { domain, cvmId, process, hash } = owner;
+  const { tokens: before, cvm, isPresent } = await readProcess(table, owner);
+  const tokens = before.tokens.map((token) =>
+    token.hash === hash && !token.attestation ? { ...token, attestation, bound_to } : token,
+  );
+  const transaction = new Transaction();
+  const Item = tokensItem(owner, { ...before, tokens }, now);
+  transaction.add({ put: { Item, ...unchangedTokens(before) }, otherwise: new StaleReadError() });
+  if (cvm && isPresent && cvm.certificate_sha512 === bound_to) {
+    const [shown, ...others] = shownOf(tokens.filter((token) => token.bound_to === bound_to));
+    const set = setAttributes({ attestation: shown, other_attestations: others, attested_process: process });
+    const update = {
+      ...set,
+      Key: cvmKeys.cvm(domain, cvmId),
+      ConditionExpression: 'certificate_sha512 = :bound_to',
+      ExpressionAttributeValues: { ...set.ExpressionAttributeValues, ':bound_to': bound_to },
+    };
+    const check = {
+      Key: cvmKeys.agent(domain, cvmId),
+      ConditionExpression: '#process = :process',
+      ExpressionAttributeNames: { '#process': 'process' },
+      ExpressionAttributeValues: { ':process': process },
+    };
+    transaction.add({ update, otherwise: new StaleReadError() }, { check, otherwise: new StaleReadError() });
+  }
+  await transaction.commit(table);
+}
+
+async function endUnsatisfied(table: Table, executions: Executions, { domain, cvmId, process }: Process): Promise<void> {
+  const claim = await readClaimOfCvm(table, { domain, cvm_id: cvmId });
+  if (claim?.token_hash === undefined) return;
+  const { computation_id, run_id } = claim;
+  const [{ tokens, isPresent }, snapshot] = await Promise.all([
+    readProcess(table, { domain, cvmId, process }),
+    getItem(table, runKeys.snapshot(computation_id, run_id)),
+  ]);
+  if (!isPresent || !snapshot) return;
+  const { attestation_policy } = parseSnapshot([snapshot]);
+  const shown = shownOf(tokens.tokens);
+  const failures = attestation_policy && failuresOf(shown, attestation_policy);
+  if (failures) await failRun(table, executions, claim, failures);
+}
