@@ -1,4 +1,3 @@
-import { createHash, randomUUID } from 'node:crypto';
 import {
   aRegisteredCvm,
   anAcceptedRun,
