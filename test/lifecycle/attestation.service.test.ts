@@ -63,7 +63,8 @@ describe('a computation with an attestation policy', () => {
     expect(await send(on, token)).toMatchObject({ outcome: 'duplicate' });
     await attested(on, token);
     expect(await attestationOf(on)).toMatchObject({ verdict: 'verified', platform: 'snp', measurement: 'ab'.repeat(48) });
-    const { status, body: run } = await start(id, on);
+    const { status, body } = await start(id, on);
+    const run = body as unknown as string;
     expect(status).toBe(200);
     const { body: found } = await alice('GET', `/d1/computations/${id}/attestation`);
     expect(found).toMatchObject({
@@ -75,7 +76,7 @@ describe('a computation with an attestation policy', () => {
     expect(Buffer.from(await (await fetch(download.url)).arrayBuffer()).toString('base64')).toBe(token);
     await report(on, { type: 'event', id: 'end', run_id: run, event_type: 'Complete', status: 'Completed' });
     await expect.poll(() => runOf(id), untilTestEnds).toMatchObject({ status: 'completed' });
-    const { body: evidence } = await alice('GET', `/d1/computations/${id}/evidence?run=${String(run)}`);
+    const { body: evidence } = await alice('GET', `/d1/computations/${id}/evidence?run=${run}`);
     expect(evidence['statement']).toMatchObject({
       configuration: { attestation_policy: policy },
       attestation: { verdict: 'verified', tokens: [{ kind: 'eat', hash: hashOf(token) }] },
