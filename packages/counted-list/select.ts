@@ -27,7 +27,7 @@ export async function membersAt(
   { skip, take }: { skip: number; take: number },
 ): Promise<number[]> {
   if (isLeaf(tree)) {
-    const members = mergeMembers(tree.parts, differences).filter(({ counts }) => sumOf(counts, states) > 0);
+    const members = mergeMembers(tree.parts, differences).filter((member) => states.has(stateOf(member)));
     return members
       .reverse()
       .slice(skip, skip + take)
