@@ -243,7 +243,7 @@ export const defences: Record<string, Defence[]> = {
     ),
   ],
   'Hide the open approvals of a user by naming the user in many computations': [
-    shared('table/keys', "isOwn ? 'own' : 'in', computation, 'owner'", "'in', computation, 'owner'"),
+    shared('todo/participation', 'Map.groupBy([...own, ...others],', 'Map.groupBy([...others, ...own],'),
   ],
 
   'Report about the run of another CVM': [

@@ -130,11 +130,13 @@ describe(`signatures that were ever seen (seed ${sampleSeed})`, () => {
       const body = { name: of.name, agent_config: { attested_tls: of.attested_tls } };
       await done('computations/update-computation', 'PUT', of.domain, { path: { id: of.id }, body });
     };
+    const withdraw = ({ domain, id }: Computation, by: string) =>
+      done('approvals/withdraw-approval', 'DELETE', domain, { path: { id }, by });
     const steps: ((of: Computation, user: string) => Promise<unknown>)[] = [
       approve,
       approve,
       approve,
-      ({ domain, id }, by) => done('approvals/withdraw-approval', 'DELETE', domain, { path: { id }, by }),
+      withdraw,
       (of, user) => upload(of, user, pick(keys.get(user) ?? []).encoded),
       // The key of somebody else, which everyone can read.
       (of, user) => upload(of, user, pick([...keys.values()].flat()).encoded),
@@ -165,6 +167,7 @@ describe(`signatures that were ever seen (seed ${sampleSeed})`, () => {
       }
       const { of, user, key, signature, digest, configuration_digest, cvm_ids, expires_at } = pick(seen.filter(suits));
       const by = isOther === 'user' || isOther === 'anything' ? pick(users) : user;
+      if (isOther === 'user' && random() < 0.7) await withdraw(of, user); // one that stands keeps its key from others
       if (isOther !== 'anything' || random() < 0.3) await upload(target, by, key);
       const digests = isOther === 'anything' && random() < 0.7 ? now : { digest, configuration_digest };
       const given = isOther === 'limits' || (isOther === 'anything' && random() < 0.4) ? pick(limits) : { cvm_ids, expires_at };
