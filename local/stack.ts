@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
+import { paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { startSimulatedCvms } from 'computation-management-simulated-cvm';
-import { tokenPrefix, uploadPrefix } from '../shared/assets/content-store.ts';
+import { openContentStore, tokenPrefix, uploadPrefix } from '../shared/assets/content-store.ts';
 import { purgeByLambda } from '../shared/deletion/begin-purge.ts';
 import { readRegistration } from '../shared/cvms/command-stream.ts';
 import { replaceClient } from '../shared/runtime/clients.ts';
@@ -179,6 +180,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   if (dataDirectory !== undefined) {
     await assertSchemaOfTable(table);
     await continueInterrupted({ invoke, background, clock, onStop });
+    for await (const key of keysOf(tokenPrefix)) background.invoke('maintenance/verify-token', { key }); // its event may be lost
   }
   if (options.schedules !== false) {
     for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
@@ -246,6 +248,14 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
       issuer.mintToken({ sub, groups, ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }) }),
     invoke,
   };
+}
+
+/** The keys of the objects with a prefix. */
+async function* keysOf(Prefix: string): AsyncGenerator<string> {
+  const { client, bucket: Bucket } = openContentStore(() => new Deadline());
+  for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket, Prefix })) {
+    yield* Contents.flatMap(({ Key }) => Key ?? []);
+  }
 }
 
 /**

@@ -147,14 +147,14 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-async function openStage(name: string): Promise<OpenTable> {
+export async function openStage(name: string): Promise<OpenTable> {
   const stage = stageNamed(name);
   // A restored table may be named there before it is deployed.
   const tableName = stage.existing?.tableName ?? (await outputsOf(stage, 'state'))('TableName');
   return opened(new DynamoDBClient({ region: stage.region }), tableName);
 }
 
-async function openHere(dataDirectory: string | undefined): Promise<OpenTable> {
+export async function openHere(dataDirectory: string | undefined): Promise<OpenTable> {
   const isNamed = Boolean(process.env['DYNAMODB_ENDPOINT']);
   if (dataDirectory === undefined && !isNamed) throw new UsageError('--stage or --data is required.');
   const unlock = dataDirectory === undefined || isNamed ? undefined : lockDirectory(dataDirectory);
