@@ -33,7 +33,7 @@ import { lockDirectory } from './machine/data-directory.ts';
 import { type Endpoints, inProcess, local, setEnvironment } from './machine/environment.ts';
 import { portWithoutPages } from './machine/listen.ts';
 import { localKms } from './machine/kms.ts';
-import { callInProcess, sendUnsigned } from './machine/send-unsigned.ts';
+import { callInProcess } from './machine/call-in-process.ts';
 import type { ConsoleFiles } from './pages/console-build.ts';
 import { consolePages } from './pages/console-pages.ts';
 import { localDomains } from './pages/local-domains.ts';
@@ -175,7 +175,6 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   replaceClient(createTableClient, engineClient(endpoints.dynamoDb, dynamoDb.isListening));
   const table = openTable(() => new Deadline());
   const { client: executions } = openExecutions(() => new Deadline());
-  sendUnsigned(executions, 'states');
   if (endpoints.stepFunctions === inProcess) callInProcess(executions, stepFunctions.answer);
   if (dataDirectory !== undefined) {
     await assertSchemaOfTable(table);

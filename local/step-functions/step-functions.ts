@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { StateMachine } from 'aws-local-stepfunctions';
 import { systemTimerClock, type TimerClock } from '../../shared/runtime/clock.ts';
-import type { Answer } from '../machine/send-unsigned.ts';
+import type { Answer } from '../machine/call-in-process.ts';
 import { type Definition, interpretable } from './definition.ts';
 import { type Execution, type ExecutionStatusChangeEvent, startExecution, statusChangeEvent } from './executions.ts';
 import { ApiError, createTaskTokens, type Invoke } from './tasks.ts';

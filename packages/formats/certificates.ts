@@ -1,6 +1,7 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { holdsPrivateKey } from './holds-private-key.ts';
-import { derElements, InvalidKeyError, weighableJwk, whyWeak } from './public-key.ts';
+import { InvalidKeyError, weighableJwk, whyWeak } from './public-key.ts';
+import { derElements } from './ssh-wire.ts';
 
 const expected = 'Expected one X.509 certificate in PEM ("BEGIN CERTIFICATE").';
 

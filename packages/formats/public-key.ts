@@ -1,5 +1,6 @@
 import { checkPrimeSync, createHash, createPublicKey, type KeyObject, type JsonWebKey } from 'node:crypto';
 import { holdsPrivateKey } from './holds-private-key.ts';
+import { derElements, sshWireOf } from './ssh-wire.ts';
 
 export interface PublicKey {
   /** DER SubjectPublicKeyInfo, the form that the agent reads (Go's x509.ParsePKIXPublicKey). */
@@ -99,17 +100,6 @@ function fromDer(der: Buffer): PublicKey {
 /** The first part of a certificate, or of a request for one, begins with a version or a number, that of a public key with a name. */
 const certificateDer = /^0(?:[\x00-\x7f]|\x81.|\x82..|\x83...)0(?:[\x00-\x7f]|\x81.|\x82..|\x83...)[\xa0\x02]/s;
 
-/** Reads the first elements in DER (X.690). Stops at what is none. */
-export function derElements(bytes: Buffer, most = 2): { tag: number; content: Buffer }[] {
-  const [tag, first = 0] = bytes;
-  if (tag === undefined || most === 0) return [];
-  const count = first < 0x80 ? 0 : first - 0x80;
-  if (count > 4 || bytes.length < 2 + count) return [];
-  const start = 2 + count;
-  const end = start + (count === 0 ? first : bytes.readUIntBE(2, count));
-  return [{ tag, content: bytes.subarray(start, end) }, ...derElements(bytes.subarray(end), most - 1)];
-}
-
 /**
  * Reads what whyWeak looks at, before any library refuses it in words of its own.
  * @param content of the sequence that a SubjectPublicKeyInfo or a key in PKCS#1 is
@@ -200,8 +190,8 @@ function squareRoot(value: bigint): bigint {
 function fromKeyObject(given: KeyObject): { publicKey: PublicKey; wire: Buffer } {
   const algorithm = algorithmOf(given);
   const jwk = given.export({ format: 'jwk' });
-  const wire = sshWireKey(jwk);
   const spki = createPublicKey({ key: jwk, format: 'jwk' }).export({ format: 'der', type: 'spki' });
+  const wire = Buffer.from(sshWireOf(spki));
   const fingerprint = `SHA256:${createHash('sha256').update(wire).digest('base64').replace(/=+$/, '')}`;
   return { publicKey: { spki, fingerprint, algorithm }, wire };
 }
@@ -239,7 +229,7 @@ const uncompressedPoint = 0x04;
 /**
  * Converts an SSH public key blob (RFC 4253, section 6.6; RFC 5656, section 3.1; RFC 8709, section 4) to a JSON Web Key (RFC
  * 7518, RFC 8037). It only extracts the numbers. The caller lets node:crypto check that they are a key, and compares the blob
- * with the result of `sshWireKey` to find extra bytes.
+ * with the result of `sshWireOf` to find extra bytes.
  *
  * It is own code because the npm packages that read all of these types add 130 KB (ssh2) and 190 KB (sshpk) to every bundle,
  * most of it for private keys.
@@ -260,15 +250,6 @@ export function jwkOfSshWireKey(blob: Buffer): JsonWebKey {
   throw new InvalidKeyError('An OpenSSH key must be of type ssh-rsa, ecdsa-sha2-nistp256, -nistp384, -nistp521 or ssh-ed25519.');
 }
 
-/** Converts a JSON Web Key of one of these types to an SSH public key blob, the input of `ssh-keygen -l` fingerprints. */
-export function sshWireKey(jwk: JsonWebKey): Buffer {
-  const bytes = (member: string | undefined) => Buffer.from(member ?? '', 'base64url');
-  if (jwk.kty === 'OKP') return writeStrings(['ssh-ed25519', bytes(jwk.x)]);
-  if (jwk.kty === 'RSA') return writeStrings(['ssh-rsa', mpint(bytes(jwk.e)), mpint(bytes(jwk.n))]);
-  const name = curves.find(({ crv }) => crv === jwk.crv)?.name ?? '';
-  return writeStrings([`ecdsa-sha2-${name}`, name, Buffer.concat([Buffer.of(uncompressedPoint), bytes(jwk.x), bytes(jwk.y)])]);
-}
-
 function readStrings(blob: Buffer): Buffer[] {
   const strings: Buffer[] = [];
   for (let start = 0; start < blob.length;) {
@@ -279,22 +260,6 @@ function readStrings(blob: Buffer): Buffer[] {
     start = end;
   }
   return strings;
-}
-
-function writeStrings(strings: (string | Buffer)[]): Buffer {
-  const parts = strings.map((string) => (typeof string === 'string' ? Buffer.from(string, 'latin1') : string));
-  return Buffer.concat(parts.flatMap((part) => [uint32(part.length), part]));
-}
-
-function uint32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(value);
-  return bytes;
-}
-
-/** Encodes a number by RFC 4251, section 5. A leading zero byte prevents that it is read as negative. */
-function mpint(unsignedNumber: Buffer): Buffer {
-  return (unsignedNumber[0] ?? 0) >= 0x80 ? Buffer.concat([Buffer.of(0), unsignedNumber]) : unsignedNumber;
 }
 
 function unsigned(mpint: Buffer): string {

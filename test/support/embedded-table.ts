@@ -1,7 +1,6 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { createTable, startDynamoDb } from '../../local/dynamodb/dynamodb.ts';
-import { sendUnsigned } from '../../local/machine/send-unsigned.ts';
 import { local, localCredentials } from '../../local/machine/environment.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { documentClient } from '../../shared/table/open-table.ts';
@@ -14,6 +13,20 @@ export function documentAt(endpoint: string, options: DynamoDBClientConfig = {})
   const document = documentClient(new DynamoDBClient({ endpoint, region: 'local', credentials: localCredentials, ...options }));
   sendUnsigned(document, 'dynamodb');
   return document;
+}
+
+/**
+ * Makes a client send its calls without a signature, which takes a quarter of a call's processor time. The engines of this machine
+ * check none, but they ask for its headers, and DynamoDB Local for the credentials in them.
+ */
+function sendUnsigned({ config }: { config: { signer: unknown } }, service: string): void {
+  const credential = `${localCredentials.accessKeyId}/20260101/local/${service}/aws4_request`;
+  const authorization = `AWS4-HMAC-SHA256 Credential=${credential}, SignedHeaders=host, Signature=none`;
+  const sign = (request: { headers: Record<string, string> }) => {
+    Object.assign(request.headers, { 'x-amz-date': '20260101T000000Z', authorization });
+    return Promise.resolve(request);
+  };
+  config.signer = () => Promise.resolve({ sign });
 }
 
 /** A deadline that a busy machine does not exceed: the time limit of the test ends it first. */

@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-sfn';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { Answer } from '../../local/machine/send-unsigned.ts';
+import type { Answer } from '../../local/machine/call-in-process.ts';
 import { listen, type Listening } from '../../local/machine/listen.ts';
 import { local, localCredentials } from '../../local/machine/environment.ts';
 import type { StackOptions } from '../../local/stack.ts';

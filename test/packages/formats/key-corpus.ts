@@ -1,5 +1,5 @@
 import { createPublicKey, generateKeyPairSync, generatePrimeSync, type KeyObject, X509Certificate } from 'node:crypto';
-import { sshWireKey } from 'computation-management-formats/public-key';
+import { sshWireOf } from 'computation-management-formats/ssh-wire';
 import sshpk from 'sshpk';
 import { certificatePem, opensshKeys } from './openssh-keys.ts';
 
@@ -73,17 +73,17 @@ interface Spki {
   refused: string;
 }
 
-const sshLine = (type: string, jwk: Parameters<typeof sshWireKey>[0]) => `${type} ${base64(sshWireKey(jwk))}`;
+const sshLine = (type: string, spki: Buffer) => `${type} ${base64(Buffer.from(sshWireOf(spki)))}`;
 const pointCase = (bytes: Buffer, refused: string): Spki => ({
   what: `the point ${bytes.toString('hex')}`,
   spki: ed25519Of(bytes),
-  ssh: sshLine('ssh-ed25519', { kty: 'OKP', x: bytes.toString('base64url') }),
+  ssh: sshLine('ssh-ed25519', ed25519Of(bytes)),
   refused,
 });
 const modulusCase = ([what, modulus, refused]: (typeof weakModuli)[number]): Spki => ({
   what,
   spki: rsaOf(modulus),
-  ssh: sshLine('ssh-rsa', { kty: 'RSA', e: 'AQAB', n: bytesOf(modulus).toString('base64url') }),
+  ssh: sshLine('ssh-rsa', rsaOf(modulus)),
   pkcs1: pkcs1Of(modulus),
   refused,
 });
