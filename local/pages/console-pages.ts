@@ -23,12 +23,6 @@ const base = '/console/';
 const immutable = 'public, max-age=31536000, immutable';
 const alwaysChecked = 'no-cache';
 
-/** What the pages of this folder need, which are shown while there is no console. */
-const waiting: Record<string, string> = {
-  [`${base}waiting.css`]: 'waiting.css',
-  [`${base}waiting.js`]: 'waiting.js',
-};
-
 /** Serves the web console at /console/, and leads there from /. A path that is no file is one of the console's screens. */
 export function consolePages({ files, storage, ...names }: ConsolePagesOptions) {
   const filesIn = listing();
@@ -67,9 +61,8 @@ async function sendPage(
   built: ConsoleFiles,
   filesIn: (folder: string) => ReadonlySet<string>,
 ): Promise<void> {
-  const own = waiting[path];
-  if (own !== undefined) {
-    await sendFile(response, join(import.meta.dirname, own), alwaysChecked);
+  if (path === `${base}waiting.css`) {
+    await sendFile(response, join(import.meta.dirname, 'waiting.css'), alwaysChecked);
     return;
   }
   const name = path.slice(base.length);
@@ -86,7 +79,7 @@ async function sendPage(
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
-      ...(isBuilding ? { 'retry-after': '2' } : {}),
+      ...(isBuilding ? { 'retry-after': '2', refresh: '2' } : {}),
     },
     body: Buffer.from(waitingPages[built.state]),
   });
@@ -111,18 +104,15 @@ const waitingPages = {
     content: `<p role="status">
         It takes a few seconds, and only after its sources have changed. This page shows the console as soon as it is there. The
         API answers already: ${apiReference}.
-      </p>
-      <noscript>The console needs JavaScript.</noscript>`,
-    script: '<script type="module" src="/console/waiting.js"></script>',
+      </p>`,
   }),
   failed: page({
     title: 'The console could not be built',
     content: `<p>The terminal of <code>npm start</code> says why. The API works without it: ${apiReference}.</p>`,
-    script: '',
   }),
 };
 
-function page({ title, content, script }: { title: string; content: string; script: string }): string {
+function page({ title, content }: { title: string; content: string }): string {
   return `<!doctype html>
 <html lang="en">
   <head>
@@ -137,7 +127,6 @@ function page({ title, content, script }: { title: string; content: string; scri
       <h1>${title}</h1>
       ${content}
     </main>
-    ${script}
   </body>
 </html>
 `;

@@ -85,7 +85,8 @@ describe('the pages of the console', () => {
     });
     files = { state: 'building' };
     const building = await get('/console/domains/d1/todo');
-    expect([building.status, building.headers.get('retry-after')]).toEqual([503, '2']);
+    const { headers } = building;
+    expect([building.status, headers.get('retry-after'), headers.get('refresh')]).toEqual([503, '2', '2']);
     expect(await building.text()).toContain('The console is being built');
     files = { state: 'failed', message: '' };
     const failed = await get('/console/');
