@@ -190,7 +190,7 @@ export interface Taking {
 const unusedInSeconds = 3_600;
 
 /** The tokens that one user may take until the bucket is full again. */
-export function mostOfUser({ burst }: Bucket): number {
+function mostOfUser({ burst }: Bucket): number {
   return Math.max(1, Math.floor(burst * shareOfUser));
 }
 
@@ -211,28 +211,25 @@ export async function takeTokens(table: Table, bucket: Bucket, { domain, user, t
       ExpressionAttributeNames: { '#ttl': 'ttl', ...names },
       ExpressionAttributeValues: { ...values, ':ttl': Math.ceil(now / 1000) + unusedInSeconds },
     });
-  const resultOf = (attempt: Awaited<ReturnType<typeof update>>): Taken => {
-    if (attempt.isDone) {
-      const fullAt = Number(attempt.output.Attributes?.['full_at']);
-      return { isRefused: false, left: Math.floor(burst - ((fullAt - now) / 1000) * perSecond) };
-    }
-    const fullAt = Number(attempt.failure.Item?.['full_at']?.N);
-    if (fullAt > latest) return { isRefused: true, because: 'domain', waitInMilliseconds: fullAt - latest };
-    return { isRefused: true, because: 'user', waitInMilliseconds: Math.max(0, fullAt - now) };
-  };
+  const fullAtOf = (attempt: Awaited<ReturnType<typeof update>>) =>
+    Number(attempt.isDone ? attempt.output.Attributes?.['full_at'] : attempt.failure.Item?.['full_at']?.N);
 
-  const whenFull = await update('SET full_at = :full_at, taken = :taken', 'attribute_not_exists(pk) OR full_at <= :now', {
+  let attempt = await update('SET full_at = :full_at, taken = :taken', 'attribute_not_exists(pk) OR full_at <= :now', {
     ':now': now,
     ':full_at': now + cost,
     ':taken': { [name]: tokens },
   });
-  const isEmpty = !whenFull.isDone && Number(whenFull.failure.Item?.['full_at']?.N) > latest;
-  if (whenFull.isDone || isEmpty) return resultOf(whenFull);
-  const whenEnough = await update(
-    'SET full_at = full_at + :cost, taken.#user = if_not_exists(taken.#user, :none) + :tokens',
-    'full_at <= :latest AND (attribute_not_exists(taken.#user) OR taken.#user <= :most)',
-    { ':latest': latest, ':cost': cost, ':tokens': tokens, ':none': 0, ':most': mostOfUser(bucket) - tokens },
-    { '#user': name },
-  );
-  return resultOf(whenEnough);
+  if (!attempt.isDone && fullAtOf(attempt) <= latest) {
+    attempt = await update(
+      'SET full_at = full_at + :cost, taken.#user = if_not_exists(taken.#user, :none) + :tokens',
+      'full_at <= :latest AND (attribute_not_exists(taken.#user) OR taken.#user <= :most)',
+      { ':latest': latest, ':cost': cost, ':tokens': tokens, ':none': 0, ':most': mostOfUser(bucket) - tokens },
+      { '#user': name },
+    );
+  }
+  const fullAt = fullAtOf(attempt);
+  if (attempt.isDone) return { isRefused: false, left: Math.floor(burst - ((fullAt - now) / 1000) * perSecond) };
+  const isOfDomain = fullAt > latest;
+  const waitInMilliseconds = isOfDomain ? fullAt - latest : Math.max(0, fullAt - now);
+  return { isRefused: true, because: isOfDomain ? 'domain' : 'user', waitInMilliseconds };
 }

@@ -4,7 +4,7 @@ import { Fragment } from 'react';
 const invisible = /(?![\n\r\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 /** Returns a text with a mark for each character that nobody sees, such as `‹U+202E›`. */
-export function visible(text: string): string {
+function visible(text: string): string {
   return text.replace(invisible, (found) => `‹U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}›`);
 }
 
