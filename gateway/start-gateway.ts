@@ -11,6 +11,7 @@ import type { Outbox } from './session/outbox.ts';
 import { pollPendingCommands } from './session/pending-commands.ts';
 import type { RunLogs } from './session/run-logs.ts';
 import { openService } from './session/service.ts';
+import { storedRunLogs } from './session/stored-logs.ts';
 import { Sessions } from './session/sessions.ts';
 import { streamHandler } from './stream-handler.ts';
 import { holdsResults } from './wire/agent-states.ts';
@@ -60,7 +61,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const id = randomUUID();
   const service = openService(wallClock, id);
   const clock = { ...wallClock, now: wallClock.steady ?? wallClock.now };
-  const parts = { id, service, logs: options.logs, counts, timings, clock, wallClock };
+  const logs = storedRunLogs(options.logs, service, wallClock);
+  const parts = { id, service, logs, counts, timings, clock, wallClock };
   const sessions = new Sessions(parts, options.name);
   const server = new Server({
     ...channelOptions,
@@ -80,7 +82,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   // A refused stream silences a log-forwarder for good, so nothing listens before everything is ready.
   const address = `${options.host ?? '0.0.0.0'}:${options.port}`;
   const port = await bind(server, address, credentials).catch(async (error: unknown) => {
-    await Promise.allSettled([watch.stop(), options.logs.close()]);
+    await Promise.allSettled([watch.stop(), logs.close()]);
     throw error;
   });
   connections.watch(server, timings.connectionWithoutStream);
@@ -99,7 +101,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       for (const outbox of outboxesOf(sessions)) outbox.close();
       await sessions.end();
       server.forceShutdown();
-      await options.logs.close();
+      await logs.close();
       log('INFO', 'The gateway has stopped.', { left: left.length });
     },
   };

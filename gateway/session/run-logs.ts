@@ -20,7 +20,7 @@ export const mostBytesPerRun = 8 * 1024 * 1024;
 /** Then the longest line, and the one that says that the log ends, fit into the rest. */
 const fullAtBytes = mostBytesPerRun - 32 * 1024;
 
-const lastLine = 'The log ends here: it has reached 8 MiB.';
+export const lastLine = 'The log ends here: it has reached 8 MiB.';
 
 /** Logged whenever the gateway asks for the state. Some five days of these lines would fill a log. */
 const ofQuestion = /^Method State took \S+ to complete with state \w+$/;
@@ -37,7 +37,7 @@ const longestLine = 2_500;
 const longestLevel = 20;
 
 /** The level is one word and the text has no line breaks or escapes, so that nothing in it passes for a line of its own. */
-function keptOf({ message, level }: AgentLog): { text: string; level: string } {
+export function keptOf({ message, level }: AgentLog): { text: string; level: string } {
   return { text: printable(message.slice(0, longestLine)).trimEnd(), level: level.slice(0, longestLevel).replace(/\W/g, '_') };
 }
 

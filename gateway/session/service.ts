@@ -13,6 +13,8 @@ import {
   sendToGateway,
   type MessageToGateway,
 } from '../../shared/cvms/messages-to-gateways.ts';
+import type { RunReference } from '../../shared/computations/run.ts';
+import { readLogState, storeLines, type StoredLines } from '../../shared/logs/log-store.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { openKms } from '../../shared/runtime/kms.ts';
 import {
@@ -69,6 +71,8 @@ export function openService(clock: Clock, gateway: string) {
     removeMessage: (to: string, id: string) => removeMessageToGateway(table, to, id),
     recordRefusal: (cvm: CvmIdentity, refusal: { reason: string; peer: string; isConflict?: boolean }) =>
       recordRefusal(table, { ...cvm, ...refusal, now: now() }),
+    logState: (run: RunReference) => readLogState(table, run),
+    storeLines: (run: RunReference, given: StoredLines) => storeLines(table, run, { ...given, part: `${gateway}#${given.part}` }),
     agentRecord: (cvm: CvmIdentity) => readAgentRecord(table, cvm, getBatched),
     bindAgent: (cvm: CvmIdentity, binding: Binding) => bindAgent(table, cvm, binding),
     keepProcessOfRun: (run: RunOnProcess) => keepProcessOfRun(table, run),

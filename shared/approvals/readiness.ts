@@ -144,6 +144,7 @@ export function readinessOf(inputs: Inputs, { at, cvm }: Pick<ApprovalContext, '
     approvals: approvals.map(ofRun).sort((a, b) => (a.user < b.user ? -1 : 1)),
     approval: inputs.computation.approval,
     log_access: inputs.computation.log_access,
+    shows_creators_logs: inputs.computation.approval !== 'none' || inputs.providers.length > 0,
     attestation_policy: inputs.attestation_policy,
     result_consumers: resultConsumers(inputs).map(({ user_id }) => user_id),
   };

@@ -6,6 +6,7 @@ import * as cvms from './cvms.ts';
 import * as events from './events.ts';
 import * as find from './find.ts';
 import * as keys from './keys.ts';
+import * as logs from './logs.ts';
 import * as runs from './runs.ts';
 import * as service from './service.ts';
 import * as statistics from './statistics.ts';
@@ -48,6 +49,7 @@ export const routes = [
   keys.removeKey,
   todo.getTodo,
   find.find,
+  logs.readLogs,
   cvms.listCvms,
   cvms.getCvm,
   cvms.registerCvm,

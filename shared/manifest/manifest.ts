@@ -97,6 +97,8 @@ export interface Inputs {
   keys: ParticipantKey[];
   /** The only result consumers in addition to the owner. Empty: not limited. */
   consumers: string[];
+  /** The only users beside the owner and administrators who may link their own assets. Empty: not limited. */
+  providers: string[];
   approvals: StoredApproval[];
 }
 

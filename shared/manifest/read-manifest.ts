@@ -22,7 +22,7 @@ export async function readInputs(table: Table, domain: string, computation: Stor
   return inputsOf(computation, parts, await getItems(table, keys));
 }
 
-export interface Parts extends Pick<Inputs, 'agent_config' | 'attestation_policy' | 'consumers' | 'keys' | 'approvals'> {
+export interface Parts extends Pick<Inputs, 'agent_config' | 'attestation_policy' | 'consumers' | 'providers' | 'keys' | 'approvals'> {
   /** The linked assets: the algorithm, then the datasets in the order in which they were linked. */
   assetIds: string[];
 }
@@ -32,11 +32,12 @@ export async function readParts(table: Table, computationId: string): Promise<Pa
   const { key, approval, part } = computationKeys.prefixes;
   const items = await queryPartition(table, computationKeys.partition(computationId));
   const startingWith = (prefix: string) => items.filter((item) => String(item['sk']).startsWith(prefix));
-  const { agent_config, attestation_policy, consumers, algorithm, datasets } = parseDefinition(startingWith(part));
+  const { agent_config, attestation_policy, consumers, providers, algorithm, datasets } = parseDefinition(startingWith(part));
   return {
     agent_config,
     attestation_policy,
     consumers,
+    providers,
     assetIds: [...(algorithm ? [algorithm] : []), ...datasets].map((link) => link.asset_id),
     keys: startingWith(key).map(parseParticipantKey),
     approvals: startingWith(approval).map(parseApproval),

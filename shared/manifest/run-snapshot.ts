@@ -74,6 +74,8 @@ export const storedSnapshot = v.object({
   /** Whose approval the computation took. */
   approval: v.picklist(approvalLevels),
   log_access: v.picklist(logAccesses),
+  /** Whether the creators of the assets may read the log, if the parties may: nobody could link an asset only to read it. */
+  shows_creators_logs: v.boolean(),
   /** Which CVMs the run may use. Null: any. */
   attestation_policy: v.nullable(attestationPolicy),
   /** The users whose keys are the result consumers of the manifest, in its order. */

@@ -333,6 +333,7 @@ export const examples = {
   'approvals/withdraw-approval': {},
   'keys/remove-key': {},
   'todo/get-todo': { response: todo },
+  'logs/read-logs': { response: { logs: [{ time: at, level: 'info', message: 'Agent is ready' }], next: 'WyJhIiwxXQ' } },
   'find/find': { response: { matches: [{ kind: 'asset', id: assetId, name: 'penguins.csv', matched: 'name' }] } },
   'cvms/list-cvms': { response: { cvms: [cvm], limit: 10, offset: 0, total: 1 } },
   'cvms/get-cvm': { response: cvm },

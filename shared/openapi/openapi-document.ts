@@ -69,6 +69,7 @@ const descriptions: Record<Tag, string> = {
   events: 'The journal of a computation, and its latest lifecycle event.',
   find: 'Search by names, identifiers and checksums.',
   keys: 'Public keys that participants upload to computations.',
+  logs: 'The logs that agents write during runs.',
   runs: 'Runs of computations on CVMs: check, start, watch and stop them, and read their manifests and evidence.',
   service: 'The health of the service, its OpenAPI document, and the public keys that verify evidence.',
   statistics: 'How many computations entered each status on each day.',

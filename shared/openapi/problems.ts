@@ -128,7 +128,12 @@ export const problemSchema = v.pipe(
         v.metadata({ maxItems: 20 }),
       ),
     ),
-    reason: v.optional(v.pipe(v.picklist(conflictReasons), v.description('The kind of conflict (409).'))),
+    reason: v.optional(
+      v.pipe(
+        v.picklist([...conflictReasons, 'logs_not_shared']),
+        v.description('The kind of conflict (409), or of refusal (403).'),
+      ),
+    ),
     run_id: v.optional(v.pipe(identifier, v.description('The run that causes the conflict (409).'))),
     manifest_digest: currentDigest('manifest'),
     configuration_digest: currentDigest('configuration'),

@@ -56,7 +56,7 @@ export interface Violation {
 
 export interface ErrorExtras {
   errors?: Violation[];
-  reason?: ConflictReason;
+  reason?: ConflictReason | 'logs_not_shared';
   /** The run that causes the conflict (409). */
   run_id?: string;
   /** The current digests (409 `stale_digest`). */

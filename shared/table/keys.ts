@@ -313,6 +313,14 @@ export const answerKeys = {
   },
 };
 
+/** The logs of a computation's runs, in parts, by the time at which a gateway stored them. They expire. */
+export const logKeys = {
+  partition: (computationId: string) => `logs#${computationId}`,
+  prefix: (runId: string) => `${runId}#`,
+  chunk: (computationId: string, runId: string, at: number, part: string): Key =>
+    writableKey(logKeys.partition(computationId), `${logKeys.prefix(runId)}${padded(at, 15)}#${part}`),
+};
+
 /**
  * Where names are found, by kind: a place for each name, word and checksum, with the number of the row, the newest first; and for each row
  * what it is found by.

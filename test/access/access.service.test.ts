@@ -114,7 +114,7 @@ async function addParties(route: Route, id: string, { owner, creator, consumer, 
   await done('assets/link-asset', administrator(owner), { id: assetId, computationID: id });
   await done('keys/upload-key', { sub: consumer, roles: ['result_consumer'] }, { id });
   if (participant !== stranger) await done('keys/upload-key', { sub: participant, roles: ['viewer'] }, { id });
-  if (route.name !== 'runs/stop-run') return;
+  if (route.name !== 'runs/stop-run' && route.name !== 'logs/read-logs') return;
   await done('keys/upload-key', administrator(owner), { id });
   await done('runs/start-run', administrator(owner), { id });
 }
@@ -125,7 +125,9 @@ async function resources(route: Route, parties: Parties): Promise<Record<string,
   const isAsset = route.path.startsWith('/{domainID}/assets/');
   const names = (parameter: string) => route.path.includes(`{${parameter}}`);
   const computation = async () => {
-    const id = await done('computations/create-computation', administrator(owner), {});
+    const fields = bodies.get('computations/create-computation') as object;
+    const shared = route.name === 'logs/read-logs' ? { log_access: 'parties', providers: [creator] } : {};
+    const id = await done('computations/create-computation', administrator(owner), {}, { ...fields, ...shared });
     const isForParties = route.access?.or?.some((relation) => relation !== 'owner') ?? false;
     const hasParties = [creator, parties.consumer, parties.participant].some((user) => user !== stranger);
     if (!isAsset && (isForParties || hasParties)) await addParties(route, id, parties);
@@ -322,7 +324,7 @@ describe('a token that is bound to a CVM', () => {
     await expect(create).rejects.toThrow('/owner');
     const id = await done('computations/create-computation', administrator(stranger), {}, { name: 'N' });
     const forOwners = guarded.filter(({ path, access }) => path.includes('/computations/{id}') && access?.or);
-    expect(forOwners).toHaveLength(6);
+    expect(forOwners).toHaveLength(7);
     for (const route of forOwners) expect([nameOf(route), await statusOf(route, { id })]).toEqual([nameOf(route), 403]);
   });
 

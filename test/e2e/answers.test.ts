@@ -78,6 +78,11 @@ async function evidenceOfActiveRun(): Promise<Sent> {
   const id = await session.readyComputation();
   return { path: { id }, query: { run: await session.startRun(id, newCvm()) } };
 }
+async function ofSharedLog(): Promise<Sent> {
+  const id = await session.readyComputation({ log_access: 'parties' });
+  await session.startRun(id, newCvm());
+  return { path: { id } };
+}
 const noLink = () => ({ path: { id: things.asset, computationID: absent } });
 const cvm =
   (sent: Sent = {}) =>
@@ -189,6 +194,11 @@ const answers: Record<RouteName, Answers> = {
   'approvals/withdraw-approval': { 204: of('ready'), 400: of('ready', unknown), 404: path(absent) },
   'keys/remove-key': { 204: of('computation'), 400: of('computation', unknown), 404: path(absent) },
   'todo/get-todo': { 200: () => ({}), 400: () => unknown },
+  'logs/read-logs': {
+    200: ofSharedLog,
+    400: async () => ({ ...(await ofSharedLog()), query: { after: 'x' } }),
+    404: path(absent),
+  },
   'find/find': { 200: () => ({ query: { q: 'iris' } }), 400: () => ({}) },
   'cvms/list-cvms': { 200: () => ({}), 400: () => ({ query: { limit: 0 } }) },
   'cvms/get-cvm': {

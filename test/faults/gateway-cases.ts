@@ -3,6 +3,7 @@ import {
   aRegisteredCvm,
   anAcceptedRun,
   anOfferedRun,
+  aRunWithLog,
   aStartedRun,
   aCvm,
   type BenchWorld,
@@ -46,6 +47,19 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
     'a heartbeat': async (world) => {
       const { cvmID, run_id } = await anAcceptedRun(world);
       return () => service().report({ domain: world.domain, cvmId: cvmID }, [{ type: 'heartbeat', run_id }]);
+    },
+  },
+  logState: {
+    '': async (world) => {
+      const { reference } = await aRunWithLog(world);
+      return () => service().logState(reference);
+    },
+  },
+  storeLines: {
+    '': async (world) => {
+      const { reference } = await aRunWithLog(world);
+      const lines = [{ time: byAlice.now, level: 'info', message: 'Agent is ready' }];
+      return () => service().storeLines(reference, { lines, size_in_bytes: 100, at: 1, part: '0' });
     },
   },
   registration: {

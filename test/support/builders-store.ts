@@ -321,6 +321,7 @@ export function inputs(fields: Partial<Inputs> = {}): Inputs {
     keys: [aKeyOf('alice'), aKeyOf('bob')],
     attestation_policy: null,
     consumers: [],
+    providers: [],
     approvals: [],
     ...fields,
   };

@@ -1,3 +1,7 @@
+import { storeLines } from '../../shared/logs/log-store.ts';
+import { runKeys } from '../../shared/table/keys.ts';
+import { getItem } from '../../shared/table/table.ts';
+import { putItem } from '../../shared/table/writes.ts';
 import { registerCvm } from '../../shared/cvms/change-cvm.ts';
 import { cvmBody } from '../../shared/openapi/examples.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
@@ -68,6 +72,17 @@ export async function aStartedRun({ stores }: BenchWorld): Promise<BenchRun> {
   const { id, algorithm } = await aReadyComputation(stores, domain);
   const run_id = await aRun(stores, domain, id, cvmID);
   return { id, algorithm, cvmID, run_id, reference: { domain, computation_id: id, run_id, cvm_id: cvmID } };
+}
+
+/** A run whose parties may read its log, of which a line is stored. */
+export async function aRunWithLog(world: BenchWorld): Promise<BenchRun> {
+  const { table } = world.stores;
+  const run = await aStartedRun(world);
+  const key = runKeys.snapshot(run.id, run.run_id);
+  await putItem(table, { ...(await getItem(table, key)), ...key, log_access: 'parties' });
+  const lines = [{ time: byAlice.now, level: 'info', message: 'Agent is ready' }];
+  await storeLines(table, run.reference, { lines, size_in_bytes: 100, at: Date.now(), part: '0' });
+  return run;
 }
 
 /** Task tokens of AWS have some 0.6 to 1 KB. */

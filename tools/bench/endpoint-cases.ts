@@ -21,7 +21,16 @@ import {
   endRunWith,
   publicKey,
 } from '../../test/support/builders-store.ts';
-import { aCvm, aDataset, anAcceptedRun, anOfferedRun, aRegisteredCvm, aStartedRun, type BenchWorld } from './bench-world.ts';
+import {
+  aCvm,
+  aDataset,
+  anAcceptedRun,
+  anOfferedRun,
+  aRegisteredCvm,
+  aRunWithLog,
+  aStartedRun,
+  type BenchWorld,
+} from './bench-world.ts';
 
 type Answer = EndpointRequest | Promise<EndpointRequest>;
 
@@ -195,6 +204,7 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
       return { by: 'bob' };
     },
   },
+  'logs/read-logs': { '': async (world) => ({ path: { id: (await aRunWithLog(world)).id } }) },
   'find/find': {
     'by the name of a computation': async ({ stores, domain }) => {
       const id = await aComputation(stores.table, domain);

@@ -1,0 +1,122 @@
+import { logLevels } from 'computation-management-formats/vocabulary';
+import * as v from 'valibot';
+import type { Permitted, Relations } from '../access/caller.ts';
+import { readComputation } from '../computations/read-computation.ts';
+import { parseSnapshot } from '../manifest/run-snapshot.ts';
+import { invalid, notFound, ServiceError } from '../runtime/errors.ts';
+import { runKeys } from '../table/keys.ts';
+import { getItem, type Table } from '../table/table.ts';
+import { waitFor, type Wait } from '../waits/wait.ts';
+import { type LogLine, type LogPosition, readChunks } from './log-store.ts';
+
+export type LogLevel = (typeof logLevels)[number];
+
+interface LogRequest {
+  domain: string;
+  id: string;
+  /** Default: the latest run. */
+  run?: string | undefined;
+  /** The least. */
+  level: LogLevel;
+  /** The `next` of an earlier answer. Empty: from the first line on. */
+  after: string;
+  limit: number;
+  now: string;
+  /** Throws to refuse the request. */
+  permit: (relations: Relations) => Permitted;
+}
+
+export interface LogPage {
+  logs: LogLine[];
+  next: string;
+}
+
+/**
+ * Reads the log of a run, or waits for more of it.
+ * @throws ServiceError `not_found`; `forbidden`, with `reason: logs_not_shared` if nobody may read it; `invalid_request`
+ */
+export async function readLogs(
+  table: Table,
+  { domain, id, run, level, after, limit, now, permit }: LogRequest,
+  wait: Wait,
+): Promise<LogPage & { permitted: Permitted }> {
+  const row = await readComputation(table, domain, id);
+  const runId = run ?? row.run?.id;
+  const item = runId === undefined ? undefined : await getItem(table, runKeys.snapshot(id, runId));
+  const snapshot = item && parseSnapshot([item]);
+  if (run !== undefined && !snapshot) throw notFound('run of this computation');
+  if ((snapshot ?? row).log_access === 'none') {
+    throw new ServiceError('forbidden', 'The logs of this run are not shared: its `log_access` is `none`.', {
+      reason: 'logs_not_shared',
+    });
+  }
+  const permitted = permit({
+    owner: row.owner,
+    creator: snapshot?.shows_creators_logs ? snapshot.assets.map(({ creator }) => creator) : [],
+    consumer: snapshot?.result_consumers ?? [],
+  });
+  if (!snapshot || runId === undefined) throw notFound('run of this computation');
+  const ofRun = { computation_id: id, run_id: runId };
+  const position = positionIn(after);
+  const { logs, next } = await waitFor<Seen>(
+    table,
+    wait,
+    (seen) => readPage(table, ofRun, seen?.next ?? position, { level, limit, now }),
+    (seen) => seen.logs.length > 0,
+  );
+  return { logs, next: Buffer.from(JSON.stringify([next.chunk, next.line])).toString('base64url'), permitted };
+}
+
+interface Seen {
+  logs: LogLine[];
+  next: LogPosition;
+}
+
+const chunksPerRead = 4;
+/** Lines below the level may fill many chunks. The next request goes on. */
+const mostReads = 16;
+
+async function readPage(
+  table: Table,
+  run: { computation_id: string; run_id: string },
+  from: LogPosition,
+  { level, limit, now }: Pick<LogRequest, 'level' | 'limit' | 'now'>,
+): Promise<Seen> {
+  const logs: LogLine[] = [];
+  let next = from;
+  for (let reads = 0; reads < mostReads; reads++) {
+    const chunks = await readChunks(table, run, next, { limit: chunksPerRead, now });
+    const isNew = ({ chunk, lines }: { chunk: string; lines: LogLine[] }) => chunk !== next.chunk || lines.length > next.line;
+    if (!chunks.some(isNew)) break;
+    for (const { chunk, lines } of chunks) {
+      for (let line = chunk === next.chunk ? next.line : 0; line < lines.length; line++) {
+        const read = lines[line];
+        if (logs.length === limit) return { logs, next };
+        if (read && isAtLeast(read.level, level)) logs.push(read);
+        next = { chunk, line: line + 1 };
+      }
+    }
+  }
+  return { logs, next };
+}
+
+/** A level that the service does not know counts as `info`. */
+function isAtLeast(level: string, least: LogLevel): boolean {
+  const rank = (name: string) => logLevels.findIndex((each) => each === name);
+  return (rank(level) < 0 ? rank('info') : rank(level)) >= rank(least);
+}
+
+const storedPosition = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.strictTuple([v.string(), v.pipe(v.number(), v.integer(), v.minValue(0))]),
+);
+
+/** @throws ServiceError `invalid_request` */
+function positionIn(after: string): LogPosition {
+  if (after === '') return { chunk: '', line: 0 };
+  const read = v.safeParse(storedPosition, Buffer.from(after, 'base64url').toString());
+  if (!read.success) throw invalid('query/after', 'Expected the `next` of an earlier answer, or an empty value.');
+  const [chunk, line] = read.output;
+  return { chunk, line };
+}

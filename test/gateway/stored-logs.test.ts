@@ -1,0 +1,117 @@
+import { describe, expect, it, vi } from 'vitest';
+import { mostBytesPerRun, type RunLogs } from '../../gateway/session/run-logs.ts';
+import { storedRunLogs } from '../../gateway/session/stored-logs.ts';
+import type { Permitted, Relations } from '../../shared/access/caller.ts';
+import type { RunReference } from '../../shared/computations/run.ts';
+import { readLogState, storeLines } from '../../shared/logs/log-store.ts';
+import { type LogLevel, readLogs } from '../../shared/logs/read-logs.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { inflated } from '../../shared/table/deflated.ts';
+import { logKeys, runKeys } from '../../shared/table/keys.ts';
+import { getItem, queryPartition } from '../../shared/table/table.ts';
+import { putItem } from '../../shared/table/writes.ts';
+import { aWait } from '../support/a-wait.ts';
+import { allowed, aRunOnNewCvm, startStores } from '../support/builders-store.ts';
+import { untilTestEnds } from '../support/patience.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
+
+const stores = sharedByTests(startStores);
+const others: RunLogs = { write: () => true, end: () => undefined, close: () => Promise.resolve() };
+const line = (level: string, message: string) => ({ level, message, computation_id: '', timestamp: null });
+
+const gateway = () =>
+  storedRunLogs(
+    others,
+    { logState: (run) => readLogState(stores.table, run), storeLines: (run, given) => storeLines(stores.table, run, given) },
+    systemClock,
+  );
+
+async function aRun(settings: object): Promise<RunReference> {
+  const run = await aRunOnNewCvm(stores, 'd1');
+  const key = runKeys.snapshot(run.computation_id, run.run_id);
+  await putItem(stores.table, { ...(await getItem(stores.table, key)), ...key, ...settings });
+  return run;
+}
+
+interface Asked {
+  level?: LogLevel;
+  after?: string;
+  limit?: number;
+  now?: string;
+  permit?: (relations: Relations) => Permitted;
+}
+
+async function read({ computation_id: id, domain }: RunReference, asked: Asked = {}) {
+  const request = { level: 'debug' as const, after: '', limit: 100, now: new Date().toISOString(), permit: allowed, ...asked };
+  const { logs, next } = await readLogs(stores.table, { domain, id, ...request }, aWait({ endsAt: 0 }));
+  return { messages: logs.map(({ message }) => message), next, logs };
+}
+
+describe('the log that the gateway stores', () => {
+  it('is read by level and page, and goes on behind the last page', async () => {
+    const run = await aRun({ log_access: 'parties' });
+    const logs = gateway();
+    for (const [level, message] of [
+      ['DEBUG', 'a'],
+      ['INFO', 'b\u001b[2J\n'],
+      ['odd', 'c'],
+      ['ERROR', 'd'],
+    ] as const) {
+      logs.write(run, line(level, message));
+    }
+    await vi.waitFor(async () => expect((await read(run)).messages).toEqual(['a', 'b [2J', 'c', 'd']), untilTestEnds);
+    const first = await read(run, { level: 'info', limit: 2 });
+    expect(first.messages).toEqual(['b [2J', 'c']);
+    const second = await read(run, { level: 'info', after: first.next });
+    expect(second.logs).toMatchObject([{ level: 'error', message: 'd', time: expect.stringMatching(/Z$/) }]);
+    expect(await read(run, { after: second.next })).toMatchObject({ messages: [], next: second.next });
+    logs.write(run, line('WARN', 'e'));
+    await logs.close();
+    expect((await read(run, { after: second.next })).messages).toEqual(['e']);
+    const inAMonth = new Date(Date.now() + 31 * 24 * 3_600_000).toISOString();
+    expect((await read(run, { now: inAMonth })).messages).toEqual([]);
+    await expect(read(run, { after: 'x' })).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+
+  it('is neither stored nor read if the run began with log_access none', async () => {
+    const run = await aRun({ log_access: 'none' });
+    const logs = gateway();
+    logs.write(run, line('INFO', 'secret'));
+    await logs.close();
+    expect(await queryPartition(stores.table, logKeys.partition(run.computation_id))).toEqual([]);
+    await expect(read(run)).rejects.toMatchObject({ code: 'forbidden', extras: { reason: 'logs_not_shared' } });
+  });
+
+  it('is open to the parties of the run, to creators only where nobody could link an asset to read it', async () => {
+    const partiesOf = async (settings: object) => {
+      const permit = vi.fn(allowed);
+      await read(await aRun({ log_access: 'parties', ...settings }), { permit });
+      return permit.mock.lastCall;
+    };
+    const parties = { owner: 'alice', consumer: ['alice'] };
+    expect(await partiesOf({})).toEqual([{ ...parties, creator: [] }]);
+    expect(await partiesOf({ shows_creators_logs: true })).toEqual([{ ...parties, creator: ['alice'] }]);
+  });
+
+  it('ends at 8 MiB with a line that says so, also at another gateway', async () => {
+    const run = await aRun({ log_access: 'parties' });
+    for (let gateways = 0; gateways < 2; gateways++) {
+      const logs = gateway();
+      for (let count = 0; count < 4_000; count++) {
+        logs.write(run, line('ERROR', `${count} ${'x'.repeat(2_400)}`));
+        if (count % 100 === 0) await logs.close();
+        if (count % 500 === 0) logs.end(run.run_id);
+      }
+      await logs.close();
+    }
+    const chunks = await queryPartition(stores.table, logKeys.partition(run.computation_id));
+    expect(chunks.length).toBeLessThan(200);
+    const { bytes } = await readLogState(stores.table, run);
+    expect(bytes).toBe(mostBytesPerRun);
+    const texts = chunks.map((chunk) => inflated(chunk['lines'] as Uint8Array));
+    const total = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+    expect(total).toBeLessThanOrEqual(mostBytesPerRun);
+    expect(total).toBeGreaterThan(mostBytesPerRun * 0.98);
+    expect(texts.filter((text) => text.includes('8 MiB'))).toEqual([texts.at(-1)]);
+  });
+});
