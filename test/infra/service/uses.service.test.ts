@@ -185,7 +185,7 @@ async function repeatCreates(): Promise<void> {
 
 async function changeInputs(id: string, grow: () => Promise<void>): Promise<void> {
   await grow();
-  for (const owner of ['bob', 'alice']) await done('PUT', path(id), { name: 'Renamed', owner, agent_config: withKey });
+  for (const owner of ['bob', 'alice']) await done('PUT', path(id), { name: 'Renamed', owner, agent_config: withKey, log_access: 'parties' });
   await grow();
   await done('POST', `${path(id)}/key`, { key: publicKey() });
   const dataset = String((await done('POST', '/d1/assets', asset()))['id']);
@@ -213,6 +213,7 @@ async function approve(id: string, grow: () => Promise<void>): Promise<void> {
   await untilOver(id);
   await done('GET', '/d1/todo');
   await done('GET', `/d1/find?q=${id}`);
+  await done('GET', `${path(id)}/logs?wait=1`);
   await grow();
   await done('DELETE', `${path(id)}/approvals`);
   await grow();
