@@ -72,7 +72,8 @@ export function openService(clock: Clock, gateway: string) {
     recordRefusal: (cvm: CvmIdentity, refusal: { reason: string; peer: string; isConflict?: boolean }) =>
       recordRefusal(table, { ...cvm, ...refusal, now: now() }),
     logState: (run: RunReference) => readLogState(table, run),
-    storeLines: (run: RunReference, given: StoredLines) => storeLines(table, run, { ...given, part: [gateway, given.part].join() }),
+    storeLines: (run: RunReference, given: StoredLines) =>
+      storeLines(table, run, { ...given, part: [gateway, given.part].join() }),
     agentRecord: (cvm: CvmIdentity) => readAgentRecord(table, cvm, getBatched),
     bindAgent: (cvm: CvmIdentity, binding: Binding) => bindAgent(table, cvm, binding),
     keepProcessOfRun: (run: RunOnProcess) => keepProcessOfRun(table, run),

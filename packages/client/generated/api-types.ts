@@ -489,6 +489,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/{domainID}/computations/{id}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read or watch the agent's log of a run
+         * @description Open to the owner and, of the run, to the result consumers and the creators of assets: creators who are no consumers only if the computation had an `approval` other than `none`, or `providers`. Returns 403 with the reason `logs_not_shared` for everyone if the `log_access` with which the run started is `none`. Up to 8 MiB of a run are kept, for 30 days. To watch a run, send `wait=20`, each time with the `next` of the last response as `after`. A page may be empty although more lines follow. Requires being the owner of the computation, the creator of an asset in it or a result consumer.
+         */
+        get: operations["readLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/{domainID}/cvms": {
         parameters: {
             query?: never;
@@ -1957,6 +1977,26 @@ export interface components {
             /** @description Whether the asset is linked to the computation after the request. */
             linked: boolean;
         };
+        /** @description A line of the log of an agent. */
+        LogLine: {
+            /**
+             * Format: date-time
+             * @description The time that the agent gave, or that of its arrival.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            time: string;
+            /** @description The level, such as `info`. */
+            level: string;
+            /** @description The text, without line breaks. */
+            message: string;
+        };
+        /** @description A part of the log of a run. */
+        LogPage: {
+            /** @description The lines, oldest first. */
+            logs: components["schemas"]["LogLine"][];
+            /** @description Where the next request goes on, as `after`. */
+            next: string;
+        };
         /** @description What a run uses, and who may fetch its result: the form that the agent in the CVM reads. */
         Manifest: {
             /**
@@ -2116,10 +2156,10 @@ export interface components {
             /** @description The places in the request that are invalid (400). */
             errors?: components["schemas"]["Violation"][];
             /**
-             * @description The kind of conflict (409).
+             * @description The kind of conflict (409), or of refusal (403).
              * @enum {string}
              */
-            reason?: "run_active" | "cvm_busy" | "cvm_not_ready" | "cvm_not_attested" | "second_algorithm" | "asset_in_use" | "file_name_taken" | "linked_too_widely" | "nothing_to_stop" | "stale_digest";
+            reason?: "run_active" | "cvm_busy" | "cvm_not_ready" | "cvm_not_attested" | "second_algorithm" | "asset_in_use" | "file_name_taken" | "linked_too_widely" | "nothing_to_stop" | "stale_digest" | "logs_not_shared";
             /**
              * Format: uuid
              * @description The run that causes the conflict (409).
@@ -3414,6 +3454,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Matches"];
+                };
+            };
+        };
+    };
+    readLogs: {
+        parameters: {
+            query?: {
+                /** @description The identifier of a run of this computation. Default: the latest run. */
+                run?: string;
+                /** @description The least level. Default `debug`. */
+                level?: "debug" | "info" | "warn" | "error";
+                /** @description The `next` of an earlier response. Empty: begin at the first line. */
+                after?: string;
+                /** @description The maximum number of entries to return, from 1 to 100. Default 10. */
+                limit?: number;
+                /** @description The number of seconds to wait if there is nothing to return yet, from 0 to 20. Default 0. The response may come earlier and be empty. */
+                wait?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogPage"];
                 };
             };
         };

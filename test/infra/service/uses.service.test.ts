@@ -185,7 +185,8 @@ async function repeatCreates(): Promise<void> {
 
 async function changeInputs(id: string, grow: () => Promise<void>): Promise<void> {
   await grow();
-  for (const owner of ['bob', 'alice']) await done('PUT', path(id), { name: 'Renamed', owner, agent_config: withKey, log_access: 'parties' });
+  for (const owner of ['bob', 'alice'])
+    await done('PUT', path(id), { name: 'Renamed', owner, agent_config: withKey, log_access: 'parties' });
   await grow();
   await done('POST', `${path(id)}/key`, { key: publicKey() });
   const dataset = String((await done('POST', '/d1/assets', asset()))['id']);
