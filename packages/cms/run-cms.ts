@@ -8,9 +8,11 @@ import { addComputationCommands } from './commands/computations.ts';
 import { addCvmCommands } from './commands/cvms.ts';
 import { addEventsCommand } from './commands/events.ts';
 import { addEvidenceCommands } from './commands/evidence.ts';
+import { addFindCommand } from './commands/find.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addLoginCommands } from './commands/login.ts';
+import { addLogsCommand } from './commands/logs.ts';
 import { addCheckCommand, addManifestCommand } from './commands/manifest.ts';
 import { refuseEmpty } from './commands/options.ts';
 import { addRunCommands } from './commands/runs.ts';
@@ -156,6 +158,7 @@ export function createProgram(version: string, wrapAction: WrapAction): Command 
   addLoginCommands(program, wrapAction);
   addInitCommand(program, wrapAction);
   addTodoCommand(program, wrapAction);
+  addFindCommand(program, wrapAction);
   addComputationCommands(program, wrapAction);
   addAssetCommands(program, wrapAction);
   addKeyCommands(program, wrapAction);
@@ -164,6 +167,7 @@ export function createProgram(version: string, wrapAction: WrapAction): Command 
   addApprovalCommands(program, wrapAction);
   addRunCommands(program, wrapAction);
   addEventsCommand(program, wrapAction);
+  addLogsCommand(program, wrapAction);
   addEvidenceCommands(program, wrapAction);
   addCvmCommands(program, wrapAction);
   addCompletionCommand(program, wrapAction);

@@ -1,0 +1,40 @@
+import { Option, type Command } from 'commander';
+import type { Schemas } from 'computation-management-client';
+import { printable } from 'computation-management-formats/printable';
+import { logLevels } from 'computation-management-formats/vocabulary';
+import { computationId } from '../context/computation-reference.ts';
+import type { WrapAction } from '../context/context.ts';
+import { jsonText } from '../terminal/text.ts';
+
+interface Options {
+  run?: string;
+  level?: (typeof logLevels)[number];
+  follow?: boolean;
+}
+
+export function addLogsCommand(program: Command, wrapAction: WrapAction): void {
+  program
+    .command('logs')
+    .description("print the agent's log of a run, if `log_access` lets you read it")
+    .argument('[COMPUTATION]', 'its identifier or name')
+    .option('--run <RUN>', 'the run; default: the latest')
+    .addOption(new Option('--level <LEVEL>', 'the least level').choices(logLevels))
+    .option('--follow', 'go on with lines as they come, until Ctrl-C')
+    .action(
+      wrapAction(async (context, reference: string | undefined, { run, level, follow = false }: Options) => {
+        const connection = await context.connect();
+        const { terminal, isJson } = context;
+        const id = await computationId(context, connection, reference);
+        const wait = follow ? 20 : 0;
+        for (let after = ''; ;) {
+          const page: Schemas['LogPage'] = await connection.client.readLogs({ id, run, level, after, limit: 100, wait });
+          for (const line of page.logs) {
+            const { time, level, message } = line;
+            terminal.out(isJson ? `${jsonText(line)}\n` : `${printable(`${time}  ${level.padEnd(5)}  ${message}`)}\n`);
+          }
+          if (page.next === after && !follow) return;
+          after = page.next;
+        }
+      }),
+    );
+}
