@@ -40,7 +40,7 @@ export function encodeRunRequest({ manifest, agent_config }: Command): Uint8Arra
     id,
     name,
     description,
-    datasets: datasets.map(({ hash, user_key, filename }) => ({ ...encodeFile({ hash, user_key }), filename })),
+    datasets: datasets.map(encodeFile),
     algorithm: encodeFile(algorithm),
     result_consumers: result_consumers.map(({ user_key }) => ({ userKey: Buffer.from(user_key, 'base64') })),
     ...(agent_config ? { agent_config: encodeConfig(agent_config) } : {}),
@@ -49,8 +49,8 @@ export function encodeRunRequest({ manifest, agent_config }: Command): Uint8Arra
   return encoded;
 }
 
-function encodeFile({ hash, user_key }: { hash: number[]; user_key: string }) {
-  return { hash: Buffer.from(hash), userKey: Buffer.from(user_key, 'base64') };
+function encodeFile<File extends { hash: number[]; user_key: string }>({ hash, user_key, ...others }: File) {
+  return { hash: Buffer.from(hash), userKey: Buffer.from(user_key, 'base64'), ...others };
 }
 
 function encodeConfig({ log_level, cert_file, server_key, server_ca_file, client_ca_file, attested_tls }: AgentConfig) {

@@ -51,12 +51,17 @@ function describe(change: ApprovalChange, all: readonly ApprovalChange[], given:
   }
   if (kind === 'expires_at') return saying(`The approval expired at ${approved}`);
   if (kind === 'cvm_ids') return saying(`The CVM ${quoted(given.cvm_ids?.[Number(part)] ?? '')} has another certificate`);
-  if (kind === 'manifest' && part === 'algorithm') return index === 'hash' ? ofAlgorithm(change, given) : ofKey('the algorithm');
+  if (kind === 'manifest' && part === 'algorithm') {
+    if (index === 'hash') return ofAlgorithm(change, given);
+    return index === 'user_key' ? ofKey('the algorithm') : ofField(change, names.slice(1), 'the algorithm');
+  }
   if (kind === 'manifest' && part === 'datasets') {
-    const ofName = all.find((other) => other.path === path.replace(/[^/]+$/, 'filename'));
+    const ofName = all.find((other) => other.path === `/manifest/datasets/${index}/filename`);
     if (field !== 'filename' && ofName && (ofName.approved ?? ofName.current) && isOneSided(ofName) && isOneSided(change))
       return undefined;
-    return ofDataset(change, String(field), quoted(given.datasets[Number(index)] ?? `dataset ${Number(index) + 1}`), given);
+    const name = quoted(given.datasets[Number(index)] ?? `dataset ${Number(index) + 1}`);
+    const isKnown = field === 'filename' || field === 'hash' || field === 'user_key';
+    return isKnown ? ofDataset(change, field, name, given) : ofField(change, names.slice(2), name);
   }
   if (kind === 'manifest' && part === 'result_consumers') return ofKey(`result consumer ${Number(index) + 1}`, verbOf(change));
   if (part === '') return saying('The manifest is not complete any more');
@@ -92,6 +97,11 @@ function ofDataset(change: ApprovalChange, field: string, name: string, { events
   if (approved === null) return saying(['added', `the dataset ${shown(current)}`], eventOf('asset_linked', current));
   if (current === null) return saying(['removed', `the dataset ${shown(approved)}`], eventOf('asset_unlinked', approved));
   return saying('The datasets have another order');
+}
+
+/** A field of a file that the agent fetches. */
+function ofField({ approved, current }: ApprovalChange, names: string[], whose: string): DescribedChange {
+  return saying(['changed', `${names.join('.')} of ${whose}`, `from ${shown(approved)} to ${shown(current)}`]);
 }
 
 const isOneSided = ({ approved, current }: ApprovalChange) => approved === null || current === null;

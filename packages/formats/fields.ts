@@ -37,7 +37,7 @@ export function shownText(maximum: number) {
 }
 
 /** Everyone in the domain reads names and descriptions. */
-const withoutPrivateKey = v.check(
+export const withoutPrivateKey = v.check(
   (given: string) => !holdsPrivateKey(given),
   'This contains a private key, which everyone in the domain would see. Never share it.',
 );

@@ -1,4 +1,5 @@
 import { description, fileName, mimeType, returnedField, strictObject, text } from 'computation-management-formats/fields';
+import { fetchedInput } from 'computation-management-formats/source';
 import * as v from 'valibot';
 import { assetType, assetUse, contentAccess, longestInlineText } from './asset.ts';
 
@@ -22,6 +23,15 @@ const content = v.pipe(
   v.metadata({ contentEncoding: 'base64', maxLength: longestInlineText }),
 );
 
+/** Null removes. */
+const fetchedEntries = {
+  source: v.optional(v.nullable(fetchedInput.source)),
+  kbs: v.optional(v.nullable(fetchedInput.kbs)),
+  decompress: v.optional(v.nullable(fetchedInput.decompress)),
+  algo_type: v.optional(v.nullable(fetchedInput.algo_type)),
+  algo_args: v.optional(v.nullable(fetchedInput.algo_args)),
+};
+
 const inputEntries = {
   file_name: fileName,
   description: v.optional(description, ''),
@@ -38,11 +48,12 @@ const inputEntries = {
   user_key: v.optional(userKey, ''),
   content_access: v.optional(contentAccess, 'creator'),
   use: v.optional(assetUse, 'open'),
+  ...fetchedEntries,
   checksum: v.optional(
     v.pipe(
       checksum,
       v.description(
-        'The SHA3-256 in hex. If you send `asset`, it must be the hash of that content. If you omit `asset`, it is the hash of the real file, and you may upload a sample in its place.',
+        'The SHA3-256 in hex. If you send `asset`, it must be the hash of that content. If you omit `asset`, it is the hash of the real file, and you may upload a sample in its place. Required with `source`.',
       ),
     ),
   ),
@@ -63,8 +74,8 @@ export const assetInput = v.pipe(
 export type AssetInput = v.InferOutput<typeof assetInput>['asset'];
 
 /**
- * The body of endpoint 18: a full replacement. Without `asset`, `checksum`, `user_key`, `content_access` or `use`, these stay the
- * same, because only the creator may change them. New content gets a new checksum, unless the creator gave that of a real file.
+ * The body of endpoint 18: a full replacement. Without `asset`, `checksum`, `user_key`, `content_access`, `use`, `source` or what goes
+ * with that, these stay the same, because only the creator may change them. Without `source`, what goes with it goes too. New content gets a new checksum, unless the creator gave that of a real file.
  */
 export const assetReplacement = v.pipe(
   strictObject({

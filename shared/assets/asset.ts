@@ -1,5 +1,6 @@
 import { shownDescription, shownText } from 'computation-management-formats/fields';
 import { idOfAsset } from 'computation-management-formats/identifiers';
+import { fetched } from 'computation-management-formats/source';
 import { createdAt, timestamp, updatedAt } from 'computation-management-formats/timestamps';
 import { assetTypes } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
@@ -40,15 +41,23 @@ const rowEntries = {
   mime_type: v.pipe(shownText(255), v.description('The media type of the content. Empty if it is not known.')),
   state: v.pipe(
     v.picklist(['pending', 'ready']),
-    v.description('`pending` until the content has arrived and the service has hashed it.'),
+    v.description('`pending` until the content has arrived and the service has hashed it. An asset with `source` is `ready`.'),
   ),
-  size: v.pipe(v.number(), v.integer(), v.description('The size of the content in bytes. 0 while the asset is pending.')),
+  size: v.pipe(
+    v.nullable(v.pipe(v.number(), v.integer())),
+    v.description('The size of the content in bytes. 0 while the asset is pending. null if the agent fetches it from `source`.'),
+  ),
   checksum: v.pipe(
     v.nullable(shownText(64)),
     v.description('The SHA3-256 in hex. The agent verifies it. null until it is known.'),
   ),
   content_access: contentAccess,
   use: assetUse,
+  source: v.nullable(fetched.source),
+  kbs: v.nullable(fetched.kbs),
+  decompress: v.nullable(fetched.decompress),
+  algo_type: v.nullable(fetched.algo_type),
+  algo_args: v.nullable(fetched.algo_args),
   created_by: v.pipe(shownText(255), v.description('The creator of the asset, the `sub` of a user.')),
   created_at: createdAt,
   updated_at: updatedAt,

@@ -41,6 +41,7 @@ export function changeAsset(
   if (asset.asset_type !== next.asset_type) {
     recordInList(transaction, domain, next, { before: asset.asset_type, now: next.asset_type });
   }
+  if (asset.state === 'ready' && next.state === 'pending') transaction.add({ put: { Item: { ...pendingKey(domain, next) } } });
   if (asset.state === 'pending' && next.state === 'ready') transaction.add({ delete: { Key: pendingKey(domain, asset) } });
   return next;
 }

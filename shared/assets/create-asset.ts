@@ -7,6 +7,7 @@ import type { Table } from '../table/table.ts';
 import type { Asset, StoredAsset } from './asset.ts';
 import type { AssetInput } from './asset-input.ts';
 import { addAsset } from './change-asset.ts';
+import { fetchedAfter, refuseMisfits, withoutContent } from './fetched-by-agent.ts';
 import { dropContentCheck, putContentCheck } from './content-check.ts';
 import { type ContentFields, decodeContent, matchChecksum, writeContent } from './write-content.ts';
 import { presignUpload, uploadKey, type ContentStore } from './content-store.ts';
@@ -19,11 +20,14 @@ interface NewAsset extends AssetInput, AnsweredRequest {
 
 /**
  * Creates an asset. Two round trips to the table, or three with inline content: that is written before the row, after its content
- * check, so that no row names missing content and no content stays without a row. Otherwise the result has a presigned upload.
+ * check, so that no row names missing content and no content stays without a row. Otherwise the result has a presigned upload, unless the
+ * agent fetches the content.
  * @throws ServiceError `invalid_request`, `too_large`
  */
 export async function createAsset(table: Table, store: ContentStore, given: NewAsset): Promise<Committed<StoredAsset & Asset>> {
   const { domain, asset: encoded, file_name, description, asset_type, mime_type, content_access, use, createdBy, now } = given;
+  const fetched = fetchedAfter(given);
+  refuseMisfits({ asset_type, ...fetched }, { content: encoded, checksum: given.checksum });
   const content = encoded === undefined ? undefined : decodeContent(encoded);
   if (content) matchChecksum(content, given.checksum);
   const user_key = readOptionalKey(given.user_key, '/asset/user_key');
@@ -31,7 +35,7 @@ export async function createAsset(table: Table, store: ContentStore, given: NewA
   const [number] = await Promise.all([nextNumber(table, lists.assets(domain)), content && given.answerKeeper?.refuseRepeat()]);
   const id = numberedId(number);
   const written = content && (await writeContent(table, store, { domain, id }, content, now));
-  const key = uploadKey(domain, id);
+  const key = written || fetched.source ? undefined : uploadKey(domain, id);
   const row: StoredAsset = {
     id,
     file_name,
@@ -41,29 +45,30 @@ export async function createAsset(table: Table, store: ContentStore, given: NewA
     user_key,
     content_access,
     use,
+    ...fetched,
     created_by: createdBy,
     created_at: now,
     updated_at: now,
     closing_until: null,
     version: 1,
-    ...(written?.fields ?? pendingContent(key, given.checksum)),
+    ...(written?.fields ?? { ...(key === undefined ? withoutContent : pendingContent(key)), checksum: given.checksum ?? null }),
   };
   const transaction = new Transaction();
   addAsset(transaction, domain, row);
-  transaction.add(written ? dropContentCheck(written.check) : putContentCheck(key, now));
+  if (written) transaction.add(dropContentCheck(written.check));
+  if (key !== undefined) transaction.add(putContentCheck(key, now));
   return await commitChange(
     table,
     transaction,
-    written ? row : { ...row, upload: await presignUpload(store, key, now) },
+    key === undefined ? row : { ...row, upload: await presignUpload(store, key, now) },
     given.answerKeeper,
   );
 }
 
-function pendingContent(upload_key: string, checksum: string | undefined): ContentFields {
+export function pendingContent(upload_key: string): Omit<ContentFields, 'checksum'> {
   return {
     state: 'pending',
     size: 0,
-    checksum: checksum ?? null,
     content_key: null,
     content_checksum: null,
     upload_key,

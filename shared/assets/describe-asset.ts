@@ -48,7 +48,7 @@ export async function describeAsset(table: Table, store: ContentStore, request: 
 }
 
 function isLarge({ content_key, size }: StoredAsset): boolean {
-  return content_key !== null && size > inlineLimitInBytes;
+  return content_key !== null && size !== null && size > inlineLimitInBytes;
 }
 
 type Content = Pick<Asset, 'asset'> | Pick<Asset, 'download'>;

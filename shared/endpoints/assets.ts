@@ -42,7 +42,8 @@ export const createAsset = {
   headers: { Location: 'The path of the asset.' },
   errors: ['unsupported_media_type', 'too_large'],
   description:
-    'Send the content in `asset`, or omit `asset` and upload the content with the presigned request that the response has in `upload`.',
+    'Send the content in `asset`, or omit `asset` and upload the content with the presigned request that the response has in `upload`. ' +
+    'Or name in `source` where the agent fetches the content: then the service has none, and the asset is `ready` at once.',
 } as const satisfies Route;
 
 export const listAssets = {
@@ -112,7 +113,8 @@ export const updateAsset = {
   reasons: ['second_algorithm', 'file_name_taken', 'linked_too_widely'],
   description:
     'Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, ' +
-    '`content_access` and `use`: they keep their values, and only the creator of the asset can change them. If you send new ' +
+    '`content_access`, `use`, `source`, `kbs`, `decompress`, `algo_type` and `algo_args`: they keep their values, and only the creator of ' +
+    'the asset can change them. `source: null` removes all that goes with it. If you send new ' +
     'content without `checksum`, the service computes the checksum. Exception: a checksum that was declared for a file that is not ' +
     'stored stays the same. A new `file_name` or `asset_type` applies to all linked computations at once. Returns 409 if more than ' +
     '30 computations are linked. The response contains `content_withheld: true` if you may not read the content.',

@@ -1,11 +1,15 @@
+import { isDeepStrictEqual } from 'node:util';
+import { fetchedNames } from 'computation-management-formats/source';
 import { laterOf } from 'computation-management-formats/timestamps';
 import type { Permitted } from '../access/caller.ts';
 import type { AssetReplacement } from '../assets/asset-input.ts';
 import { type Asset, isContentWithheld, type StoredAsset } from '../assets/asset.ts';
 import { changeAsset } from '../assets/change-asset.ts';
+import { pendingContent } from '../assets/create-asset.ts';
+import { fetchedAfter, fetchedOf, refuseMisfits, withoutContent } from '../assets/fetched-by-agent.ts';
 import { dropContentCheck, putContentCheck } from '../assets/content-check.ts';
 import { decodeContent, matchChecksum, writeContent, type WrittenContent } from '../assets/write-content.ts';
-import { type ContentStore, presignUpload } from '../assets/content-store.ts';
+import { type ContentStore, presignUpload, uploadKey } from '../assets/content-store.ts';
 import { readAssetToChange } from '../assets/read-asset.ts';
 import { ForbiddenForNowError, preconditionFailed } from '../runtime/errors.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
@@ -58,6 +62,8 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
     const content_access = given.content_access ?? current.content_access;
     const use = given.use ?? current.use;
     const user_key = given.user_key === undefined ? current.user_key : readOptionalKey(given.user_key, '/asset/user_key');
+    const before = fetchedOf(current);
+    const fetched = fetchedAfter(given, before);
     const content = given.asset === undefined ? undefined : decodeContent(given.asset);
     const checksum = given.checksum ?? hashOfRealFile(current) ?? content?.checksum ?? current.checksum;
     const isTheSame = content?.checksum === current.content_checksum && checksum === current.checksum;
@@ -68,7 +74,9 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
       user_key: user_key !== current.user_key,
       checksum: (given.checksum ?? current.checksum) !== current.checksum,
       asset: newContent !== undefined,
+      ...Object.fromEntries(fetchedNames.map((name) => [name, !isDeepStrictEqual(fetched[name], before[name])])),
     });
+    refuseMisfits({ asset_type: given.asset_type, ...fetched }, { content: given.asset, checksum });
     if (newContent) matchChecksum(newContent, given.checksum);
     const { file_name, description, asset_type, mime_type } = given;
     if (matchesIfMatch && !matchesIfMatch(current)) {
@@ -86,7 +94,8 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
       user_key,
       content_access,
       use,
-      ...replacement?.fields,
+      ...fetched,
+      ...(replacement?.fields ?? contentMoved(current, fetched.source !== null, domain)),
       ...(current.upload_problem ? { upload_problem: null } : {}),
       checksum,
     };
@@ -95,12 +104,13 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
     const transaction = new Transaction();
     const next = changeAsset(transaction, domain, current, { ...change, updated_at });
     if (replacement) transaction.add(dropContentCheck(replacement.check));
-    if (replacement && current.content_key) transaction.add(putContentCheck(current.content_key, now));
+    if (current.content_key && next.content_key !== current.content_key)
+      transaction.add(putContentCheck(current.content_key, now));
     if (next.upload_key && by === next.created_by) transaction.add(putContentCheck(next.upload_key, now));
     if (isRenamed(current, next)) await renameLinks(table, transaction, domain, { from: current, to: next });
     else if (isOtherInput(current, next)) later = await changeInputsOfLinked(table, transaction, domain, id);
-    const uploadKey = by === next.created_by ? next.upload_key : null;
-    const upload = uploadKey === null ? {} : { upload: await presignUpload(store, uploadKey, now) };
+    const openKey = by === next.created_by ? next.upload_key : null;
+    const upload = openKey === null ? {} : { upload: await presignUpload(store, openKey, now) };
     const withheld = isContentWithheld(next, by) ? { content_withheld: true as const } : {};
     return await commitChange(table, transaction, { asset: { ...next, ...upload, ...withheld }, permitted }, answerKeeper);
   });
@@ -111,29 +121,34 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
 }
 
 /** The checksum that was declared for a file of which a sample is stored, or nothing yet. */
-function hashOfRealFile({ checksum, content_checksum }: StoredAsset): string | undefined {
-  return checksum === null || checksum === content_checksum ? undefined : checksum;
+function hashOfRealFile({ checksum, content_checksum, source }: StoredAsset): string | undefined {
+  return checksum === null || checksum === content_checksum || source ? undefined : checksum;
+}
+
+/** What becomes of the content without a new one: none is needed with a source, and one has to arrive when that is removed. */
+function contentMoved({ id, source }: StoredAsset, hasSource: boolean, domain: string): Partial<StoredAsset> {
+  if (hasSource) return withoutContent;
+  return source ? pendingContent(uploadKey(domain, id)) : {};
 }
 
 function isChanged(current: StoredAsset, change: Partial<StoredAsset>): boolean {
   const names = Object.keys(change) as (keyof StoredAsset)[];
-  return names.some((name) => current[name] !== change[name]);
+  return names.some((name) => !isDeepStrictEqual(current[name], change[name]));
 }
 
 function isOtherInput(before: StoredAsset, after: StoredAsset): boolean {
-  return before.checksum !== after.checksum || before.user_key !== after.user_key || before.use !== after.use;
+  return (['checksum', 'user_key', 'use', ...fetchedNames] as const).some(
+    (name) => !isDeepStrictEqual(before[name], after[name]),
+  );
 }
 
 /** Whether the same request may have changed an input before, which the asset does not show any more. */
-function mayChangeInputs({ asset, checksum, user_key, use }: AssetReplacement): boolean {
-  return [asset, checksum, user_key, use].some((value) => value !== undefined);
+function mayChangeInputs(given: AssetReplacement): boolean {
+  return (['asset', 'checksum', 'user_key', 'use', ...fetchedNames] as const).some((name) => given[name] !== undefined);
 }
 
-/** `asset` is the content. */
-type CreatorsField = 'content_access' | 'use' | 'user_key' | 'checksum' | 'asset';
-
-/** @throws ServiceError `forbidden` that names the fields, if somebody else than the creator changes them */
-function requireCreatorToChange(by: string, { created_by }: StoredAsset, changes: Record<CreatorsField, boolean>): void {
+/** @param changes by field: `asset` is the content. @throws ServiceError `forbidden` that names the fields, if somebody else than the creator changes them */
+function requireCreatorToChange(by: string, { created_by }: StoredAsset, changes: Record<string, boolean>): void {
   if (by === created_by) return;
   const fields = Object.entries(changes).flatMap(([field, isChanged]) => (isChanged ? [field] : []));
   if (fields.length === 0) return;

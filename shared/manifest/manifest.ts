@@ -2,6 +2,7 @@ import { type Configuration, configurationOf } from 'computation-management-form
 import { canonicalDigest } from 'computation-management-formats/digests';
 import type { AttestationPolicy } from 'computation-management-formats/attestation';
 import { shownDescription, shownText } from 'computation-management-formats/fields';
+import { algorithmByAgent, decompressByAgent, fetchedByAgent } from 'computation-management-formats/source';
 import { idOfComputation } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import type { StoredAsset } from '../assets/asset.ts';
@@ -30,7 +31,13 @@ const userKey = v.pipe(
 );
 
 const dataset = v.pipe(
-  v.object({ hash, user_key: userKey, filename: v.pipe(shownText(255), v.minLength(1), v.description('The name of the file.')) }),
+  v.object({
+    hash,
+    user_key: userKey,
+    filename: v.pipe(shownText(255), v.minLength(1), v.description('The name of the file.')),
+    ...fetchedByAgent,
+    decompress: decompressByAgent,
+  }),
   v.title('ManifestDataset'),
   v.description('A dataset of a run.'),
 );
@@ -47,7 +54,7 @@ export const manifestSchema = v.pipe(
       v.metadata({ maxItems: datasetsPerComputation }),
     ),
     algorithm: v.pipe(
-      v.object({ hash, user_key: userKey }),
+      v.object({ hash, user_key: userKey, ...fetchedByAgent, ...algorithmByAgent }),
       v.title('ManifestAlgorithm'),
       v.description('The algorithm of a run.'),
     ),
@@ -121,7 +128,7 @@ export function buildManifest(
       ...(keyOf(keys, computation.owner) === undefined ? [computation.owner] : []),
     ]),
     hashes: assets.filter((asset) => asset.state === 'pending' || asset.checksum === null).map((asset) => asset.file_name),
-    info: [...(algorithm ? [] : ['Missing algorithm']), ...configurationGaps(agent_config)],
+    info: [...(algorithm ? [] : ['Missing algorithm']), ...configurationGaps(agent_config), ...assets.flatMap(keyBrokerGap)],
   };
   if (!algorithm || missing.keys.length + missing.hashes.length + missing.info.length > 0) return { missing };
 
@@ -140,10 +147,30 @@ export function draftOf(inputs: Inputs) {
     id: computation.id,
     name: computation.name,
     description: computation.description,
-    datasets: datasets.map((asset) => ({ ...file(asset), filename: asset.file_name })),
-    algorithm: algorithm && file(algorithm),
+    datasets: datasets.map((asset) => ({ ...file(asset), filename: asset.file_name, ...fetchedIn(asset) })),
+    algorithm: algorithm && { ...file(algorithm), ...fetchedIn(algorithm) },
     result_consumers: resultConsumers(inputs).map(({ user_key }) => ({ user_key })),
   };
+}
+
+/**
+ * What the manifest has only of a file that the agent fetches. An agent fetches only if `kbs` is enabled, also a file that is not
+ * encrypted; it tells the type from the URL.
+ */
+function fetchedIn({ source, kbs, decompress, algo_type, algo_args }: StoredAsset) {
+  if (!source) return {};
+  const { url, kbs_resource_path } = source;
+  return {
+    source: { url, ...(kbs_resource_path === undefined ? {} : { kbs_resource_path, encrypted: true as const }) },
+    kbs: { ...kbs, enabled: true as const },
+    ...(decompress ? { decompress } : {}),
+    ...(algo_type ? { algo_type } : {}),
+    ...(algo_args && algo_args.length > 0 ? { algo_args } : {}),
+  };
+}
+
+function keyBrokerGap({ file_name, source, kbs }: StoredAsset): string[] {
+  return source?.kbs_resource_path !== undefined && !kbs ? [`source.kbs_resource_path of ${file_name} is set without kbs`] : [];
 }
 
 function keyOf(keys: ParticipantKey[], user: string): string | undefined {

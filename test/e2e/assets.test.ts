@@ -26,6 +26,36 @@ async function untilReady(id: string): Promise<BodyOf<typeof get>> {
   return await session.done(get, { path: { id } });
 }
 
+describe('an asset that the agent fetches', () => {
+  const source = { type: 'https', url: 'https://files.example.com/d.csv' };
+
+  it('is ready at once without content, and can be replaced by what was answered', async () => {
+    const checksum = sha3('a,b');
+    const given = { source, kbs: { url: 'https://kbs.example.com' }, decompress: true, checksum, user_key: publicKey() };
+    const asset = await session.done(create, { body: dataset(given) });
+    const { user_key: _, ...fields } = given;
+    expect(asset).toMatchObject({ ...fields, state: 'ready', size: null, algo_type: null, algo_args: null });
+    expect([asset.asset, asset.upload, asset.download]).toEqual([undefined, undefined, undefined]);
+    const same = await session.done(update, { path: { id: asset.id }, body: { asset: asset as unknown } });
+    expect(same).toEqual(asset);
+    expect(await session.done(get, { path: { id: asset.id } })).toEqual({ ...asset, content_reads: [] });
+    await session.done(remove, { path: { id: asset.id } });
+  });
+
+  it.each([
+    ['/asset/checksum', { source }],
+    ['/asset/asset', { source, checksum: sha3('a'), asset: base64('a') }],
+    ['/asset/kbs', { kbs: { url: 'https://kbs.example.com' } }],
+    ['/asset/decompress', { decompress: true }],
+    ['/asset/algo_type', { source, checksum: sha3('a'), algo_type: 'bin' }],
+    ['/asset/source/type', { source: { ...source, type: 's3' }, checksum: sha3('a') }],
+    ['/asset/source/url', { source: { ...source, url: `${source.url}?token=1` }, checksum: sha3('a') }],
+  ])('answers 400 at %s to %j', async (pointer, fields) => {
+    const { status, body } = await session.call(create, { body: dataset(fields) });
+    expect([status, (body as { errors: { pointer: string }[] }).errors.map((error) => error.pointer)]).toEqual([400, [pointer]]);
+  });
+});
+
 describe('create an asset', () => {
   it('answers 201 with the asset without its content, and its path in Location', async () => {
     const key = publicKey();
@@ -46,6 +76,11 @@ describe('create an asset', () => {
       checksum: sha3('a,b\n'),
       content_access: 'creator',
       use: 'open',
+      source: null,
+      kbs: null,
+      decompress: null,
+      algo_type: null,
+      algo_args: null,
       created_by: session.target.idOf('administrator'),
       created_at: expect.any(String),
       updated_at: expect.any(String),

@@ -220,7 +220,7 @@ export interface paths {
         put?: never;
         /**
          * Create an asset
-         * @description Send the content in `asset`, or omit `asset` and upload the content with the presigned request that the response has in `upload`. Requires the permission `provide_algorithm` (roles: administrator, creator, algo_provider), or the permission `provide_dataset` (roles: administrator, creator, dataset_provider).
+         * @description Send the content in `asset`, or omit `asset` and upload the content with the presigned request that the response has in `upload`. Or name in `source` where the agent fetches the content: then the service has none, and the asset is `ready` at once. Requires the permission `provide_algorithm` (roles: administrator, creator, algo_provider), or the permission `provide_dataset` (roles: administrator, creator, dataset_provider).
          */
         post: operations["createAsset"];
         delete?: never;
@@ -243,7 +243,7 @@ export interface paths {
         get: operations["getAsset"];
         /**
          * Replace an asset
-         * @description Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, `content_access` and `use`: they keep their values, and only the creator of the asset can change them. If you send new content without `checksum`, the service computes the checksum. Exception: a checksum that was declared for a file that is not stored stays the same. A new `file_name` or `asset_type` applies to all linked computations at once. Returns 409 if more than 30 computations are linked. The response contains `content_withheld: true` if you may not read the content. Requires the permission `administer` (roles: administrator), or being the creator of the asset.
+         * @description Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, `content_access`, `use`, `source`, `kbs`, `decompress`, `algo_type` and `algo_args`: they keep their values, and only the creator of the asset can change them. `source: null` removes all that goes with it. If you send new content without `checksum`, the service computes the checksum. Exception: a checksum that was declared for a file that is not stored stays the same. A new `file_name` or `asset_type` applies to all linked computations at once. Returns 409 if more than 30 computations are linked. The response contains `content_withheld: true` if you may not read the content. Requires the permission `administer` (roles: administrator), or being the creator of the asset.
          */
         put: operations["updateAsset"];
         post?: never;
@@ -854,15 +854,12 @@ export interface components {
             /** @description The media type of the content. Empty if it is not known. */
             mime_type: string;
             /**
-             * @description `pending` until the content has arrived and the service has hashed it.
+             * @description `pending` until the content has arrived and the service has hashed it. An asset with `source` is `ready`.
              * @enum {string}
              */
             state: "pending" | "ready";
-            /**
-             * Format: int64
-             * @description The size of the content in bytes. 0 while the asset is pending.
-             */
-            size: number;
+            /** @description The size of the content in bytes. 0 while the asset is pending. null if the agent fetches it from `source`. */
+            size: number | null;
             /** @description The SHA3-256 in hex. The agent verifies it. null until it is known. */
             checksum: string | null;
             /**
@@ -875,6 +872,11 @@ export interface components {
              * @enum {string}
              */
             use: "open" | "approval";
+            source: components["schemas"]["AssetSource"] | null;
+            kbs: components["schemas"]["KeyBroker"] | null;
+            decompress: boolean | null;
+            algo_type: ("bin" | "python" | "wasm" | "docker") | null;
+            algo_args: string[] | null;
             /** @description The creator of the asset, the `sub` of a user. */
             created_by: string;
             /**
@@ -960,7 +962,12 @@ export interface components {
              * @enum {string}
              */
             use?: "open" | "approval";
-            /** @description The SHA3-256 in hex. If you send `asset`, it must be the hash of that content. If you omit `asset`, it is the hash of the real file, and you may upload a sample in its place. */
+            source?: components["schemas"]["AssetSourceInput"] | null;
+            kbs?: components["schemas"]["KeyBrokerInput"] | null;
+            decompress?: boolean | null;
+            algo_type?: ("bin" | "python" | "wasm" | "docker") | null;
+            algo_args?: string[] | null;
+            /** @description The SHA3-256 in hex. If you send `asset`, it must be the hash of that content. If you omit `asset`, it is the hash of the real file, and you may upload a sample in its place. Required with `source`. */
             checksum?: string;
         };
         /** @description An asset that is linked to a computation. */
@@ -1057,6 +1064,11 @@ export interface components {
              * @enum {string}
              */
             use?: "open" | "approval";
+            source?: components["schemas"]["AssetSourceInput"] | null;
+            kbs?: components["schemas"]["KeyBrokerInput"] | null;
+            decompress?: boolean | null;
+            algo_type?: ("bin" | "python" | "wasm" | "docker") | null;
+            algo_args?: string[] | null;
             /** @description The SHA3-256 in hex. If you send `asset`, it must be the hash of that content. If you omit `asset`, it is the hash of the real file, and the content may be a sample. If omitted or null, it stays the same. Exception: for new content, the service computes it, unless it is the hash of a real file. */
             checksum?: string | null;
             /** @description Ignored. The service sets this field. */
@@ -1100,15 +1112,12 @@ export interface components {
             /** @description The media type of the content. Empty if it is not known. */
             mime_type: string;
             /**
-             * @description `pending` until the content has arrived and the service has hashed it.
+             * @description `pending` until the content has arrived and the service has hashed it. An asset with `source` is `ready`.
              * @enum {string}
              */
             state: "pending" | "ready";
-            /**
-             * Format: int64
-             * @description The size of the content in bytes. 0 while the asset is pending.
-             */
-            size: number;
+            /** @description The size of the content in bytes. 0 while the asset is pending. null if the agent fetches it from `source`. */
+            size: number | null;
             /** @description The SHA3-256 in hex. The agent verifies it. null until it is known. */
             checksum: string | null;
             /**
@@ -1121,6 +1130,11 @@ export interface components {
              * @enum {string}
              */
             use: "open" | "approval";
+            source: components["schemas"]["AssetSource"] | null;
+            kbs: components["schemas"]["KeyBroker"] | null;
+            decompress: boolean | null;
+            algo_type: ("bin" | "python" | "wasm" | "docker") | null;
+            algo_args: string[] | null;
             /** @description The creator of the asset, the `sub` of a user. */
             created_by: string;
             /**
@@ -1135,6 +1149,30 @@ export interface components {
              * @example 2025-07-17T08:00:00.000Z
              */
             updated_at: string;
+        };
+        /** @description Where the agent fetches the file. */
+        AssetSource: {
+            /**
+             * @description What the agent fetches from. It fits the scheme of `url`.
+             * @enum {string}
+             */
+            type: "oci-image" | "gcs" | "https" | "http";
+            /** @description The address, which everyone in the domain reads: `docker://`, `oci://`, `gs://`, `https://` or `http://`. */
+            url: string;
+            /** @description The path of the key that decrypts the file, in the key broker service `kbs`. Omitted: the file is not encrypted. */
+            kbs_resource_path?: string;
+        };
+        /** @description Where the agent fetches the file. */
+        AssetSourceInput: {
+            /**
+             * @description What the agent fetches from. It fits the scheme of `url`.
+             * @enum {string}
+             */
+            type: "oci-image" | "gcs" | "https" | "http";
+            /** @description The address, which everyone in the domain reads: `docker://`, `oci://`, `gs://`, `https://` or `http://`. */
+            url: string;
+            /** @description The path of the key that decrypts the file, in the key broker service `kbs`. Omitted: the file is not encrypted. */
+            kbs_resource_path?: string;
         };
         /** @description A presigned request with which the creator uploads the content of a pending asset. Send the headers in `headers`. You can also send any `content-type`. The content is the bytes as you send them, whatever `content-encoding` says. */
         AssetUpload: {
@@ -1939,6 +1977,16 @@ export interface components {
             /** @description The command that stops the run. null until a stop is requested. */
             stop_command_id: string | null;
         };
+        /** @description The key broker service that gives the agent the key of an encrypted file. */
+        KeyBroker: {
+            /** @description The address of the key broker service. */
+            url: string;
+        };
+        /** @description The key broker service that gives the agent the key of an encrypted file. */
+        KeyBrokerInput: {
+            /** @description The address of the key broker service. */
+            url: string;
+        };
         /** @description A public key to upload. */
         KeyInput: {
             /** @description An RSA, ECDSA or Ed25519 public key: an OpenSSH line as it is, or the base64 of an OpenSSH, PEM or DER file. */
@@ -2021,6 +2069,15 @@ export interface components {
             hash: number[];
             /** @description The public key as DER SubjectPublicKeyInfo, base64. */
             user_key: string;
+            source?: components["schemas"]["ManifestSource"];
+            kbs?: components["schemas"]["ManifestKeyBroker"];
+            /**
+             * @description How the agent runs the algorithm. The agent takes `bin` by default.
+             * @enum {string}
+             */
+            algo_type?: "bin" | "python" | "wasm" | "docker";
+            /** @description The arguments of the algorithm: up to 100, of up to 1000 characters, 4000 together. */
+            algo_args?: string[];
         };
         /** @description The key of a user who may fetch the result of a run. */
         ManifestConsumer: {
@@ -2035,6 +2092,26 @@ export interface components {
             user_key: string;
             /** @description The name of the file. */
             filename: string;
+            source?: components["schemas"]["ManifestSource"];
+            kbs?: components["schemas"]["ManifestKeyBroker"];
+            /** @description Whether the agent unpacks the dataset, a ZIP file. */
+            decompress?: boolean;
+        };
+        /** @description The key broker service that gives the agent the key of an encrypted file. */
+        ManifestKeyBroker: {
+            /** @description The address of the key broker service. */
+            url?: string;
+            /** @description Tells the agent to fetch the file, encrypted or not. */
+            enabled: boolean;
+        };
+        /** @description Where the agent fetches the file. */
+        ManifestSource: {
+            /** @description The address, which everyone in the domain reads: `docker://`, `oci://`, `gs://`, `https://` or `http://`. */
+            url: string;
+            /** @description The path of the key that decrypts the file, in the key broker service `kbs`. Omitted: the file is not encrypted. */
+            kbs_resource_path?: string;
+            /** @description `true` if the file is encrypted. Absent otherwise. */
+            encrypted?: boolean;
         };
         /** @description A computation, an asset or a CVM that was found. */
         Match: {

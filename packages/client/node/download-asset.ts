@@ -45,6 +45,7 @@ export async function downloadAsset(client: Client, options: DownloadOptions): P
   if (asset.content_withheld === true) {
     throw problem(403, 'forbidden', `Only ${asset.created_by} gets the content of ${asset.file_name}.`, asset);
   }
+  if (asset.source) throw problem(404, 'not_found', `The agent fetches ${asset.file_name} from ${asset.source.url}.`, asset);
   if (asset.state === 'pending') throw problem(404, 'not_found', `The content of ${asset.file_name} has not arrived yet.`, asset);
   const path = join(dirname(file), partName(basename(file), id));
   if (asset.asset === undefined) await receiveAt(path, client, asset, options);
@@ -79,7 +80,7 @@ async function modeOf(file: string): Promise<number | undefined> {
 /** Receives the content at a path, after what an earlier download left there. Begins anew if that was of something else. */
 async function receiveAt(path: string, client: Client, asset: Asset, options: DownloadOptions): Promise<void> {
   for (;;) {
-    const part = await partAt(path, asset.size, options);
+    const part = await partAt(path, asset.size ?? 0, options);
     const hadPart = part.size > 0;
     await receive(client, asset, part, options);
     const found = part.hash.digest('hex');
@@ -92,7 +93,8 @@ async function receiveAt(path: string, client: Client, asset: Asset, options: Do
 /** Appends what is missing to the part. */
 async function receive(client: Client, asset: Asset, part: Part, options: DownloadOptions): Promise<void> {
   const { domainID, onProgress, onCut, signal } = options;
-  const { id, size: total } = asset;
+  const { id } = asset;
+  const total = asset.size ?? 0;
   const report = () => onProgress?.({ phase: 'receiving', done: part.size, total });
   let link = asset.download?.url;
   report();

@@ -1,7 +1,8 @@
 const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/** Returns a number of bytes as people read it, such as `14.9 KiB`. */
-export function sizeText(bytes: number): string {
+/** Returns a number of bytes as people read it, such as `14.9 KiB`. Null, of what the agent fetches: not known. */
+export function sizeText(bytes: number | null): string {
+  if (bytes === null) return 'unknown size';
   if (bytes === 1) return '1 byte';
   let power = 0;
   while (power < units.length - 1 && Math.round(bytes / 1_024 ** power) >= 1_024) power += 1;

@@ -3,6 +3,7 @@ import { basename, dirname } from 'node:path';
 import type { Command } from 'commander';
 import { assetWithoutReading, type Client, type Item, type KnownAsset, sizeText } from 'computation-management-client';
 import { fileName } from 'computation-management-formats/fields';
+import { fetchLines } from 'computation-management-formats/source';
 import { printable } from 'computation-management-formats/printable';
 import * as v from 'valibot';
 import { computationId, named } from '../context/computation-reference.ts';
@@ -174,6 +175,7 @@ function assetDetails(asset: KnownAsset['asset'], { now }: Pick<Terminal, 'now'>
     ['Type', [asset.asset_type, asset.mime_type].filter((text) => text !== '').join(', ')],
     ['State', asset.state],
     ['Size', sizeText(asset.size)],
+    ['Source', fetchLines(asset)],
     ['SHA3-256', asset.checksum],
     ['Use', asset.use],
     [

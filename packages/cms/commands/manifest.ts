@@ -5,6 +5,7 @@ import type { Configuration } from 'computation-management-formats/approval-text
 import { policyLines } from 'computation-management-formats/attestation';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { printable } from 'computation-management-formats/printable';
+import { fetchLines } from 'computation-management-formats/source';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { computationId, nextRun } from '../context/computation-reference.ts';
 import type { WrapAction } from '../context/context.ts';
@@ -84,9 +85,10 @@ export function formatApproved(
 /** Formats a manifest: what a run would use, and who would get its results. */
 function formatManifest(manifest: Manifest, owners?: KeyOwners): string {
   const { id, name, description, algorithm, datasets, result_consumers } = manifest;
-  const linesOf = (file: { hash: readonly number[]; user_key: string }, dataset?: string) => [
+  const linesOf = (file: Manifest['algorithm'] | Manifest['datasets'][number], dataset?: string) => [
     `SHA3-256 ${hex(file.hash)}`,
     keyText(file.user_key, owners && [owners.creatorOf(dataset)]),
+    ...fetchLines(file),
   ];
   return details([
     ['Computation', name],

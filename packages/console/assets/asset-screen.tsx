@@ -19,7 +19,8 @@ import { LoadedView } from '../loading/problem-alert.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { useAddress } from '../routing/navigation.ts';
 import { aboveAsset, addressOf } from '../routing/places.ts';
-import { Hash } from '../show/hash.tsx';
+import { fetchLines } from 'computation-management-formats/source';
+import { Hash, Lines } from '../show/hash.tsx';
 import { AssetState, Status } from '../show/status.tsx';
 import { sizeText } from '../show/texts.ts';
 import { Moment } from '../show/time.tsx';
@@ -91,7 +92,7 @@ function AssetSummary({ found: { asset } }: { found: KnownAsset }) {
           items={[
             { label: 'Type', value: assetTypeText(asset.asset_type) },
             { label: 'Content', value: <AssetState state={asset.state} /> },
-            { label: 'Size', value: asset.state === 'ready' ? sizeText(asset.size) : '-' },
+            { label: 'Size', value: asset.state === 'ready' && asset.size !== null ? sizeText(asset.size) : '-' },
             {
               label: 'Creator',
               value: (
@@ -111,7 +112,10 @@ function AssetSummary({ found: { asset } }: { found: KnownAsset }) {
         <Box margin={{ top: 'l' }}>
           <KeyValuePairs
             columns={1}
-            items={[{ label: 'SHA3-256 of the content', value: <Hash value={asset.checksum} what="hash" isWhole /> }]}
+            items={[
+              { label: 'SHA3-256 of the content', value: <Hash value={asset.checksum} what="hash" isWhole /> },
+              ...(asset.source ? [{ label: 'Source', value: <Lines of={fetchLines(asset)} /> }] : []),
+            ]}
           />
         </Box>
       </Container>

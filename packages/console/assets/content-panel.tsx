@@ -26,7 +26,9 @@ export function ContentPanel({ found: { asset }, reload }: Props) {
   const { me } = useDomain();
   return (
     <Container header={<Header variant="h2">Content</Header>}>
-      {asset.state === 'pending' && asset.created_by === me.user ? (
+      {asset.source ? (
+        <StatusIndicator type="info">The service has no content: the agent fetches it from {asset.source.url}.</StatusIndicator>
+      ) : asset.state === 'pending' && asset.created_by === me.user ? (
         <SendContent asset={asset} reload={reload} />
       ) : asset.state === 'pending' ? (
         <StatusIndicator type="pending">The creator has not uploaded the content yet.</StatusIndicator>

@@ -7,13 +7,14 @@ import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
 import SpaceBetween from '@cloudscape-design/components/space-between';
 import Table from '@cloudscape-design/components/table';
 import { type Client, type KeyOwners, type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
+import { fetchLines } from 'computation-management-formats/source';
 import { useDomain } from '../access/console-context.ts';
 import { type Column, definitionsOf, useNarrow } from '../lists/columns.tsx';
 import { LoadedView } from '../loading/problem-alert.tsx';
 import { missingSentences } from '../loading/problem-text.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { fingerprintOf } from '../show/fingerprint.ts';
-import { Hash, hashHex } from '../show/hash.tsx';
+import { Hash, hashHex, Lines } from '../show/hash.tsx';
 import { Texts } from '../show/visible-texts.tsx';
 import { saveFile } from '../show/save-file.ts';
 
@@ -102,10 +103,25 @@ interface File {
   hash: string;
   key: string;
   owners: (string | undefined)[] | undefined;
+  /** How the agent gets and uses it, if no party sends it. */
+  lines: string[];
 }
 
 const columnsOfFiles: Column<File>[] = [
-  { id: 'file', header: 'File', isRowHeader: true, cell: ({ file }) => file },
+  {
+    id: 'file',
+    header: 'File',
+    isRowHeader: true,
+    cell: ({ file, lines }) =>
+      lines.length === 0 ? (
+        file
+      ) : (
+        <>
+          {file}
+          <Lines of={lines} />
+        </>
+      ),
+  },
   {
     id: 'hash',
     header: 'SHA3-256',
@@ -146,12 +162,14 @@ export function ManifestView({ manifest, digest, owners }: ViewProps) {
       hash: hashHex(algorithm.hash),
       key: algorithm.user_key,
       owners: owners && [owners.creatorOf()],
+      lines: fetchLines(algorithm),
     },
-    ...datasets.map(({ filename, hash, user_key }) => ({
-      file: filename,
-      hash: hashHex(hash),
-      key: user_key,
-      owners: owners && [owners.creatorOf(filename)],
+    ...datasets.map((dataset) => ({
+      file: dataset.filename,
+      hash: hashHex(dataset.hash),
+      key: dataset.user_key,
+      owners: owners && [owners.creatorOf(dataset.filename)],
+      lines: fetchLines(dataset),
     })),
   ];
   return (

@@ -33,6 +33,15 @@ export function Pem({ text }: { text: string | undefined }) {
   return text.includes('\n') ? <pre className="json">{text}</pre> : <Box variant="code">{text}</Box>;
 }
 
+/** Lines of words that may be long, such as addresses. */
+export function Lines({ of }: { of: readonly string[] }) {
+  return of.map((line) => (
+    <div key={line} className="long-words">
+      <bdi>{line}</bdi>
+    </div>
+  ));
+}
+
 /** Returns a hash of a manifest, an array of bytes, in hexadecimal. */
 export function hashHex(bytes: readonly number[]): string {
   return bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');

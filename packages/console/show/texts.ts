@@ -41,6 +41,6 @@ export function offsetText(milliseconds: number): string {
 }
 
 /** Returns a number of bytes with its unit. They stay on one line. */
-export function sizeText(bytes: number): string {
+export function sizeText(bytes: number | null): string {
   return textOf(bytes).replace(' ', '\u00a0');
 }

@@ -25,6 +25,8 @@ describe('describeChanges', () => {
     ['/manifest/algorithm/hash', one, two, `alice replaced penguin-sizes.py 100e… by penguin-sizes-v2.py bc76… at ${at}`],
     ['/manifest/algorithm/hash', one, null, `alice removed penguin-sizes.py 100e…, the algorithm at ${at}`],
     ['/manifest/algorithm/user_key', 'k', 'l', 'the key of the algorithm was replaced'],
+    ['/manifest/algorithm/algo_args/1', null, '--all', 'algo_args.1 of the algorithm was changed from none to --all'],
+    ['/manifest/datasets/0/source/url', 'https://a', null, 'source.url of a.csv was changed from "https://a" to none'],
     ['/manifest/datasets/0/hash', one, two, 'a.csv 100e… was replaced by bc76…'],
     ['/manifest/datasets/1/filename', null, 'b.csv', `alice added the dataset b.csv at ${at}`],
     ['/manifest/datasets/1/filename', 'c.csv, and', null, 'the dataset "c.csv, and" was removed'],
@@ -48,7 +50,7 @@ describe('describeChanges', () => {
   });
 
   it('says once that a dataset was removed, and once that the order is another', () => {
-    const removed = ['filename', 'hash', 'user_key'].map((field) => ({
+    const removed = ['filename', 'hash', 'user_key', 'source/url'].map((field) => ({
       path: `/manifest/datasets/0/${field}`,
       approved: 'x',
       current: null,

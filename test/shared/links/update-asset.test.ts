@@ -2,10 +2,15 @@ import { createHash } from 'node:crypto';
 import { numberedId } from 'computation-management-formats/identifiers';
 import { describe, expect, it } from 'vitest';
 import type { AssetReplacement } from '../../../shared/assets/asset-input.ts';
+import { dueContentChecks } from '../../../shared/assets/content-check.ts';
+import { getContent, putContent } from '../../../shared/assets/content-store.ts';
+import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
+import { receiveUpload } from '../../../shared/assets/uploads.ts';
 import { readComputation } from '../../../shared/computations/read-computation.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { changeInputsLater } from '../../../shared/links/change-linked-computations.ts';
+import { readTodo } from '../../../shared/todo/read-todo.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { aComputation, addHalfLinks, anAsset, byAlice, publicKey, startStores } from '../../support/builders-store.ts';
@@ -18,6 +23,7 @@ const domain = 'd1';
 const fields = { file_name: 'rows.csv', description: '', asset_type: 'dataset', mime_type: '' } as const;
 const rows = btoa('a,b');
 const checksumOf = (base64: string) => createHash('sha3-256').update(atob(base64)).digest('hex');
+const source = { type: 'https', url: 'https://files.example.com/rows.csv' } as const;
 const newAsset = () => anAsset(stores, domain, { ...fields, asset: rows });
 const storedAsset = (id: string) => readAsset(stores.table, domain, id);
 const update = (id: string, given: Partial<AssetReplacement>, now = byAlice.now) =>
@@ -70,6 +76,78 @@ describe('updateAsset', () => {
     expect(after.content_key).not.toBe(content_key);
   });
 
+  it('moves between content and a source: an upload that is under way is dropped, and content has to arrive again', async () => {
+    const upload = { ...fields, checksum: checksumOf(rows) };
+    const given = {
+      domain,
+      ...upload,
+      user_key: '',
+      content_access: 'creator',
+      use: 'open',
+      createdBy: 'alice',
+      now: byAlice.now,
+    };
+    const { id, upload_key } = await createAsset(stores.table, stores.content, given as Parameters<typeof createAsset>[2]);
+    const pending = async () =>
+      (await readTodo(stores.table, domain, 'alice', byAlice.now)).content.map(({ asset_id }) => asset_id);
+    expect(await pending()).toContain(id);
+    await update(id, { source, decompress: true });
+    const fetched = {
+      state: 'ready',
+      size: null,
+      source,
+      decompress: true,
+      content_key: null,
+      upload_key: null,
+      checksum: upload.checksum,
+    };
+    expect(await storedAsset(id)).toMatchObject(fetched);
+    expect(await pending()).not.toContain(id);
+    await putContent(stores.content, String(upload_key), Buffer.from('late'));
+    await receiveUpload(stores.table, stores.content, String(upload_key), byAlice.now);
+    expect(await getContent(stores.content, String(upload_key))).toBeUndefined();
+    expect(await storedAsset(id)).toMatchObject(fetched);
+
+    const { asset } = await update(id, { source: null });
+    expect(asset.upload).toBeDefined();
+    expect(await storedAsset(id)).toMatchObject({
+      state: 'pending',
+      size: 0,
+      source: null,
+      decompress: null,
+      checksum: upload.checksum,
+    });
+    expect(await pending()).toContain(id);
+
+    await update(id, { source });
+    await update(id, { source: null, asset: btoa('c,d') });
+    const { content_key } = await storedAsset(id);
+    expect(await storedAsset(id)).toMatchObject({ state: 'ready', size: 3, checksum: checksumOf(btoa('c,d')) });
+    await update(id, { source });
+    expect((await dueContentChecks(stores.table, '2025-08-01T00:00:00.000Z', 1_000)).map((check) => check.content_key)).toContain(
+      content_key,
+    );
+  });
+
+  it.each<[string, Partial<AssetReplacement>, string]>([
+    ['content beside a source', { source, asset: rows }, '/asset/asset'],
+    ['decompress without a source', { decompress: false }, '/asset/decompress'],
+    ['a key broker without a source', { source: null, kbs: { url: 'https://kbs.example.com' } }, '/asset/kbs'],
+    ['arguments for a dataset', { source, algo_args: [] }, '/asset/algo_args'],
+  ])('refuses %s', async (_what, given, pointer) => {
+    await expect(update(await newAsset(), given)).rejects.toThrow(`${pointer}: Expected`);
+  });
+
+  it('lets only the creator change a source, and others keep it', async () => {
+    const id = await newAsset();
+    await update(id, { source });
+    const byBob = (given: Partial<AssetReplacement>) =>
+      updateAsset(stores.table, stores.content, { domain, id, given: { ...fields, ...given }, ...byAlice, by: 'bob' });
+    await byBob({ description: 'Rows', source, kbs: null });
+    await expect(byBob({ source: null })).rejects.toMatchObject({ code: 'forbidden' });
+    expect(await storedAsset(id)).toMatchObject({ description: 'Rows', source });
+  });
+
   describe('of an asset that is linked', () => {
     /** A linked dataset, and how often a request changes the inputs of its computation. */
     async function aLinkedDataset() {
@@ -91,6 +169,7 @@ describe('updateAsset', () => {
       ['another checksum', 1, { checksum: 'ab'.repeat(32) }],
       ['another key', 1, { user_key: publicKey }],
       ['another use', 1, { use: 'approval' }],
+      ['a source', 1, { source }],
       ['the same key, use and checksum', 0, { user_key: '', use: 'open', checksum: checksumOf(rows) }],
       ['another description and access', 0, { description: 'Rows', content_access: 'domain' }],
     ])('with %s, changes the inputs of the computation %i times', async (_what, changes, given) => {

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
-import { buildManifest, manifestSchema, missingItemsSchema } from '../../../shared/manifest/manifest.ts';
+import { approvableOf, buildManifest, manifestSchema, missingItemsSchema } from '../../../shared/manifest/manifest.ts';
 import { jsonSchemaOf } from '../../../shared/openapi/json-schema.ts';
 import { aKeyOf, anAssetRow, id, inputs, key } from '../../support/builders-store.ts';
 import { sealedAs } from '../../support/sealed-as.ts';
@@ -54,7 +54,7 @@ describe('the documented limits', () => {
   it('of a manifest are those of the fields that it is built from', () => {
     const { entries } = manifestSchema.pipe[0];
     expect([lengthsOf(entries.name), lengthsOf(entries.description)]).toEqual([[200], [4000]]);
-    expect(lengthsOf(entries.datasets)).toEqual([16 * 1024, 255]);
+    expect(lengthsOf(entries.datasets)).toEqual([16 * 1024, 255, 2_048, 255, 2_048]);
   });
 
   it('of missing items are those of users, file names and sentences', () => {
@@ -74,6 +74,50 @@ describe('buildManifest', () => {
       datasets: [{ hash, user_key: key('bob'), filename: 'iris.csv' }],
       result_consumers: [{ user_key: key('alice') }],
     });
+  });
+
+  it('says under the names of the agent what it fetches, and leaves out what is empty', () => {
+    const url = 'https://files.example.com/a';
+    const given = inputs({
+      algorithm: anAssetRow({
+        asset_type: 'algorithm',
+        source: { type: 'oci-image', url: 'docker://example.com/a:1', kbs_resource_path: 'default/key/a' },
+        kbs: { url: 'https://kbs.example.com' },
+        algo_type: 'python',
+        algo_args: ['--rows', ''],
+      }),
+      datasets: [
+        anAssetRow({ source: { type: 'https', url }, decompress: true, size: null }),
+        anAssetRow({ file_name: 'b.csv', source: { type: 'https', url }, decompress: false }),
+        anAssetRow({ file_name: 'c.csv' }),
+      ],
+    });
+    const { manifest, digest } = approvableOf(given);
+    const hash = Array.from({ length: 32 }, () => 7);
+    const file = { hash, user_key: key('bob') };
+    expect(manifest).toMatchObject({
+      algorithm: {
+        ...file,
+        source: { url: 'docker://example.com/a:1', kbs_resource_path: 'default/key/a', encrypted: true },
+        kbs: { url: 'https://kbs.example.com', enabled: true },
+        algo_type: 'python',
+        algo_args: ['--rows', ''],
+      },
+    });
+    expect(manifest?.datasets).toEqual([
+      { ...file, filename: 'iris.csv', source: { url }, kbs: { enabled: true }, decompress: true },
+      { ...file, filename: 'b.csv', source: { url }, kbs: { enabled: true } },
+      { ...file, filename: 'c.csv' },
+    ]);
+    expect(digest).toBe('c05b923dab5eb0d898d93239754b6a93579d00f25ea71a59beb5883d47a5e610');
+    expect(approvableOf(inputs()).digest).toBe('de1b435afe6c88cba60ef97d2c140affb587f5e4c533778e9f6fbd826b3436f8');
+  });
+
+  it('is incomplete while a source names a key and no key broker', () => {
+    const source = { type: 'https', url: 'https://files.example.com/a', kbs_resource_path: 'default/key/a' } as const;
+    expect(buildManifest(inputs({ datasets: [anAssetRow({ source })] })).missing?.info).toEqual([
+      'source.kbs_resource_path of iris.csv is set without kbs',
+    ]);
   });
 
   it("uses an asset's own key before its creator's", () => {

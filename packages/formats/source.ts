@@ -1,0 +1,189 @@
+import * as v from 'valibot';
+import { characters, strictObject, text, withoutPrivateKey } from './fields.ts';
+import type { AssetType } from './vocabulary.ts';
+
+/** What the agent knows each type by. */
+const schemes = { 'oci-image': ['docker://', 'oci://'], gcs: ['gs://'], https: ['https://'], http: ['http://'] } as const;
+type SourceType = keyof typeof schemes;
+const sourceTypes = Object.keys(schemes) as SourceType[];
+
+export const algorithmTypes = ['bin', 'python', 'wasm', 'docker'] as const;
+const mostArguments = 100;
+const longestArgument = 1_000;
+/** Of all together, in characters: a page of assets has those of a hundred. */
+const longestArguments = 4_000;
+
+const longestUrl = 2_048;
+const noS3 = 'Agents read s3:// addresses with the client of Google Cloud Storage, not from S3. Use https.';
+
+/** An address that everyone in the domain reads, so that it must hold no password or token. */
+const publicUrl = (schemes: readonly string[]) => {
+  const expected = `Expected an address that begins with ${schemes.join(' or ')}, without spaces.`;
+  return v.pipe(
+    text(1, longestUrl),
+    v.check((url) => !url.startsWith('s3://'), noS3),
+    v.check((url) => /^[\x21-\x5b\x5d-\x7e]+$/.test(url) && schemes.some((scheme) => url.startsWith(scheme)), expected),
+    v.check((url) => !url.includes('?'), 'Expected an address without a query: everyone in the domain reads it.'),
+    v.check(
+      (url) => !/^[^:]*:\/\/[^/#]*@/.test(url),
+      'Expected an address without a user or password: everyone in the domain reads it.',
+    ),
+    v.check((url) => /^[a-z]+:\/\/[^/#]/.test(url) && URL.canParse(url), expected),
+  );
+};
+
+const ofType = 'What the agent fetches from. It fits the scheme of `url`.';
+const ofUrl = 'The address, which everyone in the domain reads: `docker://`, `oci://`, `gs://`, `https://` or `http://`.';
+const ofPath = 'The path of the key that decrypts the file, in the key broker service `kbs`. Omitted: the file is not encrypted.';
+const ofSource = 'Where the agent fetches the file.';
+const ofKbs = 'The key broker service that gives the agent the key of an encrypted file.';
+const ofKbsUrl = 'The address of the key broker service.';
+const ofDecompress = 'Whether the agent unpacks the dataset, a ZIP file.';
+const ofAlgorithmType = 'How the agent runs the algorithm. The agent takes `bin` by default.';
+const ofArguments = `The arguments of the algorithm: up to ${mostArguments}, of up to ${longestArgument} characters, ${longestArguments} together.`;
+
+/** The fields of an asset that the agent fetches, as requests have them. */
+export const fetchedInput = {
+  source: v.pipe(
+    strictObject({
+      type: v.pipe(
+        v.picklist(sourceTypes, ({ input }) => (input === 's3' ? noS3 : `Expected ${sourceTypes.join(', ')}.`)),
+        v.description(ofType),
+      ),
+      url: v.pipe(publicUrl(Object.values(schemes).flat()), v.description(ofUrl)),
+      kbs_resource_path: v.exactOptional(
+        v.pipe(
+          text(1, 255),
+          v.regex(/^[\w.~+-]+(?:\/[\w.~+-]+)*$/, 'Expected a path such as default/key/penguins.'),
+          v.description(ofPath),
+        ),
+      ),
+    }),
+    v.forward(
+      v.partialCheck(
+        [['type'], ['url']],
+        ({ type, url }) => sourceTypeOf(url) === type,
+        'Expected the type that fits the scheme of `url`.',
+      ),
+      ['type'],
+    ),
+    v.title('AssetSourceInput'),
+    v.description(ofSource),
+  ),
+  kbs: v.pipe(
+    strictObject({ url: v.pipe(publicUrl(['https://', 'http://']), v.description(ofKbsUrl)) }),
+    v.title('KeyBrokerInput'),
+    v.description(ofKbs),
+  ),
+  decompress: v.pipe(v.boolean('Expected true or false.'), v.description(ofDecompress)),
+  algo_type: v.pipe(v.picklist(algorithmTypes, `Expected ${algorithmTypes.join(', ')}.`), v.description(ofAlgorithmType)),
+  algo_args: v.pipe(
+    v.array(
+      v.pipe(
+        text(0, longestArgument),
+        v.check((argument) => !argument.includes('\0'), 'Expected no null character.'),
+        withoutPrivateKey,
+      ),
+    ),
+    v.maxLength(mostArguments, `Expected up to ${mostArguments} arguments.`),
+    v.check(
+      (given) => characters(given.join('')) <= longestArguments,
+      `Expected arguments of up to ${longestArguments} characters together.`,
+    ),
+    v.description(ofArguments),
+  ),
+};
+
+const shown = (longest: number, description: string) =>
+  v.pipe(v.string(), v.description(description), v.metadata({ maxLength: longest }));
+
+/** The same as answers have them. */
+export const fetched = {
+  source: v.pipe(
+    v.object({
+      type: v.pipe(v.picklist(sourceTypes), v.description(ofType)),
+      url: shown(longestUrl, ofUrl),
+      kbs_resource_path: v.exactOptional(shown(255, ofPath)),
+    }),
+    v.title('AssetSource'),
+    v.description(ofSource),
+  ),
+  kbs: v.pipe(v.object({ url: shown(longestUrl, ofKbsUrl) }), v.title('KeyBroker'), v.description(ofKbs)),
+  decompress: v.pipe(v.boolean(), v.description(ofDecompress)),
+  algo_type: v.pipe(v.picklist(algorithmTypes), v.description(ofAlgorithmType)),
+  algo_args: v.pipe(
+    v.array(shown(longestArgument, 'An argument.')),
+    v.description(ofArguments),
+    v.metadata({ maxItems: mostArguments }),
+  ),
+};
+
+/** The same in a manifest, under the names of the agent. What is empty is left out. */
+export const fetchedByAgent = {
+  source: v.exactOptional(
+    v.pipe(
+      v.object({
+        url: shown(longestUrl, ofUrl),
+        kbs_resource_path: v.exactOptional(shown(255, ofPath)),
+        encrypted: v.exactOptional(v.pipe(v.literal(true), v.description('`true` if the file is encrypted. Absent otherwise.'))),
+      }),
+      v.title('ManifestSource'),
+      v.description(ofSource),
+    ),
+  ),
+  kbs: v.exactOptional(
+    v.pipe(
+      v.object({
+        url: v.exactOptional(shown(longestUrl, ofKbsUrl)),
+        enabled: v.pipe(v.literal(true), v.description('Tells the agent to fetch the file, encrypted or not.')),
+      }),
+      v.title('ManifestKeyBroker'),
+      v.description(ofKbs),
+    ),
+  ),
+};
+export const decompressByAgent = v.exactOptional(v.pipe(v.literal(true), v.description(ofDecompress)));
+export const algorithmByAgent = { algo_type: v.exactOptional(fetched.algo_type), algo_args: v.exactOptional(fetched.algo_args) };
+
+export function sourceTypeOf(url: string): SourceType | undefined {
+  return sourceTypes.find((type) => schemes[type].some((scheme) => url.startsWith(scheme)));
+}
+
+/** The fields of an asset that it has only if the agent fetches it. Null: it has none. */
+export type Fetched = { [Name in keyof typeof fetched]: v.InferOutput<(typeof fetched)[Name]> | null };
+
+export const fetchedNames = ['source', 'kbs', 'decompress', 'algo_type', 'algo_args'] as const;
+
+/** Returns the fields that do not fit the asset, each with what was expected. */
+export function misfits(asset: { asset_type: AssetType } & Fetched): { field: keyof Fetched; expected: string }[] {
+  return fetchedNames.flatMap((field) => {
+    if (field === 'source' || asset[field] === null) return [];
+    if (asset.source === null) return [{ field, expected: 'Expected `source` too: agents ignore this without it.' }];
+    const only = field === 'kbs' ? asset.asset_type : field === 'decompress' ? 'dataset' : 'algorithm';
+    return only === asset.asset_type
+      ? []
+      : [{ field, expected: `Expected this only of a source of ${only === 'dataset' ? 'a dataset' : 'an algorithm'}.` }];
+  });
+}
+
+type Shown = { [Name in keyof Fetched]?: unknown } & {
+  source?: { url: string; kbs_resource_path?: string | undefined } | null | undefined;
+  kbs?: { url?: string | undefined } | null | undefined;
+  decompress?: boolean | null | undefined;
+  algo_type?: string | null | undefined;
+  algo_args?: readonly string[] | null | undefined;
+};
+
+/** Says how the agent gets and uses a file, of an asset or of a manifest, a line for each fact. Empty if a party sends it. */
+export function fetchLines({ source, kbs, decompress, algo_type, algo_args }: Shown): string[] {
+  if (!source) return [];
+  const { url, kbs_resource_path: path } = source;
+  return [
+    `fetched by the agent from ${url}`,
+    ...(path === undefined ? [] : [`decrypted with the key ${path}`]),
+    ...(kbs?.url === undefined ? [] : [`keys from ${kbs.url}`]),
+    ...(decompress === true ? ['unpacked by the agent'] : []),
+    ...(algo_type ? [`run as ${algo_type}`] : []),
+    ...(algo_args && algo_args.length > 0 ? [`arguments ${JSON.stringify(algo_args)}`] : []),
+  ];
+}
