@@ -145,6 +145,12 @@ export const fetchedByAgent = {
 export const decompressByAgent = v.exactOptional(v.pipe(v.literal(true), v.description(ofDecompress)));
 export const algorithmByAgent = { algo_type: v.exactOptional(fetched.algo_type), algo_args: v.exactOptional(fetched.algo_args) };
 
+/** The same field of an asset that may have none. */
+/*#__NO_SIDE_EFFECTS__*/
+export function orNone<const Schema extends v.GenericSchema>(schema: Schema) {
+  return v.pipe(v.nullable(schema), v.description(`${v.getDescription(schema) ?? ''} null: none.`));
+}
+
 export function sourceTypeOf(url: string): SourceType | undefined {
   return sourceTypes.find((type) => schemes[type].some((scheme) => url.startsWith(scheme)));
 }

@@ -1,5 +1,5 @@
 import { description, fileName, mimeType, returnedField, strictObject, text } from 'computation-management-formats/fields';
-import { fetchedInput } from 'computation-management-formats/source';
+import { fetchedInput, orNone } from 'computation-management-formats/source';
 import * as v from 'valibot';
 import { assetType, assetUse, contentAccess, longestInlineText } from './asset.ts';
 
@@ -25,11 +25,11 @@ const content = v.pipe(
 
 /** Null removes. */
 const fetchedEntries = {
-  source: v.optional(v.nullable(fetchedInput.source)),
-  kbs: v.optional(v.nullable(fetchedInput.kbs)),
-  decompress: v.optional(v.nullable(fetchedInput.decompress)),
-  algo_type: v.optional(v.nullable(fetchedInput.algo_type)),
-  algo_args: v.optional(v.nullable(fetchedInput.algo_args)),
+  source: v.optional(orNone(fetchedInput.source)),
+  kbs: v.optional(orNone(fetchedInput.kbs)),
+  decompress: v.optional(orNone(fetchedInput.decompress)),
+  algo_type: v.optional(orNone(fetchedInput.algo_type)),
+  algo_args: v.optional(orNone(fetchedInput.algo_args)),
 };
 
 const inputEntries = {

@@ -872,10 +872,15 @@ export interface components {
              * @enum {string}
              */
             use: "open" | "approval";
+            /** @description Where the agent fetches the file. null: none. */
             source: components["schemas"]["AssetSource"] | null;
+            /** @description The key broker service that gives the agent the key of an encrypted file. null: none. */
             kbs: components["schemas"]["KeyBroker"] | null;
+            /** @description Whether the agent unpacks the dataset, a ZIP file. null: none. */
             decompress: boolean | null;
+            /** @description How the agent runs the algorithm. The agent takes `bin` by default. null: none. */
             algo_type: ("bin" | "python" | "wasm" | "docker") | null;
+            /** @description The arguments of the algorithm: up to 100, of up to 1000 characters, 4000 together. null: none. */
             algo_args: string[] | null;
             /** @description The creator of the asset, the `sub` of a user. */
             created_by: string;
@@ -962,10 +967,15 @@ export interface components {
              * @enum {string}
              */
             use?: "open" | "approval";
+            /** @description Where the agent fetches the file. null: none. */
             source?: components["schemas"]["AssetSourceInput"] | null;
+            /** @description The key broker service that gives the agent the key of an encrypted file. null: none. */
             kbs?: components["schemas"]["KeyBrokerInput"] | null;
+            /** @description Whether the agent unpacks the dataset, a ZIP file. null: none. */
             decompress?: boolean | null;
+            /** @description How the agent runs the algorithm. The agent takes `bin` by default. null: none. */
             algo_type?: ("bin" | "python" | "wasm" | "docker") | null;
+            /** @description The arguments of the algorithm: up to 100, of up to 1000 characters, 4000 together. null: none. */
             algo_args?: string[] | null;
             /** @description The SHA3-256 in hex. If you send `asset`, it must be the hash of that content. If you omit `asset`, it is the hash of the real file, and you may upload a sample in its place. Required with `source`. */
             checksum?: string;
@@ -1064,10 +1074,15 @@ export interface components {
              * @enum {string}
              */
             use?: "open" | "approval";
+            /** @description Where the agent fetches the file. null: none. */
             source?: components["schemas"]["AssetSourceInput"] | null;
+            /** @description The key broker service that gives the agent the key of an encrypted file. null: none. */
             kbs?: components["schemas"]["KeyBrokerInput"] | null;
+            /** @description Whether the agent unpacks the dataset, a ZIP file. null: none. */
             decompress?: boolean | null;
+            /** @description How the agent runs the algorithm. The agent takes `bin` by default. null: none. */
             algo_type?: ("bin" | "python" | "wasm" | "docker") | null;
+            /** @description The arguments of the algorithm: up to 100, of up to 1000 characters, 4000 together. null: none. */
             algo_args?: string[] | null;
             /** @description The SHA3-256 in hex. If you send `asset`, it must be the hash of that content. If you omit `asset`, it is the hash of the real file, and the content may be a sample. If omitted or null, it stays the same. Exception: for new content, the service computes it, unless it is the hash of a real file. */
             checksum?: string | null;
@@ -1130,10 +1145,15 @@ export interface components {
              * @enum {string}
              */
             use: "open" | "approval";
+            /** @description Where the agent fetches the file. null: none. */
             source: components["schemas"]["AssetSource"] | null;
+            /** @description The key broker service that gives the agent the key of an encrypted file. null: none. */
             kbs: components["schemas"]["KeyBroker"] | null;
+            /** @description Whether the agent unpacks the dataset, a ZIP file. null: none. */
             decompress: boolean | null;
+            /** @description How the agent runs the algorithm. The agent takes `bin` by default. null: none. */
             algo_type: ("bin" | "python" | "wasm" | "docker") | null;
+            /** @description The arguments of the algorithm: up to 100, of up to 1000 characters, 4000 together. null: none. */
             algo_args: string[] | null;
             /** @description The creator of the asset, the `sub` of a user. */
             created_by: string;

@@ -109,6 +109,11 @@ function row(file_name: string): Schemas['AssetRow'] {
     updated_at: '2026-01-01T00:00:00Z',
     content_access: 'creator',
     use: 'open',
+    source: null,
+    kbs: null,
+    decompress: null,
+    algo_type: null,
+    algo_args: null,
   };
 }
 
