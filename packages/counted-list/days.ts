@@ -1,5 +1,13 @@
-import type { Entry } from './log.ts';
-import { addCounts, type Counts, countsOfState, emptyCounts, encodeIntegers, integersIn, integersOfCounts } from './node.ts';
+import {
+  addCounts,
+  type Counts,
+  countsOfState,
+  emptyCounts,
+  encodeIntegers,
+  integersIn,
+  integersOfCounts,
+  type State,
+} from './node.ts';
 
 /** How many members entered each state, by the day since 1970-01-01. */
 export type Days = ReadonlyMap<number, Counts>;
@@ -16,7 +24,7 @@ export function dayOf(milliseconds: number): number {
 }
 
 /** Returns the days that steps are counted on, a day for each step. */
-export function daysOf(entries: readonly Entry[]): [day: number, counts: Counts][] {
+export function daysOf(entries: readonly { steps: readonly { day: number; now: State }[] }[]): [day: number, counts: Counts][] {
   const steps = entries.flatMap((entry) => entry.steps).filter(({ day }) => day > 0);
   return steps.map(({ day, now }) => [day, countsOfState(now)]);
 }

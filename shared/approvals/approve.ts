@@ -6,13 +6,14 @@ import { changeInputsWithEvent, keysToChange, parseToChange, readToChange } from
 import { invalid, ServiceError } from '../runtime/errors.ts';
 import { approvableOf, assetsOf, type Inputs, resultConsumers } from '../manifest/manifest.ts';
 import { readInputs } from '../manifest/read-manifest.ts';
-import { approvedAttributes, parseApproval, type StoredApproval } from '../manifest/stored-approval.ts';
+import { parseApproval, type StoredApproval } from '../manifest/stored-approval.ts';
 import { type AnsweredRequest, commitChange, type Committed, Transaction } from '../table/transaction.ts';
 import { approvedKeys, computationKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
 import { type Approval, type ApprovalInput, describeApproval } from './approval.ts';
 import { readCertificates } from './read-readiness.ts';
+import { approvedAttributes } from './stale-because.ts';
 import { ownReasons } from './readiness.ts';
 
 interface ApproveRequest extends AnsweredRequest {

@@ -2,13 +2,13 @@ import * as v from 'valibot';
 import { readComputation } from '../computations/read-computation.ts';
 import { approvableOf, draftOf } from '../manifest/manifest.ts';
 import { readInputs } from '../manifest/read-manifest.ts';
-import { parseApproved, type StoredApproval } from '../manifest/stored-approval.ts';
+import type { StoredApproval } from '../manifest/stored-approval.ts';
 import { approvedKeys, cvmKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
 import { describeApproval, type Approval } from './approval.ts';
 import { becauseOf, neededApprovals, ownReasons } from './readiness.ts';
-import { type ApprovalChange, change, changesBetween } from './stale-because.ts';
+import { type ApprovalChange, change, changesBetween, parseApproved } from './stale-because.ts';
 
 /**
  * Five round trips, or four if no approval is stale or limited to CVMs with certificates.

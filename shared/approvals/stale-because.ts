@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
+import type { Configuration } from 'computation-management-formats/approval-text';
 import { characters, shownText } from 'computation-management-formats/fields';
 import * as v from 'valibot';
+import type { Manifest } from '../manifest/manifest.ts';
+import { deflated, inflated } from '../table/deflated.ts';
+import { parseStored, storedBytes } from '../table/parse-stored.ts';
+import type { Item } from '../table/table.ts';
 
 export const mostChanges = 20;
 
@@ -97,4 +102,21 @@ function valueOf(part: unknown): ApprovalChange['current'] {
   if (typeof part === 'boolean' || typeof part === 'number') return part;
   const text = typeof part === 'string' ? part : JSON.stringify(part);
   return characters(text) <= longestValue ? text : `sha256:${createHash('sha256').update(text).digest('hex')}`;
+}
+
+/** What a user approved. */
+interface Approved {
+  manifest: Manifest;
+  configuration: Configuration;
+}
+
+const storedApproved = v.object({ approved: storedBytes });
+
+/** The attributes of the item at `approvedKeys`. Deflated: a manifest may have 256 KB. */
+export function approvedAttributes({ manifest, configuration }: Approved): v.InferOutput<typeof storedApproved> {
+  return { approved: deflated(JSON.stringify({ manifest, configuration })) };
+}
+
+export function parseApproved(item: Item | undefined): Approved {
+  return JSON.parse(inflated(parseStored(storedApproved, item, 'approved manifest').approved)) as Approved;
 }

@@ -22,7 +22,10 @@ export async function readInputs(table: Table, domain: string, computation: Stor
   return inputsOf(computation, parts, await getItems(table, keys));
 }
 
-export interface Parts extends Pick<Inputs, 'agent_config' | 'attestation_policy' | 'consumers' | 'providers' | 'keys' | 'approvals'> {
+export interface Parts extends Pick<
+  Inputs,
+  'agent_config' | 'attestation_policy' | 'consumers' | 'providers' | 'keys' | 'approvals'
+> {
   /** The linked assets: the algorithm, then the datasets in the order in which they were linked. */
   assetIds: string[];
 }

@@ -1,9 +1,6 @@
-import type { Configuration } from 'computation-management-formats/approval-text';
 import * as v from 'valibot';
-import type { Manifest } from './manifest.ts';
 import type { Item } from '../table/table.ts';
-import { deflated, inflated } from '../table/deflated.ts';
-import { parseStored, storedBytes } from '../table/parse-stored.ts';
+import { parseStored } from '../table/parse-stored.ts';
 
 export const mostCvms = 100;
 
@@ -29,21 +26,4 @@ export type StoredApproval = v.InferOutput<typeof storedApproval>;
 
 export function parseApproval(item: Item): StoredApproval {
   return parseStored(storedApproval, item, 'approval');
-}
-
-/** What a user approved. */
-interface Approved {
-  manifest: Manifest;
-  configuration: Configuration;
-}
-
-const storedApproved = v.object({ approved: storedBytes });
-
-/** The attributes of the item at `approvedKeys`. Deflated: a manifest may have 256 KB. */
-export function approvedAttributes({ manifest, configuration }: Approved): v.InferOutput<typeof storedApproved> {
-  return { approved: deflated(JSON.stringify({ manifest, configuration })) };
-}
-
-export function parseApproved(item: Item | undefined): Approved {
-  return JSON.parse(inflated(parseStored(storedApproved, item, 'approved manifest').approved)) as Approved;
 }
