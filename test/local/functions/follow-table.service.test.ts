@@ -84,7 +84,9 @@ describe('followTable', () => {
   it('calls again after a call that failed, and never for transactions that failed or wrote nothing that is followed', async () => {
     const called = follow(() => Promise.reject(new Error('no')));
     const [list, refused] = [rowLists.computations('failing'), rowLists.computations('refused')];
-    const once = { put: { Item: writableKey('counter#refused', 'counter'), ConditionExpression: 'attribute_not_exists(pk)' } };
+    const once = {
+      put: { Item: { ...writableKey('counter#refused', 'counter') }, ConditionExpression: 'attribute_not_exists(pk)' },
+    };
     await transact(embedded.table, [once]);
     await expect(addMembers(refused, 1, 1, [once])).rejects.toThrow('A condition of the transaction does not hold.');
     await addMembers(list, 1);
