@@ -62,7 +62,6 @@ export const specified: readonly SpecifiedEndpoint[] = [
   { number: 0, method: 'DELETE', path: '/{domainID}/computations/{id}/approvals', needs: 'view' },
   { number: 0, method: 'DELETE', path: '/{domainID}/computations/{id}/key', needs: 'view' },
   { number: 0, method: 'GET', path: '/{domainID}/todo', needs: 'view' },
-  { number: 0, method: 'GET', path: '/{domainID}/find', needs: 'view' },
   { number: 0, method: 'GET', path: '/{domainID}/cvms', needs: 'view' },
   { number: 0, method: 'GET', path: '/{domainID}/cvms/{cvmID}', needs: 'view' },
   { number: 0, method: 'PUT', path: '/{domainID}/cvms/{cvmID}', needs: 'administer' },
