@@ -62,7 +62,7 @@ export const fetchedInput = {
     v.forward(
       v.partialCheck(
         [['type'], ['url']],
-        ({ type, url }) => sourceTypeOf(url) === type,
+        ({ type, url }) => [type, undefined].includes(sourceTypeOf(url)), // `url` has its own error
         'Expected the type that fits the scheme of `url`.',
       ),
       ['type'],

@@ -10,6 +10,7 @@ import {
   userId as user,
 } from 'computation-management-formats/fields';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
+import { fetchedInput, misfits, sourceTypeOf } from 'computation-management-formats/source';
 import { printable } from 'computation-management-formats/printable';
 import {
   approvalLevels,
@@ -25,10 +26,29 @@ import { recordOf } from '../profile/profile.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { filesBeside, isMissing, shellWord, whyUnreadable } from '../terminal/shell-word.ts';
 
+const sha3 = v.pipe(
+  v.string('Expected a SHA3-256 in quotes.'),
+  v.regex(/^[0-9a-fA-F]{64}$/, 'Expected 64 hex digits.'),
+  v.toLowerCase(),
+);
 const path = v.pipe(v.string('Expected a path.'), v.nonEmpty('Expected a path.'));
 
+/** Its type follows from the address. */
+const source = v.pipe(
+  v.strictObject({ url: v.string('Expected an address.'), kbs_resource_path: v.exactOptional(v.string('Expected a path.')) }),
+  v.transform((given) => ({ ...given, type: sourceTypeOf(given.url) ?? 'https' })),
+  fetchedInput.source,
+);
+
 const assetFields = v.strictObject({
-  file: path,
+  /** To be uploaded. Without it, the agent fetches the file from `source`. */
+  file: v.exactOptional(path),
+  source: v.exactOptional(source),
+  checksum: v.exactOptional(sha3),
+  kbs: v.exactOptional(fetchedInput.kbs),
+  decompress: v.exactOptional(fetchedInput.decompress),
+  algo_type: v.exactOptional(fetchedInput.algo_type),
+  algo_args: v.exactOptional(fetchedInput.algo_args),
   type: v.picklist(assetTypes, 'Expected algorithm or dataset.'),
   /** The name in the manifest. Default: that of the file. */
   name: v.exactOptional(fileName),
@@ -39,14 +59,30 @@ const assetFields = v.strictObject({
 });
 const asset = v.pipe(
   assetFields,
+  v.check(
+    ({ file, source, checksum }) =>
+      (file === undefined) !== (source === undefined) && (source === undefined) === (checksum === undefined),
+    'Expected file to upload one, or source and checksum for a file that the agent fetches.',
+  ),
+  v.rawCheck(({ dataset: { typed, value }, addIssue }) => {
+    if (!typed) return;
+    const { source = null, kbs = null, decompress = null, algo_type = null, algo_args = null, type: asset_type } = value;
+    for (const { field, expected } of misfits({ asset_type, source, kbs, decompress, algo_type, algo_args })) {
+      addIssue({ message: expected, path: [{ type: 'object', origin: 'value', input: value, key: field, value: value[field] }] });
+    }
+  }),
   v.forward(
     v.check(
-      ({ file, name }) => name !== undefined || v.is(fileName, basename(file)),
+      (given) => given.name !== undefined || v.is(fileName, nameOf(given)),
       'The name of this file is not allowed. Add another one as name.',
     ),
     ['file'],
   ),
 );
+/** Returns the name in the manifest. */
+export function nameOf({ name, file, source }: v.InferOutput<typeof assetFields>): string {
+  return name ?? basename(file ?? source?.url ?? '');
+}
 export type PlannedAsset = v.InferOutput<typeof asset>;
 
 const party = v.strictObject({
@@ -202,9 +238,9 @@ function conflictsIn({ parties }: Collaboration): { path: unknown[]; problem: st
   const conflicts: { path: unknown[]; problem: string }[] = [];
   const names = new Map<string, string>();
   for (const [user, party] of Object.entries(parties)) {
-    for (const [index, { file, name, type }] of (party?.assets ?? []).entries()) {
+    for (const [index, planned] of (party?.assets ?? []).entries()) {
       const path = ['parties', user, 'assets', index];
-      const taken = type === 'algorithm' ? 'the algorithm' : `the dataset ${name ?? file.split('/').at(-1) ?? file}`;
+      const taken = planned.type === 'algorithm' ? 'the algorithm' : `the dataset ${nameOf(planned)}`;
       const first = names.get(taken);
       if (first === undefined) names.set(taken, user);
       else conflicts.push({ path, problem: `${path.join('.')}: ${first} already brings ${taken}.` });

@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import {
   type Arguments,
   assetWithoutReading,
@@ -15,7 +14,7 @@ import type { GivenKey } from '../files/key-files.ts';
 import { hash, upload } from '../files/transfers.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { detailsOf } from '../terminal/event-line.ts';
-import type { Collaboration, PlannedAsset } from './collaboration.ts';
+import { type Collaboration, nameOf, type PlannedAsset } from './collaboration.ts';
 
 /** What `cms init` did about a part of a collaboration. */
 export interface Step {
@@ -177,13 +176,13 @@ type Asset = Schemas['Asset'];
  * Plans to upload and link an asset of the caller, unless the computation has it. A file with another content replaces the asset
  * that the caller linked before.
  * @param id the computation, if it exists
- * @param file the path of the content
+ * @param file the path of the content. Undefined: the agent fetches it
  */
 export async function planAsset(
   context: Context,
   connection: Connection,
   id: string | undefined,
-  { planned, file }: { planned: PlannedAsset; file: string },
+  { planned, file }: { planned: PlannedAsset; file: string | undefined },
 ): Promise<
   Omit<Plan<unknown>, 'apply'> & {
     isUpload: boolean;
@@ -191,10 +190,16 @@ export async function planAsset(
   }
 > {
   const { client } = connection;
-  const { file: path, type: asset_type, name: file_name = basename(path), ...others } = planned;
+  const { file: _, type: asset_type, name: __, ...others } = planned;
+  const file_name = nameOf(planned);
   const done = (asset: string, outcome: string) => ({ step: { subject: asset_type, name: file_name, outcome }, asset });
   const linked = id === undefined ? undefined : await linkedAsset(connection, id, { file_name, asset_type });
-  const isUpload = linked?.before.checksum == null || linked.before.checksum !== (await hash(context, file));
+  const isUpload =
+    file === undefined
+      ? linked?.before.source?.url !== planned.source?.url
+      : linked?.before.checksum == null ||
+        linked.before.source !== null ||
+        linked.before.checksum !== (await hash(context, file));
   const open = { use: 'open', content_access: 'domain' } as const;
   const lowered = (['use', 'content_access'] as const).filter(
     (name) => linked && linked.before[name] !== open[name] && others[name] === open[name],
@@ -208,17 +213,21 @@ export async function planAsset(
     const before = { ...(use === undefined ? {} : { use }), ...(content_access === undefined ? {} : { content_access }) };
     const kept = mayLower ? {} : Object.fromEntries(lowered.map((name) => [name, linked?.before[name]]));
     const fields = { file_name, asset_type, ...others, ...kept };
-    if (linked && !isUpload) {
-      const changed = Object.entries(fields).filter(([name, value]) => linked.before[name as keyof Asset] !== value);
+    if (linked && (file === undefined || !isUpload)) {
+      const changed = Object.entries(fields).filter(([name, value]) => !isSame(linked.before[name as keyof Asset], value));
       if (changed.length === 0) return done(linked.before.id, `unchanged${stays(lowers, mayLower)}`);
       const { asset: _content, ...rest } = linked.before;
       await client.updateAsset({ id: linked.before.id, body: { asset: { ...rest, ...fields } }, ifMatch: linked.ifMatch });
       return done(linked.before.id, `changed: ${changed.map(([name]) => name).join(', ')}${stays(lowers, mayLower)}`);
     }
-    const asset = await upload(context, connection, { ...before, ...fields, file });
+    const asset =
+      file === undefined
+        ? await client.createAsset({ body: { asset: { ...before, ...fields } } })
+        : await upload(context, connection, { ...before, ...fields, file });
     if (linked) await client.unlinkAsset({ id: linked.before.id, computationID });
     await client.linkAsset({ id: asset.id, computationID });
-    const outcome = linked ? 'uploaded and linked; replaces the previous one' : 'uploaded and linked';
+    const made = file === undefined ? 'created and linked' : 'uploaded and linked';
+    const outcome = linked ? `${made}; replaces the previous one` : made;
     return done(asset.id, `${outcome}${stays(lowers, mayLower)}`);
   };
   return { isUpload, lowers, apply };

@@ -13,6 +13,7 @@ import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { type Column, details, statusColour } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { relativeTime } from '../terminal/text.ts';
+import { addAddCommand } from './asset-add.ts';
 import { addUploadCommand } from './asset-upload.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { assetTypeOption } from './options.ts';
@@ -21,6 +22,7 @@ export function addAssetCommands(program: Command, wrapAction: WrapAction): void
   const asset = program.command('asset').description('upload algorithms and datasets, and link them to computations');
 
   addUploadCommand(asset, wrapAction);
+  addAddCommand(asset, wrapAction);
 
   addListOptions(asset.command('list').description('list assets, newest first'))
     .addOption(assetTypeOption())

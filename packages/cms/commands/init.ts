@@ -55,9 +55,10 @@ export function addInitCommand(program: Command, wrapAction: WrapAction): void {
         const uploads = [
           ...planned
             .filter(({ isUpload }) => isUpload)
-            .map(
-              (part) =>
-                `${part.planned.type} ${shellPath(part.file, home)} (${sizeText(part.size)}): ${readers(part.planned, domain)}`,
+            .map((part) =>
+              part.file === undefined
+                ? `${part.planned.type} ${part.planned.source?.url}: every member of the domain ${domain} reads this address`
+                : `${part.planned.type} ${shellPath(part.file, home)} (${sizeText(part.size)}): ${readers(part.planned, domain)}`,
             ),
           ...(key && plannedKey?.isUpload === true
             ? [`public key ${shellPath(key.file, home)} (${key.fingerprint}): every party sees it`]
@@ -146,8 +147,12 @@ async function expectParts(place: Place, party: Party | null | undefined) {
     if (!(error instanceof CmsError)) throw error;
     mistakes.push(error);
   };
-  const parts = [];
+  const parts: { planned: PlannedAsset; file: string | undefined; size: number }[] = [];
   for (const planned of party?.assets ?? []) {
+    if (planned.file === undefined) {
+      parts.push({ planned, file: undefined, size: 0 });
+      continue;
+    }
     const file = await pathFrom(place, planned.file).catch(collected);
     const size = file === undefined ? undefined : await expectFile(file).catch(collected);
     if (file !== undefined && size !== undefined) parts.push({ planned, file, size });

@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -441,6 +441,41 @@ describe('the file of a collaboration', () => {
     expect(JSON.parse(inJson.stdout)).toEqual(parseCollaboration(stdout, 'example.yaml'));
   });
 
+  it('creates and changes an asset that the agent fetches, and replaces it by a file', async () => {
+    const checksum = createHash('sha3-256').update('a\n1\n').digest('hex');
+    const dataset = (fields: string) =>
+      writeFileSync(
+        file,
+        `computation: { name: Fetched, owner: alice }\nparties:\n  alice:\n    assets:\n      - { type: dataset, ${fields} }\n`,
+      );
+    const at = (host: string) => `source: { url: 'https://${host}/incomes.csv' }, checksum: ${checksum}`;
+    dataset(at('a.example.com'));
+    expect(outcomes(await init(alice))).toEqual(['computation created', 'dataset created and linked']);
+    expect(outcomes(await init(alice))).toEqual(['computation unchanged', 'dataset unchanged']);
+    dataset(`${at('b.example.com')}, decompress: true`);
+    const { computation, steps } = await init(alice);
+    expect(steps[1]?.outcome).toBe('changed: source, decompress');
+    writeFileSync(join(folder, 'data', 'incomes.csv'), 'a\n1\n');
+    dataset('file: data/incomes.csv');
+    expect(outcomes(await init(alice))[1]).toBe('dataset uploaded and linked; replaces the previous one');
+    const added = await alice(
+      'asset',
+      'add',
+      'docker://example.com/mean:1',
+      '--checksum',
+      checksum,
+      '--type',
+      'algorithm',
+      ...[...['--name', 'mean.py', '--algo-type', 'python', '--algo-arg', '-n', '--algo-arg', '3', '--computation', computation]],
+    );
+    expect(added).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining(
+        'fetched by the agent from docker://example.com/mean:1\n  run as python\n  arguments ["-n","3"]\n',
+      ) as string,
+    });
+  });
+
   it.each([
     ['an unknown field', 'computation:\n  name: A\n  onwer: a\n', ['x.yaml:3:3: computation.onwer: Unknown field onwer.']],
     [
@@ -476,6 +511,22 @@ parties:
         'x.yaml:6:35: parties.a.assets.1.name: Expected a file name without slashes',
         'x.yaml:7:11: parties.a.assets.2.file: The name of this file is not allowed. Add another one as name.',
         'x.yaml:8:35: parties.a.assets.3.description: Expected a string of 0 to 4000 characters, not 4001.',
+      ],
+    ],
+    [
+      'what agents cannot fetch',
+      `computation: { name: A, owner: a }
+parties:
+  a:
+    assets:
+      - { source: { url: 's3://bucket/b' }, checksum: ${'ab'.repeat(32)}, type: dataset }
+      - { file: b, type: dataset, decompress: true }
+      - { source: { url: 'https://c/d' }, type: dataset }
+`,
+      [
+        'x.yaml:5:21: parties.a.assets.0.source.url: Agents read s3:// addresses with the client of Google Cloud Storage',
+        'x.yaml:6:35: parties.a.assets.1.decompress: Expected `source` too',
+        'x.yaml:7:9: parties.a.assets.2: Expected file to upload one, or source and checksum',
       ],
     ],
     ['a missing field', 'computation: { name: A, owner: a }\n', ['x.yaml:1:1: parties: A value is required.']],

@@ -1,0 +1,72 @@
+import { basename } from 'node:path';
+import { type Command, Option } from 'commander';
+import type { Schemas } from 'computation-management-client';
+import { printable } from 'computation-management-formats/printable';
+import { algorithmTypes, fetchLines, sourceTypeOf } from 'computation-management-formats/source';
+import { computationId } from '../context/computation-reference.ts';
+import type { WrapAction } from '../context/context.ts';
+import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { assetTypeOption, collect, useOption } from './options.ts';
+
+type Fields = Schemas['AssetInputFields'];
+
+interface Options extends Pick<Fields, 'description' | 'use' | 'decompress'> {
+  type: Fields['asset_type'];
+  checksum: string;
+  computation?: string;
+  name?: string;
+  kbs?: string;
+  kbsPath?: string;
+  algoType?: NonNullable<Fields['algo_type']>;
+  algoArg?: string[];
+}
+
+export function addAddCommand(asset: Command, wrapAction: WrapAction): void {
+  asset
+    .command('add')
+    .description('add an asset that the agent of the CVM fetches: nobody uploads or sends it')
+    .argument('<URL>', 'its address, which everyone in the domain reads: docker, oci, gs, https or http')
+    .requiredOption('--checksum <HASH>', 'the SHA3-256 of the file, in hex; of an encrypted one, that of the plain file')
+    .addOption(assetTypeOption().default('dataset'))
+    .option('--computation <COMPUTATION>', 'link the asset to this computation')
+    .option('--name <NAME>', 'the name in the manifest (default: the last part of the address)')
+    .option('--description <TEXT>', 'what it contains')
+    .addOption(useOption())
+    .option('--kbs <URL>', 'the key broker service of an encrypted file')
+    .option('--kbs-path <PATH>', 'the path of the key there, such as default/key/penguins')
+    .option('--decompress', 'the agent unpacks the dataset, a ZIP file')
+    .addOption(new Option('--algo-type <TYPE>', 'how the agent runs the algorithm').choices(algorithmTypes))
+    .option('--algo-arg <ARGUMENT>', 'an argument of the algorithm; repeat it for several', collect)
+    .action(
+      wrapAction(async (context, url: string, options: Options) => {
+        const { type, checksum, name = basename(url), description, use, kbs, kbsPath, decompress, algoType, algoArg } = options;
+        const source = sourceTypeOf(url);
+        if (!source) {
+          const message = 'Expected an address that begins with docker://, oci://, gs://, https:// or http://.';
+          throw new CmsError(message, { next: context.help, exitCode: exitCodes.usage });
+        }
+        const connection = await context.connect();
+        const id = options.computation === undefined ? undefined : await computationId(context, connection, options.computation);
+        const made = await connection.client.createAsset({
+          body: {
+            asset: {
+              file_name: name,
+              asset_type: type,
+              checksum,
+              source: { type: source, url, ...(kbsPath === undefined ? {} : { kbs_resource_path: kbsPath }) },
+              ...(description === undefined ? {} : { description }),
+              ...(use === undefined ? {} : { use }),
+              ...(kbs === undefined ? {} : { kbs: { url: kbs } }),
+              ...(decompress === undefined ? {} : { decompress }),
+              ...(algoType === undefined ? {} : { algo_type: algoType }),
+              ...(algoArg === undefined ? {} : { algo_args: algoArg }),
+            },
+          },
+        });
+        if (id !== undefined) await connection.client.linkAsset({ id: made.id, computationID: id });
+        const lines = fetchLines(made).map((line) => `  ${printable(line)}\n`);
+        context.print(made, () => `Added ${printable(made.file_name)} as ${made.id}\n${lines.join('')}`);
+        if (id === undefined) context.note(`Next: ${context.command(`asset link ${made.id} COMPUTATION`)}\n`);
+      }),
+    );
+}
