@@ -13,7 +13,7 @@ const packages = Object.fromEntries(
 
 /** What each folder may import besides itself and npm packages. Of packages/, only the entries that their package.json exports. */
 const mayImport = {
-  shared: ['packages/counted-list', 'packages/formats'],
+  shared: ['packages/attestation', 'packages/counted-list', 'packages/formats'],
   'shared/command-line': ['packages/client', 'packages/formats', 'shared'],
   functions: ['shared', 'packages/formats'],
   'functions/operations': ['functions/operations', 'shared', 'packages/client', 'packages/simulated-cvm'],
@@ -76,6 +76,13 @@ export default {
     { name: 'no-circle-of-files', severity: 'error', from: {}, to: { circular: true } },
     { name: 'no-circle-of-folders', severity: 'error', scope: 'folder', from: { pathNot: '^test' }, to: { circular: true } },
     ...boundaries,
+    {
+      name: 'verification-apart',
+      comment: 'Only the task that verifies tokens contains what verifies evidence. No endpoint does.',
+      severity: 'error',
+      from: { path: '^(functions|gateway|shared)/', pathNot: '^shared/cvms/verify-reported-token.ts$' },
+      to: { path: '^packages/attestation/index.ts$', dependencyTypesNot: ['type-only'] },
+    },
     {
       name: 'functions-apart',
       comment: 'A function imports no other one.',

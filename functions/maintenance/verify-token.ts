@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { openContentStore } from '../../shared/assets/content-store.ts';
-import { verifyReportedToken } from '../../shared/attestation/verify-reported-token.ts';
+import { verifyReportedToken } from '../../shared/cvms/verify-reported-token.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';

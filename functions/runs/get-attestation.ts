@@ -1,5 +1,5 @@
 import { openContentStore } from '../../shared/assets/content-store.ts';
-import { describeAttestation } from '../../shared/attestation/describe-attestation.ts';
+import { describeAttestation } from '../../shared/runs/describe-attestation.ts';
 import { getAttestation as route } from '../../shared/endpoints/runs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/open-table.ts';

@@ -1,4 +1,4 @@
-import { keepProcessOfRun, type RunOnProcess } from '../../shared/attestation/agent-tokens.ts';
+import { keepProcessOfRun, type RunOnProcess } from '../../shared/runs/agent-tokens.ts';
 import { timestampOf, type Clock } from '../../shared/runtime/clock.ts';
 import {
   clearCommandStream,

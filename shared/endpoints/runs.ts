@@ -7,7 +7,7 @@ import { adds, changes, reads } from '../runtime/uses.ts';
 import { runSchema } from '../computations/run.ts';
 import { entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';
 import { missingItemsSchema, manifestSchema } from '../manifest/manifest.ts';
-import { attestationOfRunSchema } from '../attestation/describe-attestation.ts';
+import { attestationOfRunSchema } from '../runs/describe-attestation.ts';
 import { evidenceSchema } from '../evidence/evidence.ts';
 
 const ofConfiguration =

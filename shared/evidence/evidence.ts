@@ -4,7 +4,7 @@ import { shownText } from 'computation-management-formats/fields';
 import { domainId, idOfComputation } from 'computation-management-formats/identifiers';
 import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
-import { mostTokens } from '../attestation/agent-tokens.ts';
+import { mostTokens } from '../runs/agent-tokens.ts';
 import { checksSchema } from '../attestation/attestation.ts';
 import { agentConfigEntries } from '../computations/agent-config.ts';
 import { runSchema } from '../computations/run.ts';

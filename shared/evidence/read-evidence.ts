@@ -1,7 +1,7 @@
 import { configurationOf } from 'computation-management-formats/approval-text';
 import { canonicalJson } from 'computation-management-formats/canonical-json';
 import * as v from 'valibot';
-import { readTokensOfRun, shownOf, type TokenOfProcess } from '../attestation/agent-tokens.ts';
+import { readTokensOfRun, shownOf, type TokenOfProcess } from '../runs/agent-tokens.ts';
 import { assertExists } from '../computations/change-computation.ts';
 import { computationKey, parseComputation } from '../computations/read-computation.ts';
 import { attestationHashOf, findRun, runKey } from '../computations/read-runs.ts';

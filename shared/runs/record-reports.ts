@@ -1,4 +1,4 @@
-import { recordToken } from '../attestation/agent-tokens.ts';
+import { recordToken } from './agent-tokens.ts';
 import { openContentStore } from '../assets/content-store.ts';
 import { findRun, runKey } from '../computations/read-runs.ts';
 import { type Run, referenceTo } from '../computations/run.ts';

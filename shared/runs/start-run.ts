@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { configurationOf } from 'computation-management-formats/approval-text';
 import { startDigest } from 'computation-management-formats/digests';
 import { numberedId } from 'computation-management-formats/identifiers';
-import { processOfRunItem } from '../attestation/agent-tokens.ts';
+import { processOfRunItem } from './agent-tokens.ts';
 import type { Permitted } from '../access/caller.ts';
 import { isIncomplete, readinessOf } from '../approvals/readiness.ts';
 import { isMarkedForDeletion } from '../assets/mark-for-deletion.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack, type Stack } from '../../local/stack.ts';
-import { rootsOfMakers } from '../../shared/attestation/verify-reported-token.ts';
+import { rootsOfMakers } from '../../shared/cvms/verify-reported-token.ts';
 import { cvmBody } from '../../shared/openapi/examples.ts';
 import { replaceClient } from '../../shared/runtime/clients.ts';
 import { coseOf, forgeSnp, messageOf, type SnpChange } from '../packages/attestation/forge-snp.ts';

@@ -1,4 +1,4 @@
-import { parseTokens, recordToken, tokenKey } from '../../shared/attestation/agent-tokens.ts';
+import { parseTokens, recordToken, tokenKey } from '../../shared/runs/agent-tokens.ts';
 import { readAgentRecord } from '../../shared/runs/agent-record.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
 import { getItem } from '../../shared/table/table.ts';

@@ -13,7 +13,7 @@ import { unlinkAsset } from '../../../shared/links/link-asset.ts';
 import { setCommandStream } from '../../../shared/cvms/command-stream.ts';
 import { takeTokens } from '../../../shared/http/domain-limit.ts';
 import { takesKey, type Route } from '../../../shared/http/route.ts';
-import { keepProcessOfRun } from '../../../shared/attestation/agent-tokens.ts';
+import { keepProcessOfRun } from '../../../shared/runs/agent-tokens.ts';
 import { bindAgent, readAgentRecord, recordAgentProcess } from '../../../shared/runs/agent-record.ts';
 import { writeSweepState } from '../../../shared/runs/sweep-runs.ts';
 import { writableKey } from '../../../shared/table/keys.ts';

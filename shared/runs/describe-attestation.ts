@@ -7,7 +7,7 @@ import { type ContentStore, presignDownload } from '../assets/content-store.ts';
 import { readRunOfComputation } from '../computations/read-runs.ts';
 import type { Table } from '../table/table.ts';
 import { mostTokens, readTokensOfRun, shownOf, tokenKey } from './agent-tokens.ts';
-import { checksSchema } from './attestation.ts';
+import { checksSchema } from '../attestation/attestation.ts';
 
 const token = v.pipe(
   v.object({

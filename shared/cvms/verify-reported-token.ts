@@ -1,7 +1,7 @@
 import { type VerifyOptions, type Verdict, verifyToken } from 'computation-management-attestation';
 import { buffer } from 'node:stream/consumers';
 import { type ContentStore, getContent } from '../assets/content-store.ts';
-import { storedCvm } from '../cvms/cvm.ts';
+import { storedCvm } from './cvm.ts';
 import { failRun } from '../runs/fail-run.ts';
 import { readClaimOfCvm } from '../runs/claim.ts';
 import type { Executions } from '../runs/executions.ts';
@@ -14,9 +14,9 @@ import { parseStored } from '../table/parse-stored.ts';
 import { getItem, getItems, type Table } from '../table/table.ts';
 import { Transaction } from '../table/transaction.ts';
 import { setAttributes } from '../table/writes.ts';
-import { ownerOfToken, parseTokens, type Process, shownOf, tokensItem, unchangedTokens } from './agent-tokens.ts';
-import { attestationSchema, type Attestation, failuresOf } from './attestation.ts';
-import { readCollateral } from './collateral.ts';
+import { ownerOfToken, parseTokens, type Process, shownOf, tokensItem, unchangedTokens } from '../runs/agent-tokens.ts';
+import { attestationSchema, type Attestation, failuresOf } from '../attestation/attestation.ts';
+import { readCollateral } from '../attestation/collateral.ts';
 import * as v from 'valibot';
 
 /**

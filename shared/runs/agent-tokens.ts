@@ -2,14 +2,14 @@ import { createHash, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type ContentStore, putContent, tokenPrefix } from '../assets/content-store.ts';
 import type { Run } from '../computations/run.ts';
-import { readAgentRecord } from '../runs/agent-record.ts';
-import type { TokenReport } from '../runs/report.ts';
+import { readAgentRecord } from './agent-record.ts';
+import type { TokenReport } from './report.ts';
 import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
 import { cvmKeys, runKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
 import { putItem, putItemIf, setAttributes, updateIf } from '../table/writes.ts';
-import { type Attestation, attestationSchema } from './attestation.ts';
+import { type Attestation, attestationSchema } from '../attestation/attestation.ts';
 
 export const mostTokens = 4;
 
