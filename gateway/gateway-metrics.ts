@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { log } from '../shared/runtime/log.ts';
-import { emitMetric } from '../shared/runtime/metrics.ts';
+import { emitMetric, log } from '../shared/runtime/log.ts';
 import type { GatewayCounts } from './session/gateway-parts.ts';
 import { type CvmIdentity, logFieldsOf } from './wire/identity.ts';
 

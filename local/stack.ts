@@ -15,7 +15,7 @@ import { problemResponse } from '../shared/http/problem.ts';
 import { readClaims, type Claim } from '../shared/runs/claim.ts';
 import { openExecutions } from '../shared/runs/executions.ts';
 import { type RunTimes, stateMachineDefinition } from '../shared/runs/state-machine.ts';
-import { createTableClient, openTable } from '../shared/table/open-table.ts';
+import { createTableClient, openTable } from '../shared/table/table.ts';
 import { assertSchemaOfTable } from '../shared/table/schema-version.ts';
 import { schedules } from '../shared/tasks/schedules.ts';
 import { systemTimerClock, type TimerClock } from '../shared/runtime/clock.ts';

@@ -1,7 +1,7 @@
 import { listApprovals } from '../../shared/approvals/read-readiness.ts';
 import { listApprovals as route } from '../../shared/endpoints/approvals.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 
 export const handler = endpoint(route, async ({ path, now, deadline }) => ({
   body: await listApprovals(openTable(deadline), path.domainID, path.id, now),

@@ -1,9 +1,9 @@
 import { describeToCaller } from '../../shared/computations/describe-computation.ts';
-import { openKey } from '../../shared/computations/sealed-key.ts';
+import { openKey } from '../../shared/computations/agent-config.ts';
 import { getComputation as route } from '../../shared/endpoints/computations.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openKms } from '../../shared/runtime/kms.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 
 export const handler = endpoint(route, async ({ path, query, caller, ifNoneMatch, deadline }) => {
   const { etag, computation } = await describeToCaller(

@@ -2,7 +2,7 @@ import { cvmEtag } from '../../shared/cvms/cvm.ts';
 import { readCvm } from '../../shared/cvms/read-cvms.ts';
 import { getCvm as route } from '../../shared/endpoints/cvms.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 
 export const handler = endpoint(route, async ({ path, now, ifNoneMatch, deadline }) => {
   const cvm = await readCvm(openTable(deadline), { domain: path.domainID, cvmId: path.cvmID }, now);

@@ -1,7 +1,7 @@
 import { listCvms } from '../../shared/cvms/read-cvms.ts';
 import { listCvms as route } from '../../shared/endpoints/cvms.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 
 export const handler = endpoint(route, async ({ path, query, now, deadline }) => {
   const { limit, offset } = query;

@@ -3,7 +3,7 @@ import { recordReports } from '../../shared/runs/record-reports.ts';
 import { bytesOf, endpoint } from '../../shared/http/endpoint.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { refuseLarger } from '../../shared/http/read-body.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 
 export const handler = endpoint(route, async ({ path, body, now, deadline, received }) => {
   if (body.reports.every(({ type }) => type !== 'attestation')) refuseLarger(bytesOf(received).length);

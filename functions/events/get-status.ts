@@ -1,7 +1,7 @@
 import { readStatus } from '../../shared/computations/list-events.ts';
 import { getStatus as route } from '../../shared/endpoints/events.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 
 export const handler = endpoint(route, async ({ path, deadline }) => ({
   body: await readStatus(openTable(deadline), path.domainID, path.id),

@@ -1,7 +1,7 @@
 import { find as route } from '../../shared/endpoints/find.ts';
 import { find } from '../../shared/find/find.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 
 export const handler = endpoint(route, async ({ path, query, deadline }) => {
   const { q, kind, limit } = query;

@@ -1,7 +1,7 @@
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { waitingStep } from '../../shared/runs/state-machine.ts';
 import { awaitCvm } from '../../shared/runs/waiting-steps.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
 export const handler = task('lifecycle/await-cvm', waitingStep, async (waiting, { deadline }) => {

@@ -2,7 +2,7 @@ import { openExecutions } from '../../shared/runs/executions.ts';
 import { waitingStep } from '../../shared/runs/state-machine.ts';
 import { deliverStop } from '../../shared/runs/waiting-steps.ts';
 import { environment } from '../../shared/runtime/environment.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
 export const handler = task('lifecycle/deliver-stop', waitingStep, async (waiting, { now, deadline }) => {

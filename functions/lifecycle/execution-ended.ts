@@ -1,6 +1,6 @@
 import { executionEnded, executionStatusChange } from '../../shared/runs/end-run.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
 export const handler = task('lifecycle/execution-ended', executionStatusChange, async (change, { now, deadline }) => {

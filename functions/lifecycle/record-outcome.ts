@@ -1,7 +1,7 @@
 import { recordOutcome } from '../../shared/runs/end-run.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { endingRun } from '../../shared/runs/state-machine.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
 export const handler = task('lifecycle/record-outcome', endingRun, async ({ ended_by, ...run }, { now, deadline }) => {

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
 const sweep = v.object({

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { openContentStore } from '../../shared/assets/content-store.ts';
 import { collectContent } from '../../shared/deletion/collect-content.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
 export const handler = task('maintenance/collect-content', v.unknown(), async (_event, { now, deadline }) => ({

@@ -1,6 +1,6 @@
 import { indexChangedNames } from '../../shared/find/index-names.ts';
 import { foldChangedLists, streamBatch } from '../../shared/table/fold-lists.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
 /** Reads the stream of the table: what follows from a change and need not be done within it. */

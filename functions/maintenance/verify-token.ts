@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { openContentStore } from '../../shared/assets/content-store.ts';
 import { verifyReportedToken } from '../../shared/cvms/verify-reported-token.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
 /** The key of an object that was created. */

@@ -1,7 +1,7 @@
 import { dryRun as route } from '../../shared/endpoints/runs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { readReadiness } from '../../shared/runs/read-readiness.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 
 export const handler = endpoint(route, async ({ path, query, now, deadline }) => {
   const request = { domain: path.domainID, id: path.id, cvmId: query.cvm, at: now };

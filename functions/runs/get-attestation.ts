@@ -2,7 +2,7 @@ import { openContentStore } from '../../shared/assets/content-store.ts';
 import { describeAttestation } from '../../shared/runs/describe-attestation.ts';
 import { getAttestation as route } from '../../shared/endpoints/runs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 
 export const handler = endpoint(route, async ({ path, query, now, deadline }) => {
   const request = { domain: path.domainID, computationId: path.id, runId: query.run, now };

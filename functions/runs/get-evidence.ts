@@ -4,7 +4,7 @@ import type { Statement } from '../../shared/evidence/evidence.ts';
 import { readEvidence } from '../../shared/evidence/read-evidence.ts';
 import { openKms } from '../../shared/runtime/kms.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 
 export const handler = endpoint(route, async ({ path, query, now, deadline }) => {
   const { statement, ...signature } = await readEvidence(openTable(deadline), openKms(deadline), {

@@ -1,7 +1,7 @@
 import { getManifest as route } from '../../shared/endpoints/runs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { readManifest } from '../../shared/manifest/read-manifest.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 
 export const handler = endpoint(route, async ({ path, query, deadline }) => {
   const { manifest, digest, configuration_digest } = await readManifest(openTable(deadline), path.domainID, path.id, query.run);

@@ -1,7 +1,7 @@
 import { readRunOfComputation } from '../../shared/computations/read-runs.ts';
 import { getRun as route } from '../../shared/endpoints/runs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 
 export const handler = endpoint(route, async ({ path, query, deadline }) => ({
   body: await readRunOfComputation(openTable(deadline), path.domainID, path.id, query.run),

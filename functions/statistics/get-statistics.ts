@@ -1,7 +1,7 @@
 import { getStatistics as route } from '../../shared/endpoints/statistics.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { readStatistics } from '../../shared/computations/statistics.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 
 export const handler = endpoint(route, async ({ path, query, now, deadline }) => ({
   body: { comp_stats: await readStatistics(openTable(deadline), path.domainID, query.days, now) },

@@ -1,6 +1,6 @@
 import { getTodo as route } from '../../shared/endpoints/todo.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 import { readTodo } from '../../shared/todo/read-todo.ts';
 
 export const handler = endpoint(route, async ({ path, caller, now, deadline }) => ({

@@ -33,8 +33,7 @@ import { recordReports } from '../../shared/runs/record-reports.ts';
 import type { Report } from '../../shared/runs/report.ts';
 import { batched } from '../../shared/table/batched.ts';
 import type { Key } from '../../shared/table/keys.ts';
-import { openTable } from '../../shared/table/open-table.ts';
-import { getItems } from '../../shared/table/table.ts';
+import { getItems, openTable } from '../../shared/table/table.ts';
 import type { CvmIdentity } from '../wire/identity.ts';
 
 export type ReportResult = Awaited<ReturnType<typeof recordReports>>['results'][number];

@@ -1,5 +1,5 @@
 import { MathExpression, Metric, Stats, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
-import type { MetricName } from '../../shared/runtime/metrics.ts';
+import type { MetricName } from '../../shared/runtime/log.ts';
 import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';

@@ -3,7 +3,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
 import { schemaKeys } from '../../shared/table/keys.ts';
-import { schemaVersion } from '../../shared/table/parse-stored.ts';
+import { schemaVersion } from '../../shared/table/table.ts';
 import { acknowledge } from '../house/acknowledge.ts';
 import { allow } from '../house/allow.ts';
 import type { Stage } from '../stages/stage.ts';

@@ -15,7 +15,7 @@ import {
   UserPoolClientIdentityProvider,
   type UserPoolDomain,
 } from 'aws-cdk-lib/aws-cognito';
-import type { Role } from 'computation-management-formats/roles';
+import type { Role } from 'computation-management-formats/vocabulary';
 import { Construct } from 'constructs';
 import { acknowledge } from '../house/acknowledge.ts';
 import { canaryDomain, canaryUser } from '../../functions/operations/canary/canary-settings.ts';

@@ -1,5 +1,4 @@
-import { parseMembership } from 'computation-management-formats/roles';
-import { isReservedName } from 'computation-management-formats/vocabulary';
+import { isReservedName, parseMembership } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { membership } from '../../shared/domains/manage-users.ts';
 import { longestUserIdInBytes, mayHaveName } from '../../shared/access/caller.ts';

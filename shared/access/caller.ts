@@ -1,5 +1,12 @@
-import { type AccessAction, parseMembership, type Role, roles, rolesWith } from 'computation-management-formats/roles';
-import { type AssetType, isReservedName } from 'computation-management-formats/vocabulary';
+import {
+  type AccessAction,
+  type AssetType,
+  isReservedName,
+  parseMembership,
+  type Role,
+  roles,
+  rolesWith,
+} from 'computation-management-formats/vocabulary';
 import { ForbiddenForNowError, ServiceError, eitherOf } from '../runtime/errors.ts';
 
 /** The authenticated user, seen from one domain. */

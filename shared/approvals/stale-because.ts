@@ -4,8 +4,7 @@ import { characters, shownText } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import type { Manifest } from '../manifest/manifest.ts';
 import { deflated, inflated } from '../table/deflated.ts';
-import { parseStored, storedBytes } from '../table/parse-stored.ts';
-import type { Item } from '../table/table.ts';
+import { type Item, parseStored, storedBytes } from '../table/table.ts';
 
 export const mostChanges = 20;
 

@@ -1,7 +1,7 @@
 import type { AssetType } from 'computation-management-formats/vocabulary';
 import { notFound } from '../runtime/errors.ts';
 import { keyToWrite, userKeys } from '../table/keys.ts';
-import { schemaAttribute } from '../table/parse-stored.ts';
+import { schemaAttribute } from '../table/table.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
 import { setAttributes } from '../table/writes.ts';
 import type { Action, Transaction } from '../table/transaction.ts';

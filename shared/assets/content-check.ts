@@ -1,7 +1,6 @@
 import * as v from 'valibot';
-import { parseStored } from '../table/parse-stored.ts';
+import { type Item, parseStored, queryBetween, type Table } from '../table/table.ts';
 import { contentCheckKeys, writableKey, type Key } from '../table/keys.ts';
-import { queryBetween, type Item, type Table } from '../table/table.ts';
 import type { Action } from '../table/transaction.ts';
 
 const contentCheck = v.object({ pk: v.string(), sk: v.string(), content_key: v.string() });

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { assetKeys } from '../table/keys.ts';
-import { parseStored } from '../table/parse-stored.ts';
-import type { Item, Table } from '../table/table.ts';
+import { type Item, parseStored, type Table } from '../table/table.ts';
 import { updateExisting } from '../table/writes.ts';
 import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
 import { transact } from '../table/transaction.ts';

@@ -1,8 +1,7 @@
 import type { AssetType } from 'computation-management-formats/vocabulary';
-import { parseStored } from '../table/parse-stored.ts';
+import { parseStored, type Table } from '../table/table.ts';
 import { readPage } from '../table/read-page.ts';
 import { rowLists } from '../table/row-lists.ts';
-import type { Table } from '../table/table.ts';
 import { storedAsset, type StoredAsset } from './asset.ts';
 
 export async function listAssets(

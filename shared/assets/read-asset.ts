@@ -1,9 +1,8 @@
 import { numberOf } from 'computation-management-formats/identifiers';
 import { notFound } from '../runtime/errors.ts';
-import { parseStored } from '../table/parse-stored.ts';
+import { getItem, type Item, parseStored, type Table } from '../table/table.ts';
 import { listKeys, lists, type RowKey } from '../table/keys.ts';
 import { readSettled } from '../table/fresh-reads.ts';
-import { getItem, type Item, type Table } from '../table/table.ts';
 import { storedAsset, type StoredAsset } from './asset.ts';
 
 /** @throws ServiceError `not_found` if this service cannot have issued the identifier */

@@ -4,7 +4,7 @@ import { withFreshReads } from '../table/fresh-reads.ts';
 import { getItem, type Table } from '../table/table.ts';
 import { Transaction } from '../table/transaction.ts';
 import { putItem } from '../table/writes.ts';
-import { emitMetric } from '../runtime/metrics.ts';
+import { emitMetric } from '../runtime/log.ts';
 import type { Asset, StoredAsset } from './asset.ts';
 import { changeAsset } from './change-asset.ts';
 import { contentCheckItem, isDueWithin, putContentCheck } from './content-check.ts';

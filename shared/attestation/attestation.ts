@@ -4,8 +4,7 @@ import { shownText } from 'computation-management-formats/fields';
 import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
 import { truncate } from '../runtime/errors.ts';
-import { parseStored } from '../table/parse-stored.ts';
-import type { Item } from '../table/table.ts';
+import { type Item, parseStored } from '../table/table.ts';
 
 const check = v.pipe(
   v.object({
@@ -16,7 +15,7 @@ const check = v.pipe(
   v.title('AttestationCheck'),
   v.description('A check of attestation evidence.'),
 );
-export type Check = v.InferOutput<typeof check>;
+type Check = v.InferOutput<typeof check>;
 export const checksSchema = v.pipe(v.array(check), v.metadata({ maxItems: 40 }));
 
 const version = (what: string) =>

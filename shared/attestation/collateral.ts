@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import type { TdxCollateral, VerifyOptions } from 'computation-management-attestation';
 import * as v from 'valibot';
 import { collateralKeys } from '../table/keys.ts';
-import { parseStored, storedBytes } from '../table/parse-stored.ts';
-import { queryPartition, type Table } from '../table/table.ts';
+import { parseStored, queryPartition, storedBytes, type Table } from '../table/table.ts';
 import { putItem } from '../table/writes.ts';
 
 const stored = v.object({ kind: v.picklist(['certificate', 'collateral']), content: storedBytes });

@@ -1,9 +1,8 @@
 import type { ComputationStatus } from 'computation-management-formats/vocabulary';
 import type * as v from 'valibot';
-import { parseStored } from '../table/parse-stored.ts';
+import { parseStored, type Table } from '../table/table.ts';
 import { readPage } from '../table/read-page.ts';
 import { rowLists } from '../table/row-lists.ts';
-import type { Table } from '../table/table.ts';
 import { type computationRow, storedComputation } from './computation.ts';
 
 export type ComputationRow = v.InferOutput<typeof computationRow>;

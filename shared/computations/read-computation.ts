@@ -4,8 +4,7 @@ import { assetTypes } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { notFound } from '../runtime/errors.ts';
 import { computationKeys, listKeys, lists, type RowKey } from '../table/keys.ts';
-import { parseStored } from '../table/parse-stored.ts';
-import { getItem, type Item, queryPrefix, type Table } from '../table/table.ts';
+import { getItem, type Item, parseStored, queryPrefix, type Table } from '../table/table.ts';
 import { parseAgentConfig, type StoredAgentConfig } from './agent-config.ts';
 import { storedComputation, type StoredComputation } from './computation.ts';
 

@@ -9,8 +9,7 @@ import { assertUnclaimed } from '../runs/claim.ts';
 import { commitChange, type AnsweredRequest, type Committed, Transaction } from '../table/transaction.ts';
 import { withFreshReads, StaleReadError } from '../table/fresh-reads.ts';
 import { lists, cvmKeys, listKeys } from '../table/keys.ts';
-import { schemaAttribute } from '../table/parse-stored.ts';
-import type { Table } from '../table/table.ts';
+import { schemaAttribute, type Table } from '../table/table.ts';
 import type { Cvm, CvmInput, StoredCvm } from './cvm.ts';
 import { describeCvm, readCvmAndClaim } from './read-cvms.ts';
 

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { cvmKeys, type Key } from '../table/keys.ts';
-import { parseStored } from '../table/parse-stored.ts';
+import { getItem, parseStored, type Table } from '../table/table.ts';
 import { setAttributes, updateExisting, updateIf } from '../table/writes.ts';
-import { getItem, type Table } from '../table/table.ts';
 import { storedCvm } from './cvm.ts';
 import type { CvmReference } from './read-cvms.ts';
 

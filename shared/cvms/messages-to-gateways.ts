@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { log } from '../runtime/log.ts';
 import { gatewayKeys } from '../table/keys.ts';
-import { parseStored } from '../table/parse-stored.ts';
-import { queryPrefix, type Table } from '../table/table.ts';
+import { parseStored, queryPrefix, type Table } from '../table/table.ts';
 import { deleteItemIf, putItem } from '../table/writes.ts';
 
 const question = v.object({

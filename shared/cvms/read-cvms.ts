@@ -5,8 +5,7 @@ import { parseClaim, type Claim } from '../runs/claim.ts';
 import { withGatewayLeases } from '../runs/gateway-lease.ts';
 import { parsePresence, presenceOf, type StoredPresence } from '../runs/presence.ts';
 import { cvmKeys, type Key, type RowKey, listKeys, lists } from '../table/keys.ts';
-import { parseStored } from '../table/parse-stored.ts';
-import { getItems, type Item, type Table } from '../table/table.ts';
+import { getItems, type Item, parseStored, type Table } from '../table/table.ts';
 import { storedCvm, type Cvm, type StoredCvm } from './cvm.ts';
 
 export interface CvmReference {

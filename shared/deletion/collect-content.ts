@@ -3,7 +3,7 @@ import { dropContentCheck, dueContentChecks, type ContentCheck } from '../assets
 import { deleteContent, ownerOfContent, type ContentStore } from '../assets/content-store.ts';
 import { receiveUpload } from '../assets/uploads.ts';
 import { failureOf } from '../runtime/errors.ts';
-import { emitWaiting } from '../runtime/metrics.ts';
+import { emitWaiting } from '../runtime/log.ts';
 import { deadlineOf, getItem, type Table } from '../table/table.ts';
 import { transact } from '../table/transaction.ts';
 

@@ -1,6 +1,6 @@
 import type { ContentStore } from '../assets/content-store.ts';
 import { failureOf } from '../runtime/errors.ts';
-import { emitWaiting } from '../runtime/metrics.ts';
+import { emitWaiting } from '../runtime/log.ts';
 import { purgeKeys } from '../table/keys.ts';
 import { deadlineOf, queryPartition, type Item, type Table } from '../table/table.ts';
 import { purgeInParts, type InParts } from './purge.ts';

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { limitKeys } from '../table/keys.ts';
-import { parseStored } from '../table/parse-stored.ts';
-import { getItem, type Table } from '../table/table.ts';
+import { getItem, parseStored, type Table } from '../table/table.ts';
 import { deleteItems, putItem } from '../table/writes.ts';
 
 /** Changes of the domain leave both as they are. A removal that was never completed counts until `closed_until`. */

@@ -1,5 +1,5 @@
 import { cvmId, domainId } from 'computation-management-formats/identifiers';
-import { parseMembership, roles as allRoles } from 'computation-management-formats/roles';
+import { parseMembership, roles as allRoles } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { UsageError } from '../command-line/usage-error.ts';
 

@@ -1,9 +1,8 @@
 import { laterOf } from 'computation-management-formats/timestamps';
 import type { Action } from '../table/transaction.ts';
 import { journalKeys } from '../table/keys.ts';
-import type { Table } from '../table/table.ts';
+import { schemaAttribute, type Table } from '../table/table.ts';
 import { StaleReadError } from '../table/fresh-reads.ts';
-import { schemaAttribute } from '../table/parse-stored.ts';
 import type { Event, NewEvent } from './event.ts';
 import {
   chainedEvent,

@@ -2,8 +2,7 @@ import { hashOfEvent } from 'computation-management-formats/digests';
 import { numberedId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { journalKeys } from '../table/keys.ts';
-import { parseStored, storedBytes } from '../table/parse-stored.ts';
-import { getItem, type Item, type Table } from '../table/table.ts';
+import { getItem, type Item, parseStored, storedBytes, type Table } from '../table/table.ts';
 import type { Event, NewEvent } from './event.ts';
 
 const storedEventSchema = v.object({

@@ -2,9 +2,8 @@ import * as v from 'valibot';
 import { inParallel } from '../runtime/in-parallel.ts';
 import { type AnyKey, findKeys, type Key, listKeys, listNames, lists } from '../table/keys.ts';
 import type { StreamBatch } from '../table/fold-lists.ts';
-import { parseStored } from '../table/parse-stored.ts';
+import { getItems, type Item, parseStored, queryPartition, type Table } from '../table/table.ts';
 import { numberOfRow } from '../table/row-lists.ts';
-import { getItems, type Item, queryPartition, type Table } from '../table/table.ts';
 import { deleteItemIf, deleteItems, putItemIf, putItems } from '../table/writes.ts';
 import { type Findable, type FindKind, placesOf } from './names.ts';
 
@@ -21,7 +20,7 @@ const kindsOfLists: Record<string, FindKind> = {
   [listNames.cvms]: 'cvm',
 };
 
-export const listOf = { computation: lists.computations, asset: lists.assets, cvm: lists.cvms };
+const listOf = { computation: lists.computations, asset: lists.assets, cvm: lists.cvms };
 
 /** Returns the row at a key. Undefined if it is none that can be found. */
 export function namedRowAt({ pk, sk }: AnyKey): NamedRow | undefined {

@@ -24,9 +24,8 @@ import {
 import { environment } from '../runtime/environment.ts';
 import { invalid } from '../runtime/errors.ts';
 import type { Route, TakesKey } from './route.ts';
-import { log, withLogFields } from '../runtime/log.ts';
+import { emitMetric, log, withLogFields } from '../runtime/log.ts';
 import { malformedJson, readBody } from './read-body.ts';
-import { emitMetric } from '../runtime/metrics.ts';
 import { parameterNames, parseInput, refuseRepeatedParameter } from './parse.ts';
 import { parseCondition, type ConditionalHeader, type Names } from './etags.ts';
 import { problemResponse, toServiceError, type HttpResponse } from './problem.ts';

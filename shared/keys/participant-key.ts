@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { computationKey, parseComputation } from '../computations/read-computation.ts';
 import { computationKeys } from '../table/keys.ts';
-import { parseStored } from '../table/parse-stored.ts';
-import { getItems, type Item, type Table } from '../table/table.ts';
+import { getItems, type Item, parseStored, type Table } from '../table/table.ts';
 
 const participantKey = v.object({
   user_id: v.string(),

@@ -2,8 +2,7 @@ import * as v from 'valibot';
 import type { RunReference } from '../computations/run.ts';
 import { logKeys, runKeys } from '../table/keys.ts';
 import { deflated, inflated } from '../table/deflated.ts';
-import { parseStored, storedBytes } from '../table/parse-stored.ts';
-import { queryBetween, queryPrefix, type Table } from '../table/table.ts';
+import { parseStored, queryBetween, queryPrefix, storedBytes, type Table } from '../table/table.ts';
 import { tableDefinition } from '../table/table-definition.ts';
 import { putItem } from '../table/writes.ts';
 

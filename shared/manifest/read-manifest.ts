@@ -6,8 +6,7 @@ import { computationKey, parseComputation, parseDefinition, readComputation } fr
 import { notFound, ServiceError } from '../runtime/errors.ts';
 import { parseParticipantKey } from '../keys/participant-key.ts';
 import { computationKeys, runKeys } from '../table/keys.ts';
-import { parseStored } from '../table/parse-stored.ts';
-import { getItems, type Item, queryPartition, type Table } from '../table/table.ts';
+import { getItems, type Item, parseStored, queryPartition, type Table } from '../table/table.ts';
 import { approvableOf, type Inputs, type Manifest } from './manifest.ts';
 import { storedSnapshot } from './run-snapshot.ts';
 import { parseApproval } from './stored-approval.ts';

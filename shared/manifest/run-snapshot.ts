@@ -13,8 +13,7 @@ import {
 import { assetsPerComputation } from '../computations/computation.ts';
 import type { RunReference } from '../computations/run.ts';
 import { runKeys, type Key } from '../table/keys.ts';
-import { parseStored, schemaAttribute } from '../table/parse-stored.ts';
-import { getItem, type Item, type Table } from '../table/table.ts';
+import { getItem, type Item, parseStored, schemaAttribute, type Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
 import { manifestSchema } from './manifest.ts';
 import { mostCvms } from './stored-approval.ts';

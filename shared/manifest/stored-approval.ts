@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import type { Item } from '../table/table.ts';
-import { parseStored } from '../table/parse-stored.ts';
+import { type Item, parseStored } from '../table/table.ts';
 
 export const mostCvms = 100;
 

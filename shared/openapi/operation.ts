@@ -1,4 +1,4 @@
-import { rolesWith } from 'computation-management-formats/roles';
+import { rolesWith } from 'computation-management-formats/vocabulary';
 import type { Relation } from '../access/caller.ts';
 import { eitherOf } from '../runtime/errors.ts';
 import { routes, type KnownRoute } from '../endpoints/endpoints.ts';

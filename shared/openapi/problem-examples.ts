@@ -1,4 +1,4 @@
-import { type Role, rolesWith } from 'computation-management-formats/roles';
+import { type Role, rolesWith } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { forbidden } from '../access/caller.ts';
 import { contentTooLarge, inlineLimitInBytes } from '../assets/asset.ts';

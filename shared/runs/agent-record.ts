@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { cvmKeys, type Key } from '../table/keys.ts';
-import { parseStored } from '../table/parse-stored.ts';
-import { getItem, type Table } from '../table/table.ts';
+import { getItem, parseStored, type Table } from '../table/table.ts';
 import { type Action, ConditionFailedError, transact } from '../table/transaction.ts';
 import { setAttributes } from '../table/writes.ts';
 

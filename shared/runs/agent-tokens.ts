@@ -6,8 +6,7 @@ import { readAgentRecord } from './agent-record.ts';
 import type { TokenReport } from './report.ts';
 import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
 import { cvmKeys, runKeys } from '../table/keys.ts';
-import { parseStored } from '../table/parse-stored.ts';
-import { getItem, type Item, type Table } from '../table/table.ts';
+import { getItem, type Item, parseStored, type Table } from '../table/table.ts';
 import { putItem, putItemIf, setAttributes, updateIf } from '../table/writes.ts';
 import { type Attestation, attestationSchema } from '../attestation/attestation.ts';
 

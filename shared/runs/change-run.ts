@@ -5,10 +5,9 @@ import { countRuns } from '../computations/read-runs.ts';
 import { isActive, type Run } from '../computations/run.ts';
 import { StaleReadError } from '../table/fresh-reads.ts';
 import { keyToWrite, listKeys, lists, runKeys, type Key } from '../table/keys.ts';
-import { schemaAttribute } from '../table/parse-stored.ts';
+import { schemaAttribute, type Table } from '../table/table.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
 import { setAttributes } from '../table/writes.ts';
-import type { Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
 
 /** Adds a run and its list entry. Its computation takes over the status. */

@@ -6,8 +6,7 @@ import { type RunReference, runReference } from '../computations/run.ts';
 import { manifestSchema } from '../manifest/manifest.ts';
 import { log } from '../runtime/log.ts';
 import { cvmKeys } from '../table/keys.ts';
-import { parseStored } from '../table/parse-stored.ts';
-import { queryPartition, type Item, type Table } from '../table/table.ts';
+import { type Item, parseStored, queryPartition, type Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
 
 /** A command for a CVM (endpoint 25). */

@@ -4,8 +4,7 @@ import { keysToChange, parseToChange } from '../computations/change-computation.
 import { findRun, runKey } from '../computations/read-runs.ts';
 import { isActive, type Run, type RunReference, runReference } from '../computations/run.ts';
 import { removeServerKey } from '../manifest/run-snapshot.ts';
-import { log } from '../runtime/log.ts';
-import { emitMetric } from '../runtime/metrics.ts';
+import { emitMetric, log } from '../runtime/log.ts';
 import { withFreshReads } from '../table/fresh-reads.ts';
 import { cvmKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { gatewayKeys, type Key } from '../table/keys.ts';
-import { parseStored } from '../table/parse-stored.ts';
+import { getItem, getItems, type Item, parseStored, type Table } from '../table/table.ts';
 import { setAttributes, putItem, updateExisting } from '../table/writes.ts';
-import { getItem, getItems, type Item, type Table } from '../table/table.ts';
 import type { StoredPresence } from './presence.ts';
 
 /** A gateway shows by one item that it lives. Its CVMs were last seen when it was renewed, so they need no write each. */

@@ -1,8 +1,7 @@
 import { shownText } from 'computation-management-formats/fields';
 import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
-import { parseStored } from '../table/parse-stored.ts';
-import type { Item } from '../table/table.ts';
+import { type Item, parseStored } from '../table/table.ts';
 
 /** Whether the agent of a CVM can take a run. */
 export const fits = ['ready', 'busy', 'spent', 'unknown'] as const;

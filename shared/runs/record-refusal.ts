@@ -1,7 +1,7 @@
 import { withFreshReads } from '../table/fresh-reads.ts';
 import { getItem, type Table } from '../table/table.ts';
 import { claimKey, parseClaim } from './claim.ts';
-import { recordLastingReports } from './record-lasting-reports.ts';
+import { recordLastingReports } from './record-reports.ts';
 import type { Report } from './report.ts';
 
 /**

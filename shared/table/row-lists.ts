@@ -11,8 +11,7 @@ import {
   type ReadRows,
 } from 'computation-management-counted-list';
 import { ServiceError } from '../runtime/errors.ts';
-import { log } from '../runtime/log.ts';
-import { emitMetric } from '../runtime/metrics.ts';
+import { emitMetric, log } from '../runtime/log.ts';
 import { type List, listKeys, listNames, lists, writableKey } from './keys.ts';
 import { SharedReads } from './shared-reads.ts';
 import { clockOf, deadlineOf, getItems, type Item, queryBetween, type Table } from './table.ts';

@@ -1,6 +1,5 @@
 import { schemaKeys } from './keys.ts';
-import { schemaVersion } from './parse-stored.ts';
-import type { Table } from './table.ts';
+import { schemaVersion, type Table } from './table.ts';
 import { updateNumberIf } from './writes.ts';
 
 /** Marks a table that has no mark with the schema version. @throws Error if it has the mark of another version */

@@ -1,12 +1,11 @@
-import {
-  BatchGetCommand,
-  GetCommand,
-  QueryCommand,
-  type DynamoDBDocumentClient,
-  type QueryCommandInput,
-} from '@aws-sdk/lib-dynamodb';
-import { systemClock, type Clock } from '../runtime/clock.ts';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { BatchGetCommand, DynamoDBDocumentClient, GetCommand, QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
+import * as v from 'valibot';
+import { clientOptions, sharedClient } from '../runtime/clients.ts';
+import { type Clock, systemClock } from '../runtime/clock.ts';
 import { Deadline, type DeadlineSource } from '../runtime/deadline.ts';
+import { environment } from '../runtime/environment.ts';
+import { emitMetric } from '../runtime/log.ts';
 import type { AnyKey } from './keys.ts';
 
 /** What sends the calls to the table: the SDK's document client, or the one of an engine on one machine. */
@@ -154,4 +153,70 @@ async function query(table: Table, condition: KeyCondition, options: QueryOption
     start = page.LastEvaluatedKey;
   } while (start && items.length < limit);
   return items.slice(0, limit);
+}
+
+/** The client of all requests of a process. */
+export const createTableClient = (): TableClient => documentClient(new DynamoDBClient(clientOptions()));
+
+/** Opens the stage's table. The client is created at the first use. */
+export function openTable(deadline: DeadlineSource): Table {
+  return {
+    name: environment().TABLE_NAME,
+    document: sharedClient(createTableClient),
+    deadline,
+    onConflictRetry: () => emitMetric('ConflictsRetried', 1),
+  };
+}
+
+/** Wraps a client for access to the service's table. Entries of items that are undefined are left out. */
+export function documentClient(client: DynamoDBClient): DynamoDBDocumentClient {
+  // Even without a logger, it copies all that is sent and received: a twentieth of the processor time of a call, more of a long query.
+  client.middlewareStack.remove('loggerMiddleware');
+  return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+}
+
+/** A binary attribute. */
+export const storedBytes = v.custom<Uint8Array>((input) => input instanceof Uint8Array, 'Expected bytes.');
+
+/**
+ * Parses a stored item.
+ * @throws Error that names the invalid field if the item does not match its schema, or the schema version if that is another one; an
+ * internal error
+ */
+export function parseStored<Schema extends v.GenericSchema>(
+  schema: Schema,
+  stored: unknown,
+  what: string,
+): v.InferOutput<Schema> {
+  assertSchema(stored, what);
+  const result = v.safeParse(schema, stored);
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  throw new Error(`A stored ${what} does not fit: ${v.getDotPath(issue) ?? 'item'}: ${issue.message}`);
+}
+
+/** The version of the shapes of all stored items. docs/adr/0007-migrations.md says what a change of it takes. */
+export const schemaVersion = 1;
+
+/** The attribute of whole items whose shape may change. Updates of single attributes leave it as it is. */
+export const schemaAttribute = { schema: schemaVersion };
+
+/** The kinds of whole items whose shape may change. Each is written with `schemaAttribute`. */
+const versionedKinds = new Set([
+  'asset',
+  'claim',
+  'computation',
+  'evidence',
+  'journal head',
+  'kept answer',
+  'registered CVM',
+  'run',
+  'snapshot of a run',
+]);
+
+/** @throws Error if the item has a schema of another version, or none although its kind has one */
+export function assertSchema(stored: unknown, kind: string): void {
+  const schema = typeof stored === 'object' && stored !== null && 'schema' in stored ? stored.schema : undefined;
+  if (schema === schemaVersion || (schema === undefined && !versionedKinds.has(kind))) return;
+  throw new Error(`A stored ${kind} has schema version ${String(schema)}. This service knows only version ${schemaVersion}.`);
 }

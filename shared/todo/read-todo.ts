@@ -5,8 +5,7 @@ import { storedComputation, type StoredComputation } from '../computations/compu
 import { inputsOf, readParts } from '../manifest/read-manifest.ts';
 import { approvableOf, type Inputs } from '../manifest/manifest.ts';
 import { listKeys, lists, userKeys } from '../table/keys.ts';
-import { parseStored } from '../table/parse-stored.ts';
-import { getItems, queryPrefix, type Table } from '../table/table.ts';
+import { getItems, parseStored, queryPrefix, type Table } from '../table/table.ts';
 import { mostAssets, readParticipations, type Participation } from './participation.ts';
 import { mostEntries, type Todo } from './todo.ts';
 

@@ -1,6 +1,6 @@
 import { createHmac, createPublicKey } from 'node:crypto';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { type Role, roles } from 'computation-management-formats/roles';
+import { type Role, roles } from 'computation-management-formats/vocabulary';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InvokeFunction } from '../../local/functions/local-functions.ts';
 import { startHttpApi } from '../../local/http-api/http-api.ts';

@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
-import type { Role } from 'computation-management-formats/roles';
+import type { Role } from 'computation-management-formats/vocabulary';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startStack, type Stack } from '../../local/stack.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';

@@ -1,4 +1,4 @@
-import type { Role } from 'computation-management-formats/roles';
+import type { Role } from 'computation-management-formats/vocabulary';
 import type { Relation } from '../../shared/access/caller.ts';
 
 /** The roles and their actions in docs/contract.md, section 2, copied by hand to check the tables of the code. */

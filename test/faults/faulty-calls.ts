@@ -3,7 +3,7 @@ import type { HttpRequest } from '@smithy/core/transport';
 import { openContentStore } from '../../shared/assets/content-store.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 import { aroundKms } from '../support/recorded-calls.ts';
 
 /** What happens at a call: it fails without an effect, it fails although it took effect, or the process dies after its effect. */

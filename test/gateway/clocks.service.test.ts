@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createAuthority, issueCvmCertificate } from '../../gateway/certificates/authority.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 import { gatewayInProcess } from '../support/gateway-in-process.ts';
 import { startGatewayStack } from '../support/gateway-stack.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';

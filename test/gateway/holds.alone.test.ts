@@ -4,7 +4,7 @@ import { createAuthority, issueCvmCertificate } from '../../gateway/certificates
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { readRegistration } from '../../shared/cvms/command-stream.ts';
 import { cvmKeys, type Key } from '../../shared/table/keys.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 import { gatewayInProcess } from '../support/gateway-in-process.ts';
 import { startGatewayStack } from '../support/gateway-stack.ts';
 import { callAs } from '../support/ready-computation.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { cvmKeys, type Key } from '../../shared/table/keys.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 import { testTimings } from '../support/gateway-in-process.ts';
 import { startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 import type { SimulatedAgent } from '../support/simulated-agent.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
-import { roles } from 'computation-management-formats/roles';
+import { roles } from 'computation-management-formats/vocabulary';
 
 /** The emulator's endpoint, the file with its self-signed certificate, and the region that it emulates. */
 export interface EmulatorAddress {

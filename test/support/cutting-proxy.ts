@@ -1,5 +1,4 @@
-import { createServer, connect } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 
 /** A proxy that can break its connections in the middle. */
 export interface CuttingProxy {

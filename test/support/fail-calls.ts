@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import type { AnyKey } from '../../shared/table/keys.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 
 /** Calls of the table that fail in this process until `isBroken` is false, or until the test ends. */
 export interface FailingCalls {

@@ -7,7 +7,7 @@ import { replaceClient } from '../../shared/runtime/clients.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { keysInKms, openKms } from '../../shared/runtime/kms.ts';
 import type { Key } from '../../shared/table/keys.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { openTable } from '../../shared/table/table.ts';
 import { untilTestEnds } from './patience.ts';
 
 /** Called in place of a call of KMS, with the name of its action, such as `Sign`, and the call itself. */

@@ -1,4 +1,4 @@
-import { type Role, roles } from 'computation-management-formats/roles';
+import { type Role, roles } from 'computation-management-formats/vocabulary';
 import type { Stack } from '../../local/stack.ts';
 import { bundledFunctions } from './bundled-functions.ts';
 import { SuiteState } from './suite-state.ts';

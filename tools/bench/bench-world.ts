@@ -1,6 +1,6 @@
 import { storeLines } from '../../shared/logs/log-store.ts';
 import { runKeys } from '../../shared/table/keys.ts';
-import { getItem } from '../../shared/table/table.ts';
+import { getItem, type Table } from '../../shared/table/table.ts';
 import { putItem } from '../../shared/table/writes.ts';
 import { registerCvm } from '../../shared/cvms/change-cvm.ts';
 import { cvmBody } from '../../shared/openapi/examples.ts';
@@ -10,7 +10,6 @@ import { readClaim, type Claim } from '../../shared/runs/claim.ts';
 import type { RunReference } from '../../shared/computations/run.ts';
 import { offerRun } from '../../shared/runs/waiting-steps.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
-import type { Table } from '../../shared/table/table.ts';
 import {
   aComputation,
   aKey,

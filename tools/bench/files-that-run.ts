@@ -5,10 +5,9 @@ import { build } from 'esbuild';
 import { localFunctions } from '../../local/functions/local-functions.ts';
 import type { RouteName } from '../../shared/endpoints/endpoints.ts';
 import { aReadyComputation, startStores } from '../../test/support/builders-store.ts';
-import { httpEvent } from '../../test/support/http-event.ts';
+import { type EndpointRequest, httpEvent } from '../../test/support/http-event.ts';
 import { setTestEnvironment } from '../../test/support/test-environment.ts';
 import { aCvm, fillWorld, taskToken } from './bench-world.ts';
-import type { EndpointRequest } from '../../test/support/http-event.ts';
 import { printTable } from './print-table.ts';
 
 /**

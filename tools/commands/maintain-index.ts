@@ -1,10 +1,9 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { systemClock, type Clock } from '../../shared/runtime/clock.ts';
-import { documentClient } from '../../shared/table/open-table.ts';
+import { documentClient, type Table } from '../../shared/table/table.ts';
 import { namedRowAt, rebuildNames } from '../../shared/find/index-names.ts';
 import { listKeys } from '../../shared/table/keys.ts';
 import { openList, type RowList, rowLists, rowsOf } from '../../shared/table/row-lists.ts';
-import type { Table } from '../../shared/table/table.ts';
 import { outputsOf } from '../domains/stage-resources.ts';
 import { stageNamed } from '../../infra/stages/stage-named.ts';
 import { isMain, parseOptions, runCommand } from '../../shared/command-line/arguments.ts';

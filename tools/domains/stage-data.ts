@@ -6,7 +6,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { linkLifetimeInSeconds } from '../../shared/assets/content-store.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { changesEndInMilliseconds, closeDomain } from '../../shared/domains/closed-domain.ts';
-import { documentClient } from '../../shared/table/open-table.ts';
+import { documentClient } from '../../shared/table/table.ts';
 import type { Stage } from '../../infra/stages/stage.ts';
 import { PoolUsers } from './pool-users.ts';
 import type { Closing, DomainStorage } from '../../shared/domains/remove-domain.ts';

@@ -1,5 +1,5 @@
 import { clientCredentials, issueLocalToken, type IssuerOptions, readClaims, refreshTokens } from 'computation-management-client';
-import { parseMembership } from 'computation-management-formats/roles';
+import { parseMembership } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { shellWord } from '../terminal/shell-word.ts';

@@ -1,4 +1,4 @@
-import { type AccessAction, type Role, roles as actionsOf } from 'computation-management-formats/roles';
+import { type AccessAction, type Role, roles as actionsOf } from 'computation-management-formats/vocabulary';
 
 /** The signed-in user, seen from one domain. */
 export interface Me {

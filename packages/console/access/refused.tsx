@@ -1,5 +1,5 @@
 import Alert from '@cloudscape-design/components/alert';
-import { type AccessAction, rolesWith } from 'computation-management-formats/roles';
+import { type AccessAction, rolesWith } from 'computation-management-formats/vocabulary';
 import { askForRole } from './permissions.ts';
 
 interface Props {

@@ -9,7 +9,7 @@ import {
   type TokenSet,
   type TokenSource,
 } from 'computation-management-client';
-import type { Role } from 'computation-management-formats/roles';
+import type { Role } from 'computation-management-formats/vocabulary';
 import { abandonWork, hasWork, mayEndUpload, mayLeave } from '../routing/unsaved-work.ts';
 import { identityOf, stored, storedTokens, tokenSource } from './tokens.ts';
 import { type Configuration, configuration } from './configuration.ts';

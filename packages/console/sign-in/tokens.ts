@@ -1,5 +1,5 @@
 import { readClaims, ServiceProblem, type TokenSet, type TokenSource } from 'computation-management-client';
-import { parseMembership, type Role } from 'computation-management-formats/roles';
+import { parseMembership, type Role } from 'computation-management-formats/vocabulary';
 
 interface Parts {
   /** Renews the tokens. */

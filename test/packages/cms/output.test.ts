@@ -10,13 +10,12 @@ import type { Collaboration } from '../../../packages/cms/collaboration/collabor
 import { findComputation } from '../../../packages/cms/collaboration/sync.ts';
 import { explainProblem } from '../../../packages/cms/context/explain-problem.ts';
 import { missingItems } from '../../../packages/cms/context/missing-items.ts';
-import { processTerminal } from '../../../packages/cms/terminal/terminal.ts';
+import { processTerminal, type Terminal } from '../../../packages/cms/terminal/terminal.ts';
 import { eventLine } from '../../../packages/cms/terminal/event-line.ts';
 import { printableLines, relativeTime } from '../../../packages/cms/terminal/text.ts';
 import { commandLine } from '../../../packages/cms/terminal/shell-word.ts';
 import { type Column, table } from '../../../packages/cms/terminal/table.ts';
 import type { Profile } from '../../../packages/cms/profile/profile.ts';
-import type { Terminal } from '../../../packages/cms/terminal/terminal.ts';
 import { liveLine } from '../../../packages/cms/terminal/progress.ts';
 import { watchOutages } from '../../../packages/cms/context/outages.ts';
 

@@ -1,4 +1,4 @@
-import { isRole, roles } from 'computation-management-formats/roles';
+import { isRole, roles } from 'computation-management-formats/vocabulary';
 import { describe, expect, it } from 'vitest';
 
 const allButCvms = [

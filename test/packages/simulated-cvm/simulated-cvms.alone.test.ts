@@ -5,7 +5,7 @@ import { startSimulatedCvms } from '../../../packages/simulated-cvm/simulated-cv
 import type { Event } from '../../../shared/events/event.ts';
 import { readClaim } from '../../../shared/runs/claim.ts';
 import type { Run } from '../../../shared/computations/run.ts';
-import { openTable } from '../../../shared/table/open-table.ts';
+import { openTable } from '../../../shared/table/table.ts';
 import { amount } from '../../support/amounts.ts';
 import { patientDeadline } from '../../support/embedded-table.ts';
 import { testClock } from '../../support/test-clock.ts';

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { localKms } from '../../../local/machine/kms.ts';
-import { digestOfKey, type StoredKey } from '../../../shared/computations/agent-config.ts';
-import { openKey, sealKey } from '../../../shared/computations/sealed-key.ts';
+import { digestOfKey, openKey, sealKey, type StoredKey } from '../../../shared/computations/agent-config.ts';
 
 const { kms, sealingKeyArn } = localKms(undefined);
 beforeEach(() => vi.stubEnv('SEALING_KEY_ARN', sealingKeyArn));

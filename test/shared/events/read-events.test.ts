@@ -15,8 +15,7 @@ import {
 } from '../../../shared/events/read-events.ts';
 import { parseSegment } from '../../../shared/events/segment.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
-import { schemaAttribute } from '../../../shared/table/parse-stored.ts';
-import { queryPrefix } from '../../../shared/table/table.ts';
+import { queryPrefix, schemaAttribute } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { amount } from '../../support/amounts.ts';
 import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';

@@ -8,7 +8,7 @@ import {
   type KeyedRequest,
   digestOfRequest,
   idempotencyKeyOf,
-} from '../../../shared/http/kept-answer.ts';
+} from '../../../shared/http/change-endpoint.ts';
 import { AnswerKeptError, commitChange, Transaction } from '../../../shared/table/transaction.ts';
 import { answerKeys, type Key } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';

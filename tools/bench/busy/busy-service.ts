@@ -4,7 +4,7 @@ import { createClient, issueLocalToken } from 'computation-management-client';
 import { startDynamoDb } from '../../../local/dynamodb/dynamodb.ts';
 import { freePort } from '../../../local/machine/listen.ts';
 import { localCredentials, local } from '../../../local/machine/environment.ts';
-import { documentClient } from '../../../shared/table/open-table.ts';
+import { documentClient } from '../../../shared/table/table.ts';
 import { callAs } from '../../../test/support/ready-computation.ts';
 import { readyComputations } from '../../../test/support/builders-ready-computations.ts';
 import { patientDeadline } from '../../../test/support/embedded-table.ts';
