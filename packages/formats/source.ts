@@ -42,8 +42,8 @@ const ofDecompress = 'Whether the agent unpacks the dataset, a ZIP file.';
 const ofAlgorithmType = 'How the agent runs the algorithm. The agent takes `bin` by default.';
 const ofArguments = `The arguments of the algorithm: up to ${mostArguments}, of up to ${longestArgument} characters, ${longestArguments} together.`;
 
-/** The fields of an asset that the agent fetches, as requests have them. */
-export const fetchedInput = {
+/** The fields of an asset that the agent fetches. */
+export const fetched = {
   source: v.pipe(
     strictObject({
       type: v.pipe(
@@ -67,12 +67,12 @@ export const fetchedInput = {
       ),
       ['type'],
     ),
-    v.title('AssetSourceInput'),
+    v.title('AssetSource'),
     v.description(ofSource),
   ),
   kbs: v.pipe(
     strictObject({ url: v.pipe(publicUrl(['https://', 'http://']), v.description(ofKbsUrl)) }),
-    v.title('KeyBrokerInput'),
+    v.title('KeyBroker'),
     v.description(ofKbs),
   ),
   decompress: v.pipe(v.boolean('Expected true or false.'), v.description(ofDecompress)),
@@ -96,27 +96,6 @@ export const fetchedInput = {
 
 const shown = (longest: number, description: string) =>
   v.pipe(v.string(), v.description(description), v.metadata({ maxLength: longest }));
-
-/** The same as answers have them. */
-export const fetched = {
-  source: v.pipe(
-    v.object({
-      type: v.pipe(v.picklist(sourceTypes), v.description(ofType)),
-      url: shown(longestUrl, ofUrl),
-      kbs_resource_path: v.exactOptional(shown(255, ofPath)),
-    }),
-    v.title('AssetSource'),
-    v.description(ofSource),
-  ),
-  kbs: v.pipe(v.object({ url: shown(longestUrl, ofKbsUrl) }), v.title('KeyBroker'), v.description(ofKbs)),
-  decompress: v.pipe(v.boolean(), v.description(ofDecompress)),
-  algo_type: v.pipe(v.picklist(algorithmTypes), v.description(ofAlgorithmType)),
-  algo_args: v.pipe(
-    v.array(shown(longestArgument, 'An argument.')),
-    v.description(ofArguments),
-    v.metadata({ maxItems: mostArguments }),
-  ),
-};
 
 /** The same in a manifest, under the names of the agent. What is empty is left out. */
 export const fetchedByAgent = {
@@ -145,11 +124,19 @@ export const fetchedByAgent = {
 export const decompressByAgent = v.exactOptional(v.pipe(v.literal(true), v.description(ofDecompress)));
 export const algorithmByAgent = { algo_type: v.exactOptional(fetched.algo_type), algo_args: v.exactOptional(fetched.algo_args) };
 
-/** The same field of an asset that may have none. */
 /*#__NO_SIDE_EFFECTS__*/
-export function orNone<const Schema extends v.GenericSchema>(schema: Schema) {
+function orNone<const Schema extends v.GenericSchema>(schema: Schema) {
   return v.pipe(v.nullable(schema), v.description(`${v.getDescription(schema) ?? ''} null: none.`));
 }
+
+/** The same of any asset. */
+export const fetchedOrNone = {
+  source: orNone(fetched.source),
+  kbs: orNone(fetched.kbs),
+  decompress: orNone(fetched.decompress),
+  algo_type: orNone(fetched.algo_type),
+  algo_args: orNone(fetched.algo_args),
+};
 
 export function sourceTypeOf(url: string): SourceType | undefined {
   return sourceTypes.find((type) => schemes[type].some((scheme) => url.startsWith(scheme)));

@@ -1,5 +1,5 @@
 import { description, fileName, mimeType, returnedField, strictObject, text } from 'computation-management-formats/fields';
-import { fetchedInput, orNone } from 'computation-management-formats/source';
+import { fetchedOrNone } from 'computation-management-formats/source';
 import * as v from 'valibot';
 import { assetType, assetUse, contentAccess, longestInlineText } from './asset.ts';
 
@@ -23,15 +23,6 @@ const content = v.pipe(
   v.metadata({ contentEncoding: 'base64', maxLength: longestInlineText }),
 );
 
-/** Null removes. */
-const fetchedEntries = {
-  source: v.optional(orNone(fetchedInput.source)),
-  kbs: v.optional(orNone(fetchedInput.kbs)),
-  decompress: v.optional(orNone(fetchedInput.decompress)),
-  algo_type: v.optional(orNone(fetchedInput.algo_type)),
-  algo_args: v.optional(orNone(fetchedInput.algo_args)),
-};
-
 const inputEntries = {
   file_name: fileName,
   description: v.optional(description, ''),
@@ -48,7 +39,7 @@ const inputEntries = {
   user_key: v.optional(userKey, ''),
   content_access: v.optional(contentAccess, 'creator'),
   use: v.optional(assetUse, 'open'),
-  ...fetchedEntries,
+  ...v.partial(v.object(fetchedOrNone)).entries,
   checksum: v.optional(
     v.pipe(
       checksum,

@@ -1,6 +1,6 @@
 import { shownDescription, shownText } from 'computation-management-formats/fields';
 import { idOfAsset } from 'computation-management-formats/identifiers';
-import { fetched, orNone } from 'computation-management-formats/source';
+import { fetchedOrNone } from 'computation-management-formats/source';
 import { createdAt, timestamp, updatedAt } from 'computation-management-formats/timestamps';
 import { assetTypes } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
@@ -53,11 +53,7 @@ const rowEntries = {
   ),
   content_access: contentAccess,
   use: assetUse,
-  source: orNone(fetched.source),
-  kbs: orNone(fetched.kbs),
-  decompress: orNone(fetched.decompress),
-  algo_type: orNone(fetched.algo_type),
-  algo_args: orNone(fetched.algo_args),
+  ...fetchedOrNone,
   created_by: v.pipe(shownText(255), v.description('The creator of the asset, the `sub` of a user.')),
   created_at: createdAt,
   updated_at: updatedAt,

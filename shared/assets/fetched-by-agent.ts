@@ -1,7 +1,6 @@
 import { type Fetched, misfits } from 'computation-management-formats/source';
 import type { AssetType } from 'computation-management-formats/vocabulary';
 import { invalidPlaces, type Violation } from '../runtime/errors.ts';
-import type { StoredAsset } from './asset.ts';
 import type { ContentFields } from './write-content.ts';
 
 type Given = { [Name in keyof Fetched]?: Fetched[Name] | undefined };
@@ -12,11 +11,6 @@ export function fetchedAfter(given: Given, before?: Fetched): Fetched {
   const kept = source === null ? undefined : before;
   const { kbs = kept?.kbs ?? null, decompress = kept?.decompress ?? null } = given;
   const { algo_type = kept?.algo_type ?? null, algo_args = kept?.algo_args ?? null } = given;
-  return { source, kbs, decompress, algo_type, algo_args };
-}
-
-export function fetchedOf(asset: StoredAsset): Fetched {
-  const { source, kbs, decompress, algo_type, algo_args } = asset;
   return { source, kbs, decompress, algo_type, algo_args };
 }
 

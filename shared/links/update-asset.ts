@@ -6,7 +6,7 @@ import type { AssetReplacement } from '../assets/asset-input.ts';
 import { type Asset, isContentWithheld, type StoredAsset } from '../assets/asset.ts';
 import { changeAsset } from '../assets/change-asset.ts';
 import { pendingContent } from '../assets/create-asset.ts';
-import { fetchedAfter, fetchedOf, refuseMisfits, withoutContent } from '../assets/fetched-by-agent.ts';
+import { fetchedAfter, refuseMisfits, withoutContent } from '../assets/fetched-by-agent.ts';
 import { dropContentCheck, putContentCheck } from '../assets/content-check.ts';
 import { decodeContent, matchChecksum, writeContent, type WrittenContent } from '../assets/write-content.ts';
 import { type ContentStore, presignUpload, uploadKey } from '../assets/content-store.ts';
@@ -62,8 +62,7 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
     const content_access = given.content_access ?? current.content_access;
     const use = given.use ?? current.use;
     const user_key = given.user_key === undefined ? current.user_key : readOptionalKey(given.user_key, '/asset/user_key');
-    const before = fetchedOf(current);
-    const fetched = fetchedAfter(given, before);
+    const fetched = fetchedAfter(given, current);
     const content = given.asset === undefined ? undefined : decodeContent(given.asset);
     const checksum = given.checksum ?? hashOfRealFile(current) ?? content?.checksum ?? current.checksum;
     const isTheSame = content?.checksum === current.content_checksum && checksum === current.checksum;
@@ -74,7 +73,7 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
       user_key: user_key !== current.user_key,
       checksum: (given.checksum ?? current.checksum) !== current.checksum,
       asset: newContent !== undefined,
-      ...Object.fromEntries(fetchedNames.map((name) => [name, !isDeepStrictEqual(fetched[name], before[name])])),
+      ...Object.fromEntries(fetchedNames.map((name) => [name, !isDeepStrictEqual(fetched[name], current[name])])),
     });
     refuseMisfits({ asset_type: given.asset_type, ...fetched }, { content: given.asset, checksum });
     if (newContent) matchChecksum(newContent, given.checksum);

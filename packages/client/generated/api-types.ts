@@ -968,9 +968,9 @@ export interface components {
              */
             use?: "open" | "approval";
             /** @description Where the agent fetches the file. null: none. */
-            source?: components["schemas"]["AssetSourceInput"] | null;
+            source?: components["schemas"]["AssetSource"] | null;
             /** @description The key broker service that gives the agent the key of an encrypted file. null: none. */
-            kbs?: components["schemas"]["KeyBrokerInput"] | null;
+            kbs?: components["schemas"]["KeyBroker"] | null;
             /** @description Whether the agent unpacks the dataset, a ZIP file. null: none. */
             decompress?: boolean | null;
             /** @description How the agent runs the algorithm. The agent takes `bin` by default. null: none. */
@@ -1075,9 +1075,9 @@ export interface components {
              */
             use?: "open" | "approval";
             /** @description Where the agent fetches the file. null: none. */
-            source?: components["schemas"]["AssetSourceInput"] | null;
+            source?: components["schemas"]["AssetSource"] | null;
             /** @description The key broker service that gives the agent the key of an encrypted file. null: none. */
-            kbs?: components["schemas"]["KeyBrokerInput"] | null;
+            kbs?: components["schemas"]["KeyBroker"] | null;
             /** @description Whether the agent unpacks the dataset, a ZIP file. null: none. */
             decompress?: boolean | null;
             /** @description How the agent runs the algorithm. The agent takes `bin` by default. null: none. */
@@ -1172,18 +1172,6 @@ export interface components {
         };
         /** @description Where the agent fetches the file. */
         AssetSource: {
-            /**
-             * @description What the agent fetches from. It fits the scheme of `url`.
-             * @enum {string}
-             */
-            type: "oci-image" | "gcs" | "https" | "http";
-            /** @description The address, which everyone in the domain reads: `docker://`, `oci://`, `gs://`, `https://` or `http://`. */
-            url: string;
-            /** @description The path of the key that decrypts the file, in the key broker service `kbs`. Omitted: the file is not encrypted. */
-            kbs_resource_path?: string;
-        };
-        /** @description Where the agent fetches the file. */
-        AssetSourceInput: {
             /**
              * @description What the agent fetches from. It fits the scheme of `url`.
              * @enum {string}
@@ -1999,11 +1987,6 @@ export interface components {
         };
         /** @description The key broker service that gives the agent the key of an encrypted file. */
         KeyBroker: {
-            /** @description The address of the key broker service. */
-            url: string;
-        };
-        /** @description The key broker service that gives the agent the key of an encrypted file. */
-        KeyBrokerInput: {
             /** @description The address of the key broker service. */
             url: string;
         };

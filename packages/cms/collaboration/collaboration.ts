@@ -10,7 +10,7 @@ import {
   userId as user,
 } from 'computation-management-formats/fields';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
-import { fetchedInput, misfits, sourceTypeOf } from 'computation-management-formats/source';
+import { fetched, misfits, sourceTypeOf } from 'computation-management-formats/source';
 import { printable } from 'computation-management-formats/printable';
 import {
   approvalLevels,
@@ -37,7 +37,7 @@ const path = v.pipe(v.string('Expected a path.'), v.nonEmpty('Expected a path.')
 const source = v.pipe(
   v.strictObject({ url: v.string('Expected an address.'), kbs_resource_path: v.exactOptional(v.string('Expected a path.')) }),
   v.transform((given) => ({ ...given, type: sourceTypeOf(given.url) ?? 'https' })),
-  fetchedInput.source,
+  fetched.source,
 );
 
 const assetFields = v.strictObject({
@@ -45,10 +45,10 @@ const assetFields = v.strictObject({
   file: v.exactOptional(path),
   source: v.exactOptional(source),
   checksum: v.exactOptional(sha3),
-  kbs: v.exactOptional(fetchedInput.kbs),
-  decompress: v.exactOptional(fetchedInput.decompress),
-  algo_type: v.exactOptional(fetchedInput.algo_type),
-  algo_args: v.exactOptional(fetchedInput.algo_args),
+  kbs: v.exactOptional(fetched.kbs),
+  decompress: v.exactOptional(fetched.decompress),
+  algo_type: v.exactOptional(fetched.algo_type),
+  algo_args: v.exactOptional(fetched.algo_args),
   type: v.picklist(assetTypes, 'Expected algorithm or dataset.'),
   /** The name in the manifest. Default: that of the file. */
   name: v.exactOptional(fileName),

@@ -124,6 +124,7 @@ const lines = (): Record<string, string[]> => ({
   init: [file('study.yaml'), '--yes'],
   todo: [],
   'computation list': ['--limit', '5'],
+  'asset add': ['https://files.example.com/a', '--checksum', 'ab'.repeat(32)],
   'computation create': ['Another'],
   'computation show': [id],
   'computation update': [id, '--description', 'new'],

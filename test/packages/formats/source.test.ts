@@ -1,4 +1,4 @@
-import { fetchedInput, fetchLines } from 'computation-management-formats/source';
+import { fetched, fetchLines } from 'computation-management-formats/source';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 
@@ -12,7 +12,7 @@ describe('source', () => {
     ['https', `https://${host}/${'a'.repeat(2_048 - 26)}`],
     ['http', 'http://[::1]:8080/a%20b.csv'],
   ])('accepts %s at %s', (type, url) => {
-    expect(v.safeParse(fetchedInput.source, { type, url }).issues).toBeUndefined();
+    expect(v.safeParse(fetched.source, { type, url }).issues).toBeUndefined();
   });
 
   it.each([
@@ -29,7 +29,7 @@ describe('source', () => {
     ['oci-image', 'registry.example.com/a:1', 'begins with docker://'],
     ['ftp', 'ftp://host/a', 'Expected oci-image'],
   ])('refuses %s at %s', (type, url, reason) => {
-    const { issues = [] } = v.safeParse(fetchedInput.source, { type, url });
+    const { issues = [] } = v.safeParse(fetched.source, { type, url });
     expect(issues.map(({ message }) => message).join()).toContain(reason);
   });
 });
