@@ -1,6 +1,6 @@
 import { type Fetched, misfits } from 'computation-management-formats/source';
 import type { AssetType } from 'computation-management-formats/vocabulary';
-import { invalidPlaces, type Violation } from '../runtime/errors.ts';
+import { invalid, invalidPlaces, type Violation } from '../runtime/errors.ts';
 import type { ContentFields } from './write-content.ts';
 
 type Given = { [Name in keyof Fetched]?: Fetched[Name] | undefined };
@@ -25,13 +25,8 @@ export function refuseMisfits(
   }));
   if (first) throw invalidPlaces([first, ...others]);
   if (asset.source === null) return;
-  if (content !== undefined) {
-    throw invalidPlaces([{ pointer: '/asset/asset', detail: 'Expected no content: the agent fetches it from `source`.' }]);
-  }
-  if (!checksum) {
-    const detail = 'Expected the SHA3-256 of the plain content: the service never sees what the agent fetches from `source`.';
-    throw invalidPlaces([{ pointer: '/asset/checksum', detail }]);
-  }
+  if (content !== undefined) throw invalid('/asset/asset', 'Expected no content: the agent fetches it from `source`.');
+  if (!checksum) throw invalid('/asset/checksum', 'Expected the SHA3-256 of the plain content: the service never reads `source`.');
 }
 
 /** What an asset without content has in place of it. */

@@ -5,7 +5,6 @@ import { printable } from 'computation-management-formats/printable';
 import { algorithmTypes, fetchLines, sourceTypeOf } from 'computation-management-formats/source';
 import { computationId } from '../context/computation-reference.ts';
 import type { WrapAction } from '../context/context.ts';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { assetTypeOption, collect, useOption } from './options.ts';
 
 type Fields = Schemas['AssetInputFields'];
@@ -40,11 +39,7 @@ export function addAddCommand(asset: Command, wrapAction: WrapAction): void {
     .action(
       wrapAction(async (context, url: string, options: Options) => {
         const { type, checksum, name = basename(url), description, use, kbs, kbsPath, decompress, algoType, algoArg } = options;
-        const source = sourceTypeOf(url);
-        if (!source) {
-          const message = 'Expected an address that begins with docker://, oci://, gs://, https:// or http://.';
-          throw new CmsError(message, { next: context.help, exitCode: exitCodes.usage });
-        }
+        const source = sourceTypeOf(url) ?? 'https'; // the service refuses other addresses, and says why
         const connection = await context.connect();
         const id = options.computation === undefined ? undefined : await computationId(context, connection, options.computation);
         const made = await connection.client.createAsset({
