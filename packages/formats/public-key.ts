@@ -120,6 +120,7 @@ function refuseUnfit(jwk: JsonWebKey): void {
   if (length < minRsaBits || length > maxRsaBits) throw new InvalidKeyError(expected);
   const why = whyWeak(jwk);
   if (why !== undefined) throw new InvalidKeyError(why);
+  if (jwk.kty === 'OKP' && !isOnCurve(jwk)) throw new InvalidKeyError(expected);
 }
 
 /** Says why anyone could sign with a key. Does not leave it to OpenSSL, whose versions differ. Takes no time for very long keys. */
@@ -135,10 +136,23 @@ const modulusOf = ({ n = '' }: JsonWebKey) => BigInt(`0x${Buffer.from(n, 'base64
 const prime = 2n ** 255n - 19n;
 const d = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
 
+const yOf = (point: Buffer) => BigInt(`0x${Buffer.from(point).reverse().toString('hex') || '0'}`) & (2n ** 255n - 1n);
+
+/** RFC 8032, section 5.1.3: whether x² = (y² - 1) / (dy² + 1) has a root. OpenSSL and Go find that only when they verify. */
+function isOnCurve({ x = '' }: JsonWebKey): boolean {
+  const squared = yOf(Buffer.from(x, 'base64url')) ** 2n % prime;
+  let [base, power] = [((squared - 1n) * (d * squared + 1n)) % prime, 1n];
+  for (let exponent = (prime - 1n) / 2n; exponent > 0n; exponent >>= 1n) {
+    if (exponent & 1n) power = (power * base) % prime;
+    base = base ** 2n % prime;
+  }
+  return power === 1n;
+}
+
 /** RFC 8032, section 5.1.3. */
 function whyWeakPoint(point: Buffer): string | undefined {
   if (point.length !== 32) return undefined;
-  const y = BigInt(`0x${Buffer.from(point).reverse().toString('hex')}`) & (2n ** 255n - 1n);
+  const y = yOf(point);
   if (y >= prime) return 'The Ed25519 key is not encoded as RFC 8032 says.';
   const squared = (y * y) % prime;
   const isOfOrder8 = (d * squared * squared + 2n * squared - 1n) % prime === 0n;

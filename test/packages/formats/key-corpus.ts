@@ -158,6 +158,7 @@ const offCurve = Buffer.from(p256.publicKey.export({ format: 'der', type: 'spki'
 offCurve[offCurve.length - 1] = (offCurve.at(-1) ?? 0) ^ 1;
 const others: Record<string, Buffer> = {
   'a point off its curve': offCurve,
+  'an Ed25519 point off its curve': ed25519Of(point(2n)),
   'an RSA key of 1024 bits': generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({
     format: 'der',
     type: 'spki',
