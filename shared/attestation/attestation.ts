@@ -15,7 +15,6 @@ const check = v.pipe(
   v.title('AttestationCheck'),
   v.description('A check of attestation evidence.'),
 );
-type Check = v.InferOutput<typeof check>;
 export const checksSchema = v.pipe(v.array(check), v.metadata({ maxItems: 40 }));
 
 const version = (what: string) =>
