@@ -39,7 +39,8 @@ export async function* belongingsOfComputation(
   const uses = await queryPrefix(table, runKeys.partition(id), runKeys.prefixes.use);
   yield* pagesOf(uses.map((use) => assetKeys.use(String(use['asset_id']), String(use['run_id']))));
   yield* pagesOf(participationKeys({ domain, id, owner }, await queryPartition(table, computationKeys.partition(id))));
-  for (const partition of [computationKeys, approvedKeys, journalKeys, logKeys, runKeys]) yield* keysIn(table, partition.partition(id));
+  for (const partition of [computationKeys, approvedKeys, journalKeys, logKeys, runKeys])
+    yield* keysIn(table, partition.partition(id));
 }
 
 /** Walks over everything that belongs to an asset, beside its row, its content and its links in computations. */

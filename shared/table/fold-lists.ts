@@ -24,11 +24,7 @@ const longestSweepInMilliseconds = 20_000;
  * @returns the number of lists
  * @throws AggregateError if a list failed
  */
-export async function foldChangedLists(
-  table: Table,
-  { Records }: StreamBatch,
-  ending?: AbortSignal,
-): Promise<number> {
+export async function foldChangedLists(table: Table, { Records }: StreamBatch, ending?: AbortSignal): Promise<number> {
   const changed = Records.map(({ dynamodb: { Keys } }) => listOfEntry({ pk: Keys.pk.S, sk: Keys.sk.S }));
   const names = [...new Set(changed.filter((name) => name !== undefined))];
   const failures: unknown[] = [];
