@@ -159,13 +159,13 @@ export function misfits(asset: { asset_type: AssetType } & Fetched): { field: ke
   });
 }
 
-type Shown = { [Name in keyof Fetched]?: unknown } & {
+interface Shown {
   source?: { url: string; kbs_resource_path?: string | undefined } | null | undefined;
   kbs?: { url?: string | undefined } | null | undefined;
   decompress?: boolean | null | undefined;
   algo_type?: string | null | undefined;
   algo_args?: readonly string[] | null | undefined;
-};
+}
 
 /** Says how the agent gets and uses a file, of an asset or of a manifest, a line for each fact. Empty if a party sends it. */
 export function fetchLines({ source, kbs, decompress, algo_type, algo_args }: Shown): string[] {

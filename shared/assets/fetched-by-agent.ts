@@ -26,7 +26,8 @@ export function refuseMisfits(
   if (first) throw invalidPlaces([first, ...others]);
   if (asset.source === null) return;
   if (content !== undefined) throw invalid('/asset/asset', 'Expected no content: the agent fetches it from `source`.');
-  if (!checksum) throw invalid('/asset/checksum', 'Expected the SHA3-256 of the plain content: the service never reads `source`.');
+  if (!checksum)
+    throw invalid('/asset/checksum', 'Expected the SHA3-256 of the plain content: the service never reads `source`.');
 }
 
 /** What an asset without content has in place of it. */
