@@ -112,17 +112,23 @@ function timeOf(signedAt: string): number {
 const unsignedPayload = 'UNSIGNED-PAYLOAD';
 
 /**
- * Yields a body, and compares it with the hash that was signed. Throws before the body ends, so that its receiver never gets a
- * complete body with a wrong hash.
+ * Yields a body, and compares it with its Content-MD5 and the hash that was signed. Throws before the body ends, so that its receiver
+ * never gets a complete body with a wrong hash.
  * @param signed from `checkSignature`
  * @throws S3Error 400 if the body has another hash, or 501 if each of its parts is signed
  */
-export async function* checkedBody(body: AsyncIterable<Buffer>, signed: string): AsyncGenerator<Buffer> {
+export async function* checkedBody(body: IncomingMessage, signed: string): AsyncGenerator<Buffer> {
   if (signed.startsWith('STREAMING-')) throw new S3Error(501, 'NotImplemented', 'Signed parts of a body are not supported.');
   const hash = createHash('sha256');
-  for await (const chunk of body) {
+  const md5 = createHash('md5');
+  for await (const chunk of body as AsyncIterable<Buffer>) {
     hash.update(chunk);
+    md5.update(chunk);
     yield chunk;
+  }
+  const given = body.headers['content-md5'];
+  if (given !== undefined && md5.digest('base64') !== given) {
+    throw new S3Error(400, 'BadDigest', 'The Content-MD5 you specified did not match what we received.');
   }
   if (signed === unsignedPayload || hash.digest('hex') === signed) return;
   const message = "The provided 'x-amz-content-sha256' header does not match what was computed.";

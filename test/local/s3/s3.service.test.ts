@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -233,6 +234,14 @@ describe('a presigned upload', () => {
   it('stores an empty body', async () => {
     expect((await put(await presignedPut('p/empty'), '')).status).toBe(200);
     expect(await content('p/empty')).toHaveLength(0);
+  });
+
+  it('stores a body with its Content-MD5, and refuses (400 BadDigest) one with another', async () => {
+    const url = await presignedPut('p/md5');
+    const refused = await put(url, 'content', { 'if-none-match': '*', 'content-md5': createHash('md5').digest('base64') });
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('<Code>BadDigest</Code>')]);
+    const md5 = createHash('md5').update('content').digest('base64');
+    expect((await put(url, 'content', { 'if-none-match': '*', 'content-md5': md5 })).status).toBe(200);
   });
 
   it('stores nothing when the body breaks off', async () => {
