@@ -4,7 +4,7 @@ import type { Permitted, Relations } from '../access/caller.ts';
 import { readComputation } from '../computations/read-computation.ts';
 import { parseSnapshot } from '../manifest/run-snapshot.ts';
 import { invalid, notFound, ServiceError } from '../runtime/errors.ts';
-import { runKeys } from '../table/keys.ts';
+import { logKeys, runKeys } from '../table/keys.ts';
 import { getItem, type Table } from '../table/table.ts';
 import { waitFor, type Wait } from '../waits/wait.ts';
 import { type LogLine, type LogPosition, readChunks } from './log-store.ts';
@@ -57,7 +57,7 @@ export async function readLogs(
   });
   if (!snapshot || runId === undefined) throw notFound('run of this computation');
   const ofRun = { computation_id: id, run_id: runId };
-  const position = positionIn(after);
+  const position = positionIn(after, logKeys.prefix(runId));
   const { logs, next } = await waitFor<Seen>(
     table,
     wait,
@@ -112,11 +112,16 @@ const storedPosition = v.pipe(
   v.strictTuple([v.string(), v.pipe(v.number(), v.integer(), v.minValue(0))]),
 );
 
-/** @throws ServiceError `invalid_request` */
-function positionIn(after: string): LogPosition {
+/** What is behind the prefix of `logKeys`. */
+const chunkOfRun = /^\d{15}#[!-}]{1,200}$/;
+
+/** @throws ServiceError `invalid_request`, also for a position in the log of another run */
+function positionIn(after: string, prefix: string): LogPosition {
   if (after === '') return { chunk: '', line: 0 };
   const read = v.safeParse(storedPosition, Buffer.from(after, 'base64url').toString());
-  if (!read.success) throw invalid('query/after', 'Expected the `next` of an earlier answer, or an empty value.');
-  const [chunk, line] = read.output;
+  const [chunk, line] = read.success ? read.output : [undefined, 0];
+  if (chunk !== '' && !(chunk?.startsWith(prefix) && chunkOfRun.test(chunk.slice(prefix.length)))) {
+    throw invalid('query/after', 'Expected the `next` of an earlier answer about this run, or an empty value.');
+  }
   return { chunk, line };
 }

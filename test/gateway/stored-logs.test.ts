@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
 import { mostBytesPerRun, type RunLogs } from '../../gateway/session/run-logs.ts';
 import { storedRunLogs } from '../../gateway/session/stored-logs.ts';
@@ -70,7 +71,11 @@ describe('the log that the gateway stores', () => {
     expect((await read(run, { after: second.next })).messages).toEqual(['e']);
     const inAMonth = new Date(Date.now() + 31 * 24 * 3_600_000).toISOString();
     expect((await read(run, { now: inAMonth })).messages).toEqual([]);
-    await expect(read(run, { after: 'x' })).rejects.toMatchObject({ code: 'invalid_request' });
+    const [own] = JSON.parse(Buffer.from(first.next, 'base64url').toString()) as [string];
+    const madeUp = [`${own}~`, `${run.run_id}#~~`, 'zzz', own.replace(run.run_id, randomUUID())];
+    for (const after of ['x', ...madeUp.map((chunk) => Buffer.from(JSON.stringify([chunk, 0])).toString('base64url'))]) {
+      await expect(read(run, { after })).rejects.toMatchObject({ code: 'invalid_request' });
+    }
   });
 
   it('is neither stored nor read if the run began with log_access none', async () => {
