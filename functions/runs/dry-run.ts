@@ -10,5 +10,5 @@ export const handler = endpoint(route, async ({ path, query, now, deadline }) =>
     'configuration-digest': configuration_digest,
     ...(digest === undefined ? {} : { 'manifest-digest': digest }),
   };
-  return { body: { missing_items: missing, warnings }, headers };
+  return { body: { missing_items: missing, ...(warnings.length > 0 && { warnings }) }, headers };
 });

@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Size } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Size, Token } from 'aws-cdk-lib';
 import { SubnetType } from 'aws-cdk-lib/aws-ec2';
 import {
   AvailabilityZoneRebalancing,
@@ -94,7 +94,7 @@ export class GatewayService extends Construct {
       cpu: 256,
       memoryLimitMiB: taskMemoryInMebibytes,
       runtimePlatform: { cpuArchitecture: CpuArchitecture.ARM64, operatingSystemFamily: OperatingSystemFamily.LINUX },
-      taskRole: this.roleOfTask(resources, bundle).withoutPolicyUpdates(),
+      taskRole: this.roleOfTask(stage, resources, bundle).withoutPolicyUpdates(),
       executionRole: this.roleOfAgent(log, certificate).withoutPolicyUpdates(),
     });
     acknowledge(
@@ -137,7 +137,7 @@ export class GatewayService extends Construct {
   }
 
   /** The role of the gateway: the actions that it declares, and its own files. */
-  private roleOfTask(resources: Resources, bundle: GatewayBundle): Role {
+  private roleOfTask(stage: Stage, resources: Resources, bundle: GatewayBundle): Role {
     const role = new Role(this, 'TaskRole', {
       assumedBy: new ServicePrincipal('ecs-tasks.amazonaws.com'),
       inlinePolicies: {
@@ -150,7 +150,9 @@ export class GatewayService extends Construct {
         }),
       },
     });
-    acknowledge(role, 'AwsSolutions-IAM5', 'The tokens of CVMs, which are objects of their own.');
+    const bucket = Token.isUnresolved(resources.contentArn) ? nameIn(stage, 'content-arn') : resources.contentArn;
+    const tokens = `AwsSolutions-IAM5[Resource::${bucket}/${tokenPrefix}*]`;
+    acknowledge(role, tokens, 'The attestation tokens of CVMs, which are objects of their own.');
     return role;
   }
 

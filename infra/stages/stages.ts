@@ -70,7 +70,7 @@ export const stages: readonly Stage[] = [
     alarmTargets: 'none', // name the people on duty before the first deployment: docs/deploy.md#alarms
     monthlyBudgetInDollars: 1_000,
     runTimes: { acceptInSeconds: 10 * minute, silenceInSeconds: 10 * minute, runInSeconds: 30 * day, stopInSeconds: 5 * minute },
-    waits: { perStage: 150, perDomain: 50, concurrency: 200 },
+    waits: { perStage: 150, perDomain: 50, concurrency: 180 },
     evidenceKeys: ['key-1'],
   },
 ];

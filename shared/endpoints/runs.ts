@@ -91,12 +91,15 @@ export const dryRun = {
   response: v.pipe(
     v.object({
       missing_items: missingItemsSchema,
-      warnings: v.pipe(
-        v.array(shownText(1_000)),
-        v.description(
-          'What may be a mistake and keeps no run from starting: datasets with the same content, or names that look the same.',
+      warnings: v.optional(
+        v.pipe(
+          v.array(shownText(1_000)),
+          v.description(
+            'What may be a mistake and keeps no run from starting: datasets with the same content, or names that look the same. Absent ' +
+              'if there is none.',
+          ),
+          v.examples([['"penguins.csv" and "copy.csv" have the same content']]),
         ),
-        v.examples([['"penguins.csv" and "copy.csv" have the same content']]),
       ),
     }),
     v.title('DryRun'),

@@ -304,7 +304,7 @@ export const examples = {
   'keys/upload-key': { request: { key: userKey }, response: { uploaded: true } },
   'keys/check-key': { response: { uploaded: true } },
   'runs/dry-run': {
-    response: { missing_items: { keys: ['alice'], hashes: ['penguins.csv'], info: ['Missing algorithm'] }, warnings: [] },
+    response: { missing_items: { keys: ['alice'], hashes: ['penguins.csv'], info: ['Missing algorithm'] } },
   },
   'runs/stop-run': { response: stoppingRun },
   'runs/get-manifest': { response: manifest },

@@ -39,7 +39,7 @@ describe('a named schema of the OpenAPI document', () => {
 });
 
 describe('a page of a list', () => {
-  const pages = Object.keys(schemas).filter((name) => name.endsWith('Page'));
+  const pages = Object.keys(schemas).filter((name) => name.endsWith('Page') && name !== 'LogPage'); // lines, not entries of a list
 
   it.each(pages)('has at most 100 entries, and the limit that a request may have: %s', (page) => {
     const lists = properties.filter(({ of, schema }) => of === page && schema['type'] === 'array');

@@ -39,6 +39,7 @@ describe('create a computation', () => {
       agent_config: fullConfig,
       approval: 'none',
       log_access: 'none',
+      attestation_policy: null,
       consumers: [],
       providers: [],
       assets: [],

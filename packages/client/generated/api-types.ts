@@ -1729,12 +1729,12 @@ export interface components {
         DryRun: {
             missing_items: components["schemas"]["MissingItems"];
             /**
-             * @description What may be a mistake and keeps no run from starting: datasets with the same content, or names that look the same.
+             * @description What may be a mistake and keeps no run from starting: datasets with the same content, or names that look the same. Absent if there is none.
              * @example [
              *       "\"penguins.csv\" and \"copy.csv\" have the same content"
              *     ]
              */
-            warnings: string[];
+            warnings?: string[];
         };
         /** @description An event in the journal of a computation. */
         Event: {

@@ -42,7 +42,7 @@ export function addCheckCommand(program: Command, wrapAction: WrapAction): void 
         const id = await computationId(context, connection, reference);
         const { name, approval, assets } = await client.getComputation({ id });
         const { data, digest: manifest_digest } = wholeAnswer(await client.call('dryRun', { id }));
-        const { missing_items, warnings } = data;
+        const { missing_items, warnings = [] } = data;
         const isReady = isNothing(missing_items);
         const isStale = !context.isJson && namesApproval(missing_items);
         const stale = isStale ? await whyStale(context, connection, id) : '';

@@ -37,7 +37,7 @@ export async function loadOverview(client: Client, id: string, signal: AbortSign
     etag,
     inputs,
     missing,
-    warnings: dryRun.warnings,
+    warnings: dryRun.warnings ?? [],
     isReady: missing.keys.length + missing.hashes.length + missing.info.length === 0,
     digest,
     approvals,

@@ -187,14 +187,14 @@ describe.each(synthesized)('the operations stack of $stage.name', ({ stage, stac
       const name = dimension(metric, 'FunctionName');
       return typeof name === 'string' ? [`${metric.MetricName} ${name}`] : [];
     });
-    expect(waiting).toHaveLength(2);
+    expect(waiting).toHaveLength(3);
     expect(ofFunctions.sort()).toEqual(
       ['Duration', 'Invocations'].flatMap((metric) => waiting.map((name) => `${metric} ${name}`)).sort(),
     );
     expect(metrics.filter((metric) => dimension(metric, 'Resource') !== undefined)).toEqual([]);
-    const requests = 'requests - FILL(requests0, 0) - FILL(requests1, 0)';
+    const requests = 'requests - FILL(requests0, 0) - FILL(requests1, 0) - FILL(requests2, 0)';
     expect(named('api-latency')?.Metrics?.map(({ Expression }) => Expression)).toContain(
-      `IF((${requests}) >= 100, 100 * (FILL(slow, 0) - FILL(slow0, 0) - FILL(slow1, 0)) / (${requests}), 0)`,
+      `IF((${requests}) >= 100, 100 * (FILL(slow, 0) - FILL(slow0, 0) - FILL(slow1, 0) - FILL(slow2, 0)) / (${requests}), 0)`,
     );
     expect(metrics.length).toBeLessThanOrEqual(10); // the most that an alarm takes
   });

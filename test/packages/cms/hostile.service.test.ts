@@ -150,6 +150,8 @@ const lines = (): Record<string, string[]> => ({
   stop: [id],
   runs: [id],
   events: [id],
+  logs: [id, '--run', run],
+  find: ['penguins'],
   evidence: [id, '--output', file('evidence')],
   'cvm list': [],
   'cvm show': ['cvm-1'],
