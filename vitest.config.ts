@@ -44,11 +44,13 @@ const projects = [
 
 /**
  * Vitest runs the longest files of a project first, at the same time, and the largest ones first if it does not know how long they take.
+ * The console's takes longest, and is small.
  * Those of the gateway mostly wait: each is followed by others, which use the processor meanwhile.
  */
 class GatewayFilesApart extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
+    const isLongest = ({ moduleId }: TestSpecification) => moduleId.endsWith('/test/browser/console.alone.test.ts');
+    const sorted = (await super.sort(files)).sort((a, b) => Number(isLongest(b)) - Number(isLongest(a)));
     const ofServices = sorted.filter(({ project }) => project.name === 'services');
     const ofGateway = ofServices.filter(({ moduleId }) => moduleId.includes('/test/gateway/'));
     const others = ofServices.filter((file) => !ofGateway.includes(file));

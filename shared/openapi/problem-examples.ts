@@ -55,6 +55,8 @@ const conflictExtras: Partial<Record<ConflictReason, ErrorExtras>> = {
   stale_digest: { manifest_digest: manifestDigest, configuration_digest: configurationDigest },
 };
 
+const logsNotShared = 'The logs of this run are not shared: its `log_access` is `none`.';
+
 /** Examples of an error of an endpoint, by its code, or by its reasons for a conflict. */
 export function problemExamples(code: ErrorCode, route: Route) {
   const { status, title } = errorTable[code];
@@ -62,6 +64,10 @@ export function problemExamples(code: ErrorCode, route: Route) {
     value: { type: 'about:blank', title, status, detail, code, request_id: 'JKJaXmPLvHcESHA=', ...extras },
   });
   const { reasons = [] } = route;
+  if (code === 'forbidden' && route.name === 'logs/read-logs') {
+    const notShared = example({ detail: logsNotShared, extras: { reason: 'logs_not_shared' } });
+    return { [code]: example(sampleOf(code, route)), logs_not_shared: notShared };
+  }
   if (code !== 'conflict' || reasons.length === 0) return { [code]: example(sampleOf(code, route)) };
   return Object.fromEntries(reasons.map((reason) => [reason, example(conflictSample(route, reason))]));
 }

@@ -207,7 +207,7 @@ describe('the OpenAPI document', () => {
     expect(withField('errors')).toEqual(['invalid_request']);
     expect(withField('missing_items')).toEqual(['incomplete']);
     expect(withField('run_id').sort()).toEqual(['asset_in_use', 'cvm_busy', 'run_active']);
-    expect(withField('reason').sort()).toEqual([...conflictReasons].sort());
+    expect(withField('reason').sort()).toEqual([...conflictReasons, 'logs_not_shared'].sort());
     for (const { name, problem } of problems) expect([problem['code'], problem['reason']]).toContain(name);
     const withoutReason = operations.filter(({ route }) => route.errors?.includes('conflict') && !route.reasons?.length);
     expect(withoutReason.map(({ route }) => route.name)).toEqual([]);

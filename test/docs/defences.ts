@@ -224,7 +224,11 @@ export const defences: Record<string, Defence[]> = {
   'Become the owner, and with it a result consumer': [originator],
   'Unlink, rename or delete what others made': [originator],
   'Speak for a CVM': [
-    at('packages/formats/roles.ts', "  administrator: [\n    'view',", "  administrator: [\n    'operate_cvm',\n    'view',"),
+    at(
+      'packages/formats/vocabulary.ts',
+      "  administrator: [\n    'view',",
+      "  administrator: [\n    'operate_cvm',\n    'view',",
+    ),
   ],
 
   'Do more than the role allows': [
@@ -343,11 +347,8 @@ export const defences: Record<string, Defence[]> = {
   ],
   'Backdate an event': [shared('runs/effects-of-reports', '...(occurred_at ? { occurred_at } : {})', '...{}')],
   'Change the outcome of a run after its end': [
-    shared(
-      'runs/record-lasting-reports',
-      'eventsOf(newReports, run, claim !== undefined, kept ?? attestation)',
-      'eventsOf(newReports, run, true, kept ?? attestation)',
-    ),
+    shared('runs/effects-of-reports', 'const outcome = claim.outcome', 'const outcome = (undefined as unknown)'),
+    shared('runs/effects-of-reports', "unless: outcome ? ['outcome'] : [],", 'unless: [],'),
   ],
   'Write lines of its own or terminal escapes into the log of a run': [
     at(
@@ -383,10 +384,10 @@ export const defences: Record<string, Defence[]> = {
     ),
   ],
   'Read private keys or links from kept answers': [
-    shared('http/kept-answer', "new Set(['server_key', 'upload', 'download'])", "new Set(['none'])"),
+    shared('http/change-endpoint', "new Set(['server_key', 'upload', 'download'])", "new Set(['none'])"),
   ],
   'Read `server_key` of a computation': [
-    shared('computations/sealed-key', 'return { computation };', "return { computation: '' };"),
+    shared('computations/agent-config', 'return { computation };', "return { computation: '' };"),
   ],
   'Read more on the event bus than the API gives': [
     at('infra/bus/journal-filter.ts', "      pk: { S: [{ prefix: journalKeys.partition('') }] },\n", ''),

@@ -25,6 +25,11 @@ describe('the threat model', () => {
     expect(Object.keys(defences).sort()).toEqual(defended.sort());
   });
 
+  it.each(Object.entries(defences))('has a defence that stands in its file once: %s', (_, list) => {
+    for (const { file, before } of list)
+      expect(readFileSync(new URL(`../${file}`, page), 'utf8').split(before), file).toHaveLength(2);
+  });
+
   it.each(named)('names a test that exists: $title', ({ title, file }) => {
     const place = new URL(file, page);
     expect(existsSync(place)).toBe(true);

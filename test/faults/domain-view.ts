@@ -101,6 +101,7 @@ const ofIdentifiers = new Set(['hash', 'previous_hash', 'digest', 'manifest_dige
  */
 function comparable(name: string, value: unknown): unknown {
   if (name === 'url') return 'a link';
+  if (name === 'ttl') return 'a time';
   if (ofIdentifiers.has(name) && typeof value === 'string' && value !== '') return `a ${name}`;
   if (name !== 'details' || typeof value !== 'string') return value;
   return Buffer.from(value, 'base64')

@@ -32,6 +32,7 @@ import {
   aReadyComputation,
   aSharedComputation,
   byAlice,
+  digestsOf,
   publicKey,
   type Stores,
 } from '../support/builders-store.ts';
@@ -101,8 +102,8 @@ export const moreCases: [KeyedName | 'assets/get-asset', string, (world: BenchWo
     'the same again',
     async ({ stores, domain }) => {
       const { id } = await aReadyComputation(stores, domain);
-      const digest = await anApproval(stores, domain, id, 'alice');
-      return { path: { id }, body: { digest } };
+      await anApproval(stores, domain, id, 'alice');
+      return { path: { id }, body: await digestsOf(stores, domain, id) };
     },
   ],
   ['approvals/withdraw-approval', 'none given', ({ known }) => Promise.resolve({ path: { id: known.id } })],
