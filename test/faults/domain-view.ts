@@ -87,7 +87,7 @@ function kindOf(kind: string): string {
   return kind
     .replace(/ (?:[0-9a-f]{8}-|\d{4}-).*/, '')
     .replace(/^answers .*/, 'answers')
-    .replace(/^log \d+/, 'log');
+    .replace(/^log .*/, 'log');
 }
 
 const identifiers = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|cvm-\d+-of-bench/g;
