@@ -45,15 +45,15 @@ export function findableOf(kind: FindKind, item: Item): Findable {
   return { kind, id, name: name ?? file_name ?? id, checksum };
 }
 
-/** What the index has of a row: the item that says so is written after all others, so that a repeat finds what a crash has left. */
+/** What the index has of a row. It is written after the places, so that a repeat finds what a crash has left. */
 const storedKnown = v.object({ known_name: v.string(), known_checksum: v.nullable(v.string()) });
 type Known = v.InferOutput<typeof storedKnown>;
 
 const rowsAtOnce = 10;
 
 /**
- * Makes the index say of rows what they are now, whatever it has said and however often it is called. Costs a read unit for each row and for what
- * the index has of it. If that differs, also a write unit for each place that is added or removed, and one for the name.
+ * Makes the index say of rows what they are now. Safe to repeat. Costs a read unit for each row and one for what the index has of it. If
+ * these differ, it also costs a write unit for each place that is added or removed, and one for the name.
  */
 export async function indexRows(table: Table, rows: readonly NamedRow[]): Promise<void> {
   const distinct = [...new Map(rows.map((row) => [`${row.domain} ${row.kind} ${row.number}`, row])).values()];

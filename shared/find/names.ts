@@ -57,7 +57,7 @@ export function placesToLook(query: string, kind: FindKind): string[] {
 
 const uuid = '00000000-0000-0000-0000-000000000000';
 
-/** Returns the number in the list that an identifier has which begins with the text. Undefined if it begins none, or too few characters are known. */
+/** Returns the number in the list of the identifier that begins with a text. Undefined if the text is too short, or begins none. */
 export function numberIn(query: string): number | undefined {
   const text = query.toLowerCase();
   const isPart = text.length >= leastOfId && text.replace(/[0-9a-f]/g, '0') === uuid.slice(0, text.length);

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type ContentStore, putContent, tokenPrefix } from '../assets/content-store.ts';
-import type { Run } from '../computations/run.ts';
+import { isActive, type Run } from '../computations/run.ts';
 import { readAgentRecord } from './agent-record.ts';
 import type { TokenReport } from './report.ts';
 import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
@@ -82,7 +82,9 @@ export async function recordToken(
   const hash = createHash('sha256').update(content).digest('hex');
   return await withFreshReads(table, async (table) => {
     const process = { ...cvm, process: await presentProcess(table, cvm) };
-    if (run) await keepProcessOfRun(table, { ...process, computation_id: run.computation_id, run_id: run.id });
+    // After its end, no report changes which evidence a run had.
+    if (run && isActive(run.status))
+      await keepProcessOfRun(table, { ...process, computation_id: run.computation_id, run_id: run.id });
     const before = parseTokens(await getItem(table, cvmKeys.process(process.domain, process.cvmId, process.process)));
     const known = before.tokens.find((each) => each.id === id || each.hash === hash);
     if (known) {

@@ -157,7 +157,7 @@ describe(`signatures that were ever seen (seed ${sampleSeed})`, () => {
       const now = await digestsOf(target);
       const isHere = (each: Seen) => each.of === target && each.digest === now.digest;
       const isNow = (each: Seen) => isHere(each) && each.configuration_digest === now.configuration_digest;
-      // One thing is not as it was signed, or whatever comes.
+      // One thing differs from what was signed, or several do.
       const [suits, isOther] = pick<[(each: Seen) => boolean, 'user' | 'limits' | 'nothing' | 'anything']>([
         [isNow, 'user'],
         [isNow, 'limits'],

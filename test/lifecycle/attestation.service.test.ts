@@ -128,6 +128,22 @@ describe('a computation with an attestation policy', () => {
       .toMatchObject({ status: 'failed', reason: expect.stringContaining('report_data: ') });
   });
 
+  it('keeps the evidence that it had when another process of its CVM reports for it after its end', async () => {
+    const [id, on, token] = [await computationWithPolicy(), await registered(), tokenOf()];
+    await send(on, token);
+    await report(on, { type: 'heartbeat', fit: 'ready' });
+    await attested(on, token);
+    const { body: run } = await start(id, on);
+    await report(on, { type: 'event', id: 'end', run_id: run, event_type: 'Complete', status: 'Completed' });
+    await expect.poll(() => runOf(id), untilTestEnds).toMatchObject({ status: 'completed' });
+    await report(on, { type: 'heartbeat', fit: 'busy' });
+    await report(on, { type: 'heartbeat', fit: 'ready' });
+    const other = tokenOf((bytes) => bytes.fill(1, 0x50, 0x90));
+    expect(await send(on, other, { run_id: run })).toMatchObject({ outcome: 'recorded' });
+    const { body: found } = await alice('GET', `/d1/computations/${id}/attestation`);
+    expect(found['tokens']).toMatchObject([{ hash: hashOf(token) }]);
+  });
+
   it('fails if its CVM restarts its agent, whose attestation is unknown then', async () => {
     const [id, on, token] = [await computationWithPolicy(), await registered(), tokenOf()];
     await send(on, token);
