@@ -21,6 +21,9 @@ if (last) {
   more.value = last.more;
   for (const role of roles) role.checked = last.roles.includes(role.value);
 }
+const { returnTo = '' } = JSON.parse(sessionStorage.getItem('console.sign-in') ?? '{}');
+const [, wanted] = /^\/console\/domains\/([A-Za-z0-9_-]{1,64})(?:\/|$)/.exec(returnTo) ?? []; // where the console comes back to
+if (wanted) domain.value = wanted;
 if (isDevice) {
   for (const part of document.querySelectorAll('.of-device')) part.hidden = false;
   code.required = true;

@@ -1,5 +1,5 @@
 import type { Client } from 'computation-management-client';
-import { createContext, use } from 'react';
+import { createContext, type ReactNode, use } from 'react';
 import type { Me } from './permissions.ts';
 
 /** What every screen of a domain needs. */
@@ -24,7 +24,7 @@ interface Frame {
   /** The element in which a screen shows its breadcrumbs. */
   breadcrumbs: Element | null;
   /** Shows a message above the screen, until the user closes it. */
-  notify: (message: string) => void;
+  notify: (message: ReactNode) => void;
   /** Goes to the sign-in page, unless the user chooses to finish an upload. */
   signInAgain: () => Promise<void>;
 }

@@ -12,9 +12,8 @@ import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../access/console-context.ts';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
-import { momentText } from '../show/texts.ts';
 import { Status, statusOptions } from '../show/status.tsx';
-import { Ago } from '../show/time.tsx';
+import { Ago, Time } from '../show/time.tsx';
 
 type Row = Schemas['ComputationRow'];
 
@@ -34,7 +33,7 @@ export function ComputationsScreen() {
     },
     { id: 'status', header: 'Status', minWidth: 120, cell: ({ status: of }) => <Status status={of} /> },
     { id: 'owner', header: 'Owner', isSecondary: true, cell: ({ owner: of }) => of },
-    { id: 'created', header: 'Created', isSecondary: true, cell: ({ created_at }) => momentText(created_at) },
+    { id: 'created', header: 'Created', isSecondary: true, cell: ({ created_at }) => <Time at={created_at} /> },
     { id: 'updated', header: 'Updated', isSecondary: true, cell: ({ updated_at }) => <Ago at={updated_at} /> },
   ];
   const create = permissions.createComputation(me) && (

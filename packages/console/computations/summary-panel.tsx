@@ -8,9 +8,8 @@ import type { Overview } from '../loading/overview.ts';
 import { addressOf } from '../routing/places.ts';
 import { Hash, Pem } from '../show/hash.tsx';
 import { Status } from '../show/status.tsx';
-import { momentText } from '../show/texts.ts';
 import { Texts } from '../show/visible-texts.tsx';
-import { Moment } from '../show/time.tsx';
+import { Moment, Time } from '../show/time.tsx';
 import { approvalTexts } from './computation-fields.ts';
 
 export function SummaryPanel({ overview: { computation } }: { overview: Overview }) {
@@ -26,7 +25,9 @@ export function SummaryPanel({ overview: { computation } }: { overview: Overview
           {
             label: 'Latest run',
             value: run ? (
-              <Link href={addressOf({ screen: 'run', domain, id, run: run.id })}>{momentText(run.started_at)}</Link>
+              <Link href={addressOf({ screen: 'run', domain, id, run: run.id })}>
+                <Time at={run.started_at} />
+              </Link>
             ) : (
               'None yet'
             ),

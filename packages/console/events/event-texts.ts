@@ -1,4 +1,5 @@
 import type { StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
+import { momentText } from '../show/texts.ts';
 
 /** What the service's own events are called. */
 const words = new Map(
@@ -71,11 +72,17 @@ export function detailsText(base64: string, { without }: { without?: string } = 
     if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return text;
     return Object.entries(parsed)
       .filter(([name]) => name !== without)
-      .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+      .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${valueText(value)}`)
       .join(', ');
   } catch {
     return text;
   }
+}
+
+/** A sentence gives up its full stop within a list. Times are in the zone of all others. */
+function valueText(value: unknown): string {
+  if (typeof value !== 'string') return JSON.stringify(value);
+  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? momentText(value) : value.replace(/\.$/, '');
 }
 
 /** Bytes that are no UTF-8 stay as they came: an agent may send any. */

@@ -11,7 +11,7 @@ import { refreshSeconds } from '../loading/use-loaded.ts';
 import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { StatusIndicator } from '../show/status.tsx';
-import { momentText } from '../show/texts.ts';
+import { Time } from '../show/time.tsx';
 import { detailsText, eventMark, eventStatusText, eventText, eventTypes } from './event-texts.ts';
 
 type Event = Schemas['Event'];
@@ -22,7 +22,7 @@ export function EventsTable({ id }: { id: string }) {
   const { query } = useAddress();
   const page = usePage('listEvents', { id, event_type: query.get('type') ?? undefined }, { everySeconds: refreshSeconds.events });
   const columns: Column<Event>[] = [
-    { id: 'time', header: 'Time', cell: ({ timestamp }) => momentText(timestamp) },
+    { id: 'time', header: 'Time', cell: ({ timestamp }) => <Time at={timestamp} /> },
     {
       id: 'event',
       header: 'Event',

@@ -2,7 +2,7 @@ import Box from '@cloudscape-design/components/box';
 import Button from '@cloudscape-design/components/button';
 import Modal from '@cloudscape-design/components/modal';
 import SpaceBetween from '@cloudscape-design/components/space-between';
-import { type ReactNode, useId } from 'react';
+import { type ReactNode, useEffect, useId } from 'react';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useUnsavedWork } from '../routing/unsaved-work.ts';
 
@@ -28,6 +28,7 @@ export function ConfirmModal({ title, confirm, children, isRunning, problem, isD
   const { size = 'medium', fields, conflict, onConfirm, onClose } = props;
   const form = useId();
   useUnsavedWork('open');
+  useEffect(() => focusFirst(form), [form]);
   return (
     <Modal
       visible
@@ -66,6 +67,19 @@ export function ConfirmModal({ title, confirm, children, isRunning, problem, isD
       </div>
     </Modal>
   );
+}
+
+/**
+ * Moves the focus to the first field of a dialog, or to its way out if it has none: the design system focuses the X first.
+ * @param form the identifier of the dialog's form
+ */
+function focusFirst(form: string): void {
+  const fields = 'input, textarea, button:not([disabled])';
+  const [field] = document.getElementById(form)?.querySelectorAll<HTMLElement>(fields) ?? [];
+  const cancel = [...document.querySelectorAll<HTMLElement>('[role=dialog] button')].find(
+    ({ innerText }) => innerText === 'Cancel',
+  );
+  (field ?? cancel)?.focus();
 }
 
 /** Why a change cannot be cancelled while it is under way. */

@@ -24,7 +24,7 @@ export function ScreenFrame({ title, description, above, actions, hasHeader = tr
   const { breadcrumbs } = useFrame();
   const [firstTitle] = useState(title);
   useEffect(() => {
-    document.title = `${title} - Computations`;
+    document.title = title === 'Computations' ? title : `${title} - Computations`;
   }, [title]);
   useEffect(() => {
     if (hasMoved() && !isFocusTaken()) focusTitle();

@@ -105,8 +105,8 @@ function Pages<Row>({ page: { page, limit, loaded, change } }: { page: LoadedPag
   const pages = pageCount(value?.total ?? 0, limit);
   return (
     <Pagination
-      currentPageIndex={page}
-      pagesCount={Math.max(pages, page)}
+      currentPageIndex={Math.min(page, pages)}
+      pagesCount={pages}
       disabled={value === undefined}
       onChange={({ detail }) => change({ page: detail.currentPageIndex })}
     />

@@ -3,6 +3,7 @@ import { items, type Schemas } from 'computation-management-client';
 import { useDomain, useFrame } from '../access/console-context.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
+import { Hash } from '../show/hash.tsx';
 import { saveFile } from '../show/save-file.ts';
 import { evidenceFiles } from './evidence-files.ts';
 
@@ -18,7 +19,10 @@ export function DownloadEvidence({ run: { id: run, computation_id: id } }: { run
     for (const { name, text } of files) saveFile(name, text);
     // Browsers may ask before the second file, and do not tell the page the answer.
     notify(
-      `The browser saves three files: the evidence, the keys and the events. If the browser asks, allow several downloads. To check the files, run this in their folder: ${command}`,
+      <>
+        The browser saves three files: the evidence, the keys and the events. If the browser asks, allow several downloads. To
+        check the files, run this in their folder: <Hash value={command} what="command" isWhole />
+      </>,
     );
   });
   return (

@@ -12,7 +12,8 @@ import { refreshSeconds } from '../loading/use-loaded.ts';
 import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { Status, statusOptions } from '../show/status.tsx';
-import { durationText, momentText } from '../show/texts.ts';
+import { durationText } from '../show/texts.ts';
+import { Time } from '../show/time.tsx';
 
 type Run = Schemas['Run'];
 
@@ -38,7 +39,9 @@ export function RunsTable({ computation }: { computation?: string }) {
       isRowHeader: true,
       minWidth: 125,
       cell: ({ id: run, computation_id: id, started_at }) => (
-        <Link href={addressOf({ screen: 'run', domain, id, run })}>{momentText(started_at)}</Link>
+        <Link href={addressOf({ screen: 'run', domain, id, run })}>
+          <Time at={started_at} />
+        </Link>
       ),
     },
     { id: 'status', header: 'Status', minWidth: 120, cell: ({ status: of }) => <Status status={of} /> },

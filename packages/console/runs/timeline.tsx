@@ -8,7 +8,8 @@ import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { useDomain } from '../access/console-context.ts';
 import { focusOn, isFocusLost } from '../frame/focus.ts';
-import { momentText, offsetText } from '../show/texts.ts';
+import { offsetText } from '../show/texts.ts';
+import { Time } from '../show/time.tsx';
 import { eventsBefore, shownEvents } from './watched-run.ts';
 
 /** The service's own time of the event is shown instead. */
@@ -68,8 +69,7 @@ export function Timeline({ run, events, earlier, isLive, announces }: Props) {
             </span>
             <Box variant="strong">{eventText(event.event_type)}</Box> <Box variant="span">{eventStatusText(event)}</Box>
             <Box variant="small" display="block" color="text-body-secondary">
-              <time dateTime={event.timestamp}>{momentText(event.timestamp)}</time>,{' '}
-              {offsetText(Date.parse(event.timestamp) - startedAt)}, by {event.originator}
+              <Time at={event.timestamp} />, {offsetText(Date.parse(event.timestamp) - startedAt)}, by {event.originator}
             </Box>
             <Details details={event.details} />
           </li>

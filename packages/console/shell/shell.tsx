@@ -1,7 +1,7 @@
 import AppLayoutToolbar from '@cloudscape-design/components/app-layout-toolbar';
 import Flashbar, { type FlashbarProps } from '@cloudscape-design/components/flashbar';
 import { createClient } from 'computation-management-client';
-import { type MouseEvent, useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { type MouseEvent, type ReactNode, useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { meIn, visibleDomains } from '../access/permissions.ts';
 import { followLink, useAddress } from '../routing/navigation.ts';
 import { type Place, placeOf } from '../routing/places.ts';
@@ -114,7 +114,7 @@ function useDomainContext(session: Session, domains: string[], domain: string | 
 }
 
 interface Notice {
-  text: string;
+  text: ReactNode;
   /** Where it was first shown: it does not follow the user any further. */
   shownAt: string | undefined;
 }
@@ -122,7 +122,7 @@ interface Notice {
 /** The latest message to the user, until it is closed or the user goes on. */
 function useNotice(pathname: string) {
   const [notice, setNotice] = useState<Notice>();
-  const notify = useCallback((text: string) => setNotice({ text, shownAt: undefined }), []);
+  const notify = useCallback((text: ReactNode) => setNotice({ text, shownAt: undefined }), []);
   if (notice && notice.shownAt === undefined) setNotice({ ...notice, shownAt: pathname });
   else if (notice && notice.shownAt !== pathname) setNotice(undefined);
   const close = () => setNotice(undefined);

@@ -39,8 +39,8 @@ export function SideBar({ place }: { place: Place }) {
   const waiting = useLoaded(
     `${domain} ${place.screen}`,
     async (signal) => {
-      const { approvals, keys, content } = await client.getTodo({ signal });
-      return approvals.length + keys.length + content.length;
+      const { totals, ...todo } = await client.getTodo({ signal });
+      return (['approvals', 'keys', 'content'] as const).reduce((sum, kind) => sum + (totals[kind] ?? todo[kind].length), 0);
     },
     { everySeconds: refreshSeconds.sideBar },
   );

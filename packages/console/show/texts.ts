@@ -1,8 +1,16 @@
 import { sizeText as textOf } from 'computation-management-client';
 
-const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+const format = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  timeZoneName: 'short',
+});
 
-/** Returns a point in time as the user's clock shows it, or the text itself where Date does not know its form. */
+/** Returns a point in time as the user's clock shows it, with its zone, or the text itself where Date does not know its form. */
 export function momentText(timestamp: string): string {
   const date = new Date(timestamp);
   return Number.isNaN(date.getTime()) ? timestamp : format.format(date);

@@ -3,11 +3,20 @@ import { useEffect, useState } from 'react';
 import { serviceNow, useNow } from './service-clock.ts';
 import { agoText, durationText, momentText } from './texts.ts';
 
+/** A point in time. Its title is the same in UTC. */
+export function Time({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={`${at} (UTC)`}>
+      {momentText(at)}
+    </time>
+  );
+}
+
 /** A point in time, with how long ago that is. */
 export function Moment({ at }: { at: string }) {
   return (
     <>
-      <time dateTime={at}>{momentText(at)}</time>
+      <Time at={at} />
       <Box variant="small" display="block" color="text-body-secondary">
         {agoText(at, useNow())}
       </Box>
@@ -18,7 +27,7 @@ export function Moment({ at }: { at: string }) {
 /** How long ago something was. The point in time is its title. */
 export function Ago({ at }: { at: string }) {
   return (
-    <time dateTime={at} title={momentText(at)}>
+    <time dateTime={at} title={`${momentText(at)}, ${at} (UTC)`}>
       {agoText(at, useNow())}
     </time>
   );
