@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '../..');
 const cache = join(root, 'node_modules/.cache/console');
 
 /** The console's own sources, and those that it imports. */
-const sourceFolders = ['packages/console', 'packages/client', 'shared'];
+const sourceFolders = ['packages/console', 'packages/client', 'packages/formats', 'shared'];
 const sourceNames = /\.(tsx?|css|html|svg|json)$/;
 const neverSources = ['node_modules', 'dist'];
 

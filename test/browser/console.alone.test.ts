@@ -8,6 +8,7 @@ import { tellOfTheKeyboard } from './keyboard-stories.ts';
 import { tellOfLeaving } from './leaving-stories.ts';
 import { tellRuns } from './run-stories.ts';
 import { tellEveryScreen } from './screen-stories.ts';
+import { tellOfTheSearch } from './search-stories.ts';
 import { tellHowToSignIn } from './sign-in-stories.ts';
 import { tellStates } from './state-stories.ts';
 import { tellTexts } from './text-stories.ts';
@@ -33,6 +34,7 @@ describe.runIf(hasBrowser)('the web console', () => {
     tellOfTheFirstLoad(world);
     tellHowToSignIn(world);
     tellRuns(world);
+    tellOfTheSearch(world);
     tellFacts(world);
     tellOfConflicts(world);
     tellOfTheKeyboard(world);

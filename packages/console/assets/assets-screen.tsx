@@ -36,7 +36,7 @@ export function AssetsScreen() {
     { id: 'state', header: 'Content', minWidth: 150, cell: ({ state }) => <AssetState state={state} /> },
     { id: 'size', header: 'Size', isSecondary: true, cell: ({ size }) => sizeText(size) },
     { id: 'creator', header: 'Creator', isSecondary: true, cell: ({ created_by }) => created_by },
-    { id: 'created', header: 'Created', isSecondary: true, cell: ({ created_at }) => <Ago at={created_at} /> },
+    { id: 'updated', header: 'Updated', isSecondary: true, cell: ({ updated_at }) => <Ago at={updated_at} /> },
   ];
   const upload = permissions.createAnyAsset(me) && (
     <Button variant="primary" href={addressOf({ screen: 'new-asset', domain })}>

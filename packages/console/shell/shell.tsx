@@ -1,7 +1,17 @@
 import AppLayoutToolbar from '@cloudscape-design/components/app-layout-toolbar';
 import Flashbar, { type FlashbarProps } from '@cloudscape-design/components/flashbar';
 import { createClient } from 'computation-management-client';
-import { type MouseEvent, type ReactNode, useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import {
+  lazy,
+  type MouseEvent,
+  type ReactNode,
+  Suspense,
+  useCallback,
+  useEffect,
+  useMemo,
+  useState,
+  useSyncExternalStore,
+} from 'react';
 import { meIn, visibleDomains } from '../access/permissions.ts';
 import { followLink, useAddress } from '../routing/navigation.ts';
 import { type Place, placeOf } from '../routing/places.ts';
@@ -14,6 +24,9 @@ import { Home, NoDomain, NoSuchScreen } from './home.tsx';
 import { SideBar } from './side-bar.tsx';
 import { SignInAgain } from '../loading/problem-alert.tsx';
 import { TopBar } from './top-bar.tsx';
+
+// Nobody needs it before a screen is there.
+const SearchBox = lazy(() => import('./search-box.tsx'));
 
 /** The console around its screens. */
 export function Shell({ session }: { session: Session }) {
@@ -39,6 +52,15 @@ export function Shell({ session }: { session: Session }) {
           roles={session.roles[domain ?? ''] ?? []}
           domain={domain}
           domains={domains}
+          search={
+            context && (
+              <DomainProvider value={context}>
+                <Suspense>
+                  <SearchBox key={domain} />
+                </Suspense>
+              </DomainProvider>
+            )
+          }
           signOut={() => void session.signOut()}
         />
       </div>

@@ -1,6 +1,6 @@
 import TopNavigation from '@cloudscape-design/components/top-navigation';
 import { applyMode, Mode } from '@cloudscape-design/global-styles';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { navigate } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 
@@ -11,11 +11,13 @@ interface Props {
   roles: readonly string[];
   domain: string | undefined;
   domains: readonly string[];
+  /** Undefined outside of domains. */
+  search: ReactNode;
   signOut: () => void;
 }
 
 /** The bar above every screen: the domain, the appearance and the user. */
-export function TopBar({ user, roles, domain, domains, signOut }: Props) {
+export function TopBar({ user, roles, domain, domains, search, signOut }: Props) {
   const [appearance, setAppearance] = useState(chosenAppearance);
   const choose = (id: string) => {
     const chosen = appearances.find((known) => known === id) ?? 'system';
@@ -24,6 +26,8 @@ export function TopBar({ user, roles, domain, domains, signOut }: Props) {
   };
   return (
     <TopNavigation
+      search={search}
+      i18nStrings={{ searchIconAriaLabel: 'Find', searchDismissIconAriaLabel: 'Close the search' }}
       identity={{ href: addressOf({ screen: 'home' }), title: 'Computations' }}
       utilities={[
         {

@@ -1,0 +1,70 @@
+import Autosuggest, { type AutosuggestProps } from '@cloudscape-design/components/autosuggest';
+import type { Schemas } from 'computation-management-client';
+import { useState } from 'react';
+import { useDomain } from '../access/console-context.ts';
+import { problemText } from '../loading/problem-text.ts';
+import { useLoaded } from '../loading/use-loaded.ts';
+import { navigate } from '../routing/navigation.ts';
+import { addressOf } from '../routing/places.ts';
+
+type Match = Schemas['Match'];
+
+const kinds = { computation: 'Computations', asset: 'Assets', cvm: 'CVMs' } satisfies Record<Match['kind'], string>;
+const longestQuery = 200;
+
+/** Finds computations, assets and CVMs of the domain, and leads to the chosen one. */
+export default function SearchBox() {
+  const { client, domain } = useDomain();
+  const [typed, setTyped] = useState('');
+  const [asked, setAsked] = useState('');
+  const found = useLoaded(`${domain} ${asked}`, async (signal) =>
+    asked === '' ? [] : (await client.find({ q: asked, limit: 20, signal })).matches,
+  );
+  const isBehind = found.isLoading || queryOf(typed) !== asked;
+  const go = ({ id, kind }: Pick<Match, 'id' | 'kind'>) => {
+    setTyped('');
+    navigate(addressOf(kind === 'cvm' ? { screen: 'cvm', domain, cvm: id } : { screen: kind, domain, id }));
+  };
+  return (
+    <Autosuggest
+      ariaLabel="Find computations, assets and CVMs"
+      placeholder="Name, file, checksum or identifier"
+      virtualScroll={false}
+      filteringType="manual"
+      value={typed}
+      options={isBehind ? [] : optionsOf(found.value ?? [])}
+      statusType={asked === '' ? 'finished' : found.problem !== undefined ? 'error' : isBehind ? 'loading' : 'finished'}
+      loadingText="Searching"
+      errorText={found.problem === undefined ? '' : problemText(found.problem).detail}
+      recoveryText="Retry"
+      empty="Type the beginning of a word of the name."
+      {...(found.value?.length === 0 && { finishedText: 'Nothing was found. Names match from the beginning of a word.' })}
+      hideEnteredTextOption
+      onChange={({ detail: { value } }) => setTyped(value)}
+      onLoadItems={({ detail: { filteringText, samePage } }) => (samePage ? found.reload() : setAsked(queryOf(filteringText)))}
+      onSelect={({ detail: { selectedOption } }) => {
+        // Enter without a choice leads to the best match, if the answer is there.
+        const [kind, id] = selectedOption?.value?.split(' ') ?? [];
+        const chosen = isBehind ? undefined : found.value?.find((match) => !id || (match.kind === kind && match.id === id));
+        if (chosen) go(chosen);
+      }}
+    />
+  );
+}
+
+function queryOf(text: string): string {
+  return text.trim().slice(0, longestQuery);
+}
+
+/** Each kind is a group, in the order of its best match. */
+function optionsOf(matches: readonly Match[]): AutosuggestProps.Options {
+  return [...Map.groupBy(matches, ({ kind }) => kind)].map(([kind, ofKind]) => ({
+    label: kinds[kind],
+    options: ofKind.map(({ id, name, matched }) => ({
+      value: `${kind} ${id}`,
+      label: name,
+      ...(matched === 'name' ? {} : { description: matched === 'id' ? `Identifier ${id}` : 'By its checksum' }),
+      ...(kind !== 'cvm' && { labelTag: id.slice(-8) }),
+    })),
+  }));
+}
