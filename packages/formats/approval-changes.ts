@@ -1,4 +1,4 @@
-import { printable } from './printable.ts';
+import { plainName as quoted } from './quoted-name.ts';
 
 type Value = string | number | boolean | null;
 
@@ -115,11 +115,6 @@ function saying(what: string | [verb: string, object: string, rest?: string], ev
   const [verb, object, ...rest] = what;
   const words = event ? [quoted(event.originator), verb, object] : [object, 'was', verb];
   return { sentence: [...words, ...rest].join(' '), at: event?.timestamp };
-}
-
-/** A name with other characters could pass for more of the sentence. */
-function quoted(name: string): string {
-  return /^[\w.@+-]+$/.test(name) ? name : JSON.stringify(printable(name));
 }
 
 function shown(value: Value): string {

@@ -4,7 +4,9 @@ import { findRows, page } from './pages.ts';
 
 /** Whom the service names as the owners of the keys in a manifest. No digest covers that: a fingerprint is compared with its owner. */
 export interface KeyOwners {
-  /** The creator of the dataset of this name, or of the algorithm. */
+  /** The linked dataset of this name, or the algorithm. */
+  assetOf: (dataset?: string) => Schemas['AssetRow'] | undefined;
+  /** Its creator. */
   creatorOf: (dataset?: string) => string | undefined;
   /** The users whose latest key has this fingerprint. */
   usersWith: (fingerprint: string) => string[];
@@ -32,11 +34,12 @@ export async function readKeyOwners(
   for (const { originator, details } of [...events, ...older.flat()]) {
     if (!latest.has(originator)) latest.set(originator, (JSON.parse(atob(details)) as { fingerprint?: unknown }).fingerprint);
   }
-  const creators = new Map(
-    assets.map(({ id, asset_type, file_name }) => [asset_type === 'dataset' ? file_name : undefined, rows.get(id)?.created_by]),
+  const linked = new Map(
+    assets.map(({ id, asset_type, file_name }) => [asset_type === 'dataset' ? file_name : undefined, rows.get(id)]),
   );
   return {
-    creatorOf: (dataset) => creators.get(dataset),
+    assetOf: (dataset) => linked.get(dataset),
+    creatorOf: (dataset) => linked.get(dataset)?.created_by,
     usersWith: (fingerprint) => [...latest].filter(([, given]) => given === fingerprint).map(([user]) => user),
   };
 }

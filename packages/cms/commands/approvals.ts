@@ -1,20 +1,14 @@
 import { constants, type KeyObject, sign } from 'node:crypto';
 import type { Command } from 'commander';
-import { readKeyOwners, ServiceProblem, wholeAnswer } from 'computation-management-client';
-import {
-  type Approved,
-  approvalText,
-  configurationOf,
-  type Limits,
-  limitsOf,
-} from 'computation-management-formats/approval-text';
-import { canonicalDigest } from 'computation-management-formats/digests';
+import { ServiceProblem, wholeAnswer } from 'computation-management-client';
+import { type Approved, approvalText, type Limits, limitsOf } from 'computation-management-formats/approval-text';
+import { plainName } from 'computation-management-formats/quoted-name';
 import { computationId, named } from '../context/computation-reference.ts';
 import { confirm, type WrapAction } from '../context/context.ts';
+import { formatCoverage, readCoverage } from '../context/coverage.ts';
 import { keyFile } from '../context/missing-items.ts';
 import { whyStale } from '../context/stale-approvals.ts';
 import { publicKeyBeside, readPrivateKey } from '../files/key-files.ts';
-import { formatApproved } from './manifest.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { table } from '../terminal/table.ts';
@@ -58,15 +52,8 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
         }
         const { data: computation, now } = wholeAnswer(await client.call('getComputation', { id }));
         const limits = limitsOf({ cvm_ids: options.cvm, expires_at: options.expires?.(now) });
-        const { data: manifest, ...served } = wholeAnswer(await client.call('getManifest', { id }));
-        const configuration = configurationOf(computation);
-        const [manifest_digest, configuration_digest] = [canonicalDigest(manifest), canonicalDigest(configuration)];
-        if (served.digest !== manifest_digest || served.configurationDigest !== configuration_digest) {
-          throw new CmsError(
-            'The service names other digests than those of the manifest and the configuration that it returned. Nothing was approved. If they were just changed, try again.',
-            { next: context.typed, exitCode: exitCodes.conflict },
-          );
-        }
+        const covered = await readCoverage(context, connection, { ...computation, id });
+        const { manifest_digest, configuration_digest } = covered;
         for (const [option, given, current] of [
           ['--digest', options.digest, manifest_digest],
           ['--configuration', options.configuration, configuration_digest],
@@ -80,8 +67,7 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
         const key = options.sign === undefined ? undefined : await readPrivateKey(options.sign, context.terminal);
         if (!context.isJson) {
           const changes = await whyStale(context, connection, id, (given) => given.user === user);
-          const owners = await readKeyOwners(client, { ...computation, id });
-          context.note(`${formatApproved(manifest, owners, configuration)}\n${changes}`);
+          context.note(`${formatCoverage(covered, context.terminal, limits)}\n${changes}`);
         }
         if (!areGiven && options.yes !== true) {
           await confirm(context, `Approve runs with this manifest and this configuration${limitsText(limits)}?`);
@@ -136,7 +122,7 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
                 users,
                 [
                   { title: 'user', value: (user) => user },
-                  { title: 'needed for', value: (user) => needed.get(user)?.join(', ') ?? '', cuts: true },
+                  { title: 'needed for', value: (user) => needed.get(user)?.map(plainReason).join(', ') ?? '', cuts: true },
                   {
                     title: 'approval',
                     value: (user) => {
@@ -164,15 +150,23 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
     .command('withdraw')
     .description('withdraw your approval; active runs continue')
     .argument('[COMPUTATION]', 'its identifier or name')
+    .option('--yes', 'do not ask')
     .action(
-      wrapAction(async (context, reference: string | undefined) => {
+      wrapAction(async (context, reference: string | undefined, options: { yes?: boolean }) => {
         const connection = await context.connect();
         const id = await computationId(context, connection, reference);
+        if (options.yes !== true) {
+          const { name } = await connection.client.getComputation({ id, peek: 'true' });
+          await confirm(context, `Withdraw your approval of ${plainName(name)}? No later run uses it.`);
+        }
         await connection.client.withdrawApproval({ id });
         context.print({ withdrawn: id }, () => 'You have no approval on this computation now.\n');
       }),
     );
 }
+
+/** `result consumer` is a reason, and may be the name of a file. */
+export const plainReason = (reason: string) => (reason === 'result consumer' ? reason : plainName(reason));
 
 /** Returns the file of the public key to upload for signatures by a private key. */
 function uploadedWith(privateKey: string | undefined): string {

@@ -1,8 +1,14 @@
 import type { Command } from 'commander';
 import { printable } from 'computation-management-formats/printable';
-import { learnOf, signedComputations, type WrapAction } from '../context/context.ts';
+import { plainName } from 'computation-management-formats/quoted-name';
+import { learnOf, type WrapAction } from '../context/context.ts';
+import { formatCoverage, readCoverage } from '../context/coverage.ts';
 import { approvalOf, keyFile, uploadOf } from '../context/missing-items.ts';
 import { whyStale } from '../context/stale-approvals.ts';
+import { plainReason } from './approvals.ts';
+
+/** What so many approvals cover is shown. Others name the command that shows it. */
+const mostShown = 3;
 
 export function addTodoCommand(program: Command, wrapAction: WrapAction): void {
   program
@@ -12,38 +18,53 @@ export function addTodoCommand(program: Command, wrapAction: WrapAction): void {
       wrapAction(async (context) => {
         const connection = await context.connect();
         const { command, terminal } = context;
+        const { client } = connection;
         const { signal } = terminal;
-        const todo = await connection.client.getTodo();
+        const todo = await client.getTodo();
         const ids = context.isJson ? [] : todo.approvals.map(({ computation_id }) => computation_id);
         const isOwn = ({ user }: { user: string }) => user === connection.user;
-        const [signed, stale] = await Promise.all([
-          signedComputations(connection, ids, signal),
+        const [computations, stale] = await Promise.all([
+          learnOf(ids, signal, (id, signal) => client.getComputation({ id, signal })),
           learnOf(ids, signal, (id, signal) => whyStale({ terminal: { ...terminal, signal } }, connection, id, isOwn)),
         ]);
+        const covered = await learnOf(ids.slice(0, mostShown), signal, async (id, signal) => {
+          const computation = computations.get(id);
+          if (!computation) throw new TypeError('It was not read.');
+          return formatCoverage(await readCoverage(context, connection, { ...computation, id }, signal), terminal);
+        });
         signal.throwIfAborted();
         context.print(todo, () => {
           const lines = [
-            ...todo.approvals.map(({ computation_id, name, because }) =>
+            ...todo.approvals.map(({ computation_id: id, name, because }) =>
               entry(
-                `Approve ${name}, because of ${because.join(', ')}`,
-                command(approvalOf(computation_id, signed.has(computation_id))),
-                stale.get(computation_id),
+                `Approve ${plainName(name)}, because of ${because.map(plainReason).join(', ')}`,
+                [
+                  ...(covered.has(id) ? [] : [command(`check ${id}`)]),
+                  command(approvalOf(id, computations.get(id)?.approval === 'all_signed')),
+                ],
+                `${stale.get(id) ?? ''}${covered.get(id) ?? ''}`,
               ),
             ),
             ...todo.keys.map(({ computation_id, name }) =>
-              entry(`Upload your key to ${name}`, command(`key upload ${keyFile}.pub ${computation_id}`)),
+              entry(`Upload your key to ${plainName(name)}`, [command(`key upload ${keyFile}.pub ${computation_id}`)]),
             ),
             ...todo.content.map(({ asset_id: id, file_name }) =>
-              entry(`Upload the content of ${file_name}`, command(uploadOf({ file_name, id }))),
+              entry(`Upload the content of ${plainName(file_name)}`, [command(uploadOf({ file_name, id }))]),
             ),
-          ];
-          if (todo.truncated) lines.push('There may be more: you take part in more than can be examined.\n');
+            ...(['approvals', 'keys', 'content'] as const).map((kind) => moreText(kind, todo[kind].length, todo.totals[kind])),
+          ].filter((line) => line !== '');
           return lines.length === 0 ? 'Nothing waits for you.\n' : lines.join('');
         });
       }),
     );
 }
 
+/** Says how many wait beyond those that the service lists. */
+function moreText(kind: string, listed: number, total: number | null): string {
+  if (total === null) return `There may be more ${kind}: you take part in more than can be examined.\n`;
+  return total > listed ? `These are ${listed} of ${total} ${kind} that wait for you.\n` : '';
+}
+
 /** @param more lines */
-const entry = (sentence: string, command: string, more = '') =>
-  `${printable(sentence)}\n${more.replaceAll(/^(?=.)/gm, '  ')}    ${printable(command)}\n`;
+const entry = (sentence: string, commands: string[], more = '') =>
+  `${printable(sentence)}\n${more.replaceAll(/^(?=.)/gm, '  ')}${commands.map((each) => `    ${printable(each)}\n`).join('')}`;

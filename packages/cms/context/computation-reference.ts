@@ -101,6 +101,8 @@ export async function nextRun(
   context: Pick<Context, 'terminal' | 'command' | 'exampleCvm'>,
   connection: Connection,
   id: string,
+  /** One that is wanted, if the approvals allow it. */
+  wanted?: string,
 ): Promise<string> {
   const ofComputation = named(context, connection, id);
   const cvms = await approvedCvms(connection, id);
@@ -108,7 +110,8 @@ export async function nextRun(
     return `But the approvals are for different CVMs, so no run can start.\nNext: ${context.command(`approvals${ofComputation}`)}\n`;
   }
   const limit = cvms === undefined ? '' : `The approvals are only for runs on ${printable(cvms.join(', '))}.\n`;
-  const cvm = cvms?.[0] ?? (await context.exampleCvm());
+  const isAllowed = wanted !== undefined && (cvms?.includes(wanted) ?? true);
+  const cvm = isAllowed ? wanted : (cvms?.[0] ?? (await context.exampleCvm()));
   return `${limit}Next: ${context.command(`run${ofComputation} --cvm ${shellWord(cvm)} --watch`)}\n`;
 }
 

@@ -224,7 +224,7 @@ export async function learnOf<Answer>(
 }
 
 /** Returns those of the computations whose approvals must be signed, as far as it can be learned: commands to type next depend on it. */
-export async function signedComputations(
+async function signedComputations(
   { client }: Connection,
   ids: readonly string[],
   interruption: AbortSignal,

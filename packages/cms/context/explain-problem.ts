@@ -1,6 +1,6 @@
 import * as http from 'node:http';
 import { lacksTls, type ServiceProblem } from 'computation-management-client';
-import { formatMissing, missingItems } from './missing-items.ts';
+import { formatMissing, missingItems, missingTitle } from './missing-items.ts';
 import type { Credentials } from '../profile/profile.ts';
 import { localLogin, loginAgain } from '../profile/token.ts';
 import { CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
@@ -71,11 +71,13 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
       return conflict(problem, id, where);
     case 'precondition_failed':
       return { message: 'The resource has changed since this command read it.', next: where.typed };
-    case 'incomplete':
-      return {
-        message: `The computation is not ready. Missing:\n${problem.missing_items ? formatMissing(missingItems(problem.missing_items, { id, isSigned: where.isSigned ?? false }), where).trimEnd() : detail}`,
-        next: where.command(`check ${id}`),
-      };
+    case 'incomplete': {
+      if (!problem.missing_items)
+        return { message: `The computation is not ready. Missing:\n${detail}`, next: where.command(`check ${id}`) };
+      const items = missingItems(problem.missing_items, { id, isSigned: where.isSigned ?? false });
+      const message = `The computation is not ready. ${missingTitle(items)}\n${formatMissing(items, where).trimEnd()}`;
+      return { message, next: where.command(`check ${id}`) };
+    }
     case 'too_many_requests': // nothing was made
       return { message: forNow('The service takes no more requests now', detail), next: where.typed };
     case 'unavailable': {

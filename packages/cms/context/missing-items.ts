@@ -1,4 +1,5 @@
 import { printable } from 'computation-management-formats/printable';
+import { plainName } from 'computation-management-formats/quoted-name';
 import { shellWord } from '../terminal/shell-word.ts';
 
 /** What a run lacks, as the service lists it. */
@@ -11,8 +12,8 @@ interface MissingItems {
 /** One thing that a run lacks, with the command that provides it, and who types it if that is known. */
 interface MissingItem {
   sentence: string;
-  /** Without `cms`. */
-  command: string;
+  /** Without `cms`. Undefined: nothing is missing, but an approval does not allow the CVM. */
+  command: string | undefined;
   /** The user who must act. Undefined if several may. */
   user: string | undefined;
   /** Who must act, where the name of the user is not known. */
@@ -44,12 +45,12 @@ export function missingItems(
 ): MissingItem[] {
   return [
     ...keys.map((user) => ({
-      sentence: `The public key of ${user}`,
+      sentence: `The public key of ${plainName(user)}`,
       command: `key upload ${keyFile}.pub ${id}`,
       user,
     })),
     ...hashes.map((name) => ({
-      sentence: `The content of ${name}`,
+      sentence: `The content of ${plainName(name)}`,
       command: uploadOf({ file_name: name, id: assets.find(({ file_name }) => file_name === name)?.id }),
       user: undefined,
       role: 'its creator',
@@ -69,17 +70,35 @@ export function approvalOf(id: string, isSigned: boolean, key = keyFile): string
 }
 
 /** The service words these sentences as docs/contract.md, section 9, says. */
-const approvalOfUser = /^Approval of (.*?) (?:for .*|as result consumer)$/s;
+const approvalOfUser = /^Approval of (.*?) (?:for (.*)|as result consumer)$/s;
 
 /** Whether an approval is missing. */
 export function namesApproval({ info }: MissingItems): boolean {
   return info.some((sentence) => approvalOfUser.test(sentence));
 }
 
+const limitOfUser = /^Approval of (.*), (which allows (?:only the CVMs? |the CVM .* only with another certificate).*)$/s;
+
+/** Whether an approval is there, but not for this CVM. To approve again without the limit is no remedy that a command may name. */
+export const isLimit = ({ command }: MissingItem) => command === undefined;
+
+export function missingTitle(items: readonly MissingItem[]): string {
+  return items.every(isLimit) ? 'Nothing is missing, but approvals do not allow this CVM:' : 'Missing:';
+}
+
 function fromSentence(sentence: string, { id, isSigned = false, ownKey }: Circumstances): MissingItem {
-  const user = approvalOfUser.exec(sentence)?.[1];
+  const [, limiter, limit] = limitOfUser.exec(sentence) ?? [];
+  if (limiter !== undefined) {
+    return { sentence: `The approval of ${plainName(limiter)} is there, ${String(limit)}`, command: undefined, user: undefined };
+  }
+  const [, user, file] = approvalOfUser.exec(sentence) ?? [];
   if (user !== undefined) {
-    return { sentence, command: approvalOf(id, isSigned, user === ownKey?.user ? ownKey.file : undefined), user };
+    const what = file === undefined ? 'as result consumer' : `for ${plainName(file)}`;
+    return {
+      sentence: `Approval of ${plainName(user)} ${what}`,
+      command: approvalOf(id, isSigned, user === ownKey?.user ? ownKey.file : undefined),
+      user,
+    };
   }
   if (sentence === 'Missing algorithm') {
     return {
@@ -97,12 +116,16 @@ export function formatMissing(
   { user: caller, command: own }: { user: string; command: (text: string) => string },
 ): string {
   const groups = new Map<string, string[]>();
+  const limits = items.filter(isLimit).map(({ sentence }) => `  ! ${printable(sentence)}\n`);
   for (const { sentence, command, user, role } of items) {
+    if (command === undefined) continue;
     const name = user === caller ? 'you' : (user ?? role);
     const who = name === undefined ? '' : `${name} ${name === 'you' ? 'type' : 'types'}: `;
     const isOthers = name !== undefined && name !== 'you';
     const typed = `      ${printable(who)}${isOthers ? `cms ${command}` : own(command)}\n`;
     groups.set(typed, [...(groups.get(typed) ?? []), `  ✗ ${printable(sentence)}\n`]);
   }
-  return [...groups].map(([typed, sentences]) => `${sentences.join('')}${typed}`).join('');
+  return [...groups, ...limits.map((limit) => ['', [limit]] as const)]
+    .map(([typed, lines]) => `${lines.join('')}${typed}`)
+    .join('');
 }

@@ -1,6 +1,7 @@
 import type { Schemas } from 'computation-management-client';
 import { describeChanges } from 'computation-management-formats/approval-changes';
 import { printable } from 'computation-management-formats/printable';
+import { plainName } from 'computation-management-formats/quoted-name';
 import { detailsOf } from '../terminal/event-line.ts';
 import { relativeTime } from '../terminal/text.ts';
 import type { Connection, Context } from './context.ts';
@@ -25,7 +26,7 @@ export async function whyStale(
       events: events.map((event) => ({ ...event, details: detailsOf(event) })),
     });
     return [
-      `The approval of ${user}, given ${ago(approved_at)}, does not count any more:`,
+      `The approval of ${plainName(user)}, given ${ago(approved_at)}, does not count any more:`,
       ...changes.map(({ sentence, at }) => `  - ${sentence}${at === undefined ? '' : `, ${ago(at)}`}`),
     ].map((line) => `${printable(line)}\n`);
   };

@@ -47,6 +47,15 @@ export function truncate(text: string, width: number): string {
   return `${cut}…`;
 }
 
+/** Breaks a text into lines of a width, at spaces where there are some. */
+export function wrapped(text: string, width: number): string[] {
+  if (textWidth(text) <= width) return [text];
+  const most = Math.max(1, truncate(text, width + 1).length - 1);
+  const space = text.lastIndexOf(' ', most);
+  const at = space > most / 2 ? space : most;
+  return [text.slice(0, at), ...wrapped(text.slice(at).trimStart(), width)];
+}
+
 /** Ends a text with a full stop if it has none: details of broken connections come from Node. */
 export function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;

@@ -1,5 +1,7 @@
 import { configurationOf } from 'computation-management-formats/approval-text';
+import { generateKeyPairSync } from 'node:crypto';
 import { canonicalDigest } from 'computation-management-formats/digests';
+import { parsePublicKey } from 'computation-management-formats/public-key';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startAnsweringServer, type Answer, type AnsweringServer } from '../../support/answering-server.ts';
 import { cmsIn } from './fake-terminal.ts';
@@ -14,6 +16,7 @@ const todoOf = (count: number) => ({
   })),
   keys: [],
   content: [],
+  totals: { approvals: count, keys: 0, content: 0 },
 });
 
 let server: AnsweringServer;
@@ -116,6 +119,107 @@ describe('cms approve', () => {
   });
 });
 
+describe('names of others', () => {
+  /** Labels, rows, quotes, look-alikes, other forms, bidirectional and invisible characters, blanks, piles, the same name and long names. */
+  const corpus = [
+    ...['Algorithm', 'Dataset 1', 'Who brings what', 'Consumer 1', 'Digests', 'Manifest', 'result consumer', 'Next: cms approve'],
+    'a.csv", 1 byte\n  Dataset 2      brought by "bob',
+    'a.csv                                                                   Dataset 2      "b.csv"',
+    ...['p\u0435nguins.csv', 'penguins.csv', '\uff50enguins.csv', 'pe\u0301nguins.csv', 'p\u00e9nguins.csv', 'penguin\u0455.csv'],
+    ...[
+      'a\u202evsc.exe',
+      '\u2066a\u2069',
+      'a\u200b.csv',
+      'a\u00ad.csv',
+      '\u3164',
+      '\u2800',
+      '\u00a0',
+      ' a.csv',
+      'a.csv ',
+      'a\u2003.csv',
+    ],
+    ...[
+      'a\u0301\u0301\u0301\u0301\u0301',
+      '\\u{3164}',
+      'x'.repeat(250),
+      `${'x '.repeat(60)}Dataset 9`,
+      '\ud83d\ude00'.repeat(60),
+    ],
+    ...['a\u001b[2K\u001b[1A', 'a\u009b2J', 'a\u2028Digests'],
+  ];
+  const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
+  const file = (index: number) => ({ hash: Array.from({ length: 32 }, () => index), user_key: key });
+  const of = (name: string, names: readonly string[]) => {
+    const manifest = {
+      id: idOf(0),
+      name,
+      description: name,
+      algorithm: file(0),
+      datasets: names.map((filename, index) => ({ ...file(index + 1), filename })),
+      result_consumers: [{ user_key: key }],
+    };
+    const certificates = { cert_file: '/etc/a', server_ca_file: name, client_ca_file: '' };
+    const configuration = configurationOf({
+      agent_config: certificates,
+      approval: 'all',
+      attestation_policy: null,
+      log_access: 'none',
+    });
+    const inputs = ['the algorithm', ...names].map((file_name, index) => ({ id: idOf(100 + index), file_name }));
+    const assets = inputs.map((input, index) => ({ ...input, asset_type: index === 0 ? 'algorithm' : 'dataset' }));
+    const rows = assets.map((asset) => ({ ...asset, mime_type: name, size: 1, created_by: name })).reverse();
+    const event = { originator: name, details: btoa(JSON.stringify({ fingerprint: parsePublicKey(key).fingerprint })) };
+    const digests = { 'manifest-digest': canonicalDigest(manifest), 'configuration-digest': canonicalDigest(configuration) };
+    return cms({
+      '/todo': json(todoOf(1)),
+      '/assets': json({ assets: rows, limit: 100, offset: 0, total: rows.length }),
+      [path]: json({ id: idOf(0), name: 'Study', owner: 'alice', assets, ...configuration }),
+      [`${path}/dryrun`]: (request, response) =>
+        json({ missing_items: { keys: [], hashes: [], info: [] } })(
+          request,
+          response.setHeaders(new Map(Object.entries(digests))),
+        ),
+      [`${path}/events`]: json({ events: [event], limit: 100, offset: 0, total: 1 }),
+      [`${path}/manifest`]: (request, response) => json(manifest)(request, response.setHeaders(new Map(Object.entries(digests)))),
+      [`${path}/approvals`]: json({ ...approval, needed: [] }),
+    });
+  };
+
+  it.each([['approve', idOf(0), '--yes'], ['check', idOf(0)], ['manifest', idOf(0)], ['todo']])(
+    'pass for no row of a manifest in cms %s',
+    async (...line) => {
+      // Where the first line, the titles and the labels stand, with what follows a label cut off.
+      const frame = ({ stdout, stderr }: { stdout: string; stderr: string }) =>
+        `${stdout}${stderr}`
+          .split('\n')
+          .flatMap((text) => (/^ {12}/.test(text) ? [] : [text.slice(0, line[0] === 'todo' ? 19 : 17)]));
+      const rowOf = (text: string, row: string) => text.slice(text.indexOf(`  ${row} `)).split(/\n(?! {17})/)[0] ?? '';
+      const usual = await of(
+        'a.csv',
+        corpus.map((_, index) => `${index}.csv`),
+      )(...line);
+      const masked = (text: string[]) => text.map((each) => each.replace(/[0-9a-f]{8,}/, ''));
+      const shown = new Set<string>();
+      for (const [at, name] of (line[0] === 'approve' ? corpus : corpus.slice(0, 3)).entries()) {
+        const others = [name, ...corpus.filter((other) => other !== name)];
+        const ran =
+          at === 0
+            ? await of('a.csv', others)(...line)
+            : await of(
+                name,
+                corpus.map((_, index) => `${index}.csv`),
+              )(...line);
+        expect([name, ran.exitCode, masked(frame(ran))]).toEqual([name, 0, masked(frame(usual))]);
+        const lines = `${ran.stdout}${ran.stderr}`.split('\n');
+        expect(lines.filter((each) => each.length > 112 || /[\p{C}\u3164\u2800]/u.test(each))).toEqual([]);
+        if (at === 0)
+          for (const [index] of others.entries()) shown.add(rowOf(lines.join('\n'), `Dataset ${index + 1}`).slice(15));
+      }
+      expect(shown.size).toBe(corpus.length);
+    },
+  );
+});
+
 describe('cms check', () => {
   const of = (user: string, given: object = {}) => ({ ...approval, user, ...given });
   const checked = async (...approvals: object[]) => {
@@ -144,6 +248,50 @@ describe('cms check', () => {
   });
 });
 
+describe('an approval that is for other CVMs', () => {
+  const limit = 'Approval of bob, which allows only the CVMs cvm-1 and cvm-2';
+  const missing_items = { keys: [], hashes: [], info: [limit] };
+  const said = `Nothing is missing, but approvals do not allow this CVM:\n  ! ${limit.replace('Approval of bob', 'The approval of bob is there')}\n`;
+
+  it('is explained, and nobody is told to approve again', async () => {
+    const limited = json({ needed: [{ user: 'bob' }], approvals: [{ ...approval, user: 'bob', cvm_ids: ['cvm-1', 'cvm-2'] }] });
+    const answers = {
+      [path]: json({ name: 'A' }),
+      [`${path}/dryrun`]: json({ missing_items }),
+      [`${path}/approvals`]: limited,
+      [`${path}/run`]: json({ code: 'incomplete', detail: 'Missing.', missing_items }, 422),
+    };
+    const checked = await cms(answers)('check', idOf(0), '--cvm', 'sim-1');
+    expect(checked).toMatchObject({ exitCode: 7, stdout: `A is not ready. ${said}` });
+    expect(checked.stderr).toContain(`Next: cms run ${idOf(0)} --cvm cvm-1 --watch\n`);
+    const refused = await cms(answers)('run', idOf(0), '--cvm', 'sim-1');
+    expect(refused).toMatchObject({
+      exitCode: 7,
+      stderr: `The computation is not ready. ${said}Next: cms check ${idOf(0)}\n`,
+    });
+  });
+});
+
+describe('cms withdraw', () => {
+  it('asks first, and without a terminal takes --yes', async () => {
+    const answers = { [path]: json({ name: 'A' }), [`${path}/approvals`]: json({}, 204) };
+    const refused = await cms(answers)('withdraw', idOf(0));
+    expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`Next: cms withdraw ${idOf(0)} --yes\n`) });
+    expect(asked).toEqual([`GET ${path}`]);
+    await cms(answers)('withdraw', idOf(0), '--yes');
+    expect(asked).toEqual([`DELETE ${path}/approvals`]);
+  });
+});
+
+describe('cms todo', () => {
+  it('says how many wait beyond those that are listed, and where that is not known', async () => {
+    const todo = { ...todoOf(0), totals: { approvals: 12, keys: null, content: 0 } };
+    expect((await cms({ '/todo': json(todo) })('todo')).stdout).toBe(
+      'These are 0 of 12 approvals that wait for you.\nThere may be more keys: you take part in more than can be examined.\n',
+    );
+  });
+});
+
 describe('the command that approves', () => {
   it('is printed by cms todo within seconds for ten computations, and without --sign for one that does not answer', async () => {
     const held: (() => void)[] = [];
@@ -152,7 +300,9 @@ describe('the command that approves', () => {
       if (held.length === 10) for (const answer of held) answer();
     };
     const computations = Array.from({ length: 10 }, (_, index) => [`/computations/${idOf(index)}`, whenTenAreAsked] as const);
-    const { exitCode, stdout } = await cms({ '/todo': json(todoOf(11)), ...Object.fromEntries(computations) })('todo');
+    const none = [0, 1, 2].map((index) => [`/computations/${idOf(index)}/manifest`, json({}, 422)] as const);
+    const answers = { '/todo': json(todoOf(11)), ...Object.fromEntries([...computations, ...none]) };
+    const { exitCode, stdout } = await cms(answers)('todo');
     expect(exitCode).toBe(0);
     expect(stdout.split('\n').filter((line) => line.endsWith(' --sign KEYFILE'))).toHaveLength(10);
     expect(stdout).toContain(`cms approve ${idOf(10)}\n`);

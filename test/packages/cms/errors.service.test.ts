@@ -445,19 +445,20 @@ describe('errors of cms', () => {
     });
     await alice('asset', 'unlink', copied, 'Incomes');
     const { stderr: covered } = await bob('approve', id, '--yes', ...limits);
-    expect(covered).toMatch(/Datasets +incomes.csv\n +SHA3-256 \w{64}\n +the key SHA256:\S{43} of "bob"\n/);
     expect(covered).toMatch(
-      /Consumers +the key SHA256:\S{43} of "alice", "bob"\n|Consumers +the key SHA256:\S{43} of "bob", "alice"\n/,
+      /Dataset 1 +brought by "bob"\n +"incomes.csv", no media type, \d+ bytes\n +SHA3-256(?: \w{8}){8}\n +key SHA256:\S{43} of "bob"\n/,
     );
+    expect(covered).toMatch(/Consumer 1 +key SHA256:\S{43} of (?:"alice", "bob"|"bob", "alice")\n/);
+    expect(covered).toContain('CVMs           only "cvm-7", "cvm-8"\n');
     expect(await alice('check')).toEqual({
       exitCode: 0,
-      stdout: 'Incomes is ready to run.\n',
+      stdout: expect.stringMatching(/^What is computed\n[^]*\nIncomes is ready to run.\n$/),
       stderr: 'The approvals are only for runs on cvm-7, cvm-8.\nNext: cms run --cvm cvm-7 --watch\n',
     });
     expect(await bob('approve', id, '--yes', '--json')).toMatchObject({ exitCode: 0 });
     expect(await alice('check')).toEqual({
       exitCode: 0,
-      stdout: 'Incomes is ready to run.\n',
+      stdout: expect.stringMatching(/^What is computed\n[^]*\nIncomes is ready to run.\n$/),
       stderr: 'Next: cms run --cvm sim-1 --watch\n',
     });
   });
@@ -478,7 +479,7 @@ describe('errors of cms', () => {
   });
 
   it('cms withdraw says the same whether there was an approval or not', async () => {
-    expect((await alice('withdraw', 'Incomes')).stdout).toBe('You have no approval on this computation now.\n');
+    expect((await alice('withdraw', 'Incomes', '--yes')).stdout).toBe('You have no approval on this computation now.\n');
   });
 
   it.each(['viewer', 'administrator'])('a refusal that no role lifts leads a %s to the roles of the login', async (role) => {
@@ -580,9 +581,9 @@ describe('errors of cms', () => {
     const { id: asset } = await client.createAsset({ body });
     await client.linkAsset({ id: asset, computationID: id });
     const command = `cms asset upload 'bob'\\''s data.csv' --asset ${asset}`;
-    expect((await alice('check')).stdout).toContain(`✗ The content of bob's data.csv\n      its creator types: ${command}\n`);
+    expect((await alice('check')).stdout).toContain(`✗ The content of "bob's data.csv"\n      its creator types: ${command}\n`);
     expect((await alice('run', '--cvm', 'sim-1')).stderr).toContain('its creator types: cms todo\n');
-    expect((await alice('todo')).stdout).toContain(`Upload the content of bob's data.csv\n    ${command}\n`);
+    expect((await alice('todo')).stdout).toContain(`Upload the content of "bob's data.csv"\n    ${command}\n`);
     expect(await alice('asset', 'upload', file, '--asset', asset, '--name', 'other')).toMatchObject({ exitCode: 2 });
     expect(await bob('asset', 'upload', file, '--asset', asset)).toEqual({
       exitCode: 4,

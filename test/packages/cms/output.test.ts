@@ -1,11 +1,18 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { parsePublicKey } from 'computation-management-formats/public-key';
-import { type Client, createClient, type ProblemFields, ServiceProblem, sizeText } from 'computation-management-client';
+import {
+  type Client,
+  createClient,
+  type ProblemFields,
+  type Schemas,
+  ServiceProblem,
+  sizeText,
+} from 'computation-management-client';
 import { configurationOf } from 'computation-management-formats/approval-text';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { computationId, named, thenUse } from '../../../packages/cms/context/computation-reference.ts';
 import type { Context } from '../../../packages/cms/context/context.ts';
-import { formatApproved } from '../../../packages/cms/commands/manifest.ts';
+import { formatCoverage } from '../../../packages/cms/context/coverage.ts';
 import type { Collaboration } from '../../../packages/cms/collaboration/collaboration.ts';
 import { findComputation } from '../../../packages/cms/collaboration/sync.ts';
 import { explainProblem } from '../../../packages/cms/context/explain-problem.ts';
@@ -86,27 +93,35 @@ describe('a manifest', () => {
       datasets: [{ hash: [2], user_key: ofBob, filename: 'a.csv' }],
       result_consumers: [{ user_key: ofAlice }, { user_key: ofNobody }],
     };
+    const row = { file_name: 'mean.py', mime_type: '', size: 5, created_by: 'bob "b"' } as Schemas['AssetRow'];
     const owners = {
-      creatorOf: (dataset?: string) => (dataset === 'a.csv' ? 'bob "b"' : undefined),
+      assetOf: (dataset?: string) => (dataset === 'a.csv' ? { ...row, mime_type: 'text/csv' } : undefined),
+      creatorOf: () => undefined,
       usersWith: (fingerprint: string) => (fingerprint === parsePublicKey(ofAlice).fingerprint ? ['alice', 'eve'] : []),
     };
-    const shown = formatApproved(
-      manifest,
-      owners,
-      configurationOf({ agent_config: config, approval: 'all', attestation_policy: null, log_access: 'none' }),
-    );
-    const lines = shown.split('\n').map((line) => line.replace(/^(?:\w+)? +/, ''));
-    expect(lines).toEqual(
-      expect.arrayContaining([
-        `the key ${parsePublicKey(ofAlice).fingerprint} of nobody whom the service names`,
-        `the key ${parsePublicKey(ofBob).fingerprint} of "bob \\"b\\""`,
-        `the key ${parsePublicKey(ofAlice).fingerprint} of "alice", "eve"`,
-        `the key ${parsePublicKey(ofNobody).fingerprint} of nobody whom the service names`,
-      ]),
-    );
-    expect(shown).toMatch(
-      /TLS +attested\nCertificate +\/etc\/agent.pem\nServer CA +given as text, SHA-256 [0-9a-f]{64}\nClient CA +none\nApproval +all\nAttestation +None: a run may use any CVM\nLogs +none\nConfiguration +[0-9a-f]{64}\n/,
-    );
+    const configuration = configurationOf({
+      agent_config: config,
+      approval: 'all',
+      attestation_policy: null,
+      log_access: 'none',
+    });
+    const digests = { manifest_digest: '', configuration_digest: '' };
+    const shown = formatCoverage({ manifest, configuration, owners, ...digests }, { columns: undefined }, { cvm_ids: ['c-1'] });
+    const [key1, key2, key3] = [ofAlice, ofBob, ofNobody].map((key) => `key ${parsePublicKey(key).fingerprint} of`);
+    for (const text of [
+      `Algorithm      brought by nobody whom the service names\n`,
+      `\n  Dataset 1      brought by "bob \\"b\\""\n                 "a.csv", "text/csv", 5 bytes\n`,
+      `SHA3-256 02\n                 ${key2} "bob \\"b\\""\n`,
+      `\nWho receives the result\n  Consumer 1     ${key1} "alice", "eve"\n  Consumer 2     ${key3} nobody whom the service names\n`,
+      'CVMs           only "c-1"\n  Attestation    None: a run may use any CVM\n',
+      'TLS            attested: the agent proves itself when a party connects\n  Certificate    the file "/etc/agent.pem" in the CVM\n',
+      'Client CA      none: the agent asks clients for no certificate\n  Approval       needed of everyone who brings a file',
+      'Arguments      those that the provider of the algorithm gives the agent\n',
+    ])
+      expect(shown).toContain(text);
+    expect(shown).toMatch(/Server CA {6}given as text, SHA-256 [0-9a-f]{64}\n/);
+    expect(shown).toMatch(/Manifest {7}[0-9a-f]{64}\n {2}Configuration {2}[0-9a-f]{64}\n$/);
+    expect(formatCoverage({ manifest }, { columns: 80 })).not.toContain('Configuration');
   });
 });
 

@@ -32,7 +32,7 @@ describe('describeChanges', () => {
     ['/manifest/datasets/1/filename', 'c.csv, and', null, 'the dataset "c.csv, and" was removed'],
     ['/manifest/datasets/0/filename', 'b.csv', 'a.csv', 'The datasets have another order'],
     ['/manifest/result_consumers/1/user_key', null, 'k', 'the key of result consumer 2 was added'],
-    ['/manifest/name', 'A', 'B\u202e"', `alice changed name from A to "B \\"" at ${at}`],
+    ['/manifest/name', 'A', 'B\u202e"', `alice changed name from A to "B\\u{202E}\\"" at ${at}`],
     ['/manifest', one, null, 'The manifest is not complete any more'],
     [
       '/configuration/agent_config/attested_tls',

@@ -1,0 +1,27 @@
+/** What is invisible, blank, reorders text, piles up, or would widen a text so that its end stands on a line of its own. */
+const escaped = /["\\\p{C}\p{Zl}\p{Zp}\p{DI}\u2800]|(?! )\p{Zs}|^ | $|(?<= ) |(?<=\p{M}{2})\p{M}/gu;
+const beyondAscii = /[^ -~]/gu;
+const mostNamed = 3;
+
+const codeOf = (letter: string) => (letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+const escape = (letter: string) => (/["\\]/.test(letter) ? `\\${letter}` : `\\u{${codeOf(letter)}}`);
+
+/**
+ * Quotes a text that somebody else has chosen, so that it passes for no label, no other text and no more than one. What cannot be seen as
+ * itself is escaped. Letters beyond ASCII, which may look like others, are named after it.
+ */
+export function quotedName(text: string): string {
+  const shown = text
+    .replace(escaped, escape)
+    .replace(beyondAscii, (letter) => (letter.normalize('NFKC') === letter ? letter : escape(letter)));
+  const letters = [...new Set(shown.match(beyondAscii))];
+  if (letters.length === 0) return `"${shown}"`;
+  const named = letters.slice(0, mostNamed).map((letter) => `U+${codeOf(letter)}`);
+  const more = letters.length > mostNamed ? ` and ${letters.length - mostNamed} more` : '';
+  return `"${shown}" (not ASCII: ${named.join(', ')}${more})`;
+}
+
+/** As `quotedName`, but a name of one plain word stays as it is. */
+export function plainName(text: string): string {
+  return /^[\w.@+-]+$/.test(text) ? text : quotedName(text);
+}
