@@ -11,7 +11,7 @@ export type ComputationStatus = (typeof computationStatuses)[number];
 export const approvalLevels = ['none', 'all', 'all_signed'] as const;
 export type ApprovalLevel = (typeof approvalLevels)[number];
 
-/** Who may read the log of a run (docs/contract.md, section 15). */
+/** Who may read the log of a run (docs/contract.md, section 4). */
 export const logAccesses = ['none', 'parties'] as const;
 export type LogAccess = (typeof logAccesses)[number];
 
