@@ -1,12 +1,13 @@
 import * as v from 'valibot';
 import { openContentStore } from '../../shared/assets/content-store.ts';
-import { receiveUpload } from '../../shared/assets/uploads.ts';
+import { receiveUpload, reportDeletion } from '../../shared/assets/uploads.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
-/** The key of an object that was created. */
-const created = v.object({ key: v.string() });
+/** The key of an object that was created, or deleted. */
+const changed = v.object({ key: v.string(), deleted: v.optional(v.literal(true)) });
 
-export const handler = task('maintenance/receive-upload', created, ({ key }, { now, deadline }) =>
-  receiveUpload(openTable(deadline), openContentStore(deadline), key, now),
-);
+export const handler = task('maintenance/receive-upload', changed, ({ key, deleted }, { now, deadline }) => {
+  const table = openTable(deadline);
+  return deleted ? reportDeletion(table, key) : receiveUpload(table, openContentStore(deadline), key, now);
+});

@@ -9,20 +9,24 @@ import { canaryAlarms } from './canary-alarms.ts';
 import { gatewayAlarms } from './gateway-alarms.ts';
 import {
   apiFailureRate,
-  claimedConcurrency,
   endpointFailures,
   executionMetric,
   functionMetric,
+  messagesIn,
+  refusalRate,
   serviceMetric,
+  silenceDuringRuns,
   slowRequestRate,
   sumOf,
   tableMetric,
   throttledSteps,
   unansweredRequests,
+  unreservedConcurrency,
   undeliveredEvents,
   type Watched,
 } from './metrics.ts';
-import { periodOfCalls, ServiceAlarm, type ServiceAlarmProps } from './service-alarm.ts';
+import { keyChangesName } from '../state/key-changes.ts';
+import { periodOfCalls, ServiceAlarm, whileRunsStart, type ServiceAlarmProps } from './service-alarm.ts';
 
 /** Callers of endpoints and the state machine retry, so users notice only repeated failures. */
 const thresholdWithRetries = 3;
@@ -72,13 +76,43 @@ export class Alarms extends Construct {
         runbook: 'a-task-fails',
       });
     }
-    alarm('sweep-silent', {
-      metric: functionMetric(watched, 'lifecycle/sweep-runs', 'Invocations'),
+    for (const { name, impact, trigger } of tasks) {
+      if (typeof trigger !== 'object') continue;
+      const [, [verb] = []] = name.split('/').map((part) => part.split('-'));
+      alarm(`${verb}-silent`, {
+        metric: functionMetric(watched, name, 'Invocations').with({ period: periodsOfTasks[name] }),
+        threshold: 1,
+        isTooLittle: true,
+        periods: 2,
+        impact,
+        runbook: 'a-schedule-does-not-run',
+      });
+    }
+    alarm('table-stream-silent', {
+      metric: silenceDuringRuns(watched, functionMetric(watched, 'maintenance/follow-table', 'Invocations')),
+      ...whileRunsStart,
+      impact: 'Lists are folded by the schedule only, so they are read more slowly. They are still exact.',
+      runbook: 'the-table-stream-is-read-late',
+    });
+    alarm('callers-refused', {
+      metric: refusalRate(watched),
+      threshold: 95,
+      periods: 3,
+      impact: 'Almost all requests are refused: callers cannot sign in, or use a wrong address or token.',
+      runbook: 'all-callers-are-refused',
+    });
+    alarm('key-changes', {
+      metric: messagesIn(keyChangesName(stage)),
       threshold: 1,
-      isTooLittle: true,
-      periods: 2,
-      impact: 'Orphaned runs look active, and their CVMs stay busy.',
-      runbook: 'the-sweep-does-not-run',
+      impact:
+        'A KMS key of the stage was disabled, or will be deleted. What it has sealed cannot be opened, or evidence not be signed.',
+      runbook: 'a-key-is-disabled',
+    });
+    alarm('content-missing', {
+      metric: serviceMetric(watched, 'ContentMissing'),
+      threshold: 1,
+      impact: 'The content of an asset is missing. Runs that need it fail.',
+      runbook: 'content-is-missing',
     });
     alarm('throttled-steps', {
       metric: throttledSteps(watched),
@@ -88,8 +122,8 @@ export class Alarms extends Construct {
       runbook: 'functions-are-throttled',
     });
     alarm('concurrency', {
-      metric: claimedConcurrency(),
-      threshold: Math.floor(reservedExecutions + (stage.accountConcurrency - reservedExecutions) * shareOfConcurrency),
+      metric: unreservedConcurrency(),
+      threshold: Math.floor((stage.accountConcurrency - reservedExecutions) * shareOfConcurrency),
       impact: 'Nothing yet. When no more functions can run at the same time, requests are answered 503.',
       runbook: 'functions-are-throttled',
     });
@@ -145,6 +179,7 @@ export class Alarms extends Construct {
     alarm('unanswered-requests', {
       metric: unansweredRequests(watched),
       threshold: thresholdWithRetries,
+      periods: 2,
       impact: 'Some requests are answered 5xx because a function does not start, times out or is throttled.',
       runbook: 'functions-do-not-answer',
     });

@@ -1,6 +1,6 @@
 import { undeliveredEventsName } from '../bus/stage-bus.ts';
-import { messagesIn, pipeMetric, sumOf, type Watched } from './metrics.ts';
-import type { ServiceAlarmProps } from './service-alarm.ts';
+import { messagesIn, pipeMetric, silenceDuringRuns, sumOf, type Watched } from './metrics.ts';
+import { whileRunsStart, type ServiceAlarmProps } from './service-alarm.ts';
 
 /** The alarms of the event bus by name. */
 export function busAlarms(watched: Watched): Record<string, Omit<ServiceAlarmProps, 'stage' | 'topics'>> {
@@ -15,6 +15,12 @@ export function busAlarms(watched: Watched): Record<string, Omit<ServiceAlarmPro
       threshold: 1,
       periods: 2,
       impact: 'Events reach the bus late. After 12 hours they do not reach it any more.',
+      runbook: 'events-do-not-reach-the-bus',
+    },
+    'events/silent': {
+      metric: silenceDuringRuns(watched, pipeMetric(watched, 'Invocations')),
+      ...whileRunsStart,
+      impact: 'Events do not reach the bus. After 24 hours they do not reach it any more.',
       runbook: 'events-do-not-reach-the-bus',
     },
     'events/undelivered': {

@@ -1,3 +1,4 @@
+import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric, Stats, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { MetricName } from '../../shared/runtime/log.ts';
 import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
@@ -46,13 +47,39 @@ export function throttledSteps(watched: Watched): IMetric {
   return sumOf(Object.fromEntries(metrics), 'Throttled steps');
 }
 
-/**
- * The most executions of the account and region that were taken at the same time: all that are reserved, in use or not, and the others
- * that were in use.
- */
-export function claimedConcurrency(): Metric {
-  return new Metric({ namespace: 'AWS/Lambda', metricName: 'ClaimedAccountConcurrency', statistic: Stats.MAXIMUM, period });
+/** The most executions that were taken at the same time of those that nobody in the account and region has reserved. */
+export function unreservedConcurrency(): Metric {
+  return new Metric({ namespace: 'AWS/Lambda', metricName: 'UnreservedConcurrentExecutions', statistic: Stats.MAXIMUM, period });
 }
+
+/**
+ * 1 if executions were started, each of which writes to the table, and nothing that reads its stream was called. Step Functions writes
+ * the one, so it does not depend on the other.
+ */
+export function silenceDuringRuns(watched: Watched, called: Metric): IMetric {
+  const each = Duration.minutes(15);
+  return new MathExpression({
+    expression: 'IF(FILL(started, 0) > 0 AND FILL(called, 0) == 0, 1, 0)',
+    usingMetrics: {
+      started: executionMetric(watched, 'ExecutionsStarted').with({ period: each }),
+      called: called.with({ period: each }),
+    },
+    label: 'runs that nothing has read',
+    period: each,
+  });
+}
+
+/** The percentage of requests that are answered 4xx. With few requests, one caller with a wrong token would be most of them. */
+export function refusalRate(watched: Watched): IMetric {
+  return new MathExpression({
+    expression: `IF(requests >= ${fewRequests}, 100 * refused / requests, 0)`,
+    usingMetrics: { refused: apiMetric(watched, '4xx'), requests: apiMetric(watched, 'Count') },
+    label: '4xx in percent',
+    period,
+  });
+}
+
+const fewRequests = 20;
 
 export function apiMetric(
   { apiId }: Watched,
@@ -117,17 +144,21 @@ export function sumOf(usingMetrics: Record<string, IMetric>, label?: string): IM
   return new MathExpression({ expression, usingMetrics, period, ...(label === undefined ? {} : { label }) });
 }
 
-/** The number of 5xx responses that no function wrote: it did not start, timed out, crashed or was throttled. */
+/**
+ * The number of 5xx responses that no function wrote: it did not start, timed out, crashed or was throttled. API and functions count a
+ * request in different periods if one ends between them, so it is 0 if functions wrote nine in ten, and an alarm waits for two periods.
+ */
 export function unansweredRequests(watched: Watched): IMetric {
   return new MathExpression({
-    expression: 'failed - FILL(answered, 0)',
+    expression: 'IF(FILL(answered, 0) < 0.9 * failed, failed - FILL(answered, 0), 0)',
     usingMetrics: { failed: apiMetric(watched, '5xx'), answered: serviceMetric(watched, 'RequestsFailed') },
     label: '5xx without an answer of a function',
     period,
   });
 }
 
-type ExecutionMetric = 'ExecutionsFailed' | 'ExecutionsTimedOut' | 'ExecutionsAborted' | 'ExecutionThrottled';
+type ExecutionMetric =
+  'ExecutionsStarted' | 'ExecutionsFailed' | 'ExecutionsTimedOut' | 'ExecutionsAborted' | 'ExecutionThrottled';
 
 export function executionMetric({ stateMachineArn }: Watched, metricName: ExecutionMetric): Metric {
   return new Metric({
@@ -156,7 +187,7 @@ export function messagesIn(queueName: string): Metric {
 /** How often the pipe to the event bus could not deliver what it had read. */
 export function pipeMetric(
   { stage }: Watched,
-  metricName: 'ExecutionFailed' | 'ExecutionPartiallyFailed' | 'ExecutionTimeout' | 'ExecutionThrottled',
+  metricName: 'ExecutionFailed' | 'ExecutionPartiallyFailed' | 'ExecutionTimeout' | 'ExecutionThrottled' | 'Invocations',
 ): Metric {
   return new Metric({
     namespace: 'AWS/EventBridge/Pipes',

@@ -35,21 +35,11 @@ export class OperationsStack extends StageStack {
   }
 
   private requireAlarmTargets(stage: Stage): void {
-    if (stage.alarmTargets === 'none') {
-      if (stage.deletionProtection) this.warnOfSilence(stage);
-      return;
-    }
-    if (targetsOf(stage).length > 0) return;
+    const { name, alarmTargets, deletionProtection } = stage;
+    if (targetsOf(stage).length > 0 || (alarmTargets === 'none' && !deletionProtection)) return;
     Annotations.of(this).addError(
-      `The alarms of the stage ${stage.name} notify nobody. Add a target to its alarmTargets in infra/stages/stages.ts, or set them to 'none'.`,
-    );
-  }
-
-  /** A stage whose data is protected from deletion is one that somebody relies on. */
-  private warnOfSilence(stage: Stage): void {
-    Annotations.of(this).addWarningV2(
-      'computations:silent-alarms',
-      `The alarms of the stage ${stage.name} notify nobody, as its row says. Its data is protected from deletion: name who is on duty.`,
+      `The alarms of the stage ${name} notify nobody. Add a target to its alarmTargets in infra/stages/stages.ts` +
+        (deletionProtection ? ': its data is protected from deletion, so somebody relies on it.' : ", or set them to 'none'."),
     );
   }
 }

@@ -10,7 +10,10 @@ export type RunbookHeading =
   | 'an-endpoint-fails'
   | 'a-task-fails'
   | 'functions-do-not-answer'
-  | 'the-sweep-does-not-run'
+  | 'a-schedule-does-not-run'
+  | 'all-callers-are-refused'
+  | 'a-key-is-disabled'
+  | 'content-is-missing'
   | 'the-table-stream-is-read-late'
   | 'functions-are-throttled'
   | 'changes-conflict'
@@ -46,6 +49,9 @@ export function periodOfCalls({ everyMinutes = 0, timeoutInSeconds = 0 }: Calls)
   return Duration.minutes(Math.max(period.toMinutes(), 2 * everyMinutes, 2 * Math.ceil(timeoutInSeconds / 60)));
 }
 
+/** One run at the edge of a period says nothing, two in the same two hours do. */
+export const whileRunsStart = { threshold: 1, periods: 8, ofThem: 2 };
+
 interface Calls {
   everyMinutes?: number;
   timeoutInSeconds?: number;
@@ -64,6 +70,8 @@ export interface ServiceAlarmProps {
   isOptional?: boolean;
   /** The number of consecutive periods. Default 1. */
   periods?: number;
+  /** How many of the periods must be over the threshold. Default: all. */
+  ofThem?: number;
   /** The effect on users. Part of the alarm's text. */
   impact: string;
   runbook: RunbookHeading;
@@ -72,13 +80,14 @@ export interface ServiceAlarmProps {
 /** An alarm whose text names the impact and names a heading of the runbook. */
 export class ServiceAlarm extends Alarm {
   constructor(scope: Construct, name: string, props: ServiceAlarmProps) {
-    const { stage, topics, metric, threshold, isTooLittle, isOptional, periods, impact, runbook } = props;
+    const { stage, topics, metric, threshold, isTooLittle, isOptional, periods, ofThem, impact, runbook } = props;
     super(scope, name.replace('/', '-'), {
       alarmName: nameIn(stage, name),
       alarmDescription: `${impact} What to do: docs/runbook.md#${runbook}`,
       metric,
       threshold,
       evaluationPeriods: periods ?? 1,
+      ...(ofThem === undefined ? {} : { datapointsToAlarm: ofThem }),
       comparisonOperator: isTooLittle
         ? ComparisonOperator.LESS_THAN_THRESHOLD
         : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,

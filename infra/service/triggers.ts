@@ -5,7 +5,7 @@ import { EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-li
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { logPrefix } from 'computation-management-counted-list/keys';
 import { Construct } from 'constructs';
-import { tokenPrefix, uploadPrefix } from '../../shared/assets/content-store.ts';
+import { inlinePrefix, tokenPrefix, uploadPrefix } from '../../shared/assets/content-store.ts';
 import { acknowledge } from '../house/acknowledge.ts';
 import { listKeys, lists } from '../../shared/table/keys.ts';
 import { schedules } from '../../shared/tasks/schedules.ts';
@@ -56,20 +56,31 @@ export class Triggers extends Construct {
       'The schedule folds the list of a record that is given up.',
     );
 
-    const createdWith = (prefix: string) => ({
+    const objects = (detailType: string, ...prefixes: string[]) => ({
       source: ['aws.s3'],
-      detailType: ['Object Created'],
-      detail: { bucket: { name: [contentBucketName] }, object: { key: [{ prefix }] } },
+      detailType: [detailType],
+      detail: { bucket: { name: [contentBucketName] }, object: { key: prefixes.map((prefix) => ({ prefix })) } },
     });
     new Rule(this, 'ContentArrived', {
       description: 'An asset was uploaded by a presigned link',
-      eventPattern: createdWith(uploadPrefix),
+      eventPattern: objects('Object Created', uploadPrefix),
       targets: [new FunctionTarget(tasks.named('maintenance/receive-upload'), { ...delivery, event: itsKey })],
+    });
+
+    new Rule(this, 'ContentDeleted', {
+      description: 'Content was deleted, by the service or by somebody else',
+      eventPattern: objects('Object Deleted', inlinePrefix, uploadPrefix),
+      targets: [
+        new FunctionTarget(tasks.named('maintenance/receive-upload'), {
+          ...delivery,
+          event: RuleTargetInput.fromObject({ key: EventField.fromPath('$.detail.object.key'), deleted: true }),
+        }),
+      ],
     });
 
     new Rule(this, 'TokenArrived', {
       description: 'An attestation token of a CVM was stored',
-      eventPattern: createdWith(tokenPrefix),
+      eventPattern: objects('Object Created', tokenPrefix),
       targets: [new FunctionTarget(tasks.named('maintenance/verify-token'), { ...delivery, event: itsKey })],
     });
 

@@ -48,8 +48,8 @@ export interface Stage {
   terminationProtection: boolean;
   pointInTimeRecovery: boolean;
   /**
-   * Who is told of alarms. A stage without a target fails at synth, unless the row says `'none'`. The alarms are visible in
-   * CloudWatch in any case.
+   * Who is told of alarms. A stage without a target fails at synth, unless the row says `'none'` and its data is not protected from
+   * deletion. The alarms are visible in CloudWatch in any case.
    */
   alarmTargets?: readonly AlarmTarget[] | 'none';
   /**

@@ -50,6 +50,7 @@ export const stages: readonly Stage[] = [
     runTimes: { acceptInSeconds: 5 * minute, silenceInSeconds: 5 * minute, runInSeconds: 7 * day, stopInSeconds: 2 * minute },
     waits: { perStage: 50, perDomain: 25, concurrency: 70 },
     evidenceKeys: ['key-1'],
+    canary: { everyMinutes: 15 },
   },
   {
     name: 'prod',
@@ -67,10 +68,11 @@ export const stages: readonly Stage[] = [
     deletionProtection: true,
     terminationProtection: true,
     pointInTimeRecovery: true,
-    alarmTargets: 'none', // name the people on duty before the first deployment: docs/deploy.md#alarms
+    alarmTargets: [], // synth fails until you name who is on duty: docs/deploy.md#alarms
     monthlyBudgetInDollars: 1_000,
     runTimes: { acceptInSeconds: 10 * minute, silenceInSeconds: 10 * minute, runInSeconds: 30 * day, stopInSeconds: 5 * minute },
     waits: { perStage: 150, perDomain: 50, concurrency: 180 },
     evidenceKeys: ['key-1'],
+    canary: { everyMinutes: 15 },
   },
 ];

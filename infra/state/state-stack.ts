@@ -7,6 +7,7 @@ import { nameIn, originsOf, type ConsoleClient, type Issuer, type Stage } from '
 import { CvmAuthorityKey } from './cvm-authority-key.ts';
 import { ContentBucket } from './content-bucket.ts';
 import { EvidenceKeys } from './evidence-keys.ts';
+import { KeyChanges } from './key-changes.ts';
 import { SchemaCheck } from './schema-check.ts';
 import { SealingKey } from './sealing-key.ts';
 import { ServiceTable } from './service-table.ts';
@@ -48,6 +49,12 @@ export class StateStack extends StageStack {
     const { signingKeyArn, publishedKeyArns } = new EvidenceKeys(this, 'EvidenceKeys', stage);
     this.cvmAuthorityKeyArn = stage.gateway && new CvmAuthorityKey(this, 'CvmAuthorityKey', stage).keyArn;
     const { sealingKeyArn } = new SealingKey(this, 'SealingKey', stage);
+    const keyArns = [
+      ...publishedKeyArns,
+      sealingKeyArn,
+      ...(this.cvmAuthorityKeyArn === undefined ? [] : [this.cvmAuthorityKeyArn]),
+    ];
+    new KeyChanges(this, 'KeyChanges', stage, keyArns);
     const { issuer, consoleClient, canaryClientId } = this.usersOf(stage, consoleUrl);
     this.issuer = issuer;
     this.consoleClient = consoleClient;

@@ -28,7 +28,7 @@ export function openContentStore(deadline: DeadlineSource): ContentStore {
   return { bucket: environment().BUCKET_NAME, client: sharedClient(createClient), deadline };
 }
 
-const inlinePrefix = 'content/inline/';
+export const inlinePrefix = 'content/inline/';
 
 /** Objects with this prefix are uploaded by users. Their arrival triggers an event. */
 export const uploadPrefix = 'content/upload/';

@@ -2,6 +2,7 @@ import { assetKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
 import { type Asset, assetEtag, inlineLimitInBytes, isContentWithheld, type StoredAsset } from './asset.ts';
 import { parseContentReads, recordContentRead } from './content-reads.ts';
+import { emitMetric } from '../runtime/log.ts';
 import { getContent, presignDownload, presignUpload, type ContentStore } from './content-store.ts';
 import { assetKey, parseAsset, readAsset } from './read-asset.ts';
 
@@ -66,6 +67,7 @@ async function contentOf(
   const content = await getContent(store, content_key);
   if (!content) {
     await readAsset(table, domain, id);
+    emitMetric('ContentMissing', 1);
     throw new Error('The content of an asset is missing in storage.');
   }
   return { asset: await content.transformToString('base64') };

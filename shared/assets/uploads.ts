@@ -4,7 +4,7 @@ import { withFreshReads } from '../table/fresh-reads.ts';
 import { getItem, type Table } from '../table/table.ts';
 import { Transaction } from '../table/transaction.ts';
 import { putItem } from '../table/writes.ts';
-import { emitMetric } from '../runtime/log.ts';
+import { emitMetric, log } from '../runtime/log.ts';
 import type { Asset, StoredAsset } from './asset.ts';
 import { changeAsset } from './change-asset.ts';
 import { contentCheckItem, isDueWithin, putContentCheck } from './content-check.ts';
@@ -60,6 +60,16 @@ export async function receiveUpload(table: Table, store: ContentStore, key: stri
     });
     await transaction.commit(table);
   });
+}
+
+/** Reports that an object was deleted which an asset still refers to: the service deletes content only after its asset has let go of it. */
+export async function reportDeletion(table: Table, key: string): Promise<void> {
+  const owner = ownerOfContent(key);
+  if (!owner) return;
+  const asset = findAsset(await getItem(table, assetKey(owner.domain, owner.assetId)), owner.assetId);
+  if (asset?.content_key !== key) return;
+  log('ERROR', 'The content of an asset was deleted from storage.', { domain: owner.domain, asset_id: owner.assetId, key });
+  emitMetric('ContentMissing', 1);
 }
 
 async function expectAnother(

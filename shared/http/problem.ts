@@ -59,6 +59,8 @@ const busyNames = new Set([
   'ServiceUnavailable',
   'TimeoutError',
   'AbortError',
+  'DisabledException', // a KMS key was disabled, or is to be deleted: an operator can undo both
+  'KMSInvalidStateException',
 ]);
 
 const networkCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);

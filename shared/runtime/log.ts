@@ -91,6 +91,8 @@ export const metricUnits = {
   ReportsDropped: 'Count',
   /** Content that arrived and could not be read. */
   UploadsFailed: 'Count',
+  /** Content of an asset that is not in storage, although no request has deleted it. */
+  ContentMissing: 'Count',
   /** What a scheduled task found to do. Dimension `task`. Written only if there is something. */
   Waiting: 'Count',
   /** Requests that a function answered 500 or 503. Dimension `endpoint`, and without it the sum of all endpoints. */

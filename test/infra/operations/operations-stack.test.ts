@@ -136,11 +136,11 @@ describe.each(synthesized)('the operations stack of $stage.name', ({ stage, stac
     expect(watched).toContain('AWS/EventBridge/Pipes ExecutionPartiallyFailed');
   });
 
-  it('has an alarm before the concurrency of the account is used up, in which reserved executions count as used', () => {
+  it('has an alarm before the concurrency of the account is used up, in which the reservations of other teams do not count', () => {
     const reserved = reservedInAccount(stage, [stage]);
-    expect(named('concurrency')?.Threshold).toBe(Math.floor(reserved + 0.8 * (stage.accountConcurrency - reserved)));
+    expect(named('concurrency')?.Threshold).toBe(Math.floor(0.8 * (stage.accountConcurrency - reserved)));
     expect(metricsOf(named('concurrency'))).toEqual([
-      { Namespace: 'AWS/Lambda', MetricName: 'ClaimedAccountConcurrency', Dimensions: [] },
+      { Namespace: 'AWS/Lambda', MetricName: 'UnreservedConcurrentExecutions', Dimensions: [] },
     ]);
   });
 
@@ -173,10 +173,10 @@ describe.each(synthesized)('the operations stack of $stage.name', ({ stage, stac
     expect(periodOf(named('content-backlog'))).toBe(30 * 60);
   });
 
-  it('has 6 alarms with metric math, 7 with an event bus, and docs/rehearsal.md names each as not rehearsed', () => {
+  it('has 8 alarms with metric math, 10 with an event bus, and docs/rehearsal.md names each as not rehearsed', () => {
     const computed = alarms.filter(({ Metrics = [] }) => Metrics.some(({ Expression }) => Expression));
     const names = computed.map(({ AlarmName }) => AlarmName.slice(nameIn(stage, '').length));
-    expect(names).toHaveLength(stage.eventBus ? 7 : 6);
+    expect(names).toHaveLength(stage.eventBus ? 10 : 8);
     for (const name of names) expect(rehearsal).toContain(`\`${name}\``);
   });
 
@@ -199,10 +199,60 @@ describe.each(synthesized)('the operations stack of $stage.name', ({ stage, stac
     expect(metrics.length).toBeLessThanOrEqual(10); // the most that an alarm takes
   });
 
-  it('has an alarm for a sweep that stops running', () => {
-    const alarm = named('sweep-silent');
-    expect(alarm?.TreatMissingData).toBe('breaching');
-    expect(metricsOf(alarm).map((metric) => dimension(metric, 'FunctionName'))).toEqual([nameIn(stage, 'lifecycle/sweep-runs')]);
+  /** Who writes a metric: AWS, whatever the task does, or the code of a function. */
+  const isWrittenByAws = ({ Namespace }: Metric) => Namespace.startsWith('AWS/');
+
+  it.each(schedules.map(({ name }) => name))(
+    'tells of %s if its rule is disabled, may not call it, has no execution for it, or its code throws',
+    (name) => {
+      const ofFunction = alarms.filter((alarm) =>
+        metricsOf(alarm).some((metric) => isWrittenByAws(metric) && dimension(metric, 'FunctionName') === nameIn(stage, name)),
+      );
+      const watching = (metricName: string) => ofFunction.filter((alarm) => metricsOf(alarm)[0]?.MetricName === metricName);
+      // Lambda counts no invocation without a rule, without a permission, or that it throttles. It counts an error of the code.
+      expect(watching('Invocations')).toMatchObject([{ TreatMissingData: 'breaching', Threshold: 1, EvaluationPeriods: 2 }]);
+      expect(watching('Errors')).toHaveLength(1);
+      expect(periodOf(watching('Invocations')[0])).toBe(periodOf(named(name)));
+    },
+  );
+
+  const readers = { 'table-stream-silent': 'AWS/Lambda Invocations', 'events/silent': 'AWS/EventBridge/Pipes Invocations' };
+
+  it.each(Object.entries(readers).slice(0, stage.eventBus ? 2 : 1))(
+    'tells with %s of a stream that is not read while runs start, which Step Functions counts',
+    (name, read) => {
+      const alarm = named(name);
+      expect(metricsOf(alarm).map(({ Namespace, MetricName }) => `${Namespace} ${MetricName}`)).toEqual([
+        'AWS/States ExecutionsStarted',
+        read,
+      ]);
+      expect(alarm).toMatchObject({ EvaluationPeriods: 8, DatapointsToAlarm: 2, Threshold: 1 });
+      expect(alarm?.Metrics?.map(({ Expression }) => Expression)).toContain(
+        'IF(FILL(started, 0) > 0 AND FILL(called, 0) == 0, 1, 0)',
+      );
+    },
+  );
+
+  it.runIf(stage.canary)('tells of a canary that fails or does not run, of which Lambda writes the figures', () => {
+    expect(metricsOf(named('canary/fails'))).toMatchObject([{ Namespace: 'AWS/Lambda', MetricName: 'Errors' }]);
+    expect(metricsOf(named('canary/silent'))).toMatchObject([{ Namespace: 'AWS/Lambda', MetricName: 'Invocations' }]);
+    expect(named('canary/silent')?.TreatMissingData).toBe('breaching');
+  });
+
+  it('tells of requests that are almost all refused, of content that is missing, and of keys that are disabled or deleted', () => {
+    expect(metricsOf(named('callers-refused')).map(({ MetricName }) => MetricName)).toEqual(['4xx', 'Count']);
+    expect(metricsOf(named('content-missing'))).toMatchObject([{ MetricName: 'ContentMissing' }]);
+    expect(metricsOf(named('key-changes')).map((metric) => dimension(metric, 'QueueName'))).toEqual([
+      nameIn(stage, 'key-changes'),
+    ]);
+  });
+
+  it('pages for 5xx that no function answered only if they are more than one in ten, in two periods', () => {
+    const alarm = named('unanswered-requests');
+    expect(alarm).toMatchObject({ EvaluationPeriods: 2, Threshold: 3 });
+    expect(alarm?.Metrics?.map(({ Expression }) => Expression)).toContain(
+      'IF(FILL(answered, 0) < 0.9 * failed, failed - FILL(answered, 0), 0)',
+    );
   });
 
   it('links every alarm to a heading of the runbook', () => {
@@ -379,15 +429,14 @@ describe('the alarm targets of a stage', () => {
     expect(errorsOf({ ...withoutTargets, alarmTargets: [] })).toHaveLength(1);
   });
 
-  it('can be none', () => {
-    expect(errorsOf({ ...withoutTargets, alarmTargets: 'none' })).toEqual([]);
+  it('can be none, unless the data of the stage is protected from deletion', () => {
+    const row: Stage = { ...withoutTargets, alarmTargets: 'none' };
+    expect(errorsOf({ ...row, deletionProtection: false })).toEqual([]);
+    expect(errorsOf({ ...row, deletionProtection: true })).toEqual([expect.stringContaining('so somebody relies on it.')]);
   });
 
-  it('are warned of if they are none and the data of the stage is protected from deletion', () => {
-    const silent = expect.stringContaining('The alarms of the stage full notify nobody, as its row says.') as string;
-    const row: Stage = { ...withoutTargets, alarmTargets: 'none', deletionProtection: true };
-    expect(warningsOf(row)).toEqual(expect.arrayContaining([silent]));
-    expect(warningsOf({ ...row, deletionProtection: false })).not.toEqual(expect.arrayContaining([silent]));
-    expect(warningsOf({ ...fullStage, deletionProtection: true })).not.toEqual(expect.arrayContaining([silent]));
+  it('are missing in the row of prod, which fails at synth until somebody is named', () => {
+    const [, , prod] = synthesized.map(({ stage }) => stage);
+    expect(prod && errorsOf(prod)).toEqual([expect.stringContaining('The alarms of the stage prod notify nobody.')]);
   });
 });

@@ -127,6 +127,15 @@ describe.each(synthesize())('the state stack of $stage.name', ({ stage, stacks: 
     expect(keys).toMatchObject([{ EnableKeyRotation: true }]);
   });
 
+  it('keeps who has disabled any of its keys, or asked for its deletion', () => {
+    const [rule] = Object.values(state.ofType<{ EventPattern: { detail: unknown } }>('AWS::Events::Rule'));
+    const keys = Object.keys(state.ofType('AWS::KMS::Key')).map((id) => ({ 'Fn::GetAtt': [id, 'Arn'] }));
+    expect(rule?.EventPattern.detail).toEqual({
+      eventName: ['DisableKey', 'ScheduleKeyDeletion'],
+      resources: { ARN: expect.arrayContaining(keys) as unknown },
+    });
+  });
+
   it('has a user pool only if the stage names no issuer', () => {
     const pools = Object.values(state.ofType<Record<string, unknown>>('AWS::Cognito::UserPool'));
     expect(pools).toHaveLength(stage.issuer ? 0 : 1);

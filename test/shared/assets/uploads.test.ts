@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { describeAsset } from '../../../shared/assets/describe-asset.ts';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
-import { receiveUpload, renewUpload } from '../../../shared/assets/uploads.ts';
+import { receiveUpload, renewUpload, reportDeletion } from '../../../shared/assets/uploads.ts';
 import * as v from 'valibot';
 import { assetSchema } from '../../../shared/assets/asset.ts';
 import { asset as sample } from '../../../shared/openapi/examples.ts';
@@ -37,6 +37,18 @@ describe('receiveUpload', () => {
     expect(await show('bob')).toMatchObject({ state: 'ready', asset: btoa('second'), content_reads: [] });
     expect((await show('bob'))?.upload).toBeUndefined();
     expect(await getContent(content, String(upload_key))).toBeUndefined();
+
+    vi.stubEnv('METRICS_NAMESPACE', 'Test');
+    vi.stubEnv('LOG_LEVEL', 'ERROR');
+    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    for (const key of [upload_key, next]) await reportDeletion(table, String(key));
+    const lines = write.mock.calls.map(([line]) => JSON.parse(String(line)) as object);
+    write.mockRestore();
+    vi.unstubAllEnvs();
+    expect(lines).toMatchObject([
+      { message: 'The content of an asset was deleted from storage.', domain: 'd2', asset_id: id, key: next },
+      { ContentMissing: 1 },
+    ]);
   });
 });
 

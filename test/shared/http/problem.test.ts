@@ -93,6 +93,8 @@ describe('toServiceError', () => {
     'ServiceUnavailable',
     'TimeoutError',
     'AbortError',
+    'DisabledException',
+    'KMSInvalidStateException',
   ])('answers 503 to %s, which AWS or its SDK throws while a service is busy', (name) => {
     expect(answerTo(Object.assign(new Error('secret'), { name })).statusCode).toBe(503);
   });
