@@ -238,7 +238,7 @@ describe('two parties in two terminals with the packaged cms', () => {
     expect(story.length).toBeLessThan(15);
     expect(failedScenes(scenes)).toEqual([]);
     const outputOf = (line: string) => scenes.find((scene) => scene.line.startsWith(line))?.output;
-    expect(outputOf('cms check')).toContain('Approval of alice as result consumer');
+    expect(outputOf('cms init')).toContain('Approval of alice as result consumer');
     expect(outputOf('cms run')).toMatch(/agent +Running +Completed[^]*✓ .*completed[^]*The run has completed after/);
     expect(outputOf('cms verify')).toMatch(
       /"bob" approved this manifest and configuration, signed[^]*Everything that was checked holds \(\d notes?\)\.\n$/,
