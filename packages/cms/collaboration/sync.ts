@@ -8,12 +8,11 @@ import {
 } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { approvalLevels } from 'computation-management-formats/vocabulary';
-import { manyComputations } from '../context/computation-reference.ts';
 import type { Connection, Context } from '../context/context.ts';
 import type { GivenKey } from '../files/key-files.ts';
 import { hash, upload } from '../files/transfers.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
-import { detailsOf } from '../terminal/event-line.ts';
+import { detailsOf } from '../terminal/event-details.ts';
 import { type Collaboration, nameOf, type PlannedAsset } from './collaboration.ts';
 
 /** What `cms init` did about a part of a collaboration. */
@@ -124,6 +123,9 @@ function sorted(value: unknown): unknown {
 }
 
 type Row = Pick<Schemas['ComputationRow'], 'id'>;
+
+/** So many are read for seconds, since an owner may have several computations of a name. */
+const manyComputations = 1_000;
 
 /**
  * Finds the computation of a collaboration, by its identifier or by its owner and name.

@@ -6,6 +6,7 @@ import { plainName } from 'computation-management-formats/quoted-name';
 import { computationId, named } from '../context/computation-reference.ts';
 import { confirm, type WrapAction } from '../context/context.ts';
 import { formatCoverage, readCoverage } from '../context/coverage.ts';
+import { noteLikeCvms } from '../context/find-by-name.ts';
 import { keyFile } from '../context/missing-items.ts';
 import { whyStale } from '../context/stale-approvals.ts';
 import { publicKeyBeside, readPrivateKey } from '../files/key-files.ts';
@@ -64,6 +65,7 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
             exitCode: exitCodes.conflict,
           });
         }
+        for (const cvm of options.cvm ?? []) await noteLikeCvms(context, connection, cvm);
         const key = options.sign === undefined ? undefined : await readPrivateKey(options.sign, context.terminal);
         if (!context.isJson) {
           const changes = await whyStale(context, connection, id, (given) => given.user === user);
@@ -115,7 +117,8 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
         const users = [...new Set([...needed.keys(), ...given.keys()])];
         const { now } = context.terminal;
         const stale = context.isJson ? '' : await whyStale(context, connection, id);
-        context.print(answer, () =>
+        const items = users.map((user) => ({ user, because: needed.get(user) ?? [], approval: given.get(user) ?? null }));
+        context.print({ items }, () =>
           users.length === 0
             ? 'No run needs an approval, and nobody has given one.\n'
             : table(

@@ -4,6 +4,7 @@ import { printable } from 'computation-management-formats/printable';
 import type { Connection, Context, WrapAction } from '../context/context.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { computationId, defaultComputation } from '../context/computation-reference.ts';
+import { identified } from '../context/find-by-name.ts';
 import { upload, uploadInto } from '../files/transfers.ts';
 import { assetTypeOption, contentAccessOption, useOption } from './options.ts';
 
@@ -62,7 +63,7 @@ export function addUploadCommand(asset: Command, wrapAction: WrapAction): void {
           }
         } finally {
           // Also before an error: these are uploaded.
-          if (context.isJson && uploaded.length > 0) context.print(uploaded, () => '');
+          if (context.isJson && uploaded.length > 0) context.print({ items: uploaded }, () => '');
         }
         const links = () => uploaded.map((each) => `asset link ${each.id}${chosen(context, connection)}`);
         const next = options.asset !== undefined ? ['todo'] : id === undefined ? links() : [];
@@ -80,7 +81,9 @@ function uploadedText(file: string, { id, size, checksum }: Uploaded): string {
 
 async function uploadOne(context: Context, connection: Connection, file: string, options: Options): Promise<Schemas['Asset']> {
   const { type = 'dataset', name, description, mimeType, use, contentAccess, asset } = options;
-  if (asset !== undefined) return await uploadInto(context, connection, asset, file);
+  if (asset !== undefined) {
+    return await uploadInto(context, connection, await identified(context, connection, 'asset', asset), file);
+  }
   return await upload(context, connection, {
     file,
     asset_type: type,

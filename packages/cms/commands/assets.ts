@@ -8,6 +8,7 @@ import { printable } from 'computation-management-formats/printable';
 import * as v from 'valibot';
 import { computationId, named } from '../context/computation-reference.ts';
 import { confirm, type Context, type WrapAction } from '../context/context.ts';
+import { identified } from '../context/find-by-name.ts';
 import { download } from '../files/transfers.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { type Column, details, statusColour } from '../terminal/table.ts';
@@ -45,10 +46,12 @@ export function addAssetCommands(program: Command, wrapAction: WrapAction): void
   asset
     .command('show')
     .description('show an asset, without its content')
-    .argument('<ASSET>', 'its identifier')
+    .argument('<ASSET>', 'its file name or identifier')
     .action(
-      wrapAction(async (context, id: string) => {
-        const { client, user } = await context.connect();
+      wrapAction(async (context, reference: string) => {
+        const connection = await context.connect();
+        const { client, user } = connection;
+        const id = await identified(context, connection, 'asset', reference);
         const { asset: found } = await assetWithoutReading(client, { id, user });
         const { asset: _content, download: _download, ...shown } = found;
         context.print(shown, () => assetDetails(shown, context.terminal));
@@ -58,12 +61,13 @@ export function addAssetCommands(program: Command, wrapAction: WrapAction): void
   asset
     .command('download')
     .description('download the content of an asset and check its hash; run it again if it was interrupted')
-    .argument('<ASSET>', 'its identifier')
+    .argument('<ASSET>', 'its file name or identifier')
     .option('--output <FILE>', 'the file to write or replace (default: the name of the asset, if no file has that name yet)')
     .action(
-      wrapAction(async (context, id: string, options: { output?: string }) => {
+      wrapAction(async (context, reference: string, options: { output?: string }) => {
         const connection = await context.connect();
         const { client, user } = connection;
+        const id = await identified(context, connection, 'asset', reference);
         const file = options.output ?? (await newFile(context, (await assetWithoutReading(client, { id, user })).asset));
         const mustBeNew = options.output === undefined;
         const { size, checksum } = await download(context, connection, { id, file, mustBeNew }).catch((error: unknown) => {
@@ -136,11 +140,12 @@ function addLinkCommand(asset: Command, wrapAction: WrapAction, { name, descript
   asset
     .command(name)
     .description(description)
-    .argument('<ASSET>', 'its identifier')
+    .argument('<ASSET>', 'its file name or identifier')
     .argument('[COMPUTATION]', 'its identifier or name')
     .action(
-      wrapAction(async (context, id: string, reference: string | undefined) => {
+      wrapAction(async (context, asset: string, reference: string | undefined) => {
         const connection = await context.connect();
+        const id = await identified(context, connection, 'asset', asset);
         const computationID = await computationId(context, connection, reference);
         const answer = await change(connection.client, { id, computationID });
         context.print(answer, () => `${outcome(id, computationID)}\n`);
@@ -153,11 +158,13 @@ function addDeleteCommand(asset: Command, wrapAction: WrapAction): void {
   asset
     .command('delete')
     .description('delete an asset with its content and links')
-    .argument('<ASSET>', 'its identifier')
+    .argument('<ASSET>', 'its file name or identifier')
     .option('--yes', 'do not ask')
     .action(
-      wrapAction(async (context, id: string, options: { yes?: boolean }) => {
-        const { client, user } = await context.connect();
+      wrapAction(async (context, reference: string, options: { yes?: boolean }) => {
+        const connection = await context.connect();
+        const { client, user } = connection;
+        const id = await identified(context, connection, 'asset', reference);
         const { asset: found, etag } = await assetWithoutReading(client, { id, user });
         const name = printable(found.file_name);
         if (options.yes !== true) await confirm(context, `Delete the asset ${JSON.stringify(name)} (${id}) and its content?`);

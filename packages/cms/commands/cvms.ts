@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { WrapAction } from '../context/context.ts';
+import { registeredCvm } from '../context/find-by-name.ts';
 import { details, statusColour } from '../terminal/table.ts';
 import { relativeTime } from '../terminal/text.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
@@ -30,11 +31,11 @@ export function addCvmCommands(program: Command, wrapAction: WrapAction): void {
   cvm
     .command('show')
     .description('show a registered CVM')
-    .argument('<CVM>', 'its identifier')
+    .argument('<CVM>', 'its identifier, or the beginning of it')
     .action(
-      wrapAction(async (context, cvmID: string) => {
-        const { client } = await context.connect();
-        const found = await client.getCvm({ cvmID });
+      wrapAction(async (context, given: string) => {
+        const connection = await context.connect();
+        const found = await connection.client.getCvm({ cvmID: await registeredCvm(connection, given) });
         const { presence } = found;
         context.print(found, () =>
           details([

@@ -1,12 +1,11 @@
 import { Option, type Command } from 'commander';
-import { type Item, watchEvents } from 'computation-management-client';
+import { watchEvents } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import type { WrapAction } from '../context/context.ts';
 import { computationId } from '../context/computation-reference.ts';
-import { detailsOf } from '../terminal/event-line.ts';
+import { detailsOf } from '../terminal/event-details.ts';
 import { jsonText, relativeTime } from '../terminal/text.ts';
-import { type Column, table } from '../terminal/table.ts';
-import { addListOptions, noteMore, readList, type ListOptions } from './list.ts';
+import { addListOptions, listOf, type ListOptions } from './list.ts';
 
 interface Options extends ListOptions {
   run?: string;
@@ -28,6 +27,7 @@ export function addEventsCommand(program: Command, wrapAction: WrapAction): void
         'limit',
         'offset',
         'all',
+        'csv',
       ]),
     )
     .action(
@@ -39,18 +39,17 @@ export function addEventsCommand(program: Command, wrapAction: WrapAction): void
         if (run !== undefined) await client.getRun({ id, run });
         const filter = { id, ...(run === undefined ? {} : { run_id: run }), ...(type === undefined ? {} : { event_type: type }) };
         if (follow !== true) {
-          const { listed, total } = await readList(client, 'listEvents', filter, options);
-          const columns: Column<Item<'listEvents'>>[] = [
-            { title: 'time', value: ({ timestamp }) => relativeTime(timestamp, terminal.now()) },
-            { title: 'who', value: ({ originator }) => originator, cuts: true },
-            { title: 'event', value: ({ event_type }) => event_type },
-            { title: 'status', value: ({ status }) => status },
-            { title: 'details', value: (event) => shortDetails(event), cuts: true },
-          ];
-          context.print({ events: listed, total }, () =>
-            listed.length === 0 ? 'Nothing found.\n' : table(listed, columns, terminal),
-          );
-          noteMore(context, { listed: listed.length, total }, options);
+          await listOf(context, 'listEvents', {
+            filter,
+            options,
+            columns: [
+              { title: 'time', value: ({ timestamp }) => relativeTime(timestamp, terminal.now()) },
+              { title: 'who', value: ({ originator }) => originator, cuts: true },
+              { title: 'event', value: ({ event_type }) => event_type },
+              { title: 'status', value: ({ status }) => status },
+              { title: 'details', value: (event) => shortDetails(event), cuts: true },
+            ],
+          });
           return;
         }
         for await (const event of watchEvents(client, {

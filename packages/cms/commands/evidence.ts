@@ -61,7 +61,7 @@ export function addEvidenceCommands(program: Command, wrapAction: WrapAction): v
             ? [note('The keys were saved with the evidence. Compare the key with other parties.')]
             : []),
         ];
-        context.print({ findings, holds: findings.every(({ verdict }) => verdict !== 'does not hold') }, () =>
+        context.print({ items: findings, holds: findings.every(({ verdict }) => verdict !== 'does not hold') }, () =>
           formatFindings(findings),
         );
         if (findings.some(({ verdict }) => verdict === 'does not hold')) context.exitWith(exitCodes.failure);

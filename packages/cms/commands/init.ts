@@ -83,12 +83,12 @@ export function addInitCommand(program: Command, wrapAction: WrapAction): void {
           steps.push(...(await otherAssets(context, connection, id, synced)));
           if (plannedKey) steps.push(await plannedKey.apply(id));
         } catch (error) {
-          if (context.isJson) context.print({ computation: id, steps }, () => '');
+          if (context.isJson) context.print({ computation: id, items: steps }, () => '');
           context.note(formatSteps(id, steps));
           throw error;
         }
         const { missing_items } = await client.dryRun({ id });
-        context.print({ computation: id, steps, missing_items }, () => formatSteps(id, steps));
+        context.print({ computation: id, items: steps, missing_items }, () => formatSteps(id, steps));
         if (context.isJson) return;
         if (isNothing(missing_items)) {
           context.note(`Ready to run.\n${await nextRun(context, connection, id)}`);

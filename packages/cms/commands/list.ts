@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import {
   type Arguments,
   type Client,
@@ -10,6 +10,7 @@ import {
 } from 'computation-management-client';
 import type { Context } from '../context/context.ts';
 import { type Column, table } from '../terminal/table.ts';
+import { csvText } from '../terminal/text.ts';
 import { wholeNumber } from './options.ts';
 
 const largestPage = 100;
@@ -18,24 +19,27 @@ export interface ListOptions {
   limit: number;
   offset?: number;
   all?: boolean;
+  csv?: boolean;
 }
 
 export function addListOptions(command: Command): Command {
   return command
     .option('--limit <COUNT>', 'how many to list', wholeNumber(1), 20)
     .option('--offset <COUNT>', 'how many to skip', wholeNumber(0))
-    .option('--all', 'list all');
+    .option('--all', 'list all')
+    .addOption(new Option('--csv', 'print CSV, with a column for each field of --json').conflicts('json'));
 }
 
 interface Listing<O extends ListOperation> {
   filter: object;
   options: ListOptions;
-  columns: readonly Column<Item<O>>[];
+  /** Or a function that learns more of what is listed. */
+  columns: readonly Column<Item<O>>[] | ((listed: Item<O>[], client: Client) => Promise<readonly Column<Item<O>>[]>);
   /** The command, without `cms`, that adds the first entry, for a list that has none at all. */
   first?: string;
 }
 
-/** Prints a list as a table, with a note if there are more. With `--json`, as `{items, total}`. */
+/** Prints a list as a table, with a note if there are more. With `--json`, as `{items, total}`; with `--csv`, as CSV. */
 export async function listOf<O extends ListOperation>(
   context: Context,
   operation: O,
@@ -43,15 +47,20 @@ export async function listOf<O extends ListOperation>(
 ): Promise<void> {
   const { client } = await context.connect();
   const { listed, total } = await readList(client, operation, filter, options);
-  context.print({ items: listed, total }, () =>
-    listed.length === 0 ? 'Nothing found.\n' : table(listed, columns, context.terminal),
-  );
+  const isTable = !context.isJson && options.csv !== true;
+  const shown = typeof columns !== 'function' ? columns : isTable ? await columns(listed, client) : [];
+  if (options.csv === true) context.terminal.out(csvText(listed));
+  else {
+    context.print({ items: listed, total }, () =>
+      listed.length === 0 ? 'Nothing found.\n' : table(listed, shown, context.terminal),
+    );
+  }
   if (total === 0 && Object.keys(filter).length === 0 && first !== undefined) context.note(`Next: ${context.command(first)}\n`);
   noteMore(context, { listed: listed.length, total }, options);
 }
 
 /** Reads the entries of a list that the options choose, in as many requests as they take. `total` is that of the whole list, as the last page says. */
-export async function readList<O extends ListOperation>(
+async function readList<O extends ListOperation>(
   client: Client,
   operation: O,
   filter: object,
@@ -73,7 +82,7 @@ export async function readList<O extends ListOperation>(
 }
 
 /** Notes how many entries are left after those listed, and the options that list them. */
-export function noteMore(
+function noteMore(
   context: Pick<Context, 'note'>,
   { listed, total }: { listed: number; total: number },
   { offset = 0 }: ListOptions,

@@ -26,15 +26,18 @@ export function addLogsCommand(program: Command, wrapAction: WrapAction): void {
         const { terminal, isJson } = context;
         const id = await computationId(context, connection, reference);
         const wait = follow ? 20 : 0;
+        const items: Schemas['LogPage']['logs'] = [];
         for (let after = ''; ;) {
           const page: Schemas['LogPage'] = await connection.client.readLogs({ id, run, level, after, limit: 100, wait });
           for (const line of page.logs) {
             const { time, level, message } = line;
-            terminal.out(isJson ? `${jsonText(line)}\n` : `${printable(`${time}  ${level.padEnd(5)}  ${message}`)}\n`);
+            if (isJson && !follow) items.push(line);
+            else terminal.out(isJson ? `${jsonText(line)}\n` : `${printable(`${time}  ${level.padEnd(5)}  ${message}`)}\n`);
           }
-          if (page.next === after && !follow) return;
+          if (page.next === after && !follow) break;
           after = page.next;
         }
+        context.print({ items }, () => '');
       }),
     );
 }

@@ -1,7 +1,9 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { findRows, page } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { runStatuses } from 'computation-management-formats/vocabulary';
-import type { WrapAction } from '../context/context.ts';
+import { asked, type WrapAction } from '../context/context.ts';
+import { noteLikeCvms } from '../context/find-by-name.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { computationId, named, thenUse } from '../context/computation-reference.ts';
 import { relativeTime } from '../terminal/text.ts';
@@ -11,16 +13,25 @@ import { watchToEnd } from './watch-to-end.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { statusOption } from './options.ts';
 
+interface RunOptions {
+  cvm?: string;
+  again?: boolean;
+  watch?: boolean;
+}
+
 export function addRunCommands(program: Command, wrapAction: WrapAction): void {
   program
     .command('run')
     .description('start a run of a computation on a CVM')
     .argument('[COMPUTATION]', 'its identifier or name')
-    .option('--cvm <CVM>', 'the CVM that takes the run (required)')
+    .option('--cvm <CVM>', 'the CVM that takes the run (required, but for --again)')
+    .addOption(new Option('--again', 'on the CVM of the latest run').conflicts('cvm'))
     .option('--watch', 'print its events until the run has ended; the exit code shows the outcome')
     .action(
-      wrapAction(async (context, reference: string | undefined, { cvm, watch }: { cvm?: string; watch?: boolean }) => {
-        if (cvm === undefined) {
+      wrapAction(async (context, reference: string | undefined, options: RunOptions) => {
+        const { watch, again } = options;
+        const given = options.cvm ?? (again === true ? undefined : await asked(context, 'The CVM that takes the run'));
+        if (given === undefined && again !== true) {
           const { isLocal } = await context.target();
           throw new CmsError('Missing option --cvm: choose the CVM for the run.', {
             next: isLocal ? `${context.typed} --cvm ${await context.exampleCvm()}` : context.command('cvm list'),
@@ -30,6 +41,8 @@ export function addRunCommands(program: Command, wrapAction: WrapAction): void {
         const connection = await context.connect();
         const { client } = connection;
         const id = await computationId(context, connection, reference);
+        const cvm = given ?? (await client.getRun({ id })).cvm_id;
+        await noteLikeCvms(context, connection, cvm);
         const { name } = await client.getComputation({ id, peek: 'true' });
         const run = await client.startRun({ id, cvm }).catch((error: unknown) => {
           throw interrupted(error, context.terminal, 'Interrupted. The run may have started.', context.command(`runs ${id}`));
@@ -95,14 +108,22 @@ export function addRunCommands(program: Command, wrapAction: WrapAction): void {
         await listOf(context, 'listRuns', {
           filter,
           options,
-          columns: [
-            { title: 'run', value: ({ id }) => id },
-            { title: 'computation', value: ({ computation_id }) => computation_id },
-            { title: 'cvm', value: ({ cvm_id }) => cvm_id, cuts: true },
-            { title: 'status', value: ({ status }) => status, colour: statusColour },
-            { title: 'started', value: ({ started_at }) => relativeTime(started_at, context.terminal.now()) },
-            { title: 'by', value: ({ started_by }) => started_by, cuts: true },
-          ],
+          columns: async (runs, client) => {
+            const ids = [...new Set(runs.map(({ computation_id }) => computation_id))];
+            const names = await findRows(ids, (range) => page(client, 'listComputations', range));
+            return [
+              { title: 'run', value: ({ id }) => id },
+              {
+                title: 'computation',
+                value: ({ computation_id }) => names.get(computation_id)?.name ?? computation_id,
+                cuts: true,
+              },
+              { title: 'cvm', value: ({ cvm_id }) => cvm_id, cuts: true },
+              { title: 'status', value: ({ status }) => status, colour: statusColour },
+              { title: 'started', value: ({ started_at }) => relativeTime(started_at, context.terminal.now()) },
+              { title: 'by', value: ({ started_by }) => started_by, cuts: true },
+            ];
+          },
         });
       }),
     );

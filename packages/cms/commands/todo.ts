@@ -33,7 +33,10 @@ export function addTodoCommand(program: Command, wrapAction: WrapAction): void {
           return formatCoverage(await readCoverage(context, connection, { ...computation, id }, signal), terminal);
         });
         signal.throwIfAborted();
-        context.print(todo, () => {
+        const items = (['approvals', 'keys', 'content'] as const).flatMap((waits_for) =>
+          todo[waits_for].map((each) => ({ waits_for, ...each })),
+        );
+        context.print({ items, totals: todo.totals }, () => {
           const lines = [
             ...todo.approvals.map(({ computation_id: id, name, because }) =>
               entry(

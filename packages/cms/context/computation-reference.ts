@@ -1,58 +1,29 @@
-import { pages } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import type { Profile } from '../profile/profile.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { shellWord } from '../terminal/shell-word.ts';
-import type { Connection, Context } from './context.ts';
+import { asked, type Connection, type Context } from './context.ts';
+import { identified } from './find-by-name.ts';
 
 type ProfileTarget = Pick<Connection, 'server' | 'domain' | 'profile'>;
 
 export const computationVariable = 'CMS_COMPUTATION';
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** A name is looked for in so many for seconds: the service lists names, and does not search them. */
-export const manyComputations = 1_000;
 
 /**
- * Returns the identifier of the computation that a command names, by its identifier or its exact name. Default: CMS_COMPUTATION,
- * or the one that the profile used last.
+ * Returns the identifier of the computation that a command names. Default: CMS_COMPUTATION, or the one that the profile used last. On a
+ * terminal, asks for it if there is none.
  * @throws CmsError if none is named, or the name fits none or several
  */
-export async function computationId(
-  { terminal, command, note, typed }: Pick<Context, 'terminal' | 'command' | 'note' | 'typed'>,
-  connection: Connection,
-  reference: string | undefined,
-): Promise<string> {
-  const { client, domain } = connection;
-  const given = reference ?? defaultComputation({ terminal }, connection);
+export async function computationId(context: Context, connection: Connection, reference: string | undefined): Promise<string> {
+  const given =
+    reference ?? defaultComputation(context, connection) ?? (await asked(context, 'The computation (its name or identifier)'));
   if (given === undefined) {
     throw new CmsError('Name a computation, by its identifier or its name.', {
-      next: command('computation list'),
+      next: context.command('computation list'),
       exitCode: exitCodes.usage,
     });
   }
-  if (uuid.test(given)) return given.toLowerCase();
-  const found: { id: string; owner: string }[] = [];
-  for await (const { items, offset, total } of pages(client, 'listComputations')) {
-    found.push(...items.filter(({ name }) => name === given));
-    if (offset > 0 || total < manyComputations) continue;
-    const use = command(`computation use ${shellWord(given)}`);
-    const otherwise = use === typed || !isOf(connection, connection.profile) ? '.' : `, or type this first:\n  ${use}`;
-    note(`Searching ${total} computations for ${JSON.stringify(given)}. To be faster, use its identifier${otherwise}\n`);
-  }
-  const [only, ...others] = found;
-  if (only === undefined) {
-    throw new CmsError(`The domain ${domain} has no computation named ${JSON.stringify(given)}.`, {
-      next: command('computation list'),
-      exitCode: exitCodes.notFound,
-    });
-  }
-  if (others.length === 0) return only.id;
-  const list = found.map(({ id, owner }) => `  ${id} of ${printable(owner)}`).join('\n');
-  throw new CmsError(`Several computations are named ${JSON.stringify(given)}. Use an identifier:\n${list}`, {
-    next: command('computation list'),
-    exitCode: exitCodes.usage,
-  });
+  return await identified(context, connection, 'computation', given);
 }
 
 /** Returns the computation of a command that names none, by its identifier or its name. */

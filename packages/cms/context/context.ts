@@ -202,6 +202,14 @@ export async function confirm(
   if (!/^y(es)?$/i.test(answer.trim())) throw new CmsError('Nothing was done.');
 }
 
+/** Asks for what a command lacks. Undefined if nobody can answer, or the answer is empty. */
+export async function asked(
+  { terminal: { ask }, isJson }: Pick<Context, 'terminal' | 'isJson'>,
+  what: string,
+): Promise<string | undefined> {
+  return (isJson ? undefined : (await ask?.(`${what}: `))?.trim()) || undefined;
+}
+
 const longestWaitInMilliseconds = 3_000;
 const atOnce = 10;
 

@@ -2,7 +2,7 @@ import type { Schemas } from 'computation-management-client';
 import { describeChanges } from 'computation-management-formats/approval-changes';
 import { printable } from 'computation-management-formats/printable';
 import { plainName } from 'computation-management-formats/quoted-name';
-import { detailsOf } from '../terminal/event-line.ts';
+import { detailsOf } from '../terminal/event-details.ts';
 import { relativeTime } from '../terminal/text.ts';
 import type { Connection, Context } from './context.ts';
 

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import type { Schemas } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
+import { detailsOf } from './event-details.ts';
 import { textWidth } from './text.ts';
 
 type Event = Schemas['Event'];
@@ -30,16 +31,4 @@ function markOf({ event_type, originator }: Event): string {
 function colourOf({ event_type, originator, status }: Event) {
   if (originator === 'system') return event_type === 'completed' ? 'green' : event_type === 'failed' ? 'red' : 'yellow';
   return /^(Failed|Warning|failure)$/.test(status) ? 'red' : undefined;
-}
-
-/** Reads the details of an event, as far as they are JSON. */
-export function detailsOf({ details }: Pick<Event, 'details'>): Record<string, unknown> & { reason?: string } {
-  try {
-    const parsed: unknown = JSON.parse(Buffer.from(details, 'base64').toString());
-    if (typeof parsed !== 'object' || parsed === null) return {};
-    const { reason, ...others } = parsed as Record<string, unknown>;
-    return typeof reason === 'string' && reason !== '' ? { ...others, reason } : others;
-  } catch {
-    return {};
-  }
 }

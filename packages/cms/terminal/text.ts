@@ -1,4 +1,5 @@
 import { printable } from 'computation-management-formats/printable';
+import { detailsOf } from './event-details.ts';
 
 const segmenter = new Intl.Segmenter();
 const wide =
@@ -16,10 +17,18 @@ export function printableLines(text: string): string {
 
 const acted = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Returns JSON in which no character is one that a terminal acts on. It means the same. */
+/** Details of events, base64 in the API, become what they hold. Hashes, lists of bytes in a manifest, become hex. */
+function readable(name: string, value: unknown): unknown {
+  if (name === 'hash' && Array.isArray(value)) return Buffer.from(value as number[]).toString('hex');
+  const isEncoded = name === 'details' && typeof value === 'string' && value !== '';
+  const found = isEncoded ? detailsOf({ details: value }) : {};
+  return Object.keys(found).length > 0 ? found : value;
+}
+
+/** Returns JSON as `cms` prints it: easy to read, and without a character that a terminal acts on. */
 export function jsonText(value: unknown, indent?: number): string {
   const escaped = (found: string) => found.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-  return JSON.stringify(value, null, indent).replace(acted, escaped);
+  return JSON.stringify(value, readable, indent).replace(acted, escaped);
 }
 
 /** Returns a value in which no text has control characters or lines of its own. */
@@ -59,6 +68,21 @@ export function wrapped(text: string, width: number): string[] {
 /** Ends a text with a full stop if it has none: details of broken connections come from Node. */
 export function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+/**
+ * Returns rows as CSV (RFC 4180), with a column for each field of JSON. A cell that a spreadsheet would take for a formula begins with an
+ * apostrophe.
+ */
+export function csvText(rows: readonly unknown[]): string {
+  const plain = JSON.parse(jsonText(rows)) as Record<string, unknown>[];
+  const names = [...new Set(plain.flatMap((row) => Object.keys(row)))];
+  const cell = (value: unknown) => {
+    const text = value == null ? '' : typeof value === 'object' ? jsonText(value) : String(value);
+    const safe = printable(/^[\s\p{C}]*[=+\-@\uff0b\uff0d\uff1d\uff20]/u.test(text) ? `'${text}` : text);
+    return /[",]|^ | $/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  return [names, ...plain.map((row) => names.map((name) => row[name]))].map((line) => `${line.map(cell).join(',')}\r\n`).join('');
 }
 
 const units = [

@@ -142,7 +142,6 @@ describe('errors of cms', () => {
       ['todo', '--domain', '..'],
       /^The domain \(of --domain, .*\): Expected an identifier, not "\.\."\.\nNext: cms todo --help\n$/,
     ],
-    [['asset', 'show', '..'], /^ASSET: Expected an identifier, not "\.\."\.\nNext: cms asset show --help\n$/],
     [['cvm', 'show', '.'], /^CVM: Expected an identifier, not "\."\.\nNext: cms cvm show --help\n$/],
     [['asset', 'upload', '.'], /^"\." is not a file\.\nNext: ls \.\n$/],
     ...['nonsense', 'ftp://example.com', 'localhost:3000', 'http://example.com', 'https://a:secret@b.example'].map(
@@ -746,5 +745,45 @@ describe('errors of cms', () => {
     const unknown = { exitCode: 5, stderr: `No such run of this computation in this domain.\nNext: cms runs ${id}\n` };
     expect(await alice('events', id, '--run', 'nonsense')).toMatchObject(unknown);
     expect(await alice('events', id, '--run', 'nonsense', '--follow')).toMatchObject(unknown);
+  });
+
+  it('a thing is named by its name, its file name, its identifier or the beginning of that, and a mistake by what is near', async () => {
+    const file = join(folder, 'wages 2026.csv');
+    writeFileSync(file, 'wage\n1\n');
+    const made = await alice('computation', 'create', 'Wages', '--json');
+    const { id: wages } = JSON.parse(made.stdout) as { id: string };
+    const uploaded = await alice('asset', 'upload', file, '--type', 'dataset', '--computation', 'Wages', '--json');
+    const [{ id: asset }] = (JSON.parse(uploaded.stdout) as { items: [{ id: string }] }).items;
+    await vi.waitFor(async () => {
+      for (const [thing, name, found] of [
+        ['computation', 'Wages', wages],
+        ['computation', wages.toUpperCase(), wages],
+        ['computation', wages.slice(0, 20), wages],
+        ['asset', 'wages 2026.csv', asset],
+        ['asset', asset.slice(0, 18), asset],
+      ] as const) {
+        expect((await alice(thing, 'show', name)).stdout).toMatch(new RegExp(`Identifier +${found}\n`));
+      }
+    });
+    for (const [thing, name, near] of [
+      ['computation', 'Wgaes', `"Wages" (${wages})`],
+      ['computation', 'wages', `"Wages" (${wages})`],
+      ['computation', 'Wage', `"Wages" (${wages})`],
+      ['asset', 'wages', `"wages 2026.csv" (${asset})`],
+    ] as const) {
+      expect(await alice(thing, 'show', name)).toMatchObject({
+        exitCode: 5,
+        stderr: `The domain d1 has no ${thing} named "${name}". Did you mean ${near}?\nNext: cms ${thing} list\n`,
+      });
+    }
+    await bob('asset', 'upload', file, '--type', 'dataset');
+    await vi.waitFor(async () =>
+      expect(await alice('asset', 'delete', 'wages 2026.csv', '--yes')).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringMatching(
+          /^Several assets are named "wages 2026\.csv"\. Use an identifier:\n {2}\S+ of bob\n {2}\S+ of alice\nNext: cms asset list\n$/,
+        ),
+      }),
+    );
   });
 });

@@ -32,8 +32,8 @@ afterAll(async () => {
 
 async function typesOf(...args: string[]) {
   const { stdout } = await alice('events', ...args, '--json');
-  const { events, total } = JSON.parse(stdout) as { events: { event_type: string }[]; total: number };
-  return { types: events.map(({ event_type }) => event_type), total };
+  const { items, total } = JSON.parse(stdout) as { items: { event_type: string }[]; total: number };
+  return { types: items.map(({ event_type }) => event_type), total };
 }
 
 describe('cms watch', () => {

@@ -43,6 +43,56 @@ describe('cms logs', () => {
     ];
     const { stdout, asked } = await cms(pages, 'logs', id, '--level', 'info');
     expect(stdout).toBe('2026-01-01T00:00:00.000Z  info   a\n2026-01-01T00:00:00.000Z  info   b [2J\n');
+    const { stdout: inJson } = await cms(
+      [
+        { logs: [line('a')], next: '1' },
+        { logs: [], next: '1' },
+      ],
+      'logs',
+      id,
+      '--json',
+    );
+    expect(JSON.parse(inJson)).toEqual({ items: [line('a')] });
     expect(asked.map((url) => new URL(url, 'http://a').searchParams.get('after'))).toEqual(['', '1', '2', '3']);
+  });
+});
+
+describe('cms runs', () => {
+  it('names the computations', async () => {
+    const run = { id: 'r1', computation_id: id, cvm_id: 'c', status: 'completed', started_at: '', started_by: 'alice' };
+    const page = { limit: 20, offset: 0, total: 1 };
+    const { stdout } = await cms(
+      [
+        { runs: [run], ...page },
+        { computations: [{ id, name: 'A study' }], ...page },
+      ],
+      'runs',
+    );
+    expect(stdout).toMatch(/^RUN +COMPUTATION +CVM.*\nr1 +A study +c /);
+  });
+});
+
+describe('a list', () => {
+  const event = { id, details: btoa('{"reason":"Over, \\"and\\" out"}'), originator: '=1+1', event_type: '-x', n: -1, at: ' @a' };
+  const events = { events: [event, { id, originator: '\uff1d2\n', hash: [1, 255] }], limit: 20, offset: 0, total: 2 };
+
+  it('is items and a total in JSON, with decoded details and hashes in hex', async () => {
+    expect(JSON.parse((await cms([events], 'events', id, '--json')).stdout)).toEqual({
+      items: [
+        { ...event, details: { reason: 'Over, "and" out' } },
+        { id, originator: '\uff1d2\n', hash: '01ff' },
+      ],
+      total: 2,
+    });
+  });
+
+  it('is CSV that no spreadsheet takes for formulas', async () => {
+    const lines = [
+      'id,details,originator,event_type,n,at,hash',
+      `${id},"{""reason"":""Over, \\""and\\"" out""}",'=1+1,'-x,'-1,' @a,`,
+      `${id},,"'\uff1d2 ",,,,01ff`,
+      '',
+    ];
+    expect((await cms([events], 'events', id, '--csv')).stdout).toBe(lines.join('\r\n'));
   });
 });

@@ -19,7 +19,7 @@ let bob: ReturnType<typeof cmsIn>;
 
 interface Done {
   computation: string;
-  steps: { subject: string; name: string; outcome: string }[];
+  items: { subject: string; name: string; outcome: string }[];
 }
 
 const init = async (cms: ReturnType<typeof cmsIn>) => {
@@ -27,7 +27,7 @@ const init = async (cms: ReturnType<typeof cmsIn>) => {
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   return JSON.parse(stdout) as Done;
 };
-const outcomes = ({ steps }: Done) => steps.map(({ subject, outcome }) => `${subject} ${outcome}`);
+const outcomes = ({ items }: Done) => items.map(({ subject, outcome }) => `${subject} ${outcome}`);
 
 function write(description: string, dataset = 'a\n1\n', { algorithm = '', name = 'incomes.csv' } = {}): void {
   writeFileSync(join(folder, 'data', 'mean.py'), 'print(1)\n');
@@ -110,15 +110,15 @@ describe('cms init', () => {
     write('Median income', 'a\n2\n', { algorithm: 'median.py', name: 'salaries.csv' });
     const [, algorithm, ...others] = outcomes(await init(alice));
     expect([algorithm, ...others]).toEqual(['algorithm changed: file_name', 'key unchanged']);
-    const { computation, steps } = await init(bob);
-    expect(outcomes({ computation, steps })).toEqual([
+    const { computation, items } = await init(bob);
+    expect(outcomes({ computation, items })).toEqual([
       'computation unchanged',
       'dataset uploaded and linked',
       expect.stringMatching(/^dataset linked, but not in the file\. To unlink it: cms asset unlink \S+ \S+$/),
       'key unchanged',
     ]);
-    expect(steps[2]).toMatchObject({ name: 'incomes.csv' });
-    const [, unlink = ''] = /cms (.*)/.exec(steps[2]?.outcome ?? '') ?? [];
+    expect(items[2]).toMatchObject({ name: 'incomes.csv' });
+    const [, unlink = ''] = /cms (.*)/.exec(items[2]?.outcome ?? '') ?? [];
     expect(await bob(...unlink.split(' '))).toMatchObject({ exitCode: 0 });
     const { stdout } = await alice('computation', 'show');
     expect(stdout.match(/\S+\.(csv|py)/g)).toEqual(expect.arrayContaining(['median.py', 'salaries.csv']));
@@ -215,7 +215,7 @@ describe('cms init', () => {
     const inJson = await eve('init', wrong, '--yes', '--json');
     expect(JSON.parse(inJson.stdout)).toEqual({
       computation,
-      steps: [{ subject: 'computation', name: 'Wrong', outcome: 'unchanged' }],
+      items: [{ subject: 'computation', name: 'Wrong', outcome: 'unchanged' }],
     });
   });
 
@@ -453,8 +453,8 @@ describe('the file of a collaboration', () => {
     expect(outcomes(await init(alice))).toEqual(['computation created', 'dataset created and linked']);
     expect(outcomes(await init(alice))).toEqual(['computation unchanged', 'dataset unchanged']);
     dataset(`${at('b.example.com')}, decompress: true`);
-    const { computation, steps } = await init(alice);
-    expect(steps[1]?.outcome).toBe('changed: source, decompress');
+    const { computation, items } = await init(alice);
+    expect(items[1]?.outcome).toBe('changed: source, decompress');
     writeFileSync(join(folder, 'data', 'incomes.csv'), 'a\n1\n');
     dataset('file: data/incomes.csv');
     expect(outcomes(await init(alice))[1]).toBe('dataset uploaded and linked; replaces the previous one');

@@ -10,7 +10,7 @@ import {
 } from 'computation-management-client';
 import { configurationOf } from 'computation-management-formats/approval-text';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { computationId, named, thenUse } from '../../../packages/cms/context/computation-reference.ts';
+import { named, thenUse } from '../../../packages/cms/context/computation-reference.ts';
 import type { Context } from '../../../packages/cms/context/context.ts';
 import { formatCoverage } from '../../../packages/cms/context/coverage.ts';
 import type { Collaboration } from '../../../packages/cms/collaboration/collaboration.ts';
@@ -154,37 +154,18 @@ describe('the line at the bottom of a watched run', () => {
 });
 
 describe('a name among many computations', () => {
-  it('is searched for with a note that its identifier is faster', async () => {
+  it('is searched for with a note that an id in the file is faster', async () => {
     const client = createClient({
       baseUrl: 'https://service.test',
       domain: 'd1',
       fetch: async () => Response.json({ computations: [{ id: 'c1', name: 'A b' }], limit: 100, offset: 0, total: 1_000 }),
     });
     const notes: string[] = [];
-    const context = {
-      terminal: { env: {} } as Terminal,
-      command: (text: string) => `cms ${text}`,
-      note: (text: string) => void notes.push(text),
-      typed: 'cms check',
-    };
-    const place = { server: '', domain: 'd1', user: 'alice' };
-    const profile: Profile = { ...place, credentials: { kind: 'token' }, access_token: '', expires_at: 0 };
-    const connection = { client, ...place, profile };
-    expect(await computationId(context, connection, 'A b')).toBe('c1');
-    expect(notes.join('')).toBe(
-      'Searching 1000 computations for "A b". To be faster, use its identifier, or type this first:\n  cms computation use \'A b\'\n',
-    );
-    notes.length = 0;
-    await computationId(context, { ...connection, profile: undefined }, 'A b');
-    expect(notes.join('')).toBe('Searching 1000 computations for "A b". To be faster, use its identifier.\n');
-    notes.length = 0;
-    await computationId({ ...context, typed: "cms computation use 'A b'" }, connection, 'A b');
+    const context = { command: (text: string) => `cms ${text}`, note: (text: string) => void notes.push(text) };
+    const connection = { client, server: '', domain: 'd1', user: 'alice', profile: undefined };
     const planned = { name: 'A b', owner: 'alice' } as Collaboration['computation'];
     expect(await findComputation(context, connection, planned)).toMatchObject({ id: 'c1' });
-    expect(notes).toEqual([
-      'Searching 1000 computations for "A b". To be faster, use its identifier.\n',
-      'Searching 1000 computations of alice for "A b". To be faster, add its id to the file.\n',
-    ]);
+    expect(notes).toEqual(['Searching 1000 computations of alice for "A b". To be faster, add its id to the file.\n']);
   });
 });
 

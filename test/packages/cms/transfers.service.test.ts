@@ -56,7 +56,7 @@ describe('cms asset', () => {
 
   it('uploads nothing again when an upload is repeated', async () => {
     const again = await cms('asset', 'upload', file, '--json');
-    expect(JSON.parse(again.stdout)).toMatchObject([{ state: 'ready', checksum, file_name: 'large.bin' }]);
+    expect(JSON.parse(again.stdout)).toMatchObject({ items: [{ state: 'ready', checksum, file_name: 'large.bin' }] });
     const list = await cms('asset', 'list', '--json');
     expect(JSON.parse(list.stdout)).toMatchObject({ total: 1 });
   });
@@ -77,7 +77,9 @@ describe('cms asset', () => {
     const shared = join(folder, 'shared.csv');
     writeFileSync(shared, 'a\n');
     const uploaded = await cms('asset', 'upload', shared, '--content-access', 'domain', '--json');
-    const [{ id }] = JSON.parse(uploaded.stdout) as [{ id: string }];
+    const {
+      items: [{ id }],
+    } = JSON.parse(uploaded.stdout) as { items: [{ id: string }] };
     const readers = async () => {
       const shown = await cms('asset', 'show', id, '--json');
       return (JSON.parse(shown.stdout) as { content_reads: { user: string }[] }).content_reads.map(({ user }) => user);
@@ -105,7 +107,9 @@ describe('cms asset', () => {
     const doomed = join(folder, 'doomed.csv');
     writeFileSync(doomed, 'a\n');
     const uploaded = await cms('asset', 'upload', doomed, '--json');
-    const [{ id }] = JSON.parse(uploaded.stdout) as [{ id: string }];
+    const {
+      items: [{ id }],
+    } = JSON.parse(uploaded.stdout) as { items: [{ id: string }] };
     const client = createClient({
       baseUrl: stack.baseUrl,
       domain: 'd1',
@@ -137,7 +141,7 @@ describe('cms asset', () => {
     const [first, second] = ids.map((id) => `cms asset link ${id} COMPUTATION\n`);
     expect([ids.length, stderr]).toEqual([2, `Next: ${first}      ${second}`]);
     const cut = await cms('asset', 'upload', ...files, join(folder, 'none.csv'), '--json');
-    expect((JSON.parse(cut.stdout) as { id: string }[]).map(({ id }) => id)).toEqual(ids);
+    expect((JSON.parse(cut.stdout) as { items: { id: string }[] }).items.map(({ id }) => id)).toEqual(ids);
     expect(JSON.parse(cut.stderr)).toMatchObject({ error: expect.stringContaining('There is no file'), exit_code: 2 });
   });
 

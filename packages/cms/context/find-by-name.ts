@@ -1,0 +1,116 @@
+import { type Client, findRows, page, type Schemas } from 'computation-management-client';
+import { printable } from 'computation-management-formats/printable';
+import { plainName, quotedName } from 'computation-management-formats/quoted-name';
+import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import type { Connection, Context } from './context.ts';
+
+type Match = Pick<Schemas['Match'], 'id' | 'name'>;
+type Named = 'computation' | 'asset';
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const partOfUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{4,22}$/i;
+const longestQuery = 64;
+
+const beginning = (text: string, most: number) => Array.from(text).slice(0, most).join('');
+
+/**
+ * Returns the identifier of the computation or asset that a command names: by its identifier, the beginning of it, or its exact name.
+ * A beginning of a name is not enough, since others choose names: it is suggested.
+ * @throws CmsError if the name fits none or several
+ */
+export async function identified(
+  { command }: Pick<Context, 'command'>,
+  { client, domain }: Pick<Connection, 'client' | 'domain'>,
+  kind: Named,
+  given: string,
+): Promise<string> {
+  if (uuid.test(given)) return given.toLowerCase();
+  const { matches } = await client.find({ q: beginning(given, longestQuery), kind, limit: 50 });
+  const byName: Match[] = matches.filter(({ name }) => name === given);
+  const byId = partOfUuid.test(given) ? matches.filter(({ id }) => id.startsWith(given.toLowerCase())) : [];
+  const found: Match[] = byName.length > 0 ? byName : byId;
+  // A new name is found some seconds later.
+  const newest = found.length > 0 ? [] : (await listed(client, kind, { limit: 100, offset: 0 })).items;
+  if (found.length === 0) found.push(...newest.filter(({ name }) => name === given));
+  const [only, ...others] = found;
+  const next = command(`${kind} list`);
+  if (only && others.length === 0) return only.id;
+  if (only) {
+    const ids = found.map(({ id }) => id);
+    const rows = await findRows(ids, (range) => listed(client, kind, range));
+    const list = ids.map((id) => `  ${id} of ${printable(rows.get(id)?.owner ?? '')}`).join('\n');
+    throw new CmsError(`Several ${kind}s are named ${quotedName(given)}. Use an identifier:\n${list}`, {
+      next,
+      exitCode: exitCodes.usage,
+    });
+  }
+  const { matches: alike } = await client.find({ q: beginning(given, 3), kind, limit: 50 });
+  const near = nearest(given, [...matches, ...alike, ...newest]);
+  const message = `The domain ${domain} has no ${kind} named ${quotedName(given)}.${didYouMean(near)}`;
+  throw new CmsError(message, { next, exitCode: exitCodes.notFound });
+}
+
+/** Returns the CVM that begins with a text, if it is registered and the only one. Otherwise the text. */
+export async function registeredCvm({ client }: Pick<Connection, 'client'>, given: string): Promise<string> {
+  const cvms = await cvmsLike(client, given);
+  return !cvms.includes(given) && cvms.length === 1 ? (cvms[0] ?? given) : given;
+}
+
+/**
+ * Notes CVMs whose identifier begins with that of one that is not registered. It stays as it was typed: a run may use a CVM that nobody
+ * registered, and an approval never names another than its user typed.
+ */
+export async function noteLikeCvms({ note, target }: Context, { client }: Connection, given: string): Promise<void> {
+  if ((await target()).isLocal) return; // CVMs are simulated there, under any name
+  const cvms = await cvmsLike(client, given).catch((): string[] => []);
+  if (cvms.length === 0 || cvms.includes(given)) return;
+  note(`No CVM is registered as ${plainName(given)}.${didYouMean(cvms.slice(0, 3).map((id) => ({ id, name: id })))}\n`);
+}
+
+async function cvmsLike(client: Client, given: string): Promise<string[]> {
+  return (await client.find({ q: given, kind: 'cvm' })).matches.map(({ id }) => id);
+}
+
+/** Lists what a name may mean, with whose each is, newest first. */
+async function listed(client: Client, kind: Named, range: { limit: number; offset: number }) {
+  if (kind === 'computation') return await page(client, 'listComputations', range);
+  const { items, total } = await page(client, 'listAssets', range);
+  return { items: items.map(({ id, file_name: name, created_by: owner }) => ({ id, name, owner })), total };
+}
+
+function didYouMean(near: readonly Match[]): string {
+  if (near.length === 0) return '';
+  return ` Did you mean ${near.map(({ id, name }) => (name === id ? plainName(id) : `${quotedName(name)} (${id})`)).join(', ')}?`;
+}
+
+const mostNear = 3;
+
+/** Returns what begins like a text, or differs from it in few letters. */
+function nearest(given: string, candidates: readonly Match[]): Match[] {
+  const plain = (text: string) => text.normalize('NFKC').toLowerCase();
+  const most = Math.ceil(given.length / 3);
+  const each = [...new Map(candidates.map((match) => [match.id, match])).values()];
+  return each
+    .map((match) => {
+      const [name, text] = [plain(match.name), plain(given)];
+      return { match, apart: name.includes(text) ? 0 : lettersApart(name, text) };
+    })
+    .filter(({ apart }) => apart <= most)
+    .sort((one, other) => one.apart - other.apart)
+    .slice(0, mostNear)
+    .map(({ match }) => match);
+}
+
+/** Returns how many letters must be added, removed or changed to make one text of another (Levenshtein). */
+function lettersApart(one: string, other: string): number {
+  let before = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [row, letter] of Array.from(one).entries()) {
+    const line = [row + 1];
+    for (const [column, otherLetter] of Array.from(other).entries()) {
+      const changed = (before[column] ?? 0) + (letter === otherLetter ? 0 : 1);
+      line.push(Math.min(changed, (before[column + 1] ?? 0) + 1, (line[column] ?? 0) + 1));
+    }
+    before = line;
+  }
+  return before.at(-1) ?? 0;
+}
