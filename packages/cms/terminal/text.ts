@@ -78,7 +78,7 @@ export function csvText(rows: readonly unknown[]): string {
   const plain = JSON.parse(jsonText(rows)) as Record<string, unknown>[];
   const names = [...new Set(plain.flatMap((row) => Object.keys(row)))];
   const cell = (value: unknown) => {
-    const text = value == null ? '' : typeof value === 'object' ? jsonText(value) : String(value);
+    const text = value == null ? '' : typeof value === 'string' ? value : jsonText(value);
     const safe = printable(/^[\s\p{C}]*[=+\-@\uff0b\uff0d\uff1d\uff20]/u.test(text) ? `'${text}` : text);
     return /[",]|^ | $/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
