@@ -12,6 +12,6 @@ export const testsIn = (line: string) =>
 
 /** The lines of the threat model: what is attempted, and whether the service prevents, detects or leaves it. */
 export const attempts = text.split('\n').flatMap((line) => {
-  const [, attempt = '', word] = /^\| (.*?) +\| \*\*(prevents|detects|leaves)\*\* +\|.*\|.*\|/.exec(line) ?? [];
+  const [, attempt = '', word] = /^- \*\*(.*?)\*\* _(prevents|detects|leaves)_: /.exec(line) ?? [];
   return word === undefined ? [] : [{ line, attempt, word }];
 });

@@ -79,7 +79,7 @@ export const defences: Record<string, Defence[]> = {
       'const kept = mayLower || lowers.length > 0 ? [] : lowers',
     ),
   ],
-  'Get a token or content by a redirect, plain `http` or a request to the sign-in port': [
+  'Get a token or content by a redirect, plain `http` or the sign-in port': [
     at(
       'packages/client/calls/retrying-fetch.ts',
       "fetch(new Request(request.clone(), { headers, signal, redirect: 'manual' }))",
@@ -113,16 +113,15 @@ export const defences: Record<string, Defence[]> = {
   ],
   'Read the content of another provider': [withheld],
   'Approve for another party': [onlyParties],
-  'Send again a signature that was ever seen: withdrawn, replaced, of another user, computation, manifest, configuration or limit':
-    [
-      at('packages/formats/approval-text.ts', '    approver,\n    manifest_digest,', '    manifest_digest,'),
-      at('packages/formats/approval-text.ts', '    ...limitsOf(approved),\n', ''),
-      shared(
-        'approvals/approve',
-        'if (given.digest !== digest || given.configuration_digest !== configuration_digest) {',
-        'if (given.digest !== digest) {',
-      ),
-    ],
+  'Send again a signature that was ever seen': [
+    at('packages/formats/approval-text.ts', '    approver,\n    manifest_digest,', '    manifest_digest,'),
+    at('packages/formats/approval-text.ts', '    ...limitsOf(approved),\n', ''),
+    shared(
+      'approvals/approve',
+      'if (given.digest !== digest || given.configuration_digest !== configuration_digest) {',
+      'if (given.digest !== digest) {',
+    ),
+  ],
   'Sign with the key of another party': [
     shared('approvals/approve', 'approvals.some((other) => other.user_id !== by && other.key === key)', 'approvals.length < 0'),
   ],
@@ -137,7 +136,7 @@ export const defences: Record<string, Defence[]> = {
     ),
     shared('computations/agent-config', 'const message = whyWeakCertificates(input[key]);', "const message = '';"),
   ],
-  'Link an asset to computations of others, so that no approval counts any more': [
+  'Link an asset to computations of others, so that no approval counts': [
     at(
       'functions/assets/link-asset.ts',
       'providers.length === 0 || providers.includes(created_by) ? created_by : []',
@@ -163,14 +162,14 @@ export const defences: Record<string, Defence[]> = {
   'Run a computation on a dataset with `use: approval` without its creator': [
     shared('approvals/readiness', "isAll || use === 'approval'", 'isAll'),
   ],
-  'Run a computation on a dataset with `use: open`, the default, without its creator': [
+  'Run a computation on a dataset with `use: open` without its creator': [
     shared(
       'runs/stop-run',
       'return permit({ owner, creator: await readCreators(table, { computation_id, run_id }) });',
       'return permit({ owner });',
     ),
   ],
-  "Use a copy: an asset of one's own with the hash and key of the real one, which everyone with `view` sees": [
+  "Use a copy: an asset of one's own with the hash and key of the real one": [
     shared('approvals/readiness', '      creator: created_by,', "      creator: 'nobody',"),
   ],
   'Read a linked dataset': [withheld],
@@ -180,12 +179,12 @@ export const defences: Record<string, Defence[]> = {
   ],
   'Add a consumer of the results, or name another owner, after the approvals': [changesInputs],
   'Turn off attested TLS after the approvals': [changesInputs],
-  'Turn off attested TLS after a party has read the computation, and before it approves': [
+  'Turn off attested TLS between reading and approval': [
     shared('approvals/readiness', ' || approval.configuration_digest !== configuration_digest) return true;', ') return true;'),
   ],
-  'Return one manifest or configuration to those who approve, and name the digest of another': [
+  'Return one manifest or configuration, and name the digest of another': [
     at(
-      'packages/cms/commands/approvals.ts',
+      'packages/cms/context/coverage.ts',
       'if (served.digest !== manifest_digest || served.configurationDigest !== configuration_digest) {',
       'if (served.digest !== manifest_digest) {',
     ),
@@ -246,7 +245,7 @@ export const defences: Record<string, Defence[]> = {
       '',
     ),
   ],
-  'Hide the open approvals of a user by naming the user in many computations': [
+  'Hide the open approvals of a user behind many computations': [
     shared('todo/participation', 'Map.groupBy([...own, ...others],', 'Map.groupBy([...others, ...own],'),
   ],
 
@@ -256,7 +255,7 @@ export const defences: Record<string, Defence[]> = {
   'Use a token that is bound to another CVM': [
     shared('access/caller', 'if (boundTo === undefined || boundTo === cvmId) for', 'for'),
   ],
-  'Forge events of users or of the service, or such as look like them': [
+  'Forge events of users or of the service, or look-alikes': [
     shared('runs/report', 'v.check((type) => !isOwnEvent(type),', 'v.check(() => true,'),
     shared('events/event', 'seenAs.get(letter) ?? letter', 'letter'),
   ],
@@ -279,7 +278,7 @@ export const defences: Record<string, Defence[]> = {
     verifier('statement', "  use: v.picklist(['open', 'approval']),", "  use: v.optional(v.picklist(['open', 'approval'])),"),
     verifier('statement', '  approvals: v.array(approval),', '  approvals: v.nullable(v.array(approval)),'),
   ],
-  'Publish an own key under the name of the key that signs': [
+  'Publish an own key under the name of the signing key': [
     verifier('check-evidence', 'v.is(key, each) && thumbprintOf(each) === key_id', 'v.is(key, each) && each.kid === key_id'),
     verifier('check-evidence', 'if (each.kid === thumbprintOf(each)) return [];', 'return [];'),
   ],
@@ -306,7 +305,7 @@ export const defences: Record<string, Defence[]> = {
     verifier('finding', 'return JSON.stringify(text).replace', 'return text.replace'),
     verifier('check-evidence', '${what} is not JSON: ${quoted(messageOf(error))}', '${what} is not JSON: ${messageOf(error)}'),
   ],
-  'Put back an approval that was withdrawn, or one with other limits or an older key': [
+  'Put back an approval that was withdrawn, or with other limits or key': [
     verifier('check-approvals', '    ...checkLastOne(approval, event),\n', ''),
   ],
   'Change what a run was started with, before there is a statement': [
@@ -322,7 +321,7 @@ export const defences: Record<string, Defence[]> = {
   'Take the service from all, or run up a bill, without a token': [
     at('infra/service/public-throttling.ts', '{ requestsPerSecond: 10, burst: 50 }', '{ requestsPerSecond: 1_000, burst: 50 }'),
   ],
-  'Keep others from starting a run by replacing an own key again and again': [
+  'Keep others from starting a run by replacing an own key': [
     shared(
       'keys/upload-key',
       'if (hasApproved || (await isParty(table, computation, { user, isConsumer }))) {',
@@ -362,7 +361,7 @@ export const defences: Record<string, Defence[]> = {
       'level: level.slice(0, longestLevel)',
     ),
   ],
-  'Be taken for another CVM by a name inside a quoted name of its certificate': [
+  'Be taken for another CVM by a quoted name in its certificate': [
     at('gateway/wire/identity.ts', "if (subjectAltNames.includes('\"')) return undefined;", ''),
   ],
   'Fall silent, or ignore a stop': [
