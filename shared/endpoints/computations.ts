@@ -98,8 +98,8 @@ export const updateComputation = {
   condition: 'if-match',
   errors: ['not_found', 'unsupported_media_type', 'too_large'],
   description:
-    'Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval`, `log_access`, `consumers` and ' +
-    '`providers`, which stay the same.',
+    'Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval`, `log_access`, ' +
+    '`attestation_policy`, `consumers` and `providers`, which stay the same.',
 } as const satisfies Route;
 
 export const deleteComputation = {

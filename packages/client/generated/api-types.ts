@@ -39,7 +39,7 @@ export interface paths {
         get: operations["getComputation"];
         /**
          * Replace a computation
-         * @description Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval`, `log_access`, `consumers` and `providers`, which stay the same. Requires the permission `edit` (roles: administrator, editor), or being the owner of the computation.
+         * @description Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval`, `log_access`, `attestation_policy`, `consumers` and `providers`, which stay the same. Requires the permission `edit` (roles: administrator, editor), or being the owner of the computation.
          */
         put: operations["updateComputation"];
         post?: never;

@@ -8,7 +8,7 @@ export const operationRoutes = {
   listComputations: 'GET /{domainID}/computations',
   /** Get a computation. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   getComputation: 'GET /{domainID}/computations/{id}',
-  /** Replace a computation. Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval`, `log_access`, `consumers` and `providers`, which stay the same. Requires the permission `edit` (roles: administrator, editor), or being the owner of the computation. */
+  /** Replace a computation. Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval`, `log_access`, `attestation_policy`, `consumers` and `providers`, which stay the same. Requires the permission `edit` (roles: administrator, editor), or being the owner of the computation. */
   updateComputation: 'PUT /{domainID}/computations/{id}',
   /** Delete a computation. Also deletes its events, runs, keys and links. Returns 409 while a run is active. Requires the permission `administer` (roles: administrator), or being the owner of the computation. */
   deleteComputation: 'DELETE /{domainID}/computations/{id}',
