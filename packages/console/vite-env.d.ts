@@ -1,1 +1,7 @@
 declare module '*.css';
+
+declare module 'bcrypt-pbkdf' {
+  type Lengthy = [bytes: Uint8Array, length: number];
+  /** Fills `key` with what is derived from the passphrase. */
+  export function pbkdf(...of: [...pass: Lengthy, ...salt: Lengthy, ...key: Lengthy, rounds: number]): void;
+}

@@ -42,22 +42,20 @@ export function tellOfConflicts(world: () => ConsoleWorld): void {
     }
   });
 
-  it('approves no manifest that has changed while the dialog was open, before the user has checked the new one', async () => {
+  it('approves no manifest that has changed while its page was open, before the user has checked the new one', async () => {
     const bob = await clientOf(world(), 'bob', ['d1:administrator']);
     const { id } = await readyComputation(world(), 'To be approved');
     const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], provokes: /status of (409|412)/ });
-    await open(`computations/${id}`);
-    await page.getByRole('button', { name: 'Approve', exact: true }).click();
-    const dialog = page.getByRole('dialog', { name: 'Approve the manifest of To be approved' });
-    const approve = dialog.getByRole('button', { name: 'Approve', exact: true });
+    await open(`computations/${id}/approve`);
+    const approve = page.getByRole('button', { name: 'Approve', exact: true });
     for (const description of ['Changed once', 'Changed twice']) {
       await approve.waitFor();
       await bob.updateComputation({ id, body: { name: 'To be approved', description } });
       await approve.click();
-      await dialog.getByText(description, { exact: true }).waitFor();
-      await dialog.getByText('Nothing was approved.').waitFor();
+      await page.getByText(description, { exact: true }).waitFor();
+      await page.getByText('Nothing was approved.').waitFor();
       expect(await approve.isDisabled()).toBe(true);
-      const check = dialog.getByRole('checkbox', { name: 'I have checked what this dialog shows now' });
+      const check = page.getByRole('checkbox', { name: 'I have checked what this page shows now' });
       expect(await check.isChecked()).toBe(false);
       if (isFull) expect(await violationsOn(page)).toEqual([]);
       await check.check();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { findChromium } from './chromium.ts';
 import { tellOfConflicts } from './conflict-story.ts';
+import { tellOfConsent } from './consent-stories.ts';
 import { type ConsoleWorld, startConsoleWorld } from './console-world.ts';
 import { tellFacts } from './fact-stories.ts';
 import { tellOfTheFirstLoad } from './first-load-story.ts';
@@ -37,6 +38,7 @@ describe.runIf(hasBrowser)('the web console', () => {
     tellOfTheSearch(world);
     tellFacts(world);
     tellOfConflicts(world);
+    tellOfConsent(world);
     tellOfTheKeyboard(world);
     tellOfLeaving(world);
     tellStates(world);

@@ -41,17 +41,23 @@ export function tellTexts(world: () => ConsoleWorld): void {
     await alice.linkAsset({ id: copy.id, computationID: id });
     await alice.registerCvm({ cvmID: 'cvm-marked', body: { description: hostile } });
     const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
-    for (const path of ['computations', 'assets', 'cvms', `assets/${dataset}`, `computations/${id}?tab=manifest`]) {
+    for (const path of [
+      'computations',
+      'assets',
+      'cvms',
+      `assets/${dataset}`,
+      `computations/${id}?tab=manifest`,
+      `computations/${id}/approve`,
+    ]) {
       await open(path);
       await page.getByText(shown, { exact: false }).first().waitFor();
       expect([path, await page.evaluate(unmarked)]).toEqual([path, []]);
     }
     await open(`computations/${id}`);
-    for (const button of ['Approve', 'Start run', 'Delete']) {
+    for (const button of ['Start run', 'Delete']) {
       await page.getByRole('button', { name: button, exact: true }).first().click();
       const dialog = page.getByRole('dialog');
       await dialog.getByText(`Study ${shown}`).first().waitFor();
-      if (button === 'Approve') await dialog.getByText(`${shown}.csv`).first().waitFor();
       expect([button, await page.evaluate(unmarked)]).toEqual([button, []]);
       await dialog.getByRole('button', { name: 'Cancel' }).click();
       await dialog.waitFor({ state: 'hidden' });
@@ -86,11 +92,9 @@ export function tellTexts(world: () => ConsoleWorld): void {
     });
     const sent: string[] = [];
     page.on('request', (request) => void sent.push(`${request.method()} ${new URL(request.url()).pathname}`));
-    await open(`computations/${id}`);
-    await page.getByRole('button', { name: 'Approve', exact: true }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByText('The service names other digests than those').waitFor();
-    expect(await dialog.getByRole('button', { name: 'Approve', exact: true }).isDisabled()).toBe(true);
+    await open(`computations/${id}/approve`);
+    await page.getByText('The service names other digests than those').waitFor();
+    expect(await page.getByRole('form', { name: 'Approve' }).count()).toBe(0);
     expect(sent.filter((request) => request.startsWith('POST') && request.endsWith('/approvals'))).toEqual([]);
   });
 
@@ -100,17 +104,15 @@ export function tellTexts(world: () => ConsoleWorld): void {
     const { events } = await client.listEvents({ id, event_type: 'key_uploaded', limit: 1 });
     const { fingerprint } = JSON.parse(atob(events[0]?.details ?? '')) as { fingerprint: string };
     const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
-    await open(`computations/${id}`);
-    await page.getByRole('button', { name: 'Approve', exact: true }).click();
-    const dialog = page.getByRole('dialog');
-    for (const table of ['Files of the manifest', 'Keys that may have the results']) {
-      await dialog.getByRole('table', { name: table }).getByText(fingerprint).waitFor();
-      await dialog.getByRole('table', { name: table }).getByText('Of alice').waitFor();
+    await open(`computations/${id}/approve`);
+    for (const table of ['Files of the manifest', 'Who receives the results']) {
+      await page.getByRole('table', { name: table }).getByText(fingerprint).waitFor();
+      await page.getByRole('table', { name: table }).getByText('alice', { exact: true }).waitFor();
     }
-    await dialog.getByRole('button', { name: 'Approve', exact: true }).click();
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
     await page.getByText('You have approved.').waitFor();
     await page.getByRole('button', { name: 'Remove key' }).click();
-    await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
     await page.getByText('Your public key is missing').waitFor();
     expect((await client.listApprovals({ id })).approvals).toEqual([]);
   });

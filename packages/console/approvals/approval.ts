@@ -33,6 +33,11 @@ function stateOf(policy: Policy, approval: Schemas['Approval'] | undefined): App
   return approval.signed ? 'signed' : 'given';
 }
 
+/** Whether the approval is there, and counts. */
+export function isGiven({ state }: Pick<ApprovalRow, 'state'>): boolean {
+  return state === 'given' || state === 'signed';
+}
+
 interface Parts {
   computation: Pick<Schemas['Computation'], 'owner' | 'consumers'>;
   inputs: readonly { created_by?: string | undefined }[];
@@ -51,6 +56,13 @@ export function mayApprove(user: string, { computation, inputs, approvals }: Par
     approvals.needed.some((needed) => needed.user === user)
   );
 }
+
+/** What a computation demands before a run. */
+export const approvalTexts: Record<Schemas['Computation']['approval'], string> = {
+  none: 'Only where an asset asks for it',
+  all: 'Every party approves',
+  all_signed: 'Every party approves, with a signature',
+};
 
 const dayInMilliseconds = 86_400_000;
 

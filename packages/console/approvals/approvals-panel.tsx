@@ -4,17 +4,19 @@ import Header from '@cloudscape-design/components/header';
 import SpaceBetween from '@cloudscape-design/components/space-between';
 import type { StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
 import Table from '@cloudscape-design/components/table';
+import type { Schemas } from 'computation-management-client';
 import { useState } from 'react';
 import type { Overview } from '../loading/overview.ts';
 import { type Column, definitionsOf, useNarrow } from '../lists/columns.tsx';
 import { useAction } from '../loading/use-action.ts';
-import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useDomain, useFrame } from '../access/console-context.ts';
-import { momentText } from '../show/texts.ts';
-import { Texts } from '../show/visible-texts.tsx';
+import { ConfirmModal } from '../frame/confirm-modal.tsx';
+import { addressOf } from '../routing/places.ts';
 import { StatusIndicator } from '../show/status.tsx';
-import { type ApprovalRow, approvalRows, type ApprovalState, mayApprove } from './approval.ts';
-import { Approve } from './approve.tsx';
+import { Moment, Time } from '../show/time.tsx';
+import { Name, Names } from '../show/visible-texts.tsx';
+import { type ApprovalRow, approvalRows, type ApprovalState, isGiven, mayApprove } from './approval.ts';
+import { Changes, useChanges } from './changes.tsx';
 
 const looks: Record<ApprovalState, { type: StatusIndicatorProps.Type; text: string }> = {
   missing: { type: 'pending', text: 'Missing' },
@@ -24,78 +26,65 @@ const looks: Record<ApprovalState, { type: StatusIndicatorProps.Type; text: stri
   stale: { type: 'warning', text: 'Stale: no longer counts' },
 };
 
-const columns: Column<ApprovalRow>[] = [
-  { id: 'user', header: 'User', isRowHeader: true, cell: ({ user }) => user },
-  {
-    id: 'because',
-    header: 'Needed for',
-    isSecondary: true,
-    cell: ({ because }) => (because.length > 0 ? <Texts of={because} /> : 'Not needed'),
-  },
-  {
-    id: 'state',
-    header: 'State',
-    minWidth: 130,
-    cell: ({ state }) => <StatusIndicator type={looks[state].type}>{looks[state].text}</StatusIndicator>,
-  },
-  {
-    id: 'limits',
-    header: 'Given',
-    isSecondary: true,
-    cell: ({ approval }) =>
-      approval
-        ? [
-            momentText(approval.approved_at),
-            ...(approval.cvm_ids?.length ? [`on ${approval.cvm_ids.join(', ')} only`] : []),
-            ...(approval.expires_at === null ? [] : [`until ${momentText(approval.expires_at)}`]),
-          ].join(', ')
-        : '-',
-  },
-];
-
 interface Props {
   overview: Overview;
   reload: () => void;
 }
 
-/** Whose approval a run needs, who has given it, and the user's own. */
+/** Whose approval a run needs, and who has given it. */
 export function ApprovalsPanel({ overview, reload }: Props) {
-  const { client, me } = useDomain();
-  const { notify } = useFrame();
+  const { domain, me } = useDomain();
   const isNarrow = useNarrow();
-  const [isApproving, setApproving] = useState(false);
+  const [isWithdrawing, setWithdrawing] = useState(false);
   const { computation, approvals, digest } = overview;
   const rows = approvalRows(computation.approval, approvals);
+  const needed = rows.filter(({ because }) => because.length > 0);
+  const changes = useChanges(computation, approvals.approvals);
   const hasGiven = approvals.approvals.some(({ user }) => user === me.user);
-  const withdraw = useAction(async () => {
-    await client.withdrawApproval({ id: computation.id });
-    notify('You have withdrawn your approval.');
-    reload();
-  });
+  const columns: Column<ApprovalRow>[] = [
+    { id: 'user', header: 'User', isRowHeader: true, cell: ({ user }) => <Name of={user} /> },
+    {
+      id: 'because',
+      header: 'Needed for',
+      isSecondary: true,
+      cell: ({ because }) => (because.length > 0 ? <Names of={because} /> : 'Not needed'),
+    },
+    {
+      id: 'state',
+      header: 'State',
+      minWidth: 190,
+      cell: ({ state, user }) => (
+        <>
+          <StatusIndicator type={looks[state].type}>{looks[state].text}</StatusIndicator>
+          <Changes of={changes.get(user) ?? []} />
+        </>
+      ),
+    },
+    {
+      id: 'limits',
+      header: 'Given',
+      isSecondary: true,
+      cell: ({ approval }) => (approval ? <Given {...approval} /> : '-'),
+    },
+  ];
   return (
-    <SpaceBetween size="s">
-      <ProblemAlert problem={withdraw.problem} />
+    <>
       <Table
         header={
           <Header
             variant="h2"
-            counter={`(${rows.length})`}
+            counter={`(${needed.filter(isGiven).length} of ${needed.length})`}
             description="An approval covers one manifest and one configuration. A change makes it stale."
             actions={
               <SpaceBetween direction="horizontal" size="xs">
-                {hasGiven && (
-                  <Button loading={withdraw.isRunning} onClick={() => void withdraw.run()}>
-                    Withdraw
-                  </Button>
-                )}
+                {hasGiven && <Button onClick={() => setWithdrawing(true)}>Withdraw</Button>}
                 {mayApprove(me.user, overview) && (
                   <Button
-                    variant={needsMe(rows, me.user) ? 'primary' : 'normal'}
+                    href={addressOf({ screen: 'approve', domain, id: computation.id })}
                     disabled={digest === undefined}
                     disabledReason="There is no manifest yet: a part of it is missing."
-                    onClick={() => setApproving(true)}
                   >
-                    Approve
+                    Review and approve
                   </Button>
                 )}
               </SpaceBetween>
@@ -117,20 +106,58 @@ export function ApprovalsPanel({ overview, reload }: Props) {
           </Box>
         }
       />
-      {isApproving && (
-        <Approve
+      {isWithdrawing && (
+        <Withdraw
           computation={computation}
-          onClose={() => setApproving(false)}
-          onApproved={() => {
-            setApproving(false);
+          onClose={() => setWithdrawing(false)}
+          onWithdrawn={() => {
+            setWithdrawing(false);
             reload();
           }}
         />
       )}
-    </SpaceBetween>
+    </>
   );
 }
 
-function needsMe(rows: ApprovalRow[], me: string): boolean {
-  return rows.some(({ user, because, state }) => user === me && because.length > 0 && state !== 'given' && state !== 'signed');
+function Given({ approved_at, cvm_ids, expires_at }: Schemas['Approval']) {
+  return (
+    <>
+      <Moment at={approved_at} />
+      {cvm_ids?.length ? <div>Only on {cvm_ids.join(', ')}</div> : null}
+      {expires_at !== null && (
+        <div>
+          Until <Time at={expires_at} />
+        </div>
+      )}
+    </>
+  );
+}
+
+interface WithdrawProps {
+  computation: Schemas['Computation'];
+  onClose: () => void;
+  onWithdrawn: () => void;
+}
+
+function Withdraw({ computation: { id, name }, onClose, onWithdrawn }: WithdrawProps) {
+  const { client } = useDomain();
+  const { notify } = useFrame();
+  const withdraw = useAction(async () => {
+    await client.withdrawApproval({ id });
+    notify('You have withdrawn your approval.');
+    onWithdrawn();
+  });
+  return (
+    <ConfirmModal
+      title="Withdraw your approval"
+      confirm="Withdraw"
+      isRunning={withdraw.isRunning}
+      problem={withdraw.problem}
+      onConfirm={() => void withdraw.run()}
+      onClose={onClose}
+    >
+      No run of <Name of={name} /> that needs your approval starts then. An active run goes on.
+    </ConfirmModal>
+  );
 }

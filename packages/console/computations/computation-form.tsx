@@ -18,7 +18,8 @@ import type { Action } from '../loading/use-action.ts';
 import { alreadySent } from '../frame/confirm-modal.tsx';
 import { useDomain } from '../access/console-context.ts';
 import { useUnsavedWork } from '../routing/unsaved-work.ts';
-import { approvalPolicies, approvalTexts, type ComputationFields, usersOf } from './computation-fields.ts';
+import { approvalTexts } from '../approvals/approval.ts';
+import { approvalPolicies, type ComputationFields, usersOf } from './computation-fields.ts';
 
 interface Props {
   initial: ComputationFields;

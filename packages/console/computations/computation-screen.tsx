@@ -1,6 +1,4 @@
-import Alert from '@cloudscape-design/components/alert';
 import Button from '@cloudscape-design/components/button';
-import Link from '@cloudscape-design/components/link';
 import Tabs from '@cloudscape-design/components/tabs';
 import { useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
@@ -9,6 +7,7 @@ import { ApprovalsPanel } from '../approvals/approvals-panel.tsx';
 import { EventsTable } from '../events/events-table.tsx';
 import { DeleteModal } from '../frame/delete-modal.tsx';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
+import { UploadKey } from '../keys/upload-key.tsx';
 import { loadOverview, type Overview } from '../loading/overview.ts';
 import { LoadedView } from '../loading/problem-alert.tsx';
 import { type Loaded, refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
@@ -19,15 +18,18 @@ import { RunsTable } from '../runs/runs-table.tsx';
 import { ConfigurationTab, SummaryPanel } from './summary-panel.tsx';
 import { InputsPanel } from './inputs-panel.tsx';
 import { PartiesPanel } from './parties-panel.tsx';
+import { nextStep } from './readiness.ts';
+import { ReadinessPanel } from './readiness-panel.tsx';
 import { StartRun } from './start-run.tsx';
 
 /** One computation: who takes part, what a run still needs, its manifest, its runs and its events. */
 export function ComputationScreen({ id }: { id: string }) {
   const { domain, client, me } = useDomain();
-  const [asked, setAsked] = useState<'start' | 'delete'>();
+  const [asked, setAsked] = useState<'start' | 'delete' | 'key'>();
   const loaded = useLoaded(id, (signal) => loadOverview(client, id, signal), { everySeconds: refreshSeconds.computation });
   const computation = loaded.value?.computation;
   const isActive = computation?.status === 'running' || computation?.status === 'stopping';
+  const step = loaded.value && nextStep(loaded.value, { domain, me });
   const close = () => setAsked(undefined);
   const closeAndReload = () => {
     close();
@@ -52,8 +54,23 @@ export function ComputationScreen({ id }: { id: string }) {
               <Button href={addressOf({ screen: 'edit-computation', domain, id })}>Edit</Button>
             )}
             {permissions.startRun(me, computation) && (
-              <Button variant="primary" disabled={isActive} disabledReason="A run is active." onClick={() => setAsked('start')}>
+              <Button
+                variant={step?.does === 'start' ? 'primary' : 'normal'}
+                disabled={isActive}
+                disabledReason="A run is active."
+                onClick={() => setAsked('start')}
+              >
                 Start run
+              </Button>
+            )}
+            {step?.does === 'add-key' && (
+              <Button variant="primary" onClick={() => setAsked('key')}>
+                Add your key
+              </Button>
+            )}
+            {step?.does === 'go' && (
+              <Button variant="primary" href={step.href}>
+                {step.text}
               </Button>
             )}
           </>
@@ -63,8 +80,8 @@ export function ComputationScreen({ id }: { id: string }) {
       <LoadedView loaded={loaded} what="the computation">
         {(overview) => (
           <>
-            <ActiveRun overview={overview} />
             <ComputationTabs id={id} overview={overview} loaded={loaded} />
+            {asked === 'key' && <UploadKey id={id} onClose={close} onUploaded={closeAndReload} />}
             {asked === 'start' && <StartRun overview={overview} onClose={close} />}
             {asked === 'delete' && (
               <DeleteModal
@@ -82,22 +99,6 @@ export function ComputationScreen({ id }: { id: string }) {
         )}
       </LoadedView>
     </ScreenFrame>
-  );
-}
-
-function ActiveRun({ overview: { computation } }: { overview: Overview }) {
-  const { domain } = useDomain();
-  const { run, id } = computation;
-  if (!run || run.ended_at !== null) return null;
-  return (
-    <Alert
-      type="info"
-      header={run.status === 'stopping' ? 'A run is being stopped' : 'A run is active'}
-      action={<Button href={addressOf({ screen: 'run', domain, id, run: run.id })}>Watch the run</Button>}
-    >
-      On the CVM <Link href={addressOf({ screen: 'cvm', domain, cvm: run.cvm_id })}>{run.cvm_id}</Link>, started by{' '}
-      <bdi>{run.started_by}</bdi>.
-    </Alert>
   );
 }
 
@@ -123,7 +124,7 @@ function ComputationTabs({ id, overview, loaded }: TabsProps) {
   const addressOfTab = (tab: string) => addressOf({ screen: 'computation', domain, id }, tabQuery(tab, tabs));
   const contents = {
     overview: () => <OverviewTab overview={overview} reload={loaded.reload} />,
-    manifest: () => <ManifestTab id={id} digest={overview.digest} />,
+    manifest: () => <ManifestTab id={id} digest={overview.digest} inputs={overview.inputs} />,
     runs: () => <RunsTable computation={id} />,
     events: () => <EventsTable id={id} />,
     configuration: () => <ConfigurationTab computation={overview.computation} />,
@@ -150,6 +151,7 @@ interface Props {
 function OverviewTab({ overview, reload }: Props) {
   return (
     <>
+      <ReadinessPanel overview={overview} />
       <SummaryPanel overview={overview} />
       <PartiesPanel overview={overview} reload={reload} />
       <InputsPanel overview={overview} reload={reload} />

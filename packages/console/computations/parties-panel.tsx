@@ -12,8 +12,9 @@ import { RemoveKey } from '../keys/remove-key.tsx';
 import { UploadKey } from '../keys/upload-key.tsx';
 import { type Column, definitionsOf, useNarrow } from '../lists/columns.tsx';
 import type { Overview, Party } from '../loading/overview.ts';
-import { Texts } from '../show/visible-texts.tsx';
+import { Name, Names } from '../show/visible-texts.tsx';
 import { StatusIndicator } from '../show/status.tsx';
+import { DebtText, neededText } from './debts.tsx';
 
 interface Props {
   overview: Overview;
@@ -38,7 +39,7 @@ export function PartiesPanel({ overview, reload }: Props) {
       isRowHeader: true,
       cell: ({ user }) => (
         <>
-          <bdi>{user}</bdi> {user === me.user && <Badge color="blue">you</Badge>}
+          <Name of={user} /> {user === me.user && <Badge color="blue">you</Badge>}
         </>
       ),
     },
@@ -46,7 +47,7 @@ export function PartiesPanel({ overview, reload }: Props) {
       id: 'parts',
       header: 'Takes part with',
       isSecondary: true,
-      cell: ({ parts }) => (parts.length > 0 ? <Texts of={parts} /> : '-'),
+      cell: ({ parts }) => (parts.length > 0 ? <Names of={parts} /> : '-'),
     },
     {
       id: 'owes',
@@ -58,8 +59,10 @@ export function PartiesPanel({ overview, reload }: Props) {
         ) : (
           <SpaceBetween size="xxs">
             {owes.map((debt) => (
-              <StatusIndicator key={debt} type="pending">
-                <span className="long-words">{debt}</span>
+              <StatusIndicator key={JSON.stringify(debt)} type="pending">
+                <span className="long-words">
+                  <DebtText debt={debt} />
+                </span>
               </StatusIndicator>
             ))}
           </SpaceBetween>
@@ -106,9 +109,4 @@ export function PartiesPanel({ overview, reload }: Props) {
       {dialog === 'remove' && <RemoveKey computation={computation} onClose={close} onRemoved={done} />}
     </>
   );
-}
-
-/** Returns what to do about something that no party in particular owes. */
-export function neededText(sentence: string): string {
-  return sentence === 'Missing algorithm' ? 'An algorithm: link one under Inputs' : sentence;
 }

@@ -2,7 +2,7 @@ import Alert from '@cloudscape-design/components/alert';
 import FormField from '@cloudscape-design/components/form-field';
 import Link from '@cloudscape-design/components/link';
 import { ServiceProblem } from 'computation-management-client';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { CvmInput } from '../cvms/cvm-input.tsx';
 import { fieldErrors, missingSentences } from '../loading/problem-text.ts';
 import { useAction } from '../loading/use-action.ts';
@@ -11,20 +11,27 @@ import { useGoOn } from '../routing/navigation.ts';
 import { ConfirmModal } from '../frame/confirm-modal.tsx';
 import { useDomain } from '../access/console-context.ts';
 import type { Overview } from '../loading/overview.ts';
-import { Texts } from '../show/visible-texts.tsx';
-import { neededText } from './parties-panel.tsx';
+import { useLoaded } from '../loading/use-loaded.ts';
+import { Name } from '../show/visible-texts.tsx';
+import { DebtText, neededText } from './debts.tsx';
 
 /** Starts a run on a CVM, or explains what is missing. */
 export function StartRun({ overview, onClose }: { overview: Overview; onClose: () => void }) {
   const { client, domain, exampleCvm } = useDomain();
   const goOn = useGoOn();
   const [cvm, setCvm] = useState('');
-  const { computation, isReady, parties, others, missing } = overview;
+  const { computation, isReady, parties, others } = overview;
   const { id, name } = computation;
   const start = useAction(async () => {
     const run = await client.startRun({ id, cvm: cvm.trim() });
     goOn(addressOf({ screen: 'run', domain, id, run }));
   });
+  // The service says what would refuse a run on the chosen CVM, before the user presses the button.
+  const chosen = usePaused(cvm.trim());
+  const check = useLoaded(`${id} ${chosen}`, async (signal) =>
+    chosen === '' || !isReady ? [] : missingSentences((await client.dryRun({ id, cvm: chosen, signal })).missing_items),
+  );
+  const refused = (chosen === cvm.trim() && check.value) || [];
   const activeRun = start.problem instanceof ServiceProblem ? start.problem.run_id : undefined;
   const errors = fieldErrors(start.problem, ['query/cvm']);
   return (
@@ -38,7 +45,7 @@ export function StartRun({ overview, onClose }: { overview: Overview; onClose: (
       isRunning={start.isRunning}
       problem={start.problem}
       fields={errors.fields}
-      isDisabled={!isReady || cvm.trim() === ''}
+      isDisabled={!isReady || cvm.trim() === '' || refused.length > 0}
       onConfirm={() => void start.run()}
       onClose={onClose}
     >
@@ -52,17 +59,26 @@ export function StartRun({ overview, onClose }: { overview: Overview; onClose: (
           <CvmInput value={cvm} onChange={setCvm} />
         </FormField>
       ) : (
-        <Alert type="warning" header={`A run cannot start yet: ${countText(missingSentences(missing).length)} missing`}>
+        <Alert type="warning" header="A run cannot start yet">
           <ul>
-            {parties
-              .filter(({ owes }) => owes.length > 0)
-              .map(({ user, owes }) => (
-                <li key={user}>
-                  <strong>{user}</strong> owes: <Texts of={owes} />
+            {parties.flatMap(({ user, owes }) =>
+              owes.map((debt) => (
+                <li key={JSON.stringify([user, debt])}>
+                  <Name of={user} /> owes: <DebtText debt={debt} />
                 </li>
-              ))}
+              )),
+            )}
             {others.map((other) => (
               <li key={other}>{neededText(other)}</li>
+            ))}
+          </ul>
+        </Alert>
+      )}
+      {refused.length > 0 && (
+        <Alert type="warning" header="A run cannot start on this CVM">
+          <ul>
+            {refused.map((sentence) => (
+              <li key={sentence}>{sentence}</li>
             ))}
           </ul>
         </Alert>
@@ -74,6 +90,14 @@ export function StartRun({ overview, onClose }: { overview: Overview; onClose: (
   );
 }
 
-function countText(count: number): string {
-  return count === 1 ? 'one item is' : `${count} items are`;
+const pauseInMilliseconds = 400;
+
+/** Returns what was typed before the latest pause in typing. */
+function usePaused(typed: string): string {
+  const [paused, setPaused] = useState(typed);
+  useEffect(() => {
+    const timer = setTimeout(() => setPaused(typed), pauseInMilliseconds);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return paused;
 }

@@ -62,14 +62,25 @@ export interface Party {
   /** Such as `owner` and `dataset penguins.csv`. */
   parts: string[];
   /** What a run still waits for from this user. */
-  owes: string[];
+  owes: Debt[];
+}
+
+/** Something that a run waits for from a party. */
+export interface Debt {
+  kind: 'key' | 'content' | 'approval';
+  /** The names of the files that it is for. */
+  files: string[];
+  /** The asset whose content is missing. */
+  asset?: string;
+  /** When that asset was created. */
+  since?: string | undefined;
 }
 
 interface Given {
   computation: Pick<Schemas['Computation'], 'owner' | 'consumers'>;
   /** The linked assets, with what is known of each. */
   inputs: readonly (Pick<Schemas['AssetOfComputation'], 'file_name' | 'asset_type'> &
-    Partial<Pick<Schemas['AssetRow'], 'created_by' | 'state'>>)[];
+    Partial<Pick<Schemas['AssetRow'], 'id' | 'created_by' | 'created_at' | 'state'>>)[];
   missing: Schemas['MissingItems'];
   approvals: Schemas['Approvals'];
 }
@@ -103,16 +114,18 @@ export function partiesOf({ computation, inputs, missing, approvals }: Given): D
   for (const { user, because } of approvals.needed) if (because.includes(resultConsumer)) takesPart(user, resultConsumer);
 
   const others = missing.info.filter((sentence) => !sentence.startsWith('Approval of '));
-  for (const user of missing.keys) party(user).owes.push('public key');
+  for (const user of missing.keys) party(user).owes.push({ kind: 'key', files: [] });
   for (const file of missing.hashes) {
-    const pending = inputs.filter(({ file_name, state, created_by }) => file_name === file && state === 'pending' && created_by);
-    for (const { created_by } of pending) if (created_by !== undefined) party(created_by).owes.push(`content of ${file}`);
-    if (pending.length === 0) others.push(`Content of ${file}`);
+    const pending = inputs.filter(({ file_name, state }) => file_name === file && state === 'pending');
+    for (const { id, created_by, created_at } of pending) {
+      if (created_by === undefined) continue;
+      party(created_by).owes.push({ kind: 'content', files: [file], since: created_at, ...(id !== undefined && { asset: id }) });
+    }
+    if (!pending.some(({ created_by }) => created_by !== undefined)) others.push(`Content of ${file}`);
   }
   for (const { user, because } of missingApprovals(approvals)) {
-    party(user).owes.push(
-      because.includes(resultConsumer) && because.length === 1 ? 'approval' : `approval for ${because.join(', ')}`,
-    );
+    const isOnlyConsumer = because.includes(resultConsumer) && because.length === 1;
+    party(user).owes.push({ kind: 'approval', files: isOnlyConsumer ? [] : because });
   }
   return { parties: [...parties.values()], others };
 }

@@ -67,6 +67,7 @@ export const refreshSeconds = {
   todo: 60,
   computations: 30,
   computation: 30,
+  approve: 15,
   runs: 15,
   events: 15,
   assets: 30,

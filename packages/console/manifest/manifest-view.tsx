@@ -7,16 +7,19 @@ import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
 import SpaceBetween from '@cloudscape-design/components/space-between';
 import Table from '@cloudscape-design/components/table';
 import { type Client, type KeyOwners, type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
-import { fetchLines } from 'computation-management-formats/source';
+import type { ReactNode } from 'react';
 import { useDomain } from '../access/console-context.ts';
+import { assetTypeText } from '../assets/asset-texts.ts';
 import { type Column, definitionsOf, useNarrow } from '../lists/columns.tsx';
 import { LoadedView } from '../loading/problem-alert.tsx';
 import { missingSentences } from '../loading/problem-text.ts';
+import type { Input } from '../loading/overview.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
-import { fingerprintOf } from '../show/fingerprint.ts';
 import { Hash, hashHex, Lines } from '../show/hash.tsx';
-import { Texts } from '../show/visible-texts.tsx';
 import { saveFile } from '../show/save-file.ts';
+import { sizeText } from '../show/texts.ts';
+import { Name, Names } from '../show/visible-texts.tsx';
+import { type FileRow, fileRows, type ReceiverRow, receiverRows } from './manifest-rows.ts';
 
 interface TabProps {
   id: string;
@@ -24,10 +27,12 @@ interface TabProps {
   digest?: string | undefined;
   /** The run whose manifest to show. Default: that of a run started now. */
   run?: string;
+  /** The assets that are linked now: those of the present manifest. */
+  inputs?: readonly Input[];
 }
 
 /** The manifest of a run, or what a run would still need. */
-export function ManifestTab({ id, digest, run }: TabProps) {
+export function ManifestTab({ id, digest, run, inputs }: TabProps) {
   const { client } = useDomain();
   const loaded = useLoaded(`${id} ${run ?? ''} ${digest ?? ''}`, (signal) => loadManifest(client, { id, run, signal }));
   const { problem, value } = loaded;
@@ -66,7 +71,7 @@ export function ManifestTab({ id, digest, run }: TabProps) {
       }
     >
       <LoadedView loaded={loaded} what="the manifest">
-        {(found) => <ManifestView {...found} />}
+        {(found) => <ManifestView {...found} inputs={inputs} />}
       </LoadedView>
     </Container>
   );
@@ -87,62 +92,80 @@ export async function loadManifest(
   return { manifest: data, digest, configurationDigest };
 }
 
-/** A public key, and who has it: undefined if that was not read. */
-function Key({ value, owners, what }: { value: string; owners: (string | undefined)[] | undefined; what: string }) {
-  const named = owners?.filter((owner) => owner !== undefined);
-  return (
-    <>
-      <Hash value={fingerprintOf(value)} what={what} isWhole />
-      {named && <div>Of {named.length > 0 ? <Texts of={named} /> : 'nobody whom the service names'}</div>}
-    </>
-  );
-}
-
-interface File {
-  file: string;
-  hash: string;
-  key: string;
-  owners: (string | undefined)[] | undefined;
-  /** How the agent gets and uses it, if no party sends it. */
-  lines: string[];
-}
-
-const columnsOfFiles: Column<File>[] = [
-  {
-    id: 'file',
-    header: 'File',
-    isRowHeader: true,
-    cell: ({ file, lines }) =>
-      lines.length === 0 ? (
-        file
-      ) : (
+/** @param check what a user can do to check a file */
+function fileColumns(knowsParties: boolean, check: (row: FileRow) => ReactNode): Column<FileRow>[] {
+  const size: Column<FileRow> = {
+    id: 'size',
+    header: 'Size',
+    isSecondary: true,
+    minWidth: 120,
+    cell: ({ asset }) => (asset?.size === undefined || asset.size === null ? '-' : sizeText(asset.size)),
+  };
+  return [
+    { id: 'type', header: 'Type', minWidth: 110, isRowHeader: true, cell: ({ type }) => assetTypeText(type) },
+    {
+      id: 'file',
+      header: 'File',
+      isSecondary: true,
+      minWidth: 170,
+      cell: ({ name, lines }) => (
         <>
-          {file}
+          {name === undefined ? 'Not named' : <Name of={name} />}
           <Lines of={lines} />
         </>
       ),
-  },
-  {
-    id: 'hash',
-    header: 'SHA3-256',
-    isSecondary: true,
-    cell: ({ hash, file }) => <Hash value={hash} what={`hash of ${file}`} />,
-  },
-  {
-    id: 'key',
-    header: 'Key of its provider',
-    isSecondary: true,
-    cell: ({ key, file, owners }) => <Key value={key} owners={owners} what={`key for ${file}`} />,
-  },
-];
+    },
+    ...(knowsParties ? [size] : []),
+    {
+      id: 'party',
+      header: knowsParties ? 'Party and its key' : 'Key of its party',
+      isSecondary: true,
+      minWidth: 190,
+      cell: ({ asset, fingerprint, type, name = '' }) => (
+        <>
+          {knowsParties && <Party of={asset?.created_by} />}
+          <div>
+            <Hash value={fingerprint} what={`key for the ${type} ${name}`} isWhole />
+          </div>
+        </>
+      ),
+    },
+    {
+      id: 'hash',
+      header: 'SHA3-256',
+      isSecondary: true,
+      minWidth: 250,
+      cell: (row) => (
+        <>
+          <Hash value={row.hash} what={`hash of the ${row.type} ${row.name ?? ''}`} isWhole />
+          {check(row)}
+        </>
+      ),
+    },
+  ];
+}
 
-const columnsOfConsumers: Column<{ user_key: string; index: number; owners: string[] | undefined }>[] = [
-  { id: 'index', header: 'Consumer', isRowHeader: true, cell: ({ index }) => (index === 1 ? '1 (the owner)' : index) },
+function Party({ of }: { of: string | undefined }) {
+  return of === undefined ? 'Nobody whom the service names' : <Name of={of} />;
+}
+
+const receiverColumns: Column<ReceiverRow>[] = [
+  {
+    id: 'user',
+    header: 'Receiver',
+    isRowHeader: true,
+    cell: ({ index, users }) => (
+      <>
+        {users === undefined ? `Key ${index + 1}` : users.length === 0 ? 'Nobody whom the service names' : <Names of={users} />}
+        {index === 0 && ', the owner of the computation'}
+      </>
+    ),
+  },
   {
     id: 'key',
     header: 'Public key',
     isSecondary: true,
-    cell: ({ user_key, index, owners }) => <Key value={user_key} owners={owners} what={`key ${index}`} />,
+    cell: ({ fingerprint, index }) => <Hash value={fingerprint} what={`key ${index + 1}`} isWhole />,
   },
 ];
 
@@ -150,28 +173,18 @@ interface ViewProps {
   manifest: Schemas['Manifest'];
   digest: string | undefined;
   owners?: KeyOwners;
+  /** The assets that are linked now. */
+  inputs?: readonly Input[] | undefined;
+  /** What a user can do to check a file. */
+  check?: (row: FileRow) => ReactNode;
 }
 
 /** A manifest: what the CVM is allowed to run, on what, and who gets the results. */
-export function ManifestView({ manifest, digest, owners }: ViewProps) {
+export function ManifestView({ manifest, digest, owners, inputs, check = () => null }: ViewProps) {
   const isNarrow = useNarrow();
-  const { id, name, description, algorithm, datasets, result_consumers } = manifest;
-  const inputs = [
-    {
-      file: 'Algorithm',
-      hash: hashHex(algorithm.hash),
-      key: algorithm.user_key,
-      owners: owners && [owners.creatorOf()],
-      lines: fetchLines(algorithm),
-    },
-    ...datasets.map((dataset) => ({
-      file: dataset.filename,
-      hash: hashHex(dataset.hash),
-      key: dataset.user_key,
-      owners: owners && [owners.creatorOf(dataset.filename)],
-      lines: fetchLines(dataset),
-    })),
-  ];
+  const { id, name, description } = manifest;
+  const files = fileRows(manifest, inputs);
+  const receivers = receiverRows(manifest, owners);
   return (
     <SpaceBetween size="l">
       <KeyValuePairs
@@ -182,42 +195,38 @@ export function ManifestView({ manifest, digest, owners }: ViewProps) {
             label: 'Computation',
             value: (
               <>
-                <bdi>{name}</bdi> ({id})
+                <Name of={name} /> ({id})
               </>
             ),
           },
-          { label: 'Description', value: description || '-' },
+          { label: 'Description', value: description ? <Name of={description} /> : '-' },
         ]}
       />
       <Table
         variant="embedded"
         header={
-          <Header variant="h3" counter={`(${inputs.length})`}>
+          <Header variant="h3" counter={`(${files.length})`}>
             Files
           </Header>
         }
         ariaLabels={{ tableLabel: 'Files of the manifest' }}
-        items={inputs}
-        trackBy="file"
+        items={files}
+        trackBy={({ index }) => String(index)}
         wrapLines
-        columnDefinitions={definitionsOf(columnsOfFiles, isNarrow)}
+        columnDefinitions={definitionsOf(fileColumns(inputs !== undefined, check), isNarrow)}
       />
       <Table
         variant="embedded"
         header={
-          <Header variant="h3" counter={`(${result_consumers.length})`}>
-            Keys that may have the results
+          <Header variant="h3" counter={`(${receivers.length})`}>
+            Who receives the results
           </Header>
         }
-        ariaLabels={{ tableLabel: 'Keys that may have the results' }}
-        items={result_consumers.map(({ user_key }, index) => ({
-          user_key,
-          index: index + 1,
-          owners: owners?.usersWith(fingerprintOf(user_key)),
-        }))}
-        trackBy="index"
+        ariaLabels={{ tableLabel: 'Who receives the results' }}
+        items={receivers}
+        trackBy={({ index }) => String(index)}
         wrapLines
-        columnDefinitions={definitionsOf(columnsOfConsumers, isNarrow)}
+        columnDefinitions={definitionsOf(receiverColumns, isNarrow)}
       />
       <ExpandableSection headerText="JSON">
         <pre className="json" tabIndex={0} aria-label="The manifest in JSON">

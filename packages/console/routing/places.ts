@@ -5,6 +5,7 @@ const paths = {
   computations: '/domains/:domain/computations',
   'new-computation': '/domains/:domain/computations/new',
   computation: '/domains/:domain/computations/:id',
+  approve: '/domains/:domain/computations/:id/approve',
   'edit-computation': '/domains/:domain/computations/:id/edit',
   run: '/domains/:domain/computations/:id/runs/:run',
   runs: '/domains/:domain/runs',
@@ -90,6 +91,11 @@ export function aboveAsset(domain: string) {
 /** The way up from a computation. */
 export function aboveComputation(domain: string) {
   return [{ text: 'Computations', href: addressOf({ screen: 'computations', domain }) }];
+}
+
+/** The way up from a part of a computation. */
+export function aboveInComputation(domain: string, id: string, name = 'Computation') {
+  return [...aboveComputation(domain), { text: name, href: addressOf({ screen: 'computation', domain, id }) }];
 }
 
 /** The sizes of a page that the console offers. The API allows up to 100. */

@@ -16,6 +16,7 @@ const NewComputationScreen = ofItsOwn(
   async () => (await import('../computations/edit-computation-screen.tsx')).NewComputationScreen,
 );
 const ComputationScreen = ofItsOwn(async () => (await import('../computations/computation-screen.tsx')).ComputationScreen);
+const ApproveScreen = ofItsOwn(async () => (await import('../approvals/approve-screen.tsx')).ApproveScreen);
 const EditComputationScreen = ofItsOwn(
   async () => (await import('../computations/edit-computation-screen.tsx')).EditComputationScreen,
 );
@@ -60,6 +61,8 @@ function screenOf(place: Place): ReactNode {
       return <NewComputationScreen />;
     case 'computation':
       return <ComputationScreen id={place.id} key={place.id} />;
+    case 'approve':
+      return <ApproveScreen id={place.id} key={place.id} />;
     case 'edit-computation':
       return <EditComputationScreen id={place.id} key={place.id} />;
     case 'run':

@@ -21,6 +21,7 @@ const partOf: Record<Place['screen'], (typeof screens)[number][0]> = {
   computations: 'computations',
   'new-computation': 'computations',
   computation: 'computations',
+  approve: 'computations',
   'edit-computation': 'computations',
   run: 'computations',
   runs: 'runs',

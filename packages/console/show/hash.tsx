@@ -1,5 +1,6 @@
 import Box from '@cloudscape-design/components/box';
 import CopyToClipboard from '@cloudscape-design/components/copy-to-clipboard';
+import { Fragment } from 'react';
 
 interface Props {
   value: string | null | undefined;
@@ -15,7 +16,7 @@ export function Hash({ value, what, isWhole = false }: Props) {
   const text = isWhole || value.length <= 20 ? value : `${value.slice(0, 8)}…${value.slice(-8)}`;
   return (
     <span className={isWhole ? 'hash' : 'hash hash-short'} title={value}>
-      {text}{' '}
+      <Groups of={text} />{' '}
       <CopyToClipboard
         variant="icon"
         textToCopy={value}
@@ -23,6 +24,21 @@ export function Hash({ value, what, isWhole = false }: Props) {
         copySuccessText="Copied"
         copyErrorText="Not copied"
       />
+    </span>
+  );
+}
+
+/** A whole hash in groups of eight characters, any other text as it is. */
+export function Groups({ of }: { of: string }) {
+  if (!/^[0-9a-f]{64,}$/.test(of)) return of;
+  return (
+    <span className="groups">
+      {(of.match(/.{1,8}/g) ?? []).map((group, index) => (
+        <Fragment key={index}>
+          <span>{group}</span>
+          <wbr />
+        </Fragment>
+      ))}
     </span>
   );
 }

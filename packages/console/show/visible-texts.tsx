@@ -1,11 +1,32 @@
-import { Fragment } from 'react';
+import { Fragment, type ReactNode } from 'react';
 
 /** Characters that nobody sees, and those that change the direction of what is around them. Not line breaks and tabs. */
 const invisible = /(?![\n\r\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 /** Returns a text with a mark for each character that nobody sees, such as `‹U+202E›`. */
-function visible(text: string): string {
-  return text.replace(invisible, (found) => `‹U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}›`);
+function visible(text: string, hidden = invisible): string {
+  return text.replace(hidden, (found) => `‹U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}›`);
+}
+
+/** Blanks that look like a space and are none. */
+const blanks = /[^\S ]/gu;
+/** Scripts with letters that look Latin. */
+const scripts = {
+  Cyrillic: /\p{Script=Cyrillic}/u,
+  Greek: /\p{Script=Greek}/u,
+  Armenian: /\p{Script=Armenian}/u,
+  Cherokee: /\p{Script=Cherokee}/u,
+};
+
+/** What somebody else has named, in a box: it passes for no word of the page and for no other name. */
+export function Name({ of }: { of: string }) {
+  const foreign = Object.entries(scripts).flatMap(([script, letters]) => (letters.test(of) ? [script] : []));
+  return (
+    <>
+      <bdi className="name">{visible(of, blanks)}</bdi>
+      {foreign.length > 0 && ` (with letters of ${foreign.join(', ')})`}
+    </>
+  );
 }
 
 const attributes = ['aria-label', 'title', 'alt'];
@@ -37,10 +58,19 @@ export function keepTextsVisible(): void {
 
 /** Texts of others, each apart, so that one that is written from right to left does not change the order. */
 export function Texts({ of }: { of: readonly string[] }) {
-  return of.map((text, index) => (
+  return separated(of.map((text) => <bdi>{text}</bdi>));
+}
+
+/** Names of others, each in its box. */
+export function Names({ of }: { of: readonly string[] }) {
+  return separated(of.map((name) => <Name of={name} />));
+}
+
+function separated(parts: ReactNode[]): ReactNode {
+  return parts.map((part, index) => (
     <Fragment key={index}>
       {index > 0 && ', '}
-      <bdi>{text}</bdi>
+      {part}
     </Fragment>
   ));
 }

@@ -68,6 +68,7 @@ function TaskTable<T>({ title, items, total, trackBy, nothing, columnDefinitions
       wrapLines
       columnDefinitions={columnDefinitions}
       empty={<Box textAlign="center">{nothing}</Box>}
+      footer={total !== items.length && `The first ${items.length} are shown. Others follow as these are done.`}
     />
   );
 }
@@ -94,7 +95,7 @@ function ApprovalsToGive({ approvals, totals }: Schemas['Todo']) {
           cell: ({ computation_id: id, name }) => (
             <Button
               variant="inline-link"
-              href={addressOf({ screen: 'computation', domain, id })}
+              href={addressOf({ screen: 'approve', domain, id })}
               ariaLabel={`Review and approve ${name}`}
             >
               Review and approve

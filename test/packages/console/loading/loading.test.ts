@@ -26,7 +26,10 @@ const approval = (user: string, fields: { stale?: boolean; signed?: boolean } = 
 
 const owesOf = (given: Partial<Parameters<typeof partiesOf>[0]>) => {
   const { parties, others } = partiesOf({ computation, inputs, missing: nothing, approvals: noApprovals, ...given });
-  return { owes: Object.fromEntries(parties.map(({ user, owes }) => [user, owes])), others };
+  return {
+    owes: Object.fromEntries(parties.map(({ user, owes }) => [user, owes.map(({ kind, files }) => [kind, ...files].join(' '))])),
+    others,
+  };
 };
 
 describe('the parties of a computation', () => {
@@ -43,7 +46,7 @@ describe('the parties of a computation', () => {
   it('owe keys and content, each by name', () => {
     const missing = { keys: ['alice', 'erin'], hashes: ['penguins.csv'], info: ['Missing algorithm'] };
     expect(owesOf({ missing })).toEqual({
-      owes: { alice: ['public key'], dana: [], bob: ['content of penguins.csv'], carol: [], erin: ['public key'] },
+      owes: { alice: ['key'], dana: [], bob: ['content penguins.csv'], carol: [], erin: ['key'] },
       others: ['Missing algorithm'],
     });
   });
@@ -67,7 +70,7 @@ describe('the parties of a computation', () => {
     };
     const missing = { ...nothing, info: ['Approval of bob for penguins.csv', 'Approval of carol as result consumer'] };
     expect(owesOf({ approvals, missing })).toEqual({
-      owes: { alice: [], dana: [], bob: ['approval for penguins.csv'], carol: ['approval'] },
+      owes: { alice: [], dana: [], bob: ['approval penguins.csv'], carol: ['approval'] },
       others: [],
     });
   });
@@ -81,7 +84,7 @@ describe('the parties of a computation', () => {
       approvals: [approval('dana', { stale: true }), approval('bob', { signed: true })],
     };
     const { owes } = owesOf({ approvals });
-    expect(owes).toMatchObject({ dana: ['approval for sizes.py'], bob: [] });
+    expect(owes).toMatchObject({ dana: ['approval sizes.py'], bob: [] });
   });
 });
 

@@ -1,0 +1,66 @@
+import type { Schemas } from 'computation-management-client';
+import { type DescribedChange, describeChanges } from 'computation-management-formats/approval-changes';
+import { useDomain } from '../access/console-context.ts';
+import { useLoaded } from '../loading/use-loaded.ts';
+import { useNow } from '../show/service-clock.ts';
+import { agoText } from '../show/texts.ts';
+
+type Approval = Schemas['Approval'];
+
+/** The events among which what made an approval stale is looked for. Older changes are told without who made them. */
+const latestEvents = 100;
+
+/** Says in words what made approvals stale, by user: who changed what, as far as the journal tells. */
+export function useChanges(
+  { id, assets }: Schemas['Computation'],
+  approvals: readonly Approval[],
+): ReadonlyMap<string, DescribedChange[]> {
+  const { client } = useDomain();
+  const stale = approvals.filter(({ stale_because }) => stale_because !== null);
+  const [from] = stale.map(({ approved_at }) => approved_at).sort();
+  const loaded = useLoaded(JSON.stringify([id, stale]), async (signal) =>
+    from === undefined ? [] : (await client.listEvents({ id, from, limit: latestEvents, signal })).events,
+  );
+  const datasets = assets.filter(({ asset_type }) => asset_type === 'dataset').map(({ file_name }) => file_name);
+  return new Map(
+    stale.map(({ user, approved_at, cvm_ids, stale_because }) => {
+      const events = (loaded.value ?? [])
+        .filter(({ timestamp }) => timestamp >= approved_at)
+        .map((event) => ({ ...event, details: fieldsIn(event.details) }));
+      return [user, describeChanges(stale_because ?? [], { datasets, cvm_ids, events })];
+    }),
+  );
+}
+
+/** Returns the fields in the details of an event: an agent may send anything there. */
+function fieldsIn(details: string): Record<string, unknown> {
+  try {
+    const bytes = Uint8Array.from(atob(details), (character) => character.charCodeAt(0));
+    const parsed: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {};
+  } catch {
+    return {};
+  }
+}
+
+/** A sentence for each change, with how long ago it was made. */
+export function Changes({ of }: { of: readonly DescribedChange[] }) {
+  const now = useNow();
+  return (
+    <ul className="long-words">
+      {of.map(({ sentence, at }) => (
+        <li key={sentence}>
+          <bdi>{sentence}</bdi>
+          {at !== undefined && (
+            <>
+              ,{' '}
+              <time dateTime={at} title={`${at} (UTC)`}>
+                {agoText(at, now)}
+              </time>
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,112 @@
+/** Why a file cannot sign here. */
+export class UnusableKey extends Error {}
+
+/** The file has a passphrase that is not given, or is another one. */
+export class NeedsPassphrase extends Error {}
+
+/** A key as browsers and Node take it (RFC 7517, RFC 8037). */
+export type Jwk = { kty: string } & Partial<Record<'crv' | 'x' | 'y' | 'd' | 'n' | 'e' | 'p' | 'q' | 'dp' | 'dq' | 'qi', string>>;
+
+/** What stands before a key in a file of OpenSSH (its PROTOCOL.key). */
+const magic = 'openssh-key-v1\0';
+const lengths: Record<string, number> = { 'aes128-ctr': 16, 'aes192-ctr': 24, 'aes256-ctr': 32 };
+/** A key derivation of more would take minutes. */
+const mostRounds = 1_000;
+
+/**
+ * Reads a private key of OpenSSH: Ed25519, ECDSA or RSA.
+ * @throws NeedsPassphrase, or UnusableKey
+ */
+export async function readOpenSshKey(bytes: Uint8Array<ArrayBuffer>, passphrase: string): Promise<Jwk> {
+  const file = reader(bytes);
+  if (text(file.take(magic.length)) !== magic) throw new UnusableKey('The file is no key of OpenSSH.');
+  const [cipher, derivation, options] = [text(file.string()), text(file.string()), file.string()];
+  file.number(); // of keys: OpenSSH writes one
+  file.string();
+  const secret = file.string();
+  if (cipher === 'none') return keyIn(secret);
+  const length = lengths[cipher];
+  if (length === undefined || derivation !== 'bcrypt') {
+    throw new UnusableKey(`The browser cannot read a key that ${cipher} protects. Approve with the command below instead.`);
+  }
+  if (passphrase === '') throw new NeedsPassphrase('The key has a passphrase.');
+  return keyIn(await decrypted(secret, { length, options: reader(options), passphrase }));
+}
+
+interface Protection {
+  length: number;
+  options: ReturnType<typeof reader>;
+  passphrase: string;
+}
+
+async function decrypted(secret: Uint8Array<ArrayBuffer>, { length, options, passphrase }: Protection) {
+  const { pbkdf } = await import('bcrypt-pbkdf'); // loaded only for keys with a passphrase
+  const [salt, rounds] = [options.string(), options.number()];
+  if (rounds > mostRounds) throw new UnusableKey('The passphrase of the key takes too long to check in a browser.');
+  const password = new TextEncoder().encode(passphrase);
+  const made = new Uint8Array(length + 16);
+  pbkdf(password, password.length, salt, salt.length, made, made.length, rounds);
+  const key = await crypto.subtle.importKey('raw', made.subarray(0, length), 'AES-CTR', false, ['decrypt']);
+  const counter = { name: 'AES-CTR', counter: made.subarray(length), length: 128 };
+  return new Uint8Array(await crypto.subtle.decrypt(counter, key, secret));
+}
+
+function keyIn(secret: Uint8Array<ArrayBuffer>): Jwk {
+  const part = reader(secret);
+  if (part.number() !== part.number()) throw new NeedsPassphrase('The passphrase is wrong.');
+  const type = text(part.string());
+  if (type === 'ssh-ed25519') {
+    const x = base64url(part.string());
+    return { kty: 'OKP', crv: 'Ed25519', x, d: base64url(part.string().subarray(0, 32)) };
+  }
+  if (type.startsWith('ecdsa-sha2-')) {
+    const [curve, point] = [text(part.string()), part.string().subarray(1)];
+    const half = point.length / 2;
+    const d = new Uint8Array(half);
+    const given = unsigned(part.string());
+    d.set(given, half - given.length);
+    const coordinates = { x: base64url(point.subarray(0, half)), y: base64url(point.subarray(half)) };
+    return { kty: 'EC', crv: curve.replace('nistp', 'P-'), ...coordinates, d: base64url(d) };
+  }
+  if (type !== 'ssh-rsa')
+    throw new UnusableKey(`The browser cannot sign with a key of the type ${type}. Choose Ed25519, ECDSA or RSA.`);
+  const numbers = Array.from({ length: 6 }, () => unsigned(part.string()));
+  const [n, e, d, qi, p, q] = numbers.map(base64url);
+  const [, , exponent, , one, other] = numbers.map(integer);
+  const remainder = (prime = 2n) => base64url(bytesOf((exponent ?? 0n) % (prime - 1n)));
+  return { kty: 'RSA', n, e, d, qi, p, q, dp: remainder(one), dq: remainder(other) } as Jwk;
+}
+
+/** Reads numbers and strings as SSH writes them (RFC 4251, section 5). */
+function reader(bytes: Uint8Array<ArrayBuffer>) {
+  let at = 0;
+  const take = (length: number) => {
+    if (at + length > bytes.length) throw new UnusableKey('The file of the key is cut off.');
+    return bytes.subarray(at, (at += length));
+  };
+  const number = () => take(4).reduce((sum, byte) => sum * 256 + byte, 0);
+  return { take, number, string: () => take(number()) };
+}
+
+function text(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes);
+}
+
+function unsigned(bytes: Uint8Array): Uint8Array {
+  return bytes.subarray(bytes.findIndex((byte) => byte !== 0));
+}
+
+function integer(bytes: Uint8Array): bigint {
+  return bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
+}
+
+function bytesOf(value: bigint): Uint8Array {
+  const digits = value.toString(16);
+  return Uint8Array.from(digits.padStart(digits.length + (digits.length % 2), '0').match(/../g) ?? [], (pair) =>
+    Number.parseInt(pair, 16),
+  );
+}
+
+function base64url(bytes: Uint8Array): string {
+  return btoa(text(bytes)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}

@@ -1,0 +1,85 @@
+import { derElements } from 'computation-management-formats/ssh-wire';
+import { type Jwk, readOpenSshKey, UnusableKey } from './openssh-key.ts';
+
+/** Signs a text for an approval, in base64. The key cannot be read out of it again. */
+export type Sign = (text: string) => Promise<string>;
+
+const { subtle } = crypto;
+type Algorithm = { name: 'Ed25519' } | { name: 'ECDSA'; namedCurve: string } | { name: 'RSA-PSS' };
+type Bytes = Uint8Array<ArrayBuffer>;
+
+const elsewhere = 'Approve with the command below instead.';
+
+/**
+ * Reads a private key, which stays in this page: PEM in PKCS#8, or OpenSSH, also with a passphrase.
+ * @throws NeedsPassphrase, or UnusableKey with what the user can do
+ */
+export async function readPrivateKey(text: string, passphrase = ''): Promise<Sign> {
+  const [, label = '', body = ''] = /-----BEGIN ([A-Z0-9 ]+)-----([^-]*)-----END \1-----/.exec(text) ?? [];
+  const bytes = Uint8Array.from(atob(body.replace(/\s/g, '')), (character) => character.charCodeAt(0));
+  if (label === 'OPENSSH PRIVATE KEY') {
+    return await signerOf('jwk', await readOpenSshKey(bytes, passphrase));
+  }
+  if (label === 'PRIVATE KEY') return await signerOf('pkcs8', bytes);
+  if (label.endsWith('PUBLIC KEY') || /^(ssh|ecdsa)-/.test(text)) {
+    throw new UnusableKey('This is a public key. Choose the private key that belongs to it.');
+  }
+  if (label.endsWith('PRIVATE KEY')) throw new UnusableKey(`The browser cannot read a file of the form ${label}. ${elsewhere}`);
+  throw new UnusableKey('This is no private key. Choose a file of OpenSSH, or PEM (BEGIN PRIVATE KEY).');
+}
+
+async function signerOf(format: 'jwk', key: Jwk): Promise<Sign>;
+async function signerOf(format: 'pkcs8', key: Bytes): Promise<Sign>;
+async function signerOf(format: 'jwk' | 'pkcs8', given: Jwk | Bytes): Promise<Sign> {
+  const algorithm = 'kty' in given ? algorithmOfJwk(given) : algorithmOf(given);
+  if (!algorithm) throw new UnusableKey('Approvals are signed with an Ed25519, ECDSA or RSA key. Choose one of these.');
+  // The casts follow the overloads above.
+  const key = await subtle
+    .importKey(format as 'jwk', given as Jwk, { ...algorithm, hash: 'SHA-256' }, false, ['sign'])
+    .catch((cause: unknown) => {
+      throw new UnusableKey(`The browser cannot use this ${algorithm.name} key. ${elsewhere}`, { cause });
+    });
+  return async (text) => {
+    const signature = await subtle.sign(
+      { name: algorithm.name, hash: 'SHA-256', saltLength: 32 },
+      key,
+      new TextEncoder().encode(text),
+    );
+    const bytes = new Uint8Array(signature);
+    return btoa(String.fromCharCode(...(algorithm.name === 'ECDSA' ? derOf(bytes) : bytes)));
+  };
+}
+
+const curves: Record<string, string> = { '2a8648ce3d030107': 'P-256', '2b81040022': 'P-384', '2b81040023': 'P-521' };
+
+/** @param der a key in PKCS#8 (RFC 5958): a version, the algorithm, the key */
+function algorithmOf(der: Bytes): Algorithm | undefined {
+  const [, algorithm] = derElements(derElements(der)[0]?.content ?? der);
+  const [type, curve] = derElements(algorithm?.content ?? der).map(({ content }) => hex(content));
+  if (type === '2b6570') return { name: 'Ed25519' };
+  if (type === '2a864886f70d010101') return { name: 'RSA-PSS' };
+  const namedCurve = type === '2a8648ce3d0201' ? curves[curve ?? ''] : undefined;
+  return namedCurve === undefined ? undefined : { name: 'ECDSA', namedCurve };
+}
+
+function algorithmOfJwk({ kty, crv = '' }: Jwk): Algorithm {
+  return kty === 'OKP' ? { name: 'Ed25519' } : kty === 'RSA' ? { name: 'RSA-PSS' } : { name: 'ECDSA', namedCurve: crv };
+}
+
+function hex(bytes: Uint8Array): string {
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Browsers write the two numbers of an ECDSA signature one after the other, the service reads them in DER (RFC 3279). */
+function derOf(signature: Uint8Array): number[] {
+  const half = signature.length / 2;
+  const numbers = [signature.subarray(0, half), signature.subarray(half)].flatMap((part) => {
+    const digits = [...part.subarray(part.findIndex((byte) => byte !== 0))];
+    return element(0x02, (digits[0] ?? 0) >= 0x80 ? [0, ...digits] : digits);
+  });
+  return element(0x30, numbers);
+}
+
+function element(tag: number, content: number[]): number[] {
+  return content.length < 0x80 ? [tag, content.length, ...content] : [tag, 0x81, content.length, ...content];
+}

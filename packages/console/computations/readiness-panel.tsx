@@ -1,0 +1,139 @@
+import Container from '@cloudscape-design/components/container';
+import Header from '@cloudscape-design/components/header';
+import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
+import Link from '@cloudscape-design/components/link';
+import type { StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
+import { page } from 'computation-management-client';
+import type { ReactNode } from 'react';
+import { useDomain } from '../access/console-context.ts';
+import { approvalRows, isGiven } from '../approvals/approval.ts';
+import type { Debt, Overview, Party } from '../loading/overview.ts';
+import { useLoaded } from '../loading/use-loaded.ts';
+import { addressOf } from '../routing/places.ts';
+import { useNow } from '../show/service-clock.ts';
+import { StatusIndicator, statusText } from '../show/status.tsx';
+import { durationText, momentText } from '../show/texts.ts';
+import { Ago } from '../show/time.tsx';
+import { Name } from '../show/visible-texts.tsx';
+import { DebtText, neededText } from './debts.tsx';
+import { fitFor, owedSince } from './readiness.ts';
+
+/** Where a computation stands: what is there, who is waited for and since when. */
+export function ReadinessPanel({ overview }: { overview: Overview }) {
+  const { me } = useDomain();
+  const { computation, parties, others, isReady } = overview;
+  const waiting = parties.filter(({ owes }) => owes.length > 0);
+  const isActive = computation.run !== null && computation.run.ended_at === null;
+  const headline = isActive
+    ? 'A run is active'
+    : isReady
+      ? 'Ready to run'
+      : waiting.some(({ user }) => user === me.user)
+        ? 'Waiting for you'
+        : 'Waiting for others';
+  return (
+    <Container header={<Header variant="h2">{headline}</Header>}>
+      <div className="stack">
+        <Facts overview={overview} />
+        <Waiting computation={computation.id} waiting={waiting} />
+        {others.length > 0 && <div>Also missing: {others.map(neededText).join('. ')}.</div>}
+      </div>
+    </Container>
+  );
+}
+
+function Facts({ overview }: { overview: Overview }) {
+  const { computation, inputs, parties, others, approvals } = overview;
+  const owed = (kind: Debt['kind']) => parties.flatMap(({ owes }) => owes).filter((debt) => debt.kind === kind).length;
+  const needed = approvalRows(computation.approval, approvals).filter(({ because }) => because.length > 0);
+  const given = needed.filter(isGiven).length;
+  const datasets = inputs.filter(({ asset_type }) => asset_type === 'dataset').length;
+  const algorithm = inputs.length > datasets ? '1 algorithm' : 'No algorithm';
+  const isComplete = inputs.length > datasets && owed('content') === 0 && !others.some((text) => text.startsWith('Content of '));
+  return (
+    <KeyValuePairs
+      columns={3}
+      items={[
+        fact('Inputs', isComplete, `${algorithm}, ${datasets === 1 ? '1 dataset' : `${datasets} datasets`}`),
+        fact('Keys', owed('key') === 0, owed('key') === 0 ? 'All are here' : `${owed('key')} missing`),
+        fact('Approvals', given === needed.length, needed.length === 0 ? 'None needed' : `${given} of ${needed.length}`),
+        { label: 'Machine', value: <Machine policy={computation.attestation_policy} /> },
+        { label: 'Latest run', value: <LatestRun run={computation.run} /> },
+      ]}
+    />
+  );
+}
+
+function fact(label: string, isThere: boolean, text: string): { label: string; value: ReactNode } {
+  return { label, value: <StatusIndicator type={isThere ? 'success' : 'pending'}>{text}</StatusIndicator> };
+}
+
+/** Whether a registered CVM could take a run. It is read once: the dialog that starts a run checks the chosen CVM. */
+function Machine({ policy }: { policy: Overview['computation']['attestation_policy'] }) {
+  const { client, domain } = useDomain();
+  const loaded = useLoaded(domain, (signal) => page(client, 'listCvms', { limit: 100, signal }));
+  if (loaded.value === undefined) return loaded.problem === undefined ? '-' : 'Unknown';
+  const { items, total } = loaded.value;
+  const fit = fitFor(policy, items);
+  if (total === 0) return 'None is registered';
+  const type: StatusIndicatorProps.Type = fit > 0 ? 'success' : 'pending';
+  return (
+    <StatusIndicator type={type}>
+      {fit} of {total} {policy === null ? 'ready' : 'ready and verified'}
+    </StatusIndicator>
+  );
+}
+
+/** Without a colour: the end of a run says nothing of the next one. */
+function LatestRun({ run }: { run: Overview['computation']['run'] }) {
+  const { domain } = useDomain();
+  if (!run) return 'None yet';
+  const { id: at, computation_id: id, cvm_id, status, started_by, started_at, ended_at } = run;
+  return (
+    <>
+      <Link href={addressOf({ screen: 'run', domain, id, run: at })}>
+        {statusText(status)} <Ago at={ended_at ?? started_at} />
+      </Link>
+      <div>
+        On <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link>, started by <Name of={started_by} />
+      </div>
+    </>
+  );
+}
+
+function Waiting({ computation: id, waiting }: { computation: string; waiting: readonly Party[] }) {
+  const { client, me } = useDomain();
+  // What is owed tells when the events are read again.
+  const loaded = useLoaded(JSON.stringify([id, waiting]), async (signal) =>
+    waiting.length === 0 ? [] : (await client.listEvents({ id, limit: 100, signal })).events,
+  );
+  if (waiting.length === 0) return null;
+  return (
+    <ul aria-label="Who is waited for">
+      {waiting.flatMap(({ user, owes }) =>
+        owes.map((debt) => {
+          const since = owedSince(debt, user, loaded.value ?? []);
+          return (
+            <li key={JSON.stringify([user, debt])}>
+              <Name of={user} />
+              {user === me.user && ' (you)'}: <DebtText debt={debt} />
+              {since !== undefined && (
+                <>
+                  , for <Waited since={since} />
+                </>
+              )}
+            </li>
+          );
+        }),
+      )}
+    </ul>
+  );
+}
+
+function Waited({ since }: { since: string }) {
+  return (
+    <time dateTime={since} title={`since ${momentText(since)}, ${since} (UTC)`}>
+      {durationText(useNow() - Date.parse(since))}
+    </time>
+  );
+}

@@ -1,0 +1,58 @@
+import type { KeyOwners, Schemas } from 'computation-management-client';
+import { fetchLines } from 'computation-management-formats/source';
+import type { Input } from '../loading/overview.ts';
+import { fingerprintOf } from '../show/fingerprint.ts';
+import { hashHex } from '../show/hash.tsx';
+
+/** A file of a manifest, with what the service says of it. */
+export interface FileRow {
+  /** The algorithm has none: a dataset may have any name. */
+  index: number;
+  type: 'algorithm' | 'dataset';
+  /** Undefined if the service does not name it: a manifest has no name of its algorithm. */
+  name: string | undefined;
+  /** SHA3-256, hex. */
+  hash: string;
+  fingerprint: string;
+  /** How the agent gets and uses it, if no party sends it. */
+  lines: string[];
+  /** The linked asset with this content. Undefined if the service lists none. */
+  asset: Input | undefined;
+}
+
+export interface ReceiverRow {
+  index: number;
+  fingerprint: string;
+  /** Undefined if that was not read. */
+  users: string[] | undefined;
+}
+
+/** Returns the files of a manifest, the algorithm first. @param inputs the assets that are linked now */
+export function fileRows({ algorithm, datasets }: Schemas['Manifest'], inputs: readonly Input[] = []): FileRow[] {
+  const rowOf = (file: typeof algorithm | (typeof datasets)[number], index: number, dataset?: string): FileRow => {
+    const type = dataset === undefined ? 'algorithm' : 'dataset';
+    const hash = hashHex(file.hash);
+    const asset = inputs.find(
+      ({ asset_type, file_name, checksum }) =>
+        asset_type === type && checksum === hash && (dataset === undefined || file_name === dataset),
+    );
+    return {
+      index,
+      type,
+      name: dataset ?? asset?.file_name,
+      hash,
+      fingerprint: fingerprintOf(file.user_key),
+      lines: fetchLines(file),
+      asset,
+    };
+  };
+  return [rowOf(algorithm, 0), ...datasets.map((file, index) => rowOf(file, index + 1, file.filename))];
+}
+
+/** Returns who gets the results. */
+export function receiverRows({ result_consumers }: Schemas['Manifest'], owners?: KeyOwners): ReceiverRow[] {
+  return result_consumers.map(({ user_key }, index) => {
+    const fingerprint = fingerprintOf(user_key);
+    return { index, fingerprint, users: owners?.usersWith(fingerprint) };
+  });
+}

@@ -1,0 +1,247 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { expect, it, onTestFinished } from 'vitest';
+import { digestsIn } from '../support/approval-digests.ts';
+import { pemKey, sshKey } from '../support/private-key-files.ts';
+import { publicKey } from '../support/ready-computation.ts';
+import { type ConsoleWorld, violationsOn } from './console-world.ts';
+import { arrive } from './party.ts';
+import { clientOf, readyComputation } from './seed.ts';
+
+/** Names that could pass for a label, for another row, or for nothing. */
+const spoofs = [
+  'Algorithm',
+  'Dataset',
+  'SHA3-256',
+  'alice, the owner of the computation',
+  'penguins.csv',
+  'p\u0435nguins.csv',
+  'penguins.csv ',
+  'pen  guins.csv',
+  'pen guins.csv',
+  'pen\u00a0guins.csv',
+  'penguins\u200b.csv',
+  '\u202evsc.sniugnep',
+  'Nobody whom the service names',
+  'x'.repeat(251) + '.csv',
+];
+
+export function tellOfConsent(world: () => ConsoleWorld): void {
+  const linkedBy = async (user: string, computationID: string, file_name: string, content = file_name) => {
+    const client = await clientOf(world(), user, ['d1:dataset_provider']);
+    const asset = {
+      file_name,
+      asset_type: 'dataset',
+      asset: Buffer.from(content).toString('base64'),
+      user_key: publicKey(),
+    } as const;
+    const { id } = await client.createAsset({ body: { asset } });
+    await client.linkAsset({ id, computationID });
+    return id;
+  };
+
+  it('shows no name of others that passes for a label or for another row of what is approved', async () => {
+    const { id } = await readyComputation(world(), 'Spoofed');
+    for (const name of spoofs) await linkedBy('bob', id, name);
+    const { page, open } = await arrive(world(), { user: 'bob', roles: ['dataset_provider'] });
+    await open(`computations/${id}/approve`);
+    const files = page.getByRole('table', { name: 'Files of the manifest' });
+    await files.getByText('x'.repeat(251)).first().waitFor();
+    const rows = await files.locator('tbody tr').all();
+    const shown = await Promise.all(
+      rows.map(async (row) => ({ type: await row.locator('th').innerText(), name: await row.locator('td').first().innerText() })),
+    );
+    expect(shown.map(({ type }) => type)).toEqual(['Algorithm', ...spoofs.map(() => 'Dataset')]);
+    const names = shown.map(({ name }) => name);
+    expect(names[0]).toBe('penguin-sizes.py');
+    expect(new Set(names).size).toBe(spoofs.length + 1);
+    expect(names).toContain('p\u0435nguins.csv (with letters of Cyrillic)');
+    expect(names).toContain('pen‹U+00A0›guins.csv');
+    expect(names).toContain('penguins‹U+200B›.csv');
+    // Blanks are as wide as they are, and every name stands in a box that no text can draw.
+    expect(await page.evaluate<string>(stylesOfNames)).toBe('break-spaces 1px isolate');
+    expect(await files.locator('tbody tr .name').count()).toBe(2 * (spoofs.length + 1));
+    const sizes: Record<string, string[]> = {};
+    for (const width of [1280, 360]) {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.emulateMedia({ colorScheme });
+        await expect.poll(() => page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+        sizes[`${width} ${colorScheme}`] = await violationsOn(page);
+      }
+    }
+    expect(Object.values(sizes).flat()).toEqual([]);
+  });
+
+  it('says in words who changed what since the approval, once each field that it covers was changed', async () => {
+    const alice = await clientOf(world(), 'alice', ['d1:administrator']);
+    const { id, asset } = await readyComputation(world(), 'Changed everywhere');
+    const dataset = await linkedBy('bob', id, 'penguins.csv');
+    await alice.approve({ id, body: digestsIn((await alice.call('getManifest', { id })).response.headers) });
+    const pem = `-----BEGIN CERTIFICATE-----\n${randomBytes(60).toString('base64')}\n-----END CERTIFICATE-----\n`;
+    await alice.updateComputation({
+      id,
+      body: {
+        name: 'Changed',
+        description: 'Anew',
+        approval: 'all',
+        log_access: 'parties',
+        attestation_policy: { platforms: ['snp'], measurements: ['ab'.repeat(48)] },
+        agent_config: {
+          attested_tls: true,
+          cert_file: '/etc/cert.pem',
+          server_key: '/etc/key.pem',
+          server_ca_file: pem,
+          client_ca_file: '/etc/ca.pem',
+        },
+      },
+    });
+    await alice.unlinkAsset({ id: asset, computationID: id });
+    const other = await alice.createAsset({
+      body: { asset: { file_name: 'other.py', asset_type: 'algorithm', asset: btoa('2') } },
+    });
+    await alice.linkAsset({ id: other.id, computationID: id });
+    const bob = await clientOf(world(), 'bob', ['d1:dataset_provider']);
+    await bob.unlinkAsset({ id: dataset, computationID: id });
+    await linkedBy('bob', id, 'more.csv');
+    await alice.uploadKey({ id, body: { key: publicKey() } });
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
+    await open(`computations/${id}/approve`);
+    const changed = page.locator('main').getByRole('listitem');
+    for (const sentence of [
+      /^alice changed name from "Changed everywhere" to Changed, just now$/,
+      /^alice changed description from none to Anew/,
+      /^alice changed approval from none to all/,
+      /^alice changed log_access from none to parties/,
+      /^alice changed attestation_policy.* from none to /,
+      /^alice changed agent_config\.attested_tls from false to true/,
+      /^alice changed agent_config\.cert_file from none to "\/etc\/cert\.pem"/,
+      /^alice changed agent_config\.server_ca_file from none to /,
+      /^alice changed agent_config\.client_ca_file from none to "\/etc\/ca\.pem"/,
+      /^alice replaced penguin-sizes\.py [0-9a-f]{4}… by other\.py [0-9a-f]{4}…, just now$/,
+      /^bob removed the dataset penguins\.csv/,
+      /^bob added the dataset more\.csv/,
+      /key of the algorithm was replaced|key of result consumer 1 was replaced/,
+    ]) {
+      await changed.filter({ hasText: sentence }).first().waitFor();
+    }
+    await open(`computations/${id}`);
+    await page.getByRole('table', { name: 'Approvals' }).getByText('added the dataset more.csv').waitFor();
+  });
+
+  it('hashes my file in the browser, says whether it is the one of the manifest, and shows an open algorithm only if it is', async () => {
+    const { id } = await readyComputation(world(), 'Compared');
+    await linkedBy('bob', id, 'penguins.csv', 'species,mass\n');
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
+    const sent: string[] = [];
+    await open(`computations/${id}/approve`);
+    const row = page.getByRole('row').filter({ hasText: 'penguins.csv' });
+    await row.waitFor();
+    page.on('request', (request) => sent.push(request.method()));
+    const choose = async (name: string, buffer: Buffer) =>
+      await row.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/csv', buffer });
+    await choose('mine.csv', Buffer.from('species,mass\n'));
+    await row.getByText('Same content as mine.csv').waitFor();
+    const large = Buffer.alloc(9_000_000, 'species,mass\r\n');
+    await choose('large.csv', large);
+    await row.getByText('Not the content of large.csv').waitFor();
+    expect((await row.innerText()).replace(/\s/g, '')).toContain(createHash('sha3-256').update(large).digest('hex'));
+    await choose('empty.csv', Buffer.alloc(0));
+    await row.getByText('Not the content of empty.csv').waitFor();
+    expect(sent).not.toContain('POST');
+
+    const algorithm = page.getByRole('row').filter({ hasText: 'penguin-sizes.py' });
+    await page.route(/\/assets\/[0-9a-f-]+$/, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), asset: btoa('print("harmless")') } });
+    });
+    await algorithm.getByRole('button', { name: 'Read the algorithm' }).click();
+    await algorithm.getByText('The service returned another content than that of the manifest.').waitFor();
+    await page.unrouteAll();
+    await algorithm.getByRole('button', { name: 'Read the algorithm' }).click();
+    await algorithm.getByLabel('The text of the algorithm').getByText('import').first().waitFor();
+    expect(await violationsOn(page)).toEqual([]);
+  });
+
+  it('signs in the browser with a key file by the keyboard alone, and the service accepts it, of PEM, and of OpenSSH with a passphrase', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'signs-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const alice = await clientOf(world(), 'alice', ['d1:administrator']);
+    const { id } = await readyComputation(world(), 'Signed here');
+    await alice.updateComputation({ id, body: { name: 'Signed here', approval: 'all_signed' } });
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], provokes: /status of 400/ });
+    const bodies: string[] = [];
+    page.on('request', (request) => bodies.push(request.postData() ?? ''));
+    const choose = async (file: string) => {
+      await page.getByRole('form', { name: 'Approve' }).locator('input[type=file]').setInputFiles(file);
+    };
+    for (const { file, key, passphrase } of [pemKey(folder, 'p256'), sshKey(folder, 'ed25519', 'correct horse')].flatMap(
+      (made) => made ?? [],
+    )) {
+      await alice.uploadKey({ id, body: { key } });
+      await open(`computations/${id}/approve`);
+      const sign = page.getByRole('button', { name: 'Sign and approve' });
+      expect(await page.getByRole('button', { name: 'Approve', exact: true }).isDisabled()).toBe(true);
+      if (passphrase === undefined) {
+        await choose(pemKey(mkdtempSync(join(folder, 'other-')), 'p256').file); // not the uploaded one
+        await sign.press('Enter');
+        await page.getByText('Correct the fields that are marked.').waitFor();
+        writeFileSync(join(folder, 'public'), 'ssh-ed25519 AAAA alice');
+        await choose(join(folder, 'public'));
+        await sign.press('Enter');
+        await page.getByText('This is a public key.').waitFor();
+      }
+      await choose(file);
+      await sign.press('Enter');
+      if (passphrase !== undefined) {
+        await page.getByText('The key has a passphrase.').waitFor();
+        const field = page.getByLabel('Passphrase of the key');
+        await field.fill('wrong');
+        await field.press('Enter');
+        await page.getByText('The passphrase is wrong.').waitFor();
+        await field.fill(passphrase);
+        await field.press('Enter');
+      }
+      await page.getByText('You have signed and approved.').waitFor();
+      const { approvals } = await alice.listApprovals({ id });
+      expect([file.slice(folder.length), approvals]).toMatchObject([
+        expect.anything(),
+        [{ user: 'alice', signed: true, stale: false }],
+      ]);
+      await alice.withdrawApproval({ id });
+      expect(bodies.join('')).not.toContain(readFileSync(file, 'utf8').split('\n')[1]);
+    }
+  });
+
+  it('notices an approval by the command line while the page is open', async () => {
+    const alice = await clientOf(world(), 'alice', ['d1:administrator']);
+    const { id } = await readyComputation(world(), 'Approved elsewhere');
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
+    await page.clock.install();
+    await open(`computations/${id}/approve`);
+    await page.getByRole('button', { name: 'Approve', exact: true }).waitFor();
+    expect(await page.getByText('You have approved this').count()).toBe(0);
+    await alice.approve({ id, body: digestsIn((await alice.call('getManifest', { id })).response.headers) });
+    await page.clock.runFor(16_000);
+    await page.getByText('You have approved this').waitFor();
+    await openCommand(page);
+  });
+}
+
+/** Checks that the command to copy names what is shown. */
+async function openCommand(page: Page): Promise<void> {
+  const command = await page.getByText(/^Or approve exactly this/).innerText();
+  const digests = (await page.getByText(/^[0-9a-f]{64}$/).allInnerTexts()).map((text) => text.replace(/\s/g, ''));
+  expect(command).toMatch(
+    /cms --domain d1 approve [0-9a-f-]{36} --digest [0-9a-f]{64} --configuration [0-9a-f]{64} --sign KEYFILE/,
+  );
+  expect(digests.filter((digest) => command.includes(digest)).length).toBeGreaterThan(0);
+}
+
+const stylesOfNames = `[...new Set([...document.querySelectorAll('main .name')].map((name) => {
+  const { whiteSpace, borderTopWidth, unicodeBidi } = getComputedStyle(name);
+  return [whiteSpace, borderTopWidth, unicodeBidi].join(' ');
+}))].join()`;
