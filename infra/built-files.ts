@@ -1,17 +1,27 @@
 import { join } from 'node:path';
 import { Code } from 'aws-cdk-lib/aws-lambda';
-import { canaryFolder } from './bundles/bundle-canary.ts';
-import { bundlesFolder } from './bundles/bundle-functions.ts';
-import { gatewayFolder } from './bundles/bundle-gateway.ts';
-import { referenceFolder } from './bundles/bundle-reference.ts';
-import { consoleFolder } from './console/console-folder.ts';
-import type { BuiltFiles } from './service-stage.ts';
+import type { CodeOf } from './service/service-function.ts';
 
-/** What `npm run build` has written in this directory. */
+/** What `npm run build` has written. */
+export interface BuiltFiles {
+  codeOf: CodeOf;
+  /** The folder with the gateway and the function that issues its certificate. Read only for a stage with a gateway. */
+  gatewayFolder: string;
+  /** Read only for a stage with a console. */
+  consoleFolder: string;
+  /** The folder of the function of the canary. Read only for a stage with a canary. */
+  canaryFolder: string;
+  /** The folder of the function of the API reference, with the files that it serves. */
+  referenceFolder: string;
+}
+
+const dist = join(import.meta.dirname, '../dist');
+
+/** What is beside this code, in this repository and in the published package. */
 export const builtFiles: BuiltFiles = {
-  codeOf: (name) => Code.fromAsset(join(bundlesFolder, name)),
-  gatewayFolder,
-  consoleFolder,
-  canaryFolder,
-  referenceFolder,
+  codeOf: (name) => Code.fromAsset(join(dist, 'functions', name)),
+  gatewayFolder: join(dist, 'gateway'),
+  consoleFolder: join(dist, 'console'),
+  canaryFolder: join(dist, 'canary'),
+  referenceFolder: join(dist, 'reference'),
 };

@@ -1,18 +1,13 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { certificateFunctionFolder, startFile } from '../house/gateway-files.ts';
 import { bundleOptions } from './bundle-options.ts';
 
 const root = join(import.meta.dirname, '../..');
 
 /** `npm run build` writes the gateway here, and the function that issues its certificate. */
 export const gatewayFolder = join(root, 'dist/gateway');
-
-/** The files of the gateway. The first one is what runs. */
-export const gatewayFiles = ['index.mjs', 'cvms.proto'] as const;
-
-/** The folder of the function that issues the gateway's certificate, within the gateway's. */
-export const certificateFunctionFolder = 'issue-certificate';
 
 /** Packages of CommonJS call `require` for Node's modules, which modules do not have. */
 const banner = { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" };
@@ -31,6 +26,13 @@ export async function bundleGateway(outdir = gatewayFolder): Promise<void> {
     build({
       ...options,
       entryPoints: [{ in: 'gateway/certificates/issue-certificate.ts', out: `${certificateFunctionFolder}/index` }],
+    }),
+    build({
+      entryPoints: [join(root, 'gateway/start-bundle.ts')],
+      outfile: join(outdir, startFile),
+      format: 'esm',
+      minify: true,
+      supported: { 'template-literal': false }, // CloudFormation takes their dollars for references
     }),
   ]);
   copyFileSync(join(root, 'gateway/wire/cvms.proto'), join(outdir, 'cvms.proto'));

@@ -57,6 +57,7 @@ export class StageBus extends Construct {
               ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams'],
               streamArn,
             ),
+            ...(stage.dataKeyArn === undefined ? [] : [allow(['kms:Decrypt'], stage.dataKeyArn)]),
             allow(['events:PutEvents'], bus.eventBusArn),
             allow(['sqs:SendMessage'], undelivered.queueArn),
           ],

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { RemovalPolicy } from 'aws-cdk-lib';
+import { RemovalPolicy, Token } from 'aws-cdk-lib';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { BucketDeployment, CacheControl, Source } from 'aws-cdk-lib/aws-s3-deployment';
 import type { Construct } from 'constructs';
-import { acknowledge } from '../house/acknowledge.ts';
+import { acknowledge, shownPartition } from '../house/acknowledge.ts';
 import { StageStack } from '../house/stage-stack.ts';
 import { nameIn, type ConsoleClient, type Issuer, type Stage } from '../stages/stage.ts';
 import { bucketExport, type ConsoleStack } from './console-stack.ts';
@@ -60,11 +60,13 @@ export class ConsoleFilesStack extends StageStack {
 
   /** The construct that uploads is CDK's own: a function with the AWS command line, called only by CloudFormation. */
   private acknowledgeFindings(bucketName: string): void {
+    const qualifier = this.synthesizer.bootstrapQualifier ?? 'hnb659fds';
+    const account = Token.isUnresolved(this.account) ? '<AWS::AccountId>' : this.account;
     const reason = 'CDK makes this function for the upload. Only CloudFormation calls it, and waits for its result.';
     const findings = [
       'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]',
       ...['GetBucket', 'GetObject', 'List', 'Abort', 'DeleteObject'].map((name) => `AwsSolutions-IAM5[Action::s3:${name}*]`),
-      `AwsSolutions-IAM5[Resource::arn:aws:s3:::cdk-hnb659fds-assets-<AWS::AccountId>-${this.region}/*]`,
+      `AwsSolutions-IAM5[Resource::arn:${shownPartition(this)}:s3:::cdk-${qualifier}-assets-${account}-${this.region}/*]`,
       `AwsSolutions-IAM5[Resource::${bucketName}/*]`,
       'AwsSolutions-IAM5[Resource::*]', // an invalidation has no resource
       'AwsSolutions-L1',

@@ -19,8 +19,11 @@ import {
 } from 'aws-cdk-lib/aws-cloudfront';
 import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership, type IBucket } from 'aws-cdk-lib/aws-s3';
+import { ARecord, RecordTarget } from 'aws-cdk-lib/aws-route53';
+import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
 import type { Construct } from 'constructs';
 import { acknowledge } from '../house/acknowledge.ts';
+import { zoneOf } from '../house/hosted-zone.ts';
 import { StageStack } from '../house/stage-stack.ts';
 import { nameIn, type Console, type Stage } from '../stages/stage.ts';
 import { contentSecurityPolicy } from '../../shared/http/page-headers.ts';
@@ -68,6 +71,11 @@ export class ConsoleStack extends StageStack {
     this.acknowledgeFindings(domain !== undefined);
     this.url = `https://${domain?.name ?? this.distribution.distributionDomainName}`;
     new CfnOutput(this, 'ConsoleUrl', { value: `${this.url}/console/` });
+    const zone = domain && zoneOf(this, stage);
+    if (domain && zone) {
+      const target = RecordTarget.fromAlias(new CloudFrontTarget(this.distribution));
+      new ARecord(this, 'Record', { zone, recordName: `${domain.name}.`, target });
+    }
     if (domain) {
       new CfnOutput(this, 'ConsoleDomainTarget', {
         value: this.distribution.distributionDomainName,

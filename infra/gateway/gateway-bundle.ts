@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { Stack } from 'aws-cdk-lib';
 import { Asset } from 'aws-cdk-lib/aws-s3-assets';
 import { Construct } from 'constructs';
-import { transformSync } from 'esbuild';
-import { gatewayFiles } from '../bundles/bundle-gateway.ts';
+import { gatewayFiles, startFile } from '../house/gateway-files.ts';
 
 /** The gateway's code as files in the bucket of CDK's assets, and how a container fetches and starts it. */
 export class GatewayBundle extends Construct {
@@ -26,7 +25,7 @@ export class GatewayBundle extends Construct {
     });
     const [first] = files;
     const { region, urlSuffix } = Stack.of(this);
-    this.command = ['node', '--input-type=module', '--eval', startCommand()];
+    this.command = ['node', '--input-type=module', '--eval', readFileSync(join(folder, startFile), 'utf8').trim()];
     this.variables = {
       BUNDLE_URL: `https://${first?.asset.s3BucketName}.s3.${region}.${urlSuffix}`,
       BUNDLE_FILES: JSON.stringify(files.map(({ name, asset, sha256 }) => ({ name, key: asset.s3ObjectKey, sha256 }))),
@@ -36,11 +35,4 @@ export class GatewayBundle extends Construct {
       .update(files.map(({ sha256 }) => sha256).join())
       .digest('hex');
   }
-}
-
-/** Returns the code of start-bundle.ts for Node's `--eval`. */
-function startCommand(): string {
-  const source = readFileSync(new URL('../../gateway/start-bundle.ts', import.meta.url), 'utf8');
-  const withoutDollars = { 'template-literal': false }; // CloudFormation takes them for references
-  return transformSync(source, { loader: 'ts', format: 'esm', minify: true, supported: withoutDollars }).code.trim();
 }

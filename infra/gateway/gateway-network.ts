@@ -4,10 +4,12 @@ import {
   Peer,
   Port,
   SecurityGroup,
+  Subnet,
   SubnetType,
   Vpc,
   type GatewayVpcEndpoint,
   type IVpc,
+  type SubnetSelection,
 } from 'aws-cdk-lib/aws-ec2';
 import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
@@ -28,27 +30,29 @@ export interface GatewayNetworkProps {
 }
 
 /**
- * The network of the gateway: public subnets in two zones, without NAT (docs/adr/0016-gateway-on-aws.md). Only the load balancer can
+ * The network of the gateway: subnets of a VPC that exists, or public subnets in two zones, without NAT (docs/adr/0016-gateway-on-aws.md). Only the load balancer can
  * reach tasks. They reach the table and S3 without leaving AWS's network, and other addresses by HTTPS alone.
  */
 export class GatewayNetwork extends Construct {
   readonly vpc: IVpc;
+  readonly subnets: SubnetSelection;
   readonly ofEntrance: SecurityGroup;
   readonly ofTasks: SecurityGroup;
 
   constructor(scope: Construct, id: string, { stage, row, healthPort, tableArn, contentArn, bundleArns }: GatewayNetworkProps) {
     super(scope, id);
-    const vpc = new Vpc(this, 'Vpc', {
-      vpcName: nameIn(stage, 'gateway'),
-      ipAddresses: IpAddresses.cidr('10.0.0.0/24'),
-      maxAzs: 2,
-      natGateways: 0,
-      subnetConfiguration: [{ name: 'public', subnetType: SubnetType.PUBLIC, cidrMask: 26, mapPublicIpOnLaunch: false }],
-      restrictDefaultSecurityGroup: false, // it would take a function; nothing is in that group
-    });
-    this.vpc = vpc as IVpc;
-    acknowledge(vpc, 'AwsSolutions-VPC7', 'The gateway logs whom it refuses. Tasks are reachable from the load balancer alone.');
-    this.addEndpoints(tableArn, contentArn, bundleArns);
+    const { vpc: existing } = row;
+    this.vpc = existing
+      ? Vpc.fromVpcAttributes(this, 'Vpc', { vpcId: existing.id, availabilityZones: Object.keys(existing.subnets) })
+      : this.newVpc(stage);
+    this.subnets = existing
+      ? {
+          subnets: Object.entries(existing.subnets).map(([availabilityZone, subnetId]) =>
+            Subnet.fromSubnetAttributes(this, availabilityZone, { subnetId, availabilityZone }),
+          ),
+        }
+      : { subnetType: SubnetType.PUBLIC };
+    if (!existing) this.addEndpoints(tableArn, contentArn, bundleArns);
 
     this.ofEntrance = new SecurityGroup(this, 'OfEntrance', {
       vpc: this.vpc,
@@ -73,6 +77,19 @@ export class GatewayNetwork extends Construct {
       this.ofTasks.addIngressRule(this.ofEntrance, each, 'From the load balancer');
     }
     this.ofTasks.addEgressRule(Peer.anyIpv4(), Port.tcp(443), 'AWS, and the registry of the image');
+  }
+
+  private newVpc(stage: Stage): IVpc {
+    const vpc = new Vpc(this, 'Vpc', {
+      vpcName: nameIn(stage, 'gateway'),
+      ipAddresses: IpAddresses.cidr('10.0.0.0/24'),
+      maxAzs: 2,
+      natGateways: 0,
+      subnetConfiguration: [{ name: 'public', subnetType: SubnetType.PUBLIC, cidrMask: 26, mapPublicIpOnLaunch: false }],
+      restrictDefaultSecurityGroup: false, // it would take a function; nothing is in that group
+    });
+    acknowledge(vpc, 'AwsSolutions-VPC7', 'The gateway logs whom it refuses. Tasks are reachable from the load balancer alone.');
+    return vpc as IVpc;
   }
 
   /** Both are free. Their policies keep a task from other tables and buckets, whoever owns them. */

@@ -1,5 +1,4 @@
 import { Duration, RemovalPolicy, Size, Token } from 'aws-cdk-lib';
-import { SubnetType } from 'aws-cdk-lib/aws-ec2';
 import {
   AvailabilityZoneRebalancing,
   AwsLogDriverMode,
@@ -69,8 +68,8 @@ export class GatewayService extends Construct {
       taskDefinition: this.taskDefinition(props),
       desiredCount: row.tasks,
       platformVersion: FargatePlatformVersion.VERSION1_4,
-      vpcSubnets: { subnetType: SubnetType.PUBLIC },
-      assignPublicIp: true,
+      vpcSubnets: network.subnets,
+      assignPublicIp: row.vpc?.isPublic ?? true,
       securityGroups: [network.ofTasks],
       minHealthyPercent: 100,
       maxHealthyPercent: 200,

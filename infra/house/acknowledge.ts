@@ -1,7 +1,13 @@
-import { Validations } from 'aws-cdk-lib';
+import { Stack, Token, Validations } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 
 /** Accepts a finding of cdk-nag for a construct and its children. `reason` says why the finding is acceptable. */
 export function acknowledge(construct: IConstruct, id: string, reason: string): void {
   Validations.of(construct).acknowledge({ id, reason });
+}
+
+/** Returns the partition as findings show it. */
+export function shownPartition(construct: IConstruct): string {
+  const { partition } = Stack.of(construct);
+  return Token.isUnresolved(partition) ? '<AWS::Partition>' : partition;
 }

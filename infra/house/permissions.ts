@@ -12,15 +12,29 @@ export interface Resources {
   signingKeyArn: string;
   sealingKeyArn: string;
   publishedKeyArns: readonly string[];
+  /** Encrypts table and content. Undefined: AWS's own keys do. */
+  dataKeyArn: string | undefined;
   purgeFunctionArn: string;
   /** Where Lambda is asked to call it. */
   purgeUrl: string;
 }
 
+/** What callers of the table and the bucket need of the key that encrypts them. */
+const ofDataKey = ['Decrypt', 'DescribeKey', 'Encrypt', 'GenerateDataKey', 'ReEncryptFrom', 'ReEncryptTo'];
+
 /** Returns statements that allow exactly the actions in `uses`. */
 export function permissionsFor(uses: Uses, resources: Resources): PolicyStatement[] {
-  const { tableArn, streamArn, contentArn, stateMachineArn, signingKeyArn, sealingKeyArn, publishedKeyArns, purgeFunctionArn } =
-    resources;
+  const {
+    tableArn,
+    streamArn,
+    contentArn,
+    stateMachineArn,
+    signingKeyArn,
+    sealingKeyArn,
+    publishedKeyArns,
+    purgeFunctionArn,
+    dataKeyArn,
+  } = resources;
   const actions = uses.stateMachine ?? [];
   return [
     ...allow('dynamodb', uses.table, tableArn),
@@ -36,6 +50,7 @@ export function permissionsFor(uses: Uses, resources: Resources): PolicyStatemen
       actions.filter((action) => action === 'DescribeExecution'),
       `${stateMachineArn.replace(':stateMachine:', ':execution:')}:*`,
     ),
+    ...(dataKeyArn !== undefined && (uses.table ?? uses.content ?? uses.stream) ? allow('kms', ofDataKey, dataKeyArn) : []),
     ...allow('kms', uses.signingKey, signingKeyArn),
     ...allow('kms', uses.sealingKey, sealingKeyArn),
     ...allow('kms', uses.publishedKeys, ...publishedKeyArns),

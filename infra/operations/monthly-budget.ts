@@ -1,38 +1,37 @@
 import { createHash } from 'node:crypto';
 import { Annotations } from 'aws-cdk-lib';
 import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
+import { StageStack } from '../house/stage-stack.ts';
 import { nameIn, targetsOf, type Stage } from '../stages/stage.ts';
-
-export interface MonthlyBudgetProps {
-  stage: Stage;
-  /** Told in addition to the addresses of the stage. A notification has at most one topic. */
-  topic: ITopic | undefined;
-}
 
 interface Subscriber {
   subscriptionType: string;
   address: string;
 }
 
-/** Notifies when a stage has cost 80 % of its budget this month, or will exceed its budget by AWS's forecast. */
-export class MonthlyBudget extends CfnBudget {
-  constructor(scope: Construct, id: string, { stage, topic }: MonthlyBudgetProps) {
+/**
+ * Notifies when a stage has cost 80 % of its budget this month, or will exceed its budget by AWS's forecast. It is a stack of its own,
+ * deployed last: an organisation may deny budgets, and nothing else fails with it.
+ */
+export class BudgetStack extends StageStack {
+  constructor(scope: Construct, id: string, { stage, dollars }: { stage: Stage; dollars: number }) {
+    super(scope, id, stage, 'Computation management: budget');
+    const [topic] = targetsOf(stage).flatMap((target) => ('topicArn' in target ? [target.topicArn] : [])); // a notification has at most one
     const subscribers: Subscriber[] = [
       ...targetsOf(stage).flatMap((target) => ('email' in target ? [{ subscriptionType: 'EMAIL', address: target.email }] : [])),
-      ...(topic ? [{ subscriptionType: 'SNS', address: topic.topicArn }] : []),
+      ...(topic ? [{ subscriptionType: 'SNS', address: topic }] : []),
     ];
     const notify = (notificationType: 'ACTUAL' | 'FORECASTED', threshold: number) => ({
       notification: { notificationType, threshold, thresholdType: 'PERCENTAGE', comparisonOperator: 'GREATER_THAN' },
       subscribers,
     });
-    super(scope, id, {
+    new CfnBudget(this, 'Budget', {
       budget: {
         budgetName: nameFor(stage, subscribers),
         budgetType: 'COST',
         timeUnit: 'MONTHLY',
-        budgetLimit: { amount: stage.monthlyBudgetInDollars, unit: 'USD' },
+        budgetLimit: { amount: dollars, unit: 'USD' },
         costFilters: { TagKeyValue: [`user:stage$${stage.name}`] },
       },
       ...(subscribers.length > 0 ? { notificationsWithSubscribers: [notify('ACTUAL', 80), notify('FORECASTED', 100)] } : {}),

@@ -8,7 +8,6 @@ import { addAlarmTopics } from './alarm-topics.ts';
 import { AlarmWebhook } from './alarm-webhook.ts';
 import { Alarms } from './alarms.ts';
 import { ServiceDashboard } from './dashboard.ts';
-import { MonthlyBudget } from './monthly-budget.ts';
 
 export interface OperationsStackProps {
   stage: Stage;
@@ -16,13 +15,12 @@ export interface OperationsStackProps {
   service: ServiceStack;
 }
 
-/** The service's alarms and their recipients, the budget, and the dashboard. */
+/** The service's alarms and their recipients, and the dashboard. */
 export class OperationsStack extends StageStack {
   constructor(scope: Construct, id: string, { stage, state, service }: OperationsStackProps) {
     super(scope, id, stage, 'Computation management: alarms and dashboard');
     this.requireAlarmTargets(stage);
     const { own, existing } = addAlarmTopics(this, stage, targetsOf(stage));
-    new MonthlyBudget(this, 'Budget', { stage, topic: existing[0] });
     for (const [index, webhook] of webhooksOf(stage).entries()) {
       const number = index + 1;
       new AlarmWebhook(this, `Webhook${number}`, { stage, webhook, number });

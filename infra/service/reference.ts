@@ -5,7 +5,7 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { acknowledge } from '../house/acknowledge.ts';
 import { loggedFunction } from '../house/logged-function.ts';
-import { referenceFiles } from '../../functions/reference/reference-files.ts';
+import { referencePaths } from '../../functions/reference/reference-files.ts';
 import { referenceThrottling } from './reference-throttling.ts';
 import type { Stage } from '../stages/stage.ts';
 import type { ServiceApi } from './service-api.ts';
@@ -34,11 +34,10 @@ export class Reference extends Construct {
     acknowledge(lambda, 'Serverless-LambdaDLQ', 'Its caller waits for the response.');
     acknowledge(lambda, 'Serverless-LambdaTracing', 'It calls nothing, so there is nothing to trace.');
     const integration = new HttpLambdaIntegration('Files', lambda, { scopePermissionToRoute: false });
-    const paths = Object.keys(referenceFiles());
-    const routes = paths.flatMap((path) =>
+    const routes = referencePaths.flatMap((path) =>
       api.http.addRoutes({ path, methods: [HttpMethod.GET], integration, authorizer: new HttpNoneAuthorizer() }),
     );
     for (const route of routes) acknowledge(route, 'AwsSolutions-APIG4', 'Public by design, as the OpenAPI document is.');
-    api.throttle(Object.fromEntries(paths.map((path) => [`GET ${path}`, referenceThrottling])), routes);
+    api.throttle(Object.fromEntries(referencePaths.map((path) => [`GET ${path}`, referenceThrottling])), routes);
   }
 }

@@ -1,4 +1,4 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
+import { RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
@@ -19,7 +19,9 @@ export class RunLifecycle extends StateMachine {
     const definition = stateMachineDefinition((step) => stepFunction(step).functionName, stage.runTimes);
     super(scope, id, {
       stateMachineName: stateMachineName(stage),
-      definitionBody: DefinitionBody.fromString(JSON.stringify(definition)),
+      definitionBody: DefinitionBody.fromString(
+        JSON.stringify(definition).replaceAll('"arn:aws:', `"arn:${Stack.of(scope).partition}:`),
+      ),
       tracingEnabled: true,
       logs: {
         destination: new LogGroup(scope, `${id}Log`, {

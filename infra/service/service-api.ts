@@ -1,4 +1,4 @@
-import { CfnOutput, Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Annotations, CfnOutput, Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import {
   CorsHttpMethod,
@@ -11,12 +11,15 @@ import {
   type HttpRoute,
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpJwtAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
-import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import { Certificate, CertificateValidation } from 'aws-cdk-lib/aws-certificatemanager';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { ARecord, RecordTarget } from 'aws-cdk-lib/aws-route53';
+import { ApiGatewayv2DomainProperties } from 'aws-cdk-lib/aws-route53-targets';
 import { Construct } from 'constructs';
 import { apiCors } from '../../shared/http/cors.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { methodsOf, type Route } from '../../shared/http/route.ts';
+import { zoneOf } from '../house/hosted-zone.ts';
 import { publicThrottlingOf } from './public-throttling.ts';
 import { nameIn, type Issuer, type Stage, type Throttling } from '../stages/stage.ts';
 
@@ -68,7 +71,7 @@ export class ServiceApi extends Construct {
       retention: stage.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    const domain = stage.domain && this.domainOf(stage.domain);
+    const domain = stage.domain && this.domainOf(stage, stage.domain);
     const deployed = new HttpStage(this, 'Stage', {
       httpApi: this.http,
       stageName: '$default',
@@ -107,11 +110,23 @@ export class ServiceApi extends Construct {
     this.deployed.node.addDependency(...created);
   }
 
-  private domainOf({ name, certificateArn }: NonNullable<Stage['domain']>): DomainName {
+  private domainOf(stage: Stage, { name, certificateArn }: NonNullable<Stage['domain']>): DomainName {
+    const zone = zoneOf(this, stage);
+    if (certificateArn === undefined && !zone)
+      Annotations.of(this).addError(
+        `The domain ${name} of the stage ${stage.name} needs a certificateArn, or the stage a hostedZone.`,
+      );
     const domain = new DomainName(this, 'Domain', {
       domainName: name,
-      certificate: Certificate.fromCertificateArn(this, 'Certificate', certificateArn),
+      certificate:
+        certificateArn === undefined
+          ? new Certificate(this, 'Certificate', { domainName: name, validation: CertificateValidation.fromDns(zone) })
+          : Certificate.fromCertificateArn(this, 'Certificate', certificateArn),
     });
+    if (zone) {
+      const target = new ApiGatewayv2DomainProperties(domain.regionalDomainName, domain.regionalHostedZoneId);
+      new ARecord(this, 'Record', { zone, recordName: `${name}.`, target: RecordTarget.fromAlias(target) });
+    }
     new CfnOutput(this, 'DomainTarget', {
       value: domain.regionalDomainName,
       description: `The target of the DNS record of ${name}`,

@@ -1,9 +1,9 @@
-import { Duration, Token } from 'aws-cdk-lib';
+import { Duration, Stack, Token } from 'aws-cdk-lib';
 import { ApplicationLogLevel, SystemLogLevel, type Code, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { Uses } from '../../shared/runtime/uses.ts';
-import { acknowledge } from '../house/acknowledge.ts';
+import { acknowledge, shownPartition } from '../house/acknowledge.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
 import { loggedFunction } from '../house/logged-function.ts';
 import { metricsNamespace } from '../house/metrics-namespace.ts';
@@ -81,7 +81,8 @@ export class ServiceFunction extends Construct {
       accept(`${bucket}/content/*`, 'Any object under content/, nothing else.');
     }
     if (uses.stateMachine?.includes('DescribeExecution')) {
-      const executions = `arn:aws:states:${stage.region}:<AWS::AccountId>:execution:${nameIn(stage, 'run-lifecycle')}:*`;
+      const account = Token.isUnresolved(Stack.of(this).account) ? '<AWS::AccountId>' : Stack.of(this).account;
+      const executions = `arn:${shownPartition(this)}:states:${stage.region}:${account}:execution:${nameIn(stage, 'run-lifecycle')}:*`;
       accept(executions, 'Any execution of this state machine, because each run has its own.');
     }
   }

@@ -1,14 +1,22 @@
-import type { RemovalPolicy } from 'aws-cdk-lib';
-import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { RemovalPolicy } from 'aws-cdk-lib';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { RunTimes } from '../../shared/runs/state-machine.ts';
 
-/** The configuration of a deployment: a row of infra/stages/stages.ts. The account is that of the credentials used to deploy. */
+/** The configuration of a deployment, such as a row of infra/stages/stages.ts. `stageWith` has the defaults. */
 export interface Stage {
   /** Part of all resource names. Lower-case letters and digits, up to 16 characters. */
   name: string;
   region: string;
   /** A name of your choice for the account. Stages of the same account and region share its concurrent executions. */
   account: string;
+  /** The ARN of a symmetric KMS key in the region that encrypts the table and the content. Default: AWS's own keys. */
+  dataKeyArn?: string;
+  /** The ARN of a managed policy that bounds every role. Default: none. */
+  permissionsBoundaryArn?: string;
+  /** Tags of every resource, besides `service` and `stage`. */
+  tags?: Readonly<Record<string, string>>;
+  /** A public hosted zone of Route 53 in the account. The names of `domain`, `console.domain` and `gateway.hostName` get records in it. */
+  hostedZone?: { id: string; name: string };
   /** The issuer of tokens. Default: the stage's own Cognito user pool, with groups `<domainID>:<role>`. */
   issuer?: Issuer;
   /** Tables, buckets and user pools that exist already, such as restored ones. Default: the stage creates its own. */
@@ -19,8 +27,8 @@ export interface Stage {
   console?: Console;
   /** A client of the stage's own user pool for `cms login` and web pages of your own. Default: none. */
   publicClient?: PublicClient;
-  /** The API's custom domain, with a certificate in the same region. Default: API Gateway's address. */
-  domain?: { name: string; certificateArn: string };
+  /** The API's custom domain, with a certificate in the same region; by default, one for it in `hostedZone`. Default: API Gateway's address. */
+  domain?: { name: string; certificateArn?: string };
   /** The limits of each route, for all domains together. API Gateway answers 429 above them. */
   throttling: Throttling;
   /**
@@ -54,9 +62,9 @@ export interface Stage {
   alarmTargets?: readonly AlarmTarget[] | 'none';
   /**
    * What the stage may cost in a month. The e-mail addresses and the first topic of `alarmTargets` are told before it is exceeded, its
-   * webhooks are not.
+   * webhooks are not. Default: no budget.
    */
-  monthlyBudgetInDollars: number;
+  monthlyBudgetInDollars?: number;
   runTimes: RunTimes;
   /**
    * The names of the keys that sign evidence, oldest first. The last one signs, and the public keys of all are published. To
@@ -103,8 +111,21 @@ export interface GatewayRow {
   networks?: readonly string[];
   /** A name of your own that CVMs connect to, with a CNAME to the load balancer. Default: the load balancer's name. */
   hostName?: string;
+  /**
+   * A VPC that exists, with its subnets by availability zone: of two zones or more, and with a route to the internet or to the endpoints of
+   * S3, DynamoDB, ECR, Secrets Manager, Step Functions, KMS and CloudWatch Logs. Default: a VPC of its own.
+   */
+  vpc?: ExistingVpc;
   /** The digest of the image of Node (docs/deploy.md#the-gateways-image), such as `sha256:4f...`. Default: its version alone. */
   imageDigest?: string;
+}
+
+export interface ExistingVpc {
+  id: string;
+  /** The subnets of the tasks and of the load balancer. */
+  subnets: Readonly<Record<string, string>>;
+  /** Whether the subnets are public: then tasks have public addresses, and the load balancer faces the internet. */
+  isPublic: boolean;
 }
 
 /** The web console of a stage. The API and the content accept calls from its address. */
@@ -207,9 +228,51 @@ export interface Issuer {
   membershipClaim: string;
 }
 
+const minute = 60;
+
+/**
+ * Returns a stage with the defaults of what it does not say: for an account with the usual 1,000 executions, whose data stays when its
+ * stack is deleted, and whose alarms tell nobody.
+ */
+export function stageWith(given: Partial<Stage> & Pick<Stage, 'name' | 'region'>): Stage {
+  return {
+    account: given.name,
+    corsOrigins: [],
+    throttling: { requestsPerSecond: 500, burst: 200 },
+    expensiveThrottling: { requestsPerSecond: 200, burst: 200 },
+    domainLimit: { changesPerSecond: 40, burst: 80 },
+    accountConcurrency: 1_000,
+    reservedConcurrency: { reports: 10, lifecycleSteps: 5, uploads: 10 },
+    logLevel: 'INFO',
+    logRetention: RetentionDays.ONE_MONTH,
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    deletionProtection: false,
+    terminationProtection: false,
+    pointInTimeRecovery: true,
+    alarmTargets: 'none',
+    runTimes: {
+      acceptInSeconds: 5 * minute,
+      silenceInSeconds: 5 * minute,
+      runInSeconds: 7 * 24 * 60 * minute,
+      stopInSeconds: 2 * minute,
+    },
+    evidenceKeys: ['key-1'],
+    waits: { perStage: 20, perDomain: 20, concurrency: 30 },
+    ...given,
+  };
+}
+
 /** Returns the origins whose pages may call the API and use presigned links. */
 export function originsOf({ corsOrigins }: Stage, consoleUrl: string | undefined): string[] {
   return [...corsOrigins, ...(consoleUrl === undefined ? [] : [consoleUrl])];
+}
+
+/**
+ * Returns the removal policy of what is protected from deletion. A failed first deployment cannot delete it, so it is left behind, and the
+ * next one makes another.
+ */
+export function keptIfProtected({ deletionProtection, removalPolicy }: Stage): RemovalPolicy {
+  return deletionProtection ? RemovalPolicy.RETAIN : removalPolicy;
 }
 
 /** Returns the name of a stage's resource, such as a stack, a function or the state machine. */

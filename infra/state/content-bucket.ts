@@ -15,6 +15,7 @@ import { tokensLiveInDays } from '../../shared/runs/agent-tokens.ts';
 import { tokenPrefix } from '../../shared/assets/content-store.ts';
 import { contentCors } from '../../shared/http/cors.ts';
 import type { Stage } from '../stages/stage.ts';
+import { dataKeyOf } from './data-key.ts';
 import { recoverableInDays } from '../house/lifetimes.ts';
 
 const closed = {
@@ -42,6 +43,9 @@ export class ContentBucket extends Bucket {
 
     super(scope, id, {
       ...closed,
+      ...(stage.dataKeyArn === undefined
+        ? {}
+        : { encryption: BucketEncryption.KMS, encryptionKey: dataKeyOf(scope, stage.dataKeyArn), bucketKeyEnabled: true }),
       removalPolicy: stage.removalPolicy,
       serverAccessLogsBucket: accessLogs as IBucket,
       versioned: true,

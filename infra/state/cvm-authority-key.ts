@@ -12,6 +12,7 @@ export class CvmAuthorityKey extends Key {
       alias: cvmAuthorityAlias(stage),
       keySpec: KeySpec.ECC_NIST_P256,
       keyUsage: KeyUsage.SIGN_VERIFY,
+      multiRegion: true,
       description: 'Signs the certificates of CVMs and of their gateway',
       removalPolicy: stage.removalPolicy,
     });

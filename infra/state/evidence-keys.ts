@@ -16,6 +16,7 @@ export class EvidenceKeys extends Construct {
       const { keyArn } = new Key(this, name, {
         keySpec: KeySpec.ECC_NIST_P256,
         keyUsage: KeyUsage.SIGN_VERIFY,
+        multiRegion: true,
         description: `Signs the evidence of runs (${name})`,
         removalPolicy,
       });

@@ -11,6 +11,7 @@ export class SealingKey extends Construct {
     const { keyArn } = new Key(this, 'Key', {
       description: 'Seals the private keys of agents',
       enableKeyRotation: true,
+      multiRegion: true, // can never be changed later, and a replica in another Region survives this one (docs/restore.md)
       removalPolicy,
     });
     this.sealingKeyArn = keyArn;

@@ -1,10 +1,11 @@
 import { AttributeType, Billing, StreamViewType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
-import type { Stage } from '../stages/stage.ts';
+import { keptIfProtected, type Stage } from '../stages/stage.ts';
+import { dataKeyOf } from './data-key.ts';
 import { tableDefinition } from '../../shared/table/table-definition.ts';
 
 /**
- * The service's table. On demand, encrypted with the account's DynamoDB key, whose use CloudTrail records. Its stream tells which lists
+ * The service's table. On demand, encrypted with the account's DynamoDB key or one of the stage, whose use CloudTrail records. Its stream tells which lists
  * to fold, and what to put on the event bus.
  */
 export class ServiceTable extends TableV2 {
@@ -14,10 +15,13 @@ export class ServiceTable extends TableV2 {
       sortKey: { name: tableDefinition.sortKey, type: AttributeType.STRING },
       timeToLiveAttribute: tableDefinition.timeToLive,
       billing: Billing.onDemand(),
-      encryption: TableEncryptionV2.awsManagedKey(),
+      encryption:
+        stage.dataKeyArn === undefined
+          ? TableEncryptionV2.awsManagedKey()
+          : TableEncryptionV2.customerManagedKey(dataKeyOf(scope, stage.dataKeyArn)),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: stage.pointInTimeRecovery },
       deletionProtection: stage.deletionProtection,
-      removalPolicy: stage.removalPolicy,
+      removalPolicy: keptIfProtected(stage),
       dynamoStream: StreamViewType.NEW_IMAGE,
     });
   }

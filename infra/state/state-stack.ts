@@ -60,7 +60,7 @@ export class StateStack extends StageStack {
     this.consoleClient = consoleClient;
     this.canaryClientId = canaryClientId;
     this.contentUrl = `https://${content.bucketName}.s3.${stage.region}.${Stack.of(this).urlSuffix}`;
-    this.resources = { ...table, ...content, signingKeyArn, sealingKeyArn, publishedKeyArns };
+    this.resources = { ...table, ...content, signingKeyArn, sealingKeyArn, publishedKeyArns, dataKeyArn: stage.dataKeyArn };
     new CfnOutput(this, 'TableName', { value: table.tableName });
     new CfnOutput(this, 'TableArn', { value: table.tableArn });
     new CfnOutput(this, 'ContentBucketName', { value: content.bucketName });
@@ -102,7 +102,7 @@ export class StateStack extends StageStack {
     }
     return {
       bucketName: name,
-      contentArn: `arn:aws:s3:::${name}`,
+      contentArn: `arn:${this.partition}:s3:::${name}`,
     };
   }
 

@@ -19,7 +19,14 @@ import type { Role } from 'computation-management-formats/vocabulary';
 import { Construct } from 'constructs';
 import { acknowledge } from '../house/acknowledge.ts';
 import { canaryDomain, canaryUser } from '../../functions/operations/canary/canary-settings.ts';
-import type { CanaryRow, ConsoleClient, Issuer, PublicClient, Stage } from '../stages/stage.ts';
+import {
+  keptIfProtected,
+  type CanaryRow,
+  type ConsoleClient,
+  type Issuer,
+  type PublicClient,
+  type Stage,
+} from '../stages/stage.ts';
 import { accessTokensLiveInSeconds } from '../house/lifetimes.ts';
 
 const membershipClaim = 'cognito:groups';
@@ -61,7 +68,7 @@ export class Users extends Construct {
       accountRecovery: AccountRecovery.EMAIL_ONLY,
       featurePlan: FeaturePlan.ESSENTIALS,
       deletionProtection: stage.deletionProtection,
-      removalPolicy: stage.removalPolicy,
+      removalPolicy: keptIfProtected(stage),
     });
     acknowledge(pool, 'AwsSolutions-COG2', 'CVMs sign in without a person, so they have no second factor. Users can enable one.');
     acknowledge(
@@ -169,7 +176,10 @@ function addSignInPages(pool: UserPool, { name, region }: Stage): SignInPages {
     cognitoDomain: { domainPrefix },
     managedLoginVersion: ManagedLoginVersion.NEWER_MANAGED_LOGIN,
   });
-  const origins = [`https://cognito-idp.${region}.amazonaws.com`, `https://${domainPrefix}.auth.${region}.amazoncognito.com`];
+  const origins = [
+    `https://cognito-idp.${region}.amazonaws.com`,
+    `https://${domainPrefix}.${region.startsWith('us-gov-') ? 'auth-fips' : 'auth'}.${region}.amazoncognito.com`,
+  ];
   return { pool, domain, origins };
 }
 

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
+import description from '../../package.json' with { type: 'json' };
 
-/** Reads the version from package.json. */
+/** Returns the version of package.json. */
 export function serviceVersion(): string {
-  const description = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
   return description.version;
 }

@@ -6,8 +6,9 @@ import { App, type Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
-import { certificateFunctionFolder, gatewayFiles } from '../../infra/bundles/bundle-gateway.ts';
-import { ServiceStage, type BuiltFiles } from '../../infra/service-stage.ts';
+import type { BuiltFiles } from '../../infra/built-files.ts';
+import { ComputationServiceStage } from '../../infra/computation-service-stage.ts';
+import { certificateFunctionFolder, gatewayFiles, startFile } from '../../infra/house/gateway-files.ts';
 import type { Stage } from '../../infra/stages/stage.ts';
 import { stages } from '../../infra/stages/stages.ts';
 
@@ -24,6 +25,7 @@ export interface SynthesizedStage {
   stacks: Record<'state' | 'service' | 'operations', SynthesizedStack> & {
     gateway?: SynthesizedStack;
     canary?: SynthesizedStack;
+    budget?: SynthesizedStack;
   };
   /** Undefined if the stage has no console. */
   console?: Record<'site' | 'files', SynthesizedStack>;
@@ -75,8 +77,8 @@ export const ownStage = stageNamed('dev');
 
 /** Returns the findings of cdk-nag for a stage. `npm run synth` checks only the stages of the table. */
 export function findingsOf(row: Stage): string[] {
-  return inApp((app, standIns) => {
-    const stage = new ServiceStage(app, row, standIns);
+  return inApp((app, built) => {
+    const stage = new ComputationServiceStage(app, row.name, { ...row, built });
     return [new AwsSolutionsChecks(), new ServerlessChecks()].flatMap((pack) =>
       pack.validateScope(stage).violations.map(({ ruleName }) => ruleName),
     );
@@ -97,8 +99,8 @@ export function warningsOf(row: Stage): string[] {
 }
 
 function annotationsOf(level: 'error' | 'warning', row: Stage, rows: readonly Stage[]): string[] {
-  const entries = inApp((app, standIns) => {
-    const stage = new ServiceStage(app, row, standIns, rows);
+  const entries = inApp((app, built) => {
+    const stage = new ComputationServiceStage(app, row.name, { ...row, rows, built });
     return stage.node.findAll().flatMap(({ node }) => node.metadata);
   });
   return entries.filter(({ type }) => type === `aws:cdk:${level}`).map(({ data }) => String(data));
@@ -122,7 +124,10 @@ export function synthesize(wanted: readonly Stage[] = everyStage): SynthesizedSt
 /** Synthesizes a stage. @param built files that were built, in place of those that stand in for them */
 export function synthesizeWith(built: Partial<BuiltFiles>, stage: Stage): SynthesizedStage {
   return inApp((app, standIns) => {
-    const { stacks, consoleStacks } = new ServiceStage(app, stage, { ...standIns, ...built });
+    const { stacks, consoleStacks } = new ComputationServiceStage(app, stage.name, {
+      ...stage,
+      built: { ...standIns, ...built },
+    });
     return {
       stage,
       ...(consoleStacks && {
@@ -132,6 +137,7 @@ export function synthesizeWith(built: Partial<BuiltFiles>, stage: Stage): Synthe
         state: synthesizedStack(stacks.state),
         service: synthesizedStack(stacks.service),
         operations: synthesizedStack(stacks.operations),
+        ...(stacks.budget ? { budget: synthesizedStack(stacks.budget) } : {}),
         ...(stacks.gateway ? { gateway: synthesizedStack(stacks.gateway) } : {}),
         ...(stacks.canary ? { canary: synthesizedStack(stacks.canary) } : {}),
       },
@@ -159,7 +165,7 @@ function inApp<T>(work: (app: App, standIns: BuiltFiles) => T): T {
 function standInsIn(folder: string): BuiltFiles {
   const [gatewayFolder, functionFolder] = [join(folder, 'gateway'), join(folder, 'function')];
   const files = [
-    ...[...gatewayFiles, join(certificateFunctionFolder, 'index.mjs')].map((name) => join(gatewayFolder, name)),
+    ...[...gatewayFiles, startFile, join(certificateFunctionFolder, 'index.mjs')].map((name) => join(gatewayFolder, name)),
     join(functionFolder, 'index.mjs'),
   ];
   for (const file of files) {

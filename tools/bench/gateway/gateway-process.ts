@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bundleGateway, gatewayFiles } from '../../../infra/bundles/bundle-gateway.ts';
+import { bundleGateway } from '../../../infra/bundles/bundle-gateway.ts';
+import { gatewayFiles } from '../../../infra/house/gateway-files.ts';
 import { taskSettings } from '../../../infra/gateway/task-settings.ts';
 
 /** The gateway as its tasks run it: the bundle, in a process of its own, with the settings of the task definition. */

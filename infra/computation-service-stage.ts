@@ -1,0 +1,104 @@
+import { PermissionsBoundary, Stage as CdkStage, Tags, Token } from 'aws-cdk-lib';
+import { RegionInfo } from 'aws-cdk-lib/region-info';
+import type { Construct } from 'constructs';
+import settings from '../cdk.json' with { type: 'json' };
+import { builtFiles, type BuiltFiles } from './built-files.ts';
+import { CanaryStack } from './canary/canary-stack.ts';
+import { ConsoleFilesStack } from './console/console-files-stack.ts';
+import { ConsoleStack } from './console/console-stack.ts';
+import { GatewayStack } from './gateway/gateway-stack.ts';
+import { BudgetStack } from './operations/monthly-budget.ts';
+import { OperationsStack } from './operations/operations-stack.ts';
+import { ServiceStack } from './service/service-stack.ts';
+import { originsOf, stageWith, type Stage } from './stages/stage.ts';
+import { StateStack } from './state/state-stack.ts';
+
+export interface ComputationServiceStageProps extends Partial<Stage> {
+  /** The name of the stage. */
+  name: string;
+  /** The number of the account. Default: that of the scope, or of the credentials that deploy. */
+  accountId?: string;
+  /** All stages, of which some may be deployed to the same account. Default: this one alone. */
+  rows?: readonly Stage[];
+  /** Default: what is built beside this code. */
+  built?: BuiltFiles;
+}
+
+/**
+ * A deployment of the service: the stacks with its state, its stateless part, its monitoring and its budget, and those of its gateway for
+ * CVMs, its canary and its web console if it has them. Any construct can be its scope: an app, or the stage of a pipeline.
+ */
+export class ComputationServiceStage extends CdkStage {
+  readonly stage: Stage;
+  readonly stacks: {
+    state: StateStack;
+    service: ServiceStack;
+    gateway?: GatewayStack;
+    canary?: CanaryStack;
+    operations: OperationsStack;
+    budget?: BudgetStack;
+  };
+  /** Undefined if the stage has no console. */
+  readonly consoleStacks: { site: ConsoleStack; files: ConsoleFilesStack } | undefined;
+
+  /** @throws TypeError if no region is known, or the region lacks what the stage needs */
+  constructor(scope: Construct, id: string, { accountId, rows, built = builtFiles, ...given }: ComputationServiceStageProps) {
+    const stage = stageWith({ ...given, region: given.region ?? regionOf(scope, given.name) });
+    const { region, permissionsBoundaryArn, tags = {} } = stage;
+    for (const fault of faultsOfRegion(stage)) throw new TypeError(fault);
+    super(scope, id, {
+      env: { region, ...(accountId === undefined ? {} : { account: accountId }) },
+      ...(permissionsBoundaryArn === undefined
+        ? {}
+        : { permissionsBoundary: PermissionsBoundary.fromArn(permissionsBoundaryArn) }),
+    });
+    this.stage = stage;
+    for (const [flag, value] of Object.entries(settings.context)) this.node.setContext(flag, value);
+    for (const [key, value] of Object.entries(tags)) Tags.of(this).add(key, value);
+
+    const site = stage.console && new ConsoleStack(this, 'Console', { stage, console: stage.console });
+    const state = new StateStack(this, 'State', { stage, consoleUrl: site?.url });
+    const origins = originsOf(stage, site?.url);
+    const { codeOf, referenceFolder, gatewayFolder, canaryFolder: folder, consoleFolder } = built;
+    const service = new ServiceStack(this, 'Service', { stage, rows: rows ?? [stage], state, codeOf, origins, referenceFolder });
+    const operations = new OperationsStack(this, 'Operations', { stage, state, service });
+    this.stacks = { state, service, operations };
+    const { gateway, canary, monthlyBudgetInDollars: dollars } = stage;
+    if (gateway) this.stacks.gateway = new GatewayStack(this, 'Gateway', { stage, row: gateway, state, service, gatewayFolder });
+    if (canary) this.stacks.canary = new CanaryStack(this, 'Canary', { stage, row: canary, state, service, folder });
+    const { issuer, consoleClient: client, contentUrl } = state;
+    if (site && client) {
+      const { apiUrl } = service;
+      const addresses = { issuer, client, apiUrl, contentUrl };
+      const files = new ConsoleFilesStack(this, 'ConsoleFiles', { stage, site, folder: consoleFolder, ...addresses });
+      this.consoleStacks = { site, files };
+    }
+    if (dollars === undefined) return;
+    const { gateway: gateways, canary: canaries } = this.stacks;
+    this.stacks.budget = new BudgetStack(this, 'Budget', { stage, dollars });
+    for (const earlier of [operations, gateways, canaries, this.consoleStacks?.files])
+      if (earlier)
+        this.stacks.budget.addStackDependency(earlier, 'a budget that is denied must keep nothing else from being deployed');
+  }
+}
+
+function regionOf(scope: Construct, name: string): string {
+  const region = CdkStage.of(scope)?.region;
+  if (region !== undefined && !Token.isUnresolved(region)) return region;
+  throw new TypeError(`The stage ${name} names no region: add region, or env with a region to the stage around it.`);
+}
+
+/** Returns what a partition of AWS lacks that the stage needs. */
+function faultsOfRegion({ name, region, console, gateway, issuer, existing, monthlyBudgetInDollars }: Stage): string[] {
+  const { partition } = RegionInfo.get(region);
+  const lacks = (what: string, doInstead: string) => `${region} has no ${what}, which the stage ${name} needs: ${doInstead}`;
+  if (partition === 'aws' || partition === undefined) return [];
+  return [
+    ...(console ? [lacks('CloudFront as the console uses it', 'leave console out, and serve its files yourself.')] : []),
+    ...(monthlyBudgetInDollars === undefined ? [] : [lacks('AWS Budgets', 'leave monthlyBudgetInDollars out.')]),
+    ...(partition === 'aws-cn' && gateway ? [lacks('public registry of images', 'leave gateway out.')] : []),
+    ...(partition === 'aws-cn' && !issuer && !existing?.userPool
+      ? [lacks('user pools of Cognito', 'name an issuer of your own.')]
+      : []),
+  ];
+}
