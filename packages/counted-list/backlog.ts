@@ -15,13 +15,11 @@ import {
 } from './table.ts';
 
 const storedMark = v.object({
-  /** The name of the list. */
   sk: v.string(),
-  /** When it was last folded, or marked for the first time. Milliseconds since 1970. */
+  /** When it was last folded, or first marked. Milliseconds since 1970. */
   marked_at: v.number(),
 });
 
-/** Says that a list has something to fold or to delete, so that a schedule finds it. */
 export type Mark = v.InferOutput<typeof storedMark>;
 
 export async function readMark(table: ListTable, keys: ListKeys): Promise<Mark | undefined> {
@@ -38,7 +36,7 @@ export async function readMarks(table: ListTable): Promise<Mark[]> {
 export const longestFoldInMilliseconds = 60_000;
 
 /**
- * Marks a list before it is folded, so that no mark is removed while a fold may still write. Also marks a list that is left as it is.
+ * Marks a list before it is folded, so that no mark is removed while a fold may still write.
  * @param mark as it was read; a fold replaces it, at most twice in the time that it may take
  */
 export async function markList(table: ListTable, keys: ListKeys, mark: Mark | undefined, isFolded: boolean): Promise<void> {
@@ -49,7 +47,7 @@ export async function markList(table: ListTable, keys: ListKeys, mark: Mark | un
   else if (isFolded && isOld) await putItems(table, [item]);
 }
 
-/** So many changes in the log of a list that is not marked are left to the schedule too, whatever has become of the stream. */
+/** So many changes in the log of a list without a mark are left to the schedule too. */
 const leastToMark = 64;
 /** One change of so many looks at the log. */
 const changesPerLook = 16;
@@ -61,17 +59,15 @@ export class BacklogError extends Error {
   override readonly name = 'BacklogError';
 }
 
-/** What this process has last seen of a log. */
 interface Look {
   /** When it looks again, by the steady clock. */
   until: number;
   isTooLong: boolean;
 }
 
-/** By the name of the list. */
 const looks = rememberedByTable<Look>();
 
-/** @throws BacklogError if this process has seen a moment ago that too much is left in the log */
+/** @throws BacklogError if this process has seen a moment ago that too much is left */
 export function refuseBeyondBacklog(table: ListTable, { name }: ListKeys): void {
   const look = looks(table).get(name);
   if (!look?.isTooLong || steadyTime(table) >= look.until) return;
@@ -79,10 +75,9 @@ export function refuseBeyondBacklog(table: ListTable, { name }: ListKeys): void 
 }
 
 /**
- * Looks at the log after one change of sixteen, at most every five seconds, and after each that follows a refused one: so nothing
- * depends on what folds. Marks the list if much is left and it has lost its mark.
+ * Looks at the log after one change of sixteen, at most every five seconds, and after each that follows a refused one. Marks the
+ * list if much is left and it has lost its mark.
  * @param options.most the changes in the log from which on a list refuses further ones
- * @param options.onBacklog called with the number of changes that are left
  */
 export async function lookAtLog(
   table: ListTable,

@@ -16,23 +16,18 @@ import {
 } from './table.ts';
 import { longestReadInMilliseconds } from './view.ts';
 
-/**
- * How long what a fold replaced outlives it, and its name what was deleted. One process measures it by its steady clock from what it
- * has seen itself, so no two clocks are compared. Longer than any read takes.
- */
+/** How long what a fold replaced outlives it, and its name what was deleted. Each process measures it by its own steady clock. */
 export const graceInMilliseconds = longestReadInMilliseconds + 500;
 const callsAtOnce = 25;
 
-/** Since when this process has seen a fold in the head, and then that its entries are gone, by its steady clock. */
+/** By the steady clock of this process. */
 interface Seen {
   since: number;
   isCleared: boolean;
 }
 
-/** By the name of the list, and that of the fold. */
 const seenFolds = rememberedByTable<Map<string, Seen>>();
 
-/** Remembers when this process first saw the folds that a head names, and forgets others. */
 export function seeFolds(table: ListTable, { name }: ListKeys, folds: readonly Fold[]): Map<string, Seen> {
   const ofLists = seenFolds(table);
   const before = ofLists.get(name);
@@ -43,17 +38,14 @@ export function seeFolds(table: ListTable, { name }: ListKeys, folds: readonly F
   return seen;
 }
 
-/** Returns the milliseconds until a fold of the list is due that this process has seen. */
+/** Returns the milliseconds until a fold of the list that this process has seen is due. */
 export function untilDue(table: ListTable, { name }: ListKeys): number {
   const seen = [...(seenFolds(table).get(name)?.values() ?? [])];
   const first = Math.min(...seen.map(({ since }) => since), steadyTime(table));
   return Math.max(0, first + graceInMilliseconds - steadyTime(table));
 }
 
-/**
- * Deletes the entries of folds that no read needs any more, the nodes that they replaced, and what folds left that died.
- * @returns the folds whose entries have been gone for so long that the head need not name them
- */
+/** @returns the folds that the head need not name any more */
 export async function clearFolds(table: ListTable, keys: ListKeys, head: Head, entries: readonly Entry[]): Promise<Fold[]> {
   const seen = seeFolds(table, keys, head.folds);
   const due = head.folds.filter(({ name }) => steadyTime(table) - (seen.get(name)?.since ?? 0) >= graceInMilliseconds);
@@ -83,7 +75,7 @@ async function clearEntry(table: ListTable, keys: ListKeys, { number, steps }: E
   );
 }
 
-/** What a fold writes and replaces, recorded before it begins, so that nothing is left behind if it dies. */
+/** What a fold writes and replaces, recorded before it begins. */
 const storedPlan = v.object({
   sk: v.string(),
   /** The version of the head that commits it. */
@@ -104,7 +96,7 @@ async function dropPlan(table: ListTable, keys: ListKeys, { sk }: Plan, nodes: r
   await deleteItems(table, [{ pk: keys.index, sk }]);
 }
 
-/** Deletes what folds wrote that died or lost against another one: their plans are stored, but the head does not name them. */
+/** Deletes what folds wrote whose plans are stored, but which the head does not name. */
 async function removeFailed(table: ListTable, keys: ListKeys, { folds, version }: Head, plans: readonly Plan[]): Promise<void> {
   const named = new Set(folds.map(({ name }) => keys.plan(name).sk));
   for (const plan of plans) {
@@ -114,9 +106,9 @@ async function removeFailed(table: ListTable, keys: ListKeys, { folds, version }
 }
 
 /**
- * Deletes what died folds of a list have left that has nothing to fold. The next version of the head keeps a fold that still works
- * from being committed.
- * @returns whether nothing is left: false while the list is rebuilt, and if its head has been replaced meanwhile
+ * Deletes what died folds have left of a list that has nothing to fold. Replaces the head, so that no fold that still works is
+ * committed.
+ * @returns false while the list is rebuilt, and if its head has been replaced meanwhile
  */
 export async function removeLeftovers(table: ListTable, keys: ListKeys): Promise<boolean> {
   const head = await readHead(table, keys);

@@ -18,28 +18,27 @@ export type { ListTable } from './table.ts';
 export { dayOf, listOfEntry, logPrefix };
 
 export interface ListDefinition {
-  /** Unique in the table. `partition/part` shares the partitions of all lists with the same first part. */
+  /** Unique. `partition/part` shares the partitions of all lists with the same first part. */
   name: string;
-  /** The values that the list is filtered by, with the codes that are stored: 1 to 7. */
+  /** With the codes that are stored: 1 to 7. */
   states: Readonly<Record<string, State>>;
 }
 
-/** How a member comes (without `before`), moves to another state or goes (without `now`). */
+/** Without `before` a member comes, without `now` it goes. */
 export interface Change {
   /** 1 to 2^48 - 1, issued once. */
   number: number;
-  /** Grows with each change of the member, asserted by a condition of the transaction. */
+  /** Grows with each change of the member; a condition of the transaction asserts it. */
   version: number;
   before?: string | undefined;
   now?: string | undefined;
-  /** Milliseconds since 1970, if the days count that the member entered the state. */
+  /** Milliseconds since 1970, if the days count it. */
   at?: number | undefined;
 }
 
-/** The version of a change after which the member never changes again. */
+/** The version of the last change of a member. */
 export const lastVersion = 2 ** 40;
 
-/** The transaction of the caller. */
 export interface RecordingTransaction {
   add: (action: { update: LogUpdate }) => void;
   /** Calls `check` before the transaction is written, which it is not if that throws. */
@@ -51,11 +50,11 @@ export interface RecordingTransaction {
 export interface RecordOptions {
   /** The changes in the log from which on the list refuses further ones. Default 20,000. */
   most?: number;
-  /** Called now and then if a change finds many others before it in the log, with their number. */
+  /** Called now and then with a large number of changes in the log. */
   onBacklog?: (unfolded: number) => void;
 }
 
-/** Adds the change of a list to the transaction that makes it, which throws BacklogError if the changes of the list are not folded. */
+/** @throws BacklogError when the transaction is written, if the list is not folded */
 export function recordChange(
   transaction: RecordingTransaction,
   list: ListDefinition,
@@ -82,19 +81,18 @@ function codeOf({ name, states }: ListDefinition, value: string | undefined): St
 
 export interface ListOptions extends ListDefinition {
   table: ListTable;
-  /** Called if a fold finds members that were not in the state that they changed from. */
+  /** Called with members that were not in the state that they changed from. */
   onDrift?: (numbers: readonly number[]) => void;
 }
 
 export interface PageRequest {
   limit: number;
   offset: number;
-  /** Only members in this state. */
   state?: string | undefined;
 }
 
 export interface FoldRequest {
-  /** The fewest changes to fold. Default: as many as make a fold worth its cost. */
+  /** The fewest changes to fold. Default: what makes a fold worth its cost. */
   least?: number;
   /** How long to go on while earlier folds wait for their end. Default: one step. */
   forMilliseconds?: number;
@@ -103,24 +101,21 @@ export interface FoldRequest {
 }
 
 export interface CountedList {
-  /** Reads the numbers of a page, newest first, and the exact total of all that match. One view of one moment. */
+  /** Newest first, with the exact total of all that match, at one moment. */
   page: (request: PageRequest) => Promise<{ numbers: number[]; total: number }>;
-  /** Reads the days from `first` to `last` since 1970-01-01 that have counts, oldest first; counts by code. */
+  /** Days since 1970-01-01 that have counts, oldest first; counts by code. */
   days: (first: number, last: number) => Promise<{ day: number; counts: readonly number[] }[]>;
-  /** Moves changes from the log into the tree, and deletes what earlier folds replaced. At any time, also at once. */
+  /** Moves changes into the tree, and deletes what earlier folds replaced. At any time, also at once. */
   fold: (request?: FoldRequest) => Promise<FoldedStep>;
-  /** Compares the list with its rows, from a number on, page by page. */
   check: (rows: ReadRows, from?: number) => AsyncGenerator<CheckedPage, void>;
   /** Builds the list anew from its rows. @throws HeldError if another rebuild is at work */
   rebuild: (rows: ReadRows, onRows?: (rows: number) => void) => Promise<void>;
-  /** Returns whether a fold may be at work, or is still due. */
+  /** Whether a fold may be at work, or is still due. */
   isMarked: () => Promise<boolean>;
-  /** The partitions of the list, for who deletes all of it. */
   partitions: readonly string[];
 }
 
 const allStates: ReadonlySet<State> = new Set(Array.from({ length: stateCount - 1 }, (_, index) => index + 1));
-/** Opens a list. See the README for what it promises and costs. */
 export function countedList(options: ListOptions): CountedList {
   const { table, name, onDrift } = options;
   const keys = keysOf(name);
@@ -170,7 +165,6 @@ export function countedList(options: ListOptions): CountedList {
   };
 }
 
-/** Pages within this many members mostly need no more than what the head has. */
 export function isFirstPage({ limit, offset }: PageRequest): boolean {
   return offset === 0 || offset + limit <= 50;
 }
@@ -179,19 +173,17 @@ export function isFirstPage({ limit, offset }: PageRequest): boolean {
 const longestPauseInMilliseconds = 1_000;
 
 const patience = {
-  /** So long after a list was last folded, even a single change is: the next one may come much later. */
+  /** So long after a list was last folded, even a single change is. */
   inMilliseconds: 10 * 60_000,
-  /** Who follows the stream has folded a list a moment ago, and will go on. */
+  /** So long after a fold, the follower of the stream is still at work. */
   ofSweep: 45_000,
-  /** Before that, fewer changes make a read no more expensive than promised. */
   least: 64,
 };
 const listsAtOnce = 10;
 
 /**
- * Folds what is left of each list that is marked, deletes what earlier folds replaced, and removes the marks of those that have
- * nothing left. A schedule calls it, so that lists are folded also if what follows the stream has died.
- * @param open returns the list with a name
+ * Folds what is left of each marked list, and removes the marks of those that have nothing left. For a schedule, in case what
+ * follows the stream has died.
  * @returns for each marked list, the changes that it had left, or why it failed
  */
 export async function sweepLists(

@@ -9,11 +9,9 @@ import {
   type State,
 } from './node.ts';
 
-/** How many members entered each state, by the day since 1970-01-01. */
 export type Days = ReadonlyMap<number, Counts>;
 
 const dayInMilliseconds = 24 * 60 * 60 * 1000;
-/** The newest days change with most folds. They are only in the head. */
 const daysInHead = 2;
 /** Older days are forgotten. */
 const mostDays = 400;
@@ -23,7 +21,6 @@ export function dayOf(milliseconds: number): number {
   return Math.floor(milliseconds / dayInMilliseconds);
 }
 
-/** Returns the days that steps are counted on, a day for each step. */
 export function daysOf(entries: readonly { steps: readonly { day: number; now: State }[] }[]): [day: number, counts: Counts][] {
   const steps = entries.flatMap((entry) => entry.steps).filter(({ day }) => day > 0);
   return steps.map(({ day, now }) => [day, countsOfState(now)]);
@@ -35,7 +32,7 @@ export function addDays(days: Days, others: Iterable<[day: number, counts: Count
   return sums;
 }
 
-/** Divides days into those that stay in the head and those that move to the item of the root. */
+/** Divides days into those in the head and those in the item of the root. */
 export function divideDays(days: Days, now: number): { recent: Days; old: Days } {
   const { recent = [], old = [] } = Object.groupBy(days, ([day]) => (day > dayOf(now) - daysInHead ? 'recent' : 'old'));
   return { recent: new Map(recent), old: new Map(old) };

@@ -10,35 +10,32 @@ import { type Item, type ListTable, putItems } from './table.ts';
 import { changeTree } from './tree.ts';
 import { GoneError, readRoot, type Root, storedNodes } from './view.ts';
 
-/** For changes that are mostly among the newest members, which share the nodes that a fold writes. */
+/** For changes among the newest members, which share the nodes that a fold writes. */
 const leastAmongNewest = 32;
 /**
- * Changes of members that are far apart write a leaf each, and share only the inner nodes above. An inner node has about 38,000
- * members. Every 100 changes in the log cost each read two more read units, so smaller lists wait for fewer changes.
+ * Changes far apart write a leaf each, and share only inner nodes, of about 38,000 members. Every 100 changes in the log cost
+ * each read two more read units, so smaller lists wait for fewer changes.
  */
 const farApart = { least: 160, most: 800, membersPerChange: 19_000 };
-/** Folded entries stay in the log for a while, and the head names them: the more there are, the more a fold costs. */
+/** The more folded entries the head still names, the more a fold costs. */
 const leastShareOfLog = 1 / 8;
-/** The plan names each node that the fold writes or replaces, in one item of at most 400 KB. */
+/** The plan names each node that the fold writes or replaces, in one item. */
 const mostChanges = 2_000;
-/** Each takes up to 13 bytes of the head. They may take half of what one item may have. */
+/** Each takes up to 13 bytes of the head. They may take half of an item. */
 const mostNamed = 15_000;
 
 export interface FoldedStep {
-  /** The changes that the tree did not contain. */
   unfolded: number;
-  /** How many of them it contains now. */
   folded: number;
   /** The folds whose entries and old nodes are still there. */
   pending: number;
-  /** The members that were not in the state that they changed from. */
   unexpected: readonly number[];
 }
 
 /**
- * Moves changes from the log into the tree, in new nodes, and deletes what earlier folds replaced. It may be called at any time, also
- * by several callers at once, and may die at any call: only the conditional write of the head commits it.
- * @param least the fewest changes to fold. Default: as many as make a fold worth its cost
+ * Moves changes into new nodes, and deletes what earlier folds replaced. May be called by several at once, and may die at any
+ * call: only the conditional write of the head commits it.
+ * @param least the fewest changes to fold. Default: what makes a fold worth its cost
  */
 export async function foldStep(table: ListTable, keys: ListKeys, least?: number): Promise<FoldedStep> {
   // In this order: what another process deletes meanwhile is in folds that the head names, or the commit fails.
@@ -62,7 +59,6 @@ export async function foldStep(table: ListTable, keys: ListKeys, least?: number)
   return { ...nothing, ...done, pending: folds.length + 1 };
 }
 
-/** Returns how many changes make a fold worth its cost. */
 function leastToFold(head: Head, entries: readonly Entry[], unfolded: readonly Entry[]): number {
   const { from } = newestInHead(head);
   const old = unfolded.filter(({ number }) => number < from).length;
@@ -73,7 +69,7 @@ function leastToFold(head: Head, entries: readonly Entry[], unfolded: readonly E
   return Math.min(mostChanges, Math.max(least, countSteps(entries) * leastShareOfLog));
 }
 
-/** Returns the changes that the next fold takes. The others can wait, since each member counts by its own version. */
+/** The others can wait, since each member counts by its own version. */
 function partToFold(unfolded: readonly Entry[], folds: readonly Fold[]): readonly Entry[] {
   const named = folds.reduce((sum, { entries }) => sum + entries.size, 0);
   return unfolded.slice(0, Math.max(0, Math.min(mostChanges, mostNamed - named)));
@@ -81,12 +77,11 @@ function partToFold(unfolded: readonly Entry[], folds: readonly Fold[]): readonl
 
 interface Part {
   head: Head;
-  /** The earlier folds that the next head still names. */
   folds: readonly Fold[];
   part: readonly Entry[];
 }
 
-/** @returns the members that were in another state, if the fold was committed as far as its caller knows */
+/** @returns the members that were in another state, if the fold was committed */
 async function foldPart(table: ListTable, keys: ListKeys, { head, folds, part }: Part): Promise<number[] | undefined> {
   const name = foldName(head.version + 1);
   try {
@@ -109,7 +104,7 @@ export function foldName(version: number): string {
   return `${String(version).padStart(15, '0')}-${randomBytes(6).toString('base64url')}`;
 }
 
-/** Writes the new nodes. Nothing refers to them until the head is replaced. */
+/** Nothing refers to the new nodes until the head is replaced. */
 async function writeFold(table: ListTable, keys: ListKeys, name: string, { head, folds, part }: Part) {
   const before = await readRoot(table, keys, head);
   const source = storedNodes(table, keys);

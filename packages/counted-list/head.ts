@@ -4,35 +4,33 @@ import type { Key, ListKeys } from './keys.ts';
 import { countsOf, decodeEdge, encodeEdge, encodeIntegers, integersIn, type TreeNode } from './node.ts';
 import { getItem, has, isAbsent, type Item, type ListTable, parseItem, putItemIf, storedBytes } from './table.ts';
 
-/** A fold whose entries may still be in the log, or seen there by a reader that began before it. */
+/** A fold whose entries may still be in the log, or seen there by a reader. */
 export interface Fold {
   name: string;
-  /** The version up to which the tree contains the steps of each member, by its number. */
+  /** The version up to which the tree contains each member's steps, by its number. */
   entries: ReadonlyMap<number, number>;
 }
 
 const storedHead = v.object({
   version: v.pipe(v.number(), v.integer()),
-  /** The number of members in each state. */
   totals: v.array(v.number()),
-  /** The last leaf of the tree, after the inner node above it if there is one. */
+  /** The last leaf, after the inner node above it if there is one. */
   edge: v.array(storedBytes),
-  /** The identifier of the root, an item with the rest of the right edge and with old days. Empty if there is neither. */
+  /** The root: an item with the rest of the right edge and with old days. Empty if there is neither. */
   root: v.string(),
-  /** The last two days. */
   days: storedBytes,
   folds: v.array(v.object({ name: v.string(), entries: storedBytes })),
-  /** While the list is rebuilt, nothing is folded until this time, in milliseconds since 1970. */
+  /** While the list is rebuilt, nothing is folded until then. Milliseconds since 1970. */
   held_until: v.number(),
 });
 
-/** What a read begins with: one item, so that all of it is of one moment. Its version fences the writers. */
+/** One item, so that what a read begins with is of one moment. Its version fences the writers. */
 export interface Head extends Omit<v.InferOutput<typeof storedHead>, 'folds' | 'days'> {
   folds: Fold[];
   days: Days;
 }
 
-/** The head of a list that nothing was folded into has no item. */
+/** A list that nothing was folded into has no item. */
 const emptyHead: Head = { version: 0, totals: [], edge: [], root: '', days: new Map(), folds: [], held_until: 0 };
 
 export function parseHead(item: Item | undefined): Head {
@@ -46,7 +44,7 @@ export async function readHead(table: ListTable, keys: ListKeys): Promise<Head> 
   return parseHead(await getItem(table, keys.head));
 }
 
-/** Replaces a head with its next version, unless it has been replaced since it was read. @returns the next one, if it was replaced */
+/** @returns the next head, if this one was not replaced since it was read */
 export async function replaceHead(
   table: ListTable,
   keys: ListKeys,
@@ -72,32 +70,30 @@ function decodeEntries(bytes: Uint8Array): Map<number, number> {
   return entries;
 }
 
-/** Returns the version up to which the tree contains the steps of a member that are in the log. 0: nothing of it. */
+/** Returns the version up to which the tree contains a member's steps. 0: none. */
 export function foldedVersion({ folds }: Pick<Head, 'folds'>, number: number): number {
   let version = 0;
   for (const { entries } of folds) version = Math.max(version, entries.get(number) ?? 0);
   return version;
 }
 
-/** The last nodes of the right edge, which are in the head. */
 const nodesInHead = 2;
 
-/** Returns what a head has of a tree. */
 export function ofTree(tree: TreeNode): Pick<Head, 'edge' | 'totals'> {
   return { edge: encodeEdge(tree).slice(-nodesInHead), totals: [...countsOf(tree)] };
 }
 
-/** Returns the part of the right edge of a tree that is in the item of its root. */
+/** Returns the part of the right edge that is in the item of its root. */
 export function upperEdge(tree: TreeNode): Uint8Array[] {
   return encodeEdge(tree).slice(0, -nodesInHead);
 }
 
-/** @param upper what the item of the root has of the right edge. Default: only what the head has. */
+/** @param upper the right edge in the item of the root. Default: only what the head has */
 export function treeOf({ edge }: Head, upper: readonly Uint8Array[] = []): TreeNode {
   return decodeEdge([...upper, ...edge]);
 }
 
-/** Returns the part of the tree that is in the head, and the number at which it begins. 0: the whole tree. */
+/** Returns the part of the tree that is in the head, and its first number. 0: the whole tree. */
 export function newestInHead(head: Head): { tree: TreeNode; from: number } {
   const tree = treeOf(head);
   const isWhole = countsOf(tree).every((count, state) => count === (head.totals[state] ?? 0));

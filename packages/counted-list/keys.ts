@@ -1,10 +1,10 @@
-/** The keys of a list's items. Only this file has key literals. */
+/** Only this file has key literals. */
 export interface Key {
   pk: string;
   sk: string;
 }
 
-/** A partition takes 1,000 write units a second, and a change of a list costs three of its log. */
+/** A partition takes 1,000 write units a second, and a change costs three of its log. */
 const logShards = 2;
 /** A fold may write hundreds of nodes. */
 const nodeShards = 8;
@@ -18,12 +18,10 @@ export function keysOf(name: string) {
   const prefix = `${part}/`;
   const logs = shards(`log#${partition}`, logShards);
   const nodes = shards(`nodes#${partition}`, nodeShards);
-  /** The partition of the head, roots and plans. */
   const index = `index#${partition}`;
   const inIndex = (rest: string): Key => ({ pk: index, sk: prefix + rest });
   return {
     name,
-    /** What the sort keys of all items of the list begin with. */
     prefix,
     prefixes: { root: `${prefix}${roots}`, plan: `${prefix}plan#` },
     logs,
@@ -32,18 +30,18 @@ export function keysOf(name: string) {
     head: inIndex('head'),
     plan: (fold: string) => inIndex(`plan#${fold}`),
     nodes,
-    /** The place of a node or, by an identifier that `rootOf` returned, of a root. */
+    /** The place of a node or, by an identifier of `rootOf`, of a root. */
     node: (id: string): Key =>
       id.startsWith(roots) ? inIndex(id) : { pk: nodes[hashOf(id) % nodeShards] ?? '', sk: prefix + id },
     mark: { pk: markPartitions[hashOf(name) % markShards] ?? '', sk: name },
-    /** All partitions of the list, or of all lists with the same first part of the name. */
+    /** Of the list, or of all lists with the same first part of the name. */
     partitions: [...logs, index, ...nodes],
   };
 }
 
 const roots = 'root#';
 
-/** Returns the identifier of the root that a fold writes. Sorted by the version of their head, so that the newest is found. */
+/** Returns the identifier of the root that a fold writes. Sorted by version, so that the newest is found. */
 export function rootOf(fold: string): string {
   return roots + fold;
 }
@@ -52,7 +50,6 @@ function shards(place: string, count: number): string[] {
   return Array.from({ length: count }, (_, shard) => `${place}#${shard}`);
 }
 
-/** Where lists are marked that have something to fold or to delete. */
 export const markPartitions = shards('due-lists', markShards);
 
 function hashOf(text: string): number {
@@ -61,10 +58,10 @@ function hashOf(text: string): number {
   return hash;
 }
 
-/** What the partition keys of logs begin with: the only items whose writes folding follows. */
+/** What the partition keys of logs begin with: folding follows no other writes. */
 export const logPrefix = 'log#';
 
-/** Returns the name of the list that a log entry belongs to; undefined for any other item. */
+/** Undefined for any other item. */
 export function listOfEntry({ pk, sk }: Key): string | undefined {
   if (!pk.startsWith(logPrefix)) return undefined;
   const partition = pk.slice(logPrefix.length, pk.lastIndexOf('#'));
@@ -72,7 +69,7 @@ export function listOfEntry({ pk, sk }: Key): string | undefined {
   return part === '' ? partition : `${partition}/${part}`;
 }
 
-/** Returns the name of the list that a head belongs to; undefined for any other item. */
+/** Undefined for any other item. */
 export function listOfHead({ pk, sk }: Key): string | undefined {
   if (!pk.startsWith('index#') || !sk.endsWith('/head')) return undefined;
   const part = sk.slice(0, -'/head'.length);

@@ -4,29 +4,24 @@ import type { State } from './node.ts';
 import { type Item, type ListTable, queryPrefix } from './table.ts';
 import type { Difference } from './tree.ts';
 
-/** How a member comes (`before` 0), moves to another state or goes (`now` 0). */
+/** `before` 0: the member comes. `now` 0: it goes. */
 export interface Step {
-  /** Grows with each change of the member. */
   version: number;
   before: State;
   now: State;
-  /** The day since 1970-01-01 on which it entered the state. 0: the days do not count it. */
+  /** Since 1970-01-01. 0: the days do not count it. */
   day: number;
 }
 
-/**
- * The steps of one member that are still in the log, oldest first. They are in one item, so that a reader sees the member at one
- * moment. Two members share no item.
- */
+/** The steps of one member in the log, oldest first, in one item: a reader sees the member at one moment. */
 export interface Entry {
   number: number;
   steps: Step[];
 }
 
-/** A step is stored as one number: its day and its two states. */
+/** A step is stored as one number. */
 const [perDay, perState] = [64, 8];
 
-/** Returns the update for the transaction that makes the change. */
 export function logUpdate(keys: ListKeys, number: number, { version, before, now, day }: Step) {
   return {
     Key: keys.entry(number),
@@ -38,7 +33,6 @@ export function logUpdate(keys: ListKeys, number: number, { version, before, now
 
 export type LogUpdate = ReturnType<typeof logUpdate>;
 
-/** Reads the log. Each entry is as it was at one moment. */
 export async function readLog(table: ListTable, keys: ListKeys): Promise<Entry[]> {
   const logs = await Promise.all(keys.logs.map((log) => queryPrefix(table, log, keys.prefix)));
   return logs.flat().map((item) => parseEntry(keys, item));
@@ -57,7 +51,7 @@ export function parseEntry({ prefix }: Pick<ListKeys, 'prefix'>, { sk, ...item }
   return { number, steps: steps.sort((a, b) => a.version - b.version) };
 }
 
-/** Returns what the tree of a head does not contain of the log. */
+/** Returns the part of the log that is not in the tree. */
 export function unfoldedOf(head: Pick<Head, 'folds'>, entries: readonly Entry[]): Entry[] {
   const unfolded = entries.map(({ number, steps }) => {
     const version = foldedVersion(head, number);

@@ -9,23 +9,21 @@ import { deleteItems, type ListTable, putItems, queryPrefix } from './table.ts';
 import { changeTree, childOf } from './tree.ts';
 import { emptyRoot, GoneError, readRoot, storedNodes, withMoment } from './view.ts';
 
-/** Reads the rows of a list, as members: those from a number on, sorted, up to a limit. Fewer only at the end. */
+/** Reads rows from a number on, sorted. Fewer than the limit only at the end. */
 export type ReadRows = (from: number, limit: number) => Promise<Member[]>;
 
 export interface CheckedPage {
   rows: number;
-  /** What differs, as sentences. */
   differences: string[];
-  /** Where the next page begins; undefined after the last one. */
   next: number | undefined;
 }
 
 const rowsPerCheck = 500;
-/** Rows and list are read at different moments, so what differs is read again. A change that is under way is over by then. */
+/** Rows and list are read at different moments, so what differs is read again. */
 const reads = 3;
 const pauseInMilliseconds = 1_500;
 
-/** Compares a list with its rows from a number on, page by page, while changes go on; its counts with each other at the end. */
+/** Compares a list with its rows, page by page, while changes go on; its counts with each other at the end. */
 export async function* checkList(table: ListTable, keys: ListKeys, rows: ReadRows, first = 1): AsyncGenerator<CheckedPage, void> {
   for (let from: number | undefined = first; from !== undefined;) {
     let page = await comparePage(table, keys, rows, from);
@@ -63,7 +61,6 @@ async function comparePage(table: ListTable, keys: ListKeys, rows: ReadRows, fro
   });
 }
 
-/** Compares the totals of the head with those of the tree, at one moment. */
 function compareTotals(table: ListTable, keys: ListKeys): Promise<string[]> {
   return withMoment(table, keys, async ({ head, view }) => {
     const counts = countsOf((await view()).tree);
@@ -75,20 +72,18 @@ function compareTotals(table: ListTable, keys: ListKeys): Promise<string[]> {
 const rowsPerRead = 2_000;
 /** A rebuild that dies holds the list for so long. */
 const holdInMilliseconds = 120_000;
-/** DynamoDB shows a transaction item by item, mostly within milliseconds; it documents no limit. */
+/** DynamoDB shows a transaction item by item; it documents no limit. */
 const transactionShowsInMilliseconds = 2_000;
 
-/** Thrown if another rebuild holds a list, or has taken it over. */
 export class HeldError extends Error {
   override readonly name = 'HeldError';
 }
 
 /**
- * Builds the tree of a list anew from its rows, while the list changes. Meanwhile nothing is folded, so every change since the
- * beginning is in the log: a member that the log mentions gets the state that it had before. With the log on top, the new tree shows
- * what the rows do. A rebuild that dies is begun again.
+ * Builds the tree anew from the rows, while the list changes. Nothing is folded meanwhile, so every change is in the log: a
+ * member that the log mentions gets the state that it had before. A rebuild that dies is begun again.
  * @param onRows called with the number of rows that were read since the last call
- * @throws HeldError
+ * @throws HeldError if another rebuild holds the list, or has taken it over
  */
 export async function rebuildList(
   table: ListTable,
@@ -139,7 +134,7 @@ export async function rebuildList(
   await replaceHead(table, keys, head, { held_until: 0 });
 }
 
-/** Takes the right to replace the head, while nothing is folded. It ends by itself. @throws HeldError if another rebuild has it */
+/** Takes the right to replace the head, which ends by itself. @throws HeldError if another rebuild has it */
 async function takeHold(table: ListTable, keys: ListKeys): Promise<Head> {
   for (;;) {
     const head = await readHead(table, keys);
@@ -154,7 +149,7 @@ async function takeHold(table: ListTable, keys: ListKeys): Promise<Head> {
   }
 }
 
-/** @throws HeldError if the hold has ended, so that another one has replaced the head */
+/** @throws HeldError if the hold has ended and another rebuild has replaced the head */
 async function replaceHeld(table: ListTable, keys: ListKeys, head: Head, changes: Partial<Head>): Promise<Head> {
   const held = await extendHold(table, keys, head, changes);
   if (held) return held;

@@ -1,31 +1,25 @@
 import { randomInt } from 'node:crypto';
 
-/**
- * A node of a counted tree: members sorted by number, with counts by state, from which a total and the members at any position are
- * read in a few steps. Nodes are immutable: a change writes new nodes, up to a new root.
- */
+/** Members sorted by number, with counts by state. Immutable: a change writes new nodes, up to a new root. */
 export interface TreeNode {
-  /** The number of levels below. 0: a leaf, whose parts are members. Those of an inner node are its children. */
+  /** 0: a leaf, whose parts are members. Otherwise the levels below. */
   level: number;
   parts: Part[];
 }
 
 export interface Part {
-  /** Of the member, or the first one that the child contained when it was written. All its members are at it or after it. */
+  /** Of the member, or the first of the child when it was written; no member of the child comes before it. */
   number: number;
   /** A member counts one, in its state. */
   counts: Counts;
-  /** The identifier of the stored child. Absent while the child is new, and on the right edge of the tree. */
+  /** Absent while the child is new, and on the right edge. */
   id?: string;
-  /** The child, if it has been read. */
   node?: TreeNode;
 }
 
-/** The code of a state: 1 to 7. The code 0 stands for no member. */
 export type State = number;
 
 export interface Member {
-  /** 1 to 2^48 - 1. */
   number: number;
   state: State;
 }
@@ -33,7 +27,7 @@ export interface Member {
 /** Greater than every number. */
 export const afterAllNumbers = 2 ** 48;
 
-/** The number of members in each state. The index is the state; index 0 is unused. */
+/** By state; index 0 is unused. */
 export type Counts = readonly number[];
 
 export const stateCount = 8;
@@ -46,7 +40,6 @@ export function emptyCounts(): number[] {
 
 const countsOfStates: Counts[] = emptyCounts().map((_, state) => emptyCounts().with(state, 1));
 
-/** Returns the counts of one member. */
 export function countsOfState(state: State): Counts {
   return countsOfStates[state] ?? emptyCounts();
 }
@@ -64,7 +57,6 @@ export function stateOf(member: Part | undefined): State {
   return member ? member.counts.indexOf(1) : 0;
 }
 
-/** Returns a node as the child of another one. */
 export function asChild(node: TreeNode): Part {
   const [first] = node.parts;
   if (!first) throw new TypeError('An empty node has no place.');
@@ -81,27 +73,24 @@ export function countsOf({ parts }: TreeNode): Counts {
   return sums;
 }
 
-/** Returns the number of members in the given states. */
 export function sumOf(counts: Counts, states: ReadonlySet<State>): number {
   let sum = 0;
   for (const state of states) sum += counts[state] ?? 0;
   return sum;
 }
 
-/** The numbers from the first one on and before the second one. */
+/** The second one is not in the range. */
 export type Range = readonly [from: number, to: number];
 
-/** Returns the numbers that a child covers among those that its parent covers. The first child also covers those before it. */
+/** The first child also covers numbers before its own. */
 export function rangeOf({ parts }: TreeNode, index: number): Range {
   return [index === 0 ? 0 : (parts[index]?.number ?? 0), parts[index + 1]?.number ?? afterAllNumbers];
 }
 
-/** Returns those of the sorted entries whose numbers are in a range. */
 export function within<T extends { number: number }>(sorted: readonly T[], [from, to]: Range): readonly T[] {
   return sorted.slice(indexFrom(sorted, from), indexFrom(sorted, to));
 }
 
-/** Returns the index of the first of the sorted entries that is at the number or after it. */
 function indexFrom(sorted: readonly { number: number }[], number: number): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {
@@ -112,7 +101,7 @@ function indexFrom(sorted: readonly { number: number }[], number: number): numbe
   return low;
 }
 
-/** An identifier has two random integers, 63 bits, which take nine bytes. No other node of the list ever has the same. */
+/** Two random integers, 63 bits in nine bytes. */
 const idParts = [2 ** 35, 2 ** 28];
 
 export function newNodeId(): string {
@@ -121,7 +110,6 @@ export function newNodeId(): string {
 
 const largestId = idParts.map((end) => (end - 1).toString(36)).join('.');
 
-/** Returns the integers that encode a part after the number of the one before it. */
 function integersOf({ number, counts, id }: Part, level: number, before: number): number[] {
   const step = number - before;
   if (level === 0) return [step * stateCount + counts.indexOf(1)];
@@ -129,12 +117,11 @@ function integersOf({ number, counts, id }: Part, level: number, before: number)
   return [step, ...integersOfCounts(counts), ...id.split('.').map((part) => Number.parseInt(part, 36))];
 }
 
-/** Returns the most bytes that a part takes after another one, so that a node can be split without encoding it again. */
+/** Returns the most bytes that a part takes, so that a node can be split without encoding it. */
 export function sizeOf(part: Part, level: number, before = 0): number {
   return encodeIntegers(integersOf({ id: largestId, ...part }, level, before)).length;
 }
 
-/** Encodes a node. Members next to each other take one byte. */
 export function encodeNode({ level, parts }: TreeNode): Uint8Array {
   const ofParts = parts.flatMap((part, index) => integersOf(part, level, parts[index - 1]?.number ?? 0));
   return encodeIntegers([level, ...ofParts]);
@@ -155,8 +142,8 @@ export function decodeNode(bytes: Uint8Array): TreeNode {
 }
 
 /**
- * Encodes the right edge of a tree, from the root to the last leaf, each node without the child that is the next one: it changes with
- * every new member. All other nodes are stored by their identifiers.
+ * Encodes the nodes of the right edge, from the root to the last leaf, each without the child that is the next one: it changes
+ * with every new member.
  */
 export function encodeEdge(tree: TreeNode): Uint8Array[] {
   if (isLeaf(tree)) return [encodeNode(tree)];
@@ -176,7 +163,7 @@ export function decodeEdge(edge: readonly Uint8Array[]): TreeNode {
   return tree ?? emptyTree;
 }
 
-/** Encodes integers from 0 to 2^53 - 1, seven bits a byte, the lowest first. The highest bit of a byte says that another follows. */
+/** Encodes integers from 0 to 2^53 - 1, seven bits a byte, the lowest first. The highest bit says that another byte follows. */
 export function encodeIntegers(integers: Iterable<number>): Uint8Array {
   const bytes: number[] = [];
   for (const integer of integers) {
@@ -188,7 +175,7 @@ export function encodeIntegers(integers: Iterable<number>): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** Returns the integers that encode counts: a bit for each state that has members, and the counts of these. */
+/** A bit for each state that has members, and the counts of these. */
 export function integersOfCounts(counts: Counts): number[] {
   const bits = counts.reduce((sum, count, state) => (count > 0 ? sum | (1 << state) : sum), 0);
   return [bits, ...counts.filter((count) => count > 0)];

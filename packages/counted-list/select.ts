@@ -1,7 +1,6 @@
 import { isLeaf, type Member, type Part, rangeOf, type State, stateOf, sumOf, type TreeNode, within } from './node.ts';
 import { childOf, type Difference, mergeMembers, type NodeSource } from './tree.ts';
 
-/** A tree and the changes that it does not contain yet: one view of a list at one moment. */
 export interface View {
   tree: TreeNode;
   source: NodeSource;
@@ -17,8 +16,7 @@ export function changeOf(differences: readonly Difference[], states: ReadonlySet
 }
 
 /**
- * Returns the numbers of the members in one of the states, newest first, after the newest `skip`. Reads the nodes of each level at the
- * same time.
+ * Newest first. Reads the nodes of each level at the same time.
  * @param slice.take from 0
  */
 export async function membersAt(
@@ -51,10 +49,7 @@ export async function membersAt(
   return (await Promise.all(found)).flat();
 }
 
-/**
- * Reads the members from a number on and before another one, in order.
- * @param onChild called for each node below the root that is read, with what its parent says of it
- */
+/** @param onChild called for each node below the root that is read, with what its parent says of it */
 export async function membersBetween(
   { tree, source, differences }: View,
   from: number,

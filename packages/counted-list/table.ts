@@ -12,21 +12,19 @@ import {
 import * as v from 'valibot';
 import type { Key } from './keys.ts';
 
-/** The table of lists: a document client, and what the caller has of time. */
+/** A document client, and what the caller has of time. */
 export interface ListTable {
   name: string;
   document: Pick<DynamoDBDocumentClient, 'send'>;
-  /** Returns the deadline of an operation. */
   deadline: () => ListDeadline;
   clock: ListClock;
-  /** Shares a read among the requests that ask for the same at the same time. Default: each reads for itself. */
+  /** Shares a read among requests at the same time. Default: each reads for itself. */
   share?: (<T>(what: string, read: () => Promise<T>) => Promise<T>) | undefined;
 }
 
 export interface ListDeadline {
-  /** Aborts a call at the deadline. */
   signal: () => AbortSignal;
-  /** Repeats what throws errors that may pass, with pauses. `count` is the number of the attempt, from 1. @throws at the deadline */
+  /** Repeats what throws errors that may pass, with pauses. `count` begins at 1. @throws at the deadline */
   retry: <T>(attempt: () => Promise<T>, mayPass: (error: unknown, count: number) => boolean) => Promise<T>;
 }
 
@@ -42,7 +40,7 @@ export function steadyTime({ clock }: ListTable): number {
   return clock.steady?.() ?? clock.now();
 }
 
-/** Returns what gives the values that this process keeps for a table, by their names. They go with the client of the table. */
+/** Returns values that this process keeps for a table, by their names. */
 export function rememberedByTable<T>(): (table: ListTable) => Map<string, T> {
   const ofClients = new WeakMap<object, Map<string, Map<string, T>>>();
   return ({ name, document }) => {
@@ -78,7 +76,7 @@ export async function getItems(table: ListTable, keys: readonly Key[]): Promise<
 }
 
 /**
- * Reads the items of a partition whose sort keys begin with a prefix, or all. Strongly consistent.
+ * Reads the items whose sort keys begin with a prefix. Strongly consistent.
  * @param most reads so many, from the last key on. Default: all, from the first key on
  */
 export async function queryPrefix(table: ListTable, pk: string, prefix: string, most = Infinity): Promise<Item[]> {
@@ -151,7 +149,7 @@ async function inBatches<T>(
   });
 }
 
-/** Calls `work` for all entries, some at a time. @throws the first failure, after the other calls have ended */
+/** @throws the first failure, after the other calls have ended */
 export async function inParallel<T>(entries: readonly T[], atOnce: number, work: (entry: T) => Promise<void>): Promise<void> {
   const waiting = entries.values();
   const worker = async () => {
@@ -187,7 +185,6 @@ export function deleteItemIf(table: ListTable, { pk, sk }: Key, condition: Condi
 /** An expression has at most 4 KB. */
 const attributesPerUpdate = 400;
 
-/** Removes attributes of an item, if the item exists. */
 export async function removeAttributes(table: ListTable, { pk, sk }: Key, attributes: readonly string[]): Promise<void> {
   for (let start = 0; start < attributes.length; start += attributesPerUpdate) {
     const part = attributes.slice(start, start + attributesPerUpdate);
@@ -217,7 +214,6 @@ async function attempt(table: ListTable, send: (options: { abortSignal: AbortSig
   }
 }
 
-/** A binary attribute. */
 export const storedBytes = v.custom<Uint8Array>((input) => input instanceof Uint8Array, 'Expected bytes.');
 
 /** @throws Error that names the attribute if the item does not fit; an internal error */

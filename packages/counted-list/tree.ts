@@ -18,40 +18,38 @@ const maxNodeBytes = 900;
 /** A node below this size is merged with its neighbor. */
 const minNodeBytes = 225;
 /**
- * The lowest inner node on the right edge is in the head. After a split it still has the leaves of about 20,000 members, so that a
- * page of the newest ones needs no other inner node, also if it is of those in a rare state.
+ * The lowest inner node of the right edge is in the head. After a split it still has the leaves of about 20,000 members, so that
+ * a page of the newest ones in a rare state needs no other.
  */
 const maxBranchBytes = 1_400;
-/** All pages but those of the newest members read the root. With this size, a tree of 13 million members has three levels. */
+/** With this size, a tree of 13 million members has three levels. */
 const maxRootBytes = 12_500;
-/** The first part of a node contains its whole number. It takes up to this many bytes more than inside a node. */
+/** The first part of a node contains its whole number, which takes up to so many bytes more. */
 const firstPartBytes = 8;
 
-/** Reads stored nodes. Nodes that are asked for at the same time are read together. */
+/** Nodes that are asked for at the same time are read together. */
 export interface NodeSource {
   read: (id: string) => Promise<TreeNode>;
 }
 
-/** A member whose state differs from the one in a tree. State 0: no member. */
+/** State 0: no member. */
 export interface Difference {
   number: number;
-  /** In the tree. */
   before: State;
   now: State;
 }
 
 export interface ChangedTree {
   tree: TreeNode;
-  /** New nodes, by their identifiers. */
   written: Map<string, TreeNode>;
   /** The identifiers of nodes that the new tree no longer contains. */
   dropped: string[];
-  /** The members that were not in the state that they should have been in before. */
+  /** The members that were in another state before than they should have been. */
   unexpected: number[];
 }
 
 /**
- * Sets the states of members. The old tree stays as it is: the new one shares the nodes that have not changed.
+ * The old tree stays: the new one shares the nodes that have not changed.
  * @param changes at most one for each member, sorted by number
  */
 export async function changeTree(tree: TreeNode, changes: readonly Difference[], source: NodeSource): Promise<ChangedTree> {
@@ -62,7 +60,7 @@ export async function changeTree(tree: TreeNode, changes: readonly Difference[],
   return { tree: root, written: nameNewNodes(root), dropped: context.dropped, unexpected: context.unexpected };
 }
 
-/** Returns the root of a tree with these nodes of one level. The last one is on its right edge. */
+/** Returns the root of these nodes of one level. The last is on the right edge. */
 function joinLevels(nodes: Part[]): TreeNode {
   let children = nodes;
   while (children.length > 1) {
@@ -72,7 +70,6 @@ function joinLevels(nodes: Part[]): TreeNode {
   return children[0]?.node ?? emptyTree;
 }
 
-/** Whether a node is on the right edge of its tree, and whether it is the root. */
 interface Position {
   isEdge: boolean;
   isRoot: boolean;
@@ -84,7 +81,7 @@ interface Context {
   unexpected: number[];
 }
 
-/** Returns the nodes that replace a node, at its level: none if it is empty, several if it has become too large. */
+/** Returns the nodes that replace a node: none if it is empty, several if it is too large. */
 async function changeNode(node: TreeNode, changes: readonly Difference[], position: Position, context: Context): Promise<Part[]> {
   const { level, parts } = node;
   if (isLeaf(node)) return splitNode({ level, parts: mergeMembers(parts, changes, context.unexpected) }, position);
@@ -101,7 +98,6 @@ async function changeNode(node: TreeNode, changes: readonly Difference[], positi
   return splitNode({ level, parts: merged }, position);
 }
 
-/** Reads a child that the new tree replaces. */
 async function readChild(child: Part | undefined, { source, dropped }: Context): Promise<TreeNode> {
   if (!child) throw new TypeError('An inner node has no children.');
   const node = await childOf(child, source);
@@ -109,17 +105,13 @@ async function readChild(child: Part | undefined, { source, dropped }: Context):
   return node;
 }
 
-/** Returns a child of a node. Reads it if that has not been done. */
 export async function childOf({ node, id }: Part, source: NodeSource): Promise<TreeNode> {
   if (node) return node;
   if (id === undefined) throw new Error('A stored node lacks the identifier of a child.');
   return source.read(id);
 }
 
-/**
- * Returns the members of a leaf with changes. Both are sorted.
- * @param unexpected gets the numbers of members that were not in the state that they changed from
- */
+/** Both are sorted. @param unexpected gets the members that were not in the state that they changed from */
 export function mergeMembers(members: readonly Part[], changes: readonly Difference[], unexpected: number[] = []): Part[] {
   const merged: Part[] = [];
   let index = 0;
@@ -134,7 +126,7 @@ export function mergeMembers(members: readonly Part[], changes: readonly Differe
   return [...merged, ...members.slice(index)];
 }
 
-/** Merges new nodes that are too small with the node before or after them. The last node of the edge is the one that is filled next. */
+/** Merges new nodes that are too small with a neighbour. The last node of the edge is filled next. */
 async function mergeSmall(
   children: readonly Part[],
   { level, isEdge }: { level: number; isEdge: boolean },
@@ -156,8 +148,8 @@ async function mergeSmall(
 }
 
 /**
- * Splits a node that is too large into nodes of up to 900 bytes. New members mostly come at the right edge: there the left nodes
- * are filled, and the last one keeps what is left. Elsewhere the parts are equal, so that all have room.
+ * Splits a node that is too large. At the right edge, where members come, the left nodes are filled. Elsewhere the parts are
+ * equal.
  */
 function splitNode(node: TreeNode, position: Position): Part[] {
   const { level, parts } = node;
@@ -196,7 +188,7 @@ function sumOfSizes(sizes: readonly number[]): number {
   return sizes.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** Reads the right edge of a tree, where it has moved to nodes that had been stored. */
+/** Reads the right edge where it has moved to stored nodes. */
 async function readEdge(node: TreeNode, context: Context): Promise<TreeNode> {
   const last = isLeaf(node) ? undefined : node.parts.at(-1);
   if (!last) return node;
@@ -204,7 +196,7 @@ async function readEdge(node: TreeNode, context: Context): Promise<TreeNode> {
   return { ...node, parts: node.parts.with(-1, { number: last.number, counts: last.counts, node: child }) };
 }
 
-/** Gives identifiers to the new nodes that are not on the right edge. Returns them, and keeps only their identifiers in the tree. */
+/** Gives identifiers to new nodes that are not on the right edge, and keeps only these in the tree. */
 function nameNewNodes(root: TreeNode): Map<string, TreeNode> {
   const written = new Map<string, TreeNode>();
   const nameBelow = (node: TreeNode, isEdge: boolean): void => {

@@ -17,29 +17,25 @@ import {
 } from './table.ts';
 import type { Difference, NodeSource } from './tree.ts';
 
-/**
- * The longest time that a read may take, by its own steady clock. Entries and nodes that a fold replaced are kept for longer, so
- * that everything that a head refers to is still there.
- */
+/** By the read's own steady clock. What a fold replaced is kept for longer. */
 export const longestReadInMilliseconds = 2_000;
-/** How often a read starts again. After that, a missing node counts as damage. */
+/** After that, a missing node counts as damage. */
 const mostRestarts = 5;
 
-/** A list at one moment. */
 export interface Moment {
   head: Head;
   unfolded: readonly Entry[];
   differences: readonly Difference[];
   /** The newest members. They have been read with the head. */
   newest: () => View;
-  /** The tree, with the changes that it does not contain yet, and the old days. Reads the root if that was not read with the head. */
+  /** The tree, the changes that it lacks, and the old days. */
   view: () => Promise<View & Pick<Root, 'days'>>;
 }
 
 /**
- * Calls `read` with the list at one moment. It contains every change that was acknowledged before. Calls it again if the read has
- * taken too long. One round trip.
- * @param options.withRoot whether to read the root together with the head that names it: the newest one by name is probably it
+ * Calls `read` with the list at one moment, which contains every change that was acknowledged before. Calls it again if the read
+ * has taken too long. One round trip.
+ * @param options.withRoot whether to read the root, which is probably the newest by name, together with the head
  */
 export async function withMoment<T>(
   table: ListTable,
@@ -87,24 +83,21 @@ async function readMoment(table: ListTable, keys: ListKeys, withRoot: boolean): 
   };
 }
 
-/** Thrown if an item has been deleted since the head was read, or may have been: that takes longer than a read may last. */
+/** Thrown if an item has been deleted since the head was read, or may have been. */
 export class GoneError extends Error {
   override readonly name = 'GoneError';
 }
 
 const storedRoot = v.object({
-  /** The right edge of the tree, without the last two nodes. */
   edge: v.array(storedBytes),
-  /** All days but those in the head. */
   days: storedBytes,
 });
 
-/** What changes seldom of a tree and its days. */
 export type Root = v.InferOutput<typeof storedRoot>;
 
 export const emptyRoot: Root = { edge: [], days: new Uint8Array() };
 
-/** Reads the root that a head names. @param ahead the newest root, which another fold may have written */
+/** @param ahead the newest root, which another fold may have written */
 export async function readRoot(table: ListTable, keys: ListKeys, { root }: Head, ahead?: Item): Promise<Root> {
   if (root === '') return emptyRoot;
   const key = keys.node(root);
@@ -115,13 +108,13 @@ export async function readRoot(table: ListTable, keys: ListKeys, { root }: Head,
 
 const storedNode = v.object({ node: storedBytes });
 
-/** The nodes that pages needed last in this process. A node never changes, and no other has its name. */
+/** A node never changes, and no other has its name. */
 const keptNodes = rememberedByTable<TreeNode>();
 const mostKept = 500;
 
 /**
- * Reads the nodes of a list. Asks for all nodes that are wanted at the same time in one call.
- * @param kept nodes that need not be read. Those that are read are added, and the oldest ones leave it.
+ * Asks for all nodes that are wanted at the same time in one call.
+ * @param kept nodes that need not be read. Those that are read are added, and the oldest leave it
  */
 export function storedNodes(table: ListTable, keys: ListKeys, kept = new Map<string, TreeNode>()): NodeSource {
   let wanted: string[] = [];
