@@ -23,12 +23,11 @@ type Claims = Record<string, unknown>;
 export const longestUserIdInBytes = 255;
 
 /**
- * Reads the caller from the claims of a verified token. A membership is a string `<domainID>:<role>`, or
- * `<domainID>:cvm:<cvmID>`, which allows what the role `cvm` does on that CVM alone. Memberships of other domains and unknown roles
- * are ignored.
+ * A membership is a string `<domainID>:<role>`, or `<domainID>:cvm:<cvmID>`, which allows what the role `cvm` does on that CVM
+ * alone. Those of other domains and unknown roles are ignored.
  * @param cvmId the CVM in the path of the request
  * @throws ServiceError `unauthenticated` without a `sub`, for an ID token, or for a reserved name with another role than `cvm`;
- * `forbidden` without any role in the domain
+ *   `forbidden` without any role in the domain
  */
 export function callerOf(claims: Claims, membershipClaim: string, domain: string, cvmId?: string): Caller {
   // Cognito's ID tokens pass the authorizer too: they have the same issuer, audience and groups.
@@ -50,7 +49,7 @@ export function callerOf(claims: Claims, membershipClaim: string, domain: string
   return { id, roles: held, actions };
 }
 
-/** Whether a token with these roles may have this `sub`. A CVM may have a reserved name, because no event names the CVM's token. */
+/** A CVM may have a reserved name, because no event names the CVM's token. */
 export function mayHaveName(sub: string, held: Iterable<Role>): boolean {
   return !isReservedName(sub) || [...held].every((role) => role === 'cvm');
 }
@@ -62,7 +61,7 @@ function noUser(): ServiceError {
   );
 }
 
-/** API Gateway passes an array claim on as one string, `[a b c]`, joined by single spaces. */
+/** API Gateway passes an array claim on as one string, `[a b c]`. */
 function memberships(claim: unknown): string[] {
   if (Array.isArray(claim)) return claim.filter((entry) => typeof entry === 'string');
   if (typeof claim !== 'string') return [];
@@ -70,13 +69,12 @@ function memberships(claim: unknown): string[] {
   return list.split(' ');
 }
 
-/** The relation of a caller to a resource that may allow a request whatever the caller's roles. */
+/** May allow a request whatever the caller's roles. */
 export type Relation = 'owner' | 'creator' | 'consumer';
 
-/** The users who have each relation to a resource: one, or several. */
 export type Relations = Partial<Record<Relation, string | readonly string[]>>;
 
-/** What an endpoint requires: one of the actions, or one of the relations to the resource. */
+/** One of the actions, or one of the relations to the resource. */
 export interface Access {
   anyOf: readonly AccessAction[];
   or?: readonly Relation[];
@@ -84,7 +82,7 @@ export interface Access {
 
 declare const proof: unique symbol;
 
-/** Proves that `requireAccess` let a caller through. Only this file makes one. */
+/** Only requireAccess makes one. */
 export interface Permitted {
   readonly [proof]: true;
 }
@@ -113,18 +111,12 @@ export function relationsOf(caller: Caller, relations: Relations): Partial<Recor
   return Object.fromEntries(held.map((relation) => [relation, caller.id]));
 }
 
-/**
- * Checks an action that only some requests of an endpoint take.
- * @throws ServiceError `forbidden`
- */
+/** For an action that only some requests of an endpoint take. @throws ServiceError `forbidden` */
 export function requireAction(caller: Caller, action: AccessAction): void {
   if (!caller.actions.has(action)) throw forbidden(caller, { anyOf: [action] });
 }
 
-/**
- * Checks an action that a request takes because it would change what a resource has now.
- * @throws ForbiddenForNowError
- */
+/** For an action that a request takes because it would change what a resource has now. @throws ForbiddenForNowError */
 export function requireActionToChange(caller: Caller, action: AccessAction): void {
   if (!caller.actions.has(action)) throw new ForbiddenForNowError(forbidden(caller, { anyOf: [action] }).message);
 }
@@ -135,7 +127,6 @@ const relationNames: Record<Relation, string> = {
   consumer: 'a result consumer',
 };
 
-/** The refusal of a caller, with what is required and the caller's roles. */
 export function forbidden(caller: Caller, { anyOf, or = [] }: Access): ServiceError {
   if (anyOf.includes('operate_cvm') && caller.roles.has('cvm')) {
     return new ServiceError('forbidden', 'The token is valid only for other CVMs of this domain. Use the token of this CVM.');
@@ -146,7 +137,6 @@ export function forbidden(caller: Caller, { anyOf, or = [] }: Access): ServiceEr
   return new ServiceError('forbidden', `Requires ${needed}. Your roles in this domain: ${held}.`);
 }
 
-/** The action that it takes to provide an asset of this type. */
 export function providing(assetType: AssetType): AccessAction {
   return `provide_${assetType}`;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Time in milliseconds. Passed as a parameter so that tests can control it. */
+/** In milliseconds. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now: () => number;
@@ -20,18 +20,17 @@ export function steadyTimeOf(clock: Clock): number {
   return clock.steady?.() ?? clock.now();
 }
 
-/** Returns the current time in the service's format: RFC 3339, UTC, milliseconds. */
+/** RFC 3339, UTC, milliseconds. */
 export function timestampOf(clock: Clock): string {
   return new Date(clock.now()).toISOString();
 }
 
-/** A clock with timers. Whoever starts several parts gives them one, so that a test moves the time for all of them. */
 export interface TimerClock extends Clock {
-  /** Calls back once after the delay. Returns a function that cancels the timer, and does nothing once it has fired. */
+  /** Returns a function that cancels the timer, and does nothing once it has fired. */
   setTimer: (milliseconds: number, callback: () => void) => () => void;
 }
 
-/** The longest delay of a Node timer (24 days). Longer delays are cut to it. */
+/** The longest delay of a Node timer (24 days). */
 const longestInMilliseconds = 2 ** 31 - 1;
 
 export const systemTimerClock: TimerClock = {
@@ -42,7 +41,7 @@ export const systemTimerClock: TimerClock = {
   },
 };
 
-/** Waits on the clock. @throws AbortError as soon as the signal is aborted */
+/** @throws AbortError as soon as the signal is aborted */
 export async function pause(clock: TimerClock, milliseconds: number, signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const abort = () => {

@@ -2,23 +2,20 @@ import { steadyTimeOf, systemClock, type Clock } from './clock.ts';
 import { ServiceError } from './errors.ts';
 import type { Context } from 'aws-lambda';
 
-/** The longest time that a request, or one operation of a task, retries before it fails with `unavailable`. */
+/** For a request, or one operation of a task, before it fails with `unavailable`. */
 export const maxTimeInMilliseconds = 5_000;
 
-/**
- * The longest time that a request repeats what others keep changing. It holds a function, and all domains share the
- * account's functions.
- */
+/** For repeats of what others keep changing: they hold a function, and all domains share the account's functions. */
 export const maxRetryTimeInMilliseconds = 3_000;
 
 const pauses = { first: 30, longest: 1_000 };
 
-/** Returns the longest pause after so many failures in a row, from 1: it doubles with each, up to `longest`. In milliseconds. */
+/** Doubles with each failure in a row, from 1, up to `longest`. In milliseconds. */
 export function growingPause(failures: number, { first, longest }: { first: number; longest: number }): number {
   return Math.min(longest, first * 2 ** (failures - 1));
 }
 
-/** The time when retries stop. All retries of a request share one deadline. */
+/** All retries of a request share one deadline. */
 export class Deadline {
   private readonly clock: Clock;
   private readonly startedAt: number;
@@ -27,8 +24,8 @@ export class Deadline {
   private readonly functionEndsAt: number;
 
   /**
-   * @param limits.retryTime the milliseconds for retries. Default: until the deadline.
-   * @param limits.functionTime the milliseconds that the function may still work. Default: no limit.
+   * @param limits.retryTime milliseconds. Default: until the deadline
+   * @param limits.functionTime the milliseconds that the function may still work. Default: no limit
    */
   constructor(
     milliseconds: number = maxTimeInMilliseconds,
@@ -53,7 +50,7 @@ export class Deadline {
   }
 
   /**
-   * Waits before attempt 1, 2, ... for a random time. Its upper bound doubles with each attempt (full jitter).
+   * Waits before attempt 1, 2, ... for a random time, whose bound doubles (full jitter).
    * @returns false, without waiting, if the time left is too short for another attempt
    */
   async tryToPause(attempt: number): Promise<boolean> {
@@ -74,7 +71,7 @@ export class Deadline {
   }
 
   /**
-   * Repeats `attempt`, with pauses as of `pause`, while it throws errors that `mayPass`. Both get the number of the attempt, from 1.
+   * Repeats `attempt`, with pauses, while it throws errors that `mayPass`. Both get the number of the attempt, from 1.
    * @throws ServiceError `unavailable` if the time left is too short for another attempt; errors that may not pass
    */
   async retry<T>(attempt: (count: number) => Promise<T>, mayPass: (error: unknown, count: number) => boolean): Promise<T> {
@@ -88,10 +85,7 @@ export class Deadline {
     }
   }
 
-  /**
-   * Returns a new deadline for what must still be done after a change was committed or has failed. It ends before the function
-   * does.
-   */
+  /** For what must still be done after a change was committed or has failed. Ends before the function does. */
   next(milliseconds: number = maxTimeInMilliseconds): Deadline {
     const left = Math.max(0, this.functionEndsAt - steadyTimeOf(this.clock));
     return new Deadline(milliseconds, this.clock, { functionTime: left });
@@ -103,10 +97,10 @@ export class Deadline {
   }
 }
 
-/** Returns the deadline of an operation: a request has one, a task gets a new one for each operation. */
+/** A request has one deadline, a task a new one for each operation. */
 export type DeadlineSource = () => Deadline;
 
-/** The part of Lambda's context that the service reads. Only tests and the one-machine stack pass a clock. */
+/** Only tests and the one-machine stack pass a clock. */
 export interface Invocation extends Partial<Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>> {
   clock?: Clock;
   /** Aborted when the service is about to stop. Waits end then. */
@@ -126,15 +120,15 @@ export function clockOf(invocation: Invocation | undefined): Clock {
 }
 
 /**
- * Returns a deadline of 5 seconds from now, or less if the function's time limit is closer.
- * @param retryTime the milliseconds during which conflicts are retried. Default: until the deadline.
+ * 5 seconds from now, or less if the function's time limit is closer.
+ * @param retryTime the milliseconds during which conflicts are retried. Default: until the deadline
  */
 export function deadlineOfInvocation(invocation: Invocation | undefined, retryTime?: number): Deadline {
   const functionTime = Math.max(0, timeLeft(invocation));
   return new Deadline(maxTimeInMilliseconds, clockOf(invocation), { retryTime, functionTime });
 }
 
-/** Returns the milliseconds that an invocation may wait before its last operation, which has a deadline of 5 seconds. */
+/** In milliseconds, before its last operation, which has a deadline of 5 seconds. */
 export function longestWaitOf(invocation: Invocation | undefined): number {
   return Math.max(0, timeLeft(invocation) - maxTimeInMilliseconds);
 }

@@ -1,5 +1,5 @@
 /**
- * Returns the function's configuration. Each variable is checked when it is read, so a function needs only those that it uses.
+ * Each variable is checked when it is read, so a function needs only those that it uses.
  * @throws Error that names the variable if it is missing or invalid
  */
 export function environment(): Environment {
@@ -40,7 +40,7 @@ const variables = {
   get SEALING_KEY_ARN() {
     return text('SEALING_KEY_ARN');
   },
-  /** The keys in KMS whose public keys are published, separated by commas. */
+  /** Separated by commas. */
   get PUBLISHED_KEY_ARNS() {
     return text('PUBLISHED_KEY_ARNS');
   },
@@ -51,7 +51,7 @@ const variables = {
   get MEMBERSHIP_CLAIM() {
     return text('MEMBERSHIP_CLAIM');
   },
-  /** The changes per second that a domain may make. If empty, there is no limit. */
+  /** Empty: no limit. */
   get DOMAIN_CHANGES_PER_SECOND() {
     return limit('DOMAIN_CHANGES_PER_SECOND');
   },
@@ -68,7 +68,7 @@ const variables = {
   get GATEWAY_PORT() {
     return wholeNumber('GATEWAY_PORT', /^[1-9][0-9]{0,4}$/, 'a port');
   },
-  /** The gateway's certificates: JSON with `ca`, `certificate` and `key`, each in PEM. */
+  /** JSON with `ca`, `certificate` and `key`, each in PEM. */
   get GATEWAY_TLS() {
     return text('GATEWAY_TLS');
   },
@@ -80,7 +80,6 @@ const variables = {
   get GATEWAY_HOSTS() {
     return text('GATEWAY_HOSTS');
   },
-  /** The key in KMS that signs the certificates of the gateway and of CVMs. */
   get AUTHORITY_KEY_ARN() {
     return text('AUTHORITY_KEY_ARN');
   },

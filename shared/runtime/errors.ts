@@ -48,7 +48,7 @@ export const conflictReasons = [
 ] as const;
 export type ConflictReason = (typeof conflictReasons)[number];
 
-/** An invalid part of a request. `pointer` is a JSON Pointer into the body, or a place such as `query/limit` or `header/if-match`. */
+/** `pointer` is a JSON Pointer into the body, or a place such as `query/limit` or `header/if-match`. */
 export interface Violation {
   pointer: string;
   detail: string;
@@ -66,7 +66,7 @@ export interface ErrorExtras {
   missing_items?: { keys: string[]; hashes: string[]; info: string[] };
 }
 
-/** An error that is shown to the caller. Any other error is answered as `internal`. */
+/** Shown to the caller. Any other error is answered as `internal`. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
@@ -79,7 +79,6 @@ export class ServiceError extends Error {
   }
 }
 
-/** The refusal of a request above a limit, with the headers that show the limit and when to try again. */
 export class RateLimitError extends ServiceError {
   readonly headers: Record<string, string>;
 
@@ -90,8 +89,8 @@ export class RateLimitError extends ServiceError {
 }
 
 /**
- * A `forbidden` that depends on the present state of a resource, in addition to the caller's access to it. The same request may have been
- * allowed in an earlier state, so its repeat looks for the kept answer first.
+ * A `forbidden` that depends on the present state of a resource. The same request may have been allowed before, so its repeat
+ * looks for the kept answer first.
  */
 export class ForbiddenForNowError extends ServiceError {
   constructor(detail: string, extras: ErrorExtras = {}) {
@@ -109,7 +108,7 @@ export function invalid(pointer: string, detail: string): ServiceError {
   return invalidPlaces([{ pointer, detail }]);
 }
 
-/** The refusal of a request with one or more invalid places. Its `detail` names the first. */
+/** Its `detail` names the first place. */
 export function invalidPlaces(errors: [Violation, ...Violation[]]): ServiceError {
   const [{ pointer, detail }] = errors;
   return new ServiceError('invalid_request', `${pointer || 'The body'}: ${detail}`, { errors });
@@ -120,7 +119,7 @@ export function conflict(reason: ConflictReason, detail: string, run_id?: string
   return new ServiceError('conflict', detail, run_id === undefined ? { reason } : { reason, run_id });
 }
 
-/** The refusal of a change whose If-Match names another state. Every other refusal comes before it. */
+/** Every other refusal comes before it. */
 export function preconditionFailed(): ServiceError {
   return new ServiceError(
     'precondition_failed',
@@ -133,12 +132,12 @@ export function eitherOf(alternatives: readonly string[]): string {
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(alternatives);
 }
 
-/** Returns an error that says what failed, with the error as its cause. @param what such as `run d1/<run id>` */
+/** @param what such as `run d1/<run id>` */
 export function failureOf(what: string, error: unknown): Error {
   return new Error(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
 }
 
-/** The text, or its first `most` UTF-16 code units and an ellipsis. Keeps responses and logs short, whatever a caller sends. */
+/** The first `most` UTF-16 code units and an ellipsis. */
 export function truncate(text: string, most = 100): string {
   return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
 }

@@ -1,7 +1,4 @@
-/**
- * Calls `work` for all items, some at a time. After a failure, begins with no further item, and waits for those that are under way.
- * @throws the first failure
- */
+/** After a failure, begins with no further item, and waits for those that are under way. @throws the first failure */
 export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>, atOnce = 8): Promise<void> {
   const waiting = [...items].reverse();
   let failure: { error: unknown } | undefined;

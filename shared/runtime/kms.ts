@@ -2,19 +2,19 @@ import { DecryptCommand, GenerateDataKeyCommand, GetPublicKeyCommand, KMSClient,
 import { clientLimits, sharedClient } from './clients.ts';
 import type { DeadlineSource } from './deadline.ts';
 
-/** The service that holds the keys of a stage, which never leave it. Keys are named by their ARN. */
+/** The keys of a stage never leave it. Keys are named by their ARN. */
 export interface Kms {
   /** Returns the public key of a signing key: SubjectPublicKeyInfo in DER. */
   publicKey: (keyArn: string) => Promise<Uint8Array>;
-  /** Signs a SHA-256 digest by ECDSA on P-256. Returns the signature in DER. */
+  /** By ECDSA on P-256, of a SHA-256 digest. Returns the signature in DER. */
   sign: (keyArn: string, digest: Uint8Array) => Promise<Uint8Array>;
-  /** Makes a key of 256 bits. Returns it in plain text and encrypted by the key `keyArn`, bound to the context. */
+  /** A key of 256 bits, in plain text and encrypted, bound to the context. */
   newDataKey: (keyArn: string, context: Record<string, string>) => Promise<{ plain: Uint8Array; encrypted: Uint8Array }>;
   /** @throws Error `InvalidCiphertextException` if another key encrypted the data key, or with another context */
   openDataKey: (keyArn: string, encrypted: Uint8Array, context: Record<string, string>) => Promise<Uint8Array>;
 }
 
-/** Creates the client of KMS. On one machine, `replaceClient` puts keys of the machine in its place. */
+/** On one machine, `replaceClient` puts keys of the machine in its place. */
 export function keysInKms(): (deadline: DeadlineSource) => Kms {
   const client = new KMSClient({ requestHandler: clientLimits });
   return (deadline) => {
@@ -45,7 +45,6 @@ export function keysInKms(): (deadline: DeadlineSource) => Kms {
   };
 }
 
-/** Opens the keys of the stage. The client is created at the first call. */
 export function openKms(deadline: DeadlineSource): Kms {
   return sharedClient(keysInKms)(deadline);
 }

@@ -1,5 +1,5 @@
 /**
- * Combines the questions of one turn of the event loop into one call: the overhead of a call to the table exceeds the cost of a read.
+ * Combines the questions of one turn of the event loop into one call, whose overhead exceeds the cost of a read.
  * @param answerAll answers questions in their order
  */
 export function batched<Question, Answer>(

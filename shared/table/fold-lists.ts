@@ -7,19 +7,19 @@ import type { Table } from './table.ts';
 
 const text = v.object({ S: v.string() });
 
-/** A batch of the table's stream. Only the keys of its records are read. They tell which lists and rows have changed. */
+/** Only the keys of its records are read. */
 export const streamBatch = v.object({
   Records: v.array(v.object({ dynamodb: v.object({ Keys: v.object({ pk: text, sk: text }) }) })),
 });
 export type StreamBatch = v.InferOutput<typeof streamBatch>;
 
 const listsAtOnce = 10;
-/** Long enough to delete what a fold replaced, if no more changes come. Meanwhile the stream keeps the next records. */
+/** Long enough to delete what a fold replaced, if no more changes come. */
 const longestFoldInMilliseconds = 7_000;
 const longestSweepInMilliseconds = 20_000;
 
 /**
- * Folds the lists with a change in the batch. A list that fails does not keep the others from being folded.
+ * A list that fails does not keep the others from being folded.
  * @param ending aborted when it should end soon
  * @returns the number of lists
  * @throws AggregateError if a list failed
@@ -42,7 +42,6 @@ export async function foldChangedLists(table: Table, { Records }: StreamBatch, e
 }
 
 /**
- * Folds what is left in each list that is marked, whatever has become of the stream.
  * @returns the number of lists that were looked at
  * @throws AggregateError if a list failed
  */

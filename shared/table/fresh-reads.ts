@@ -3,14 +3,14 @@ import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { TransactGetCommand } from '@aws-sdk/lib-dynamodb';
 import type { AnyKey } from './keys.ts';
 
-/** Thrown if an item has changed since it was read. withFreshReads repeats the read and the write. */
+/** withFreshReads repeats the read and the write. */
 export class StaleReadError extends Error {
   override readonly name: string = 'StaleReadError';
 }
 
 /**
- * Calls `decide` again after each StaleReadError. All attempts share one deadline.
- * @param decide reads, decides and writes; must use the table passed to it, which has this deadline
+ * Calls `decide` again after each StaleReadError.
+ * @param decide reads, decides and writes; must use the table passed to it, which has the deadline of all attempts
  * @throws ServiceError `unavailable` if StaleReadErrors continue until the deadline
  */
 export async function withFreshReads<T>(table: Table, decide: (table: Table) => Promise<T>): Promise<T> {
@@ -24,13 +24,13 @@ export async function withFreshReads<T>(table: Table, decide: (table: Table) => 
 
 const transientReasons = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
 
-/** Returns why DynamoDB cancelled a transaction, one reason for each of its items; empty for any other error. */
+/** One reason for each item of a cancelled transaction; empty for any other error. */
 export function cancellationReasons(error: unknown): string[] {
   if (!(error instanceof TransactionCanceledException)) return [];
   return (error.CancellationReasons ?? []).map((reason) => reason.Code ?? 'None');
 }
 
-/** Returns whether a transaction was cancelled only because of other transactions or of throttling, so that a retry may succeed. */
+/** Whether only other transactions or throttling cancelled it, so that a retry may succeed. */
 export function isCancelledForNow(error: unknown): boolean {
   const reasons = cancellationReasons(error).filter((reason) => reason !== 'None');
   return reasons.length > 0 && reasons.every((reason) => transientReasons.has(reason));
@@ -39,11 +39,9 @@ export function isCancelledForNow(error: unknown): boolean {
 /**
  * Reads up to 100 items, in the order of their keys, at one moment when no transaction is writing them. Two read units per 4 KB
  * of each item.
- *
- * Other reads may see only a part of a transaction: one item is new while another is still old. A change that asserts a row's
- * version and depends on other items must read the row with this function first. Then all later reads see everything that was
- * written together with this version, and any later write changes the version. A change whose other items have conditions of
- * their own, such as a link that must not exist, needs no settled read.
+ * Other reads may see only a part of a transaction. A change that asserts a row's version and depends on other items must read
+ * the row with this function first: then later reads see everything that was written together with this version. If its other
+ * items have conditions of their own, it needs no settled read.
  * @throws ServiceError `unavailable` if transactions hold the items until the deadline
  */
 export async function readSettled(table: Table, keys: AnyKey[]): Promise<(Item | undefined)[]> {

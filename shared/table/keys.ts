@@ -2,34 +2,31 @@ import { createHash } from 'node:crypto';
 
 /**
  * The keys of the table, without those of counted lists (packages/counted-list/keys.ts).
- *
- * A list (the computations, assets or runs of a domain; the computations linked to an asset) has its rows in a partition, each at
- * `row#<number>`. A row must be small. Membership, order and counts are in a counted list (docs/adr/0001-lists.md).
+ * A list has its small rows in a partition, each at `row#<number>`. Membership, order and counts are in a counted list
+ * (docs/adr/0001-lists.md).
  */
 
 /**
- * A DynamoDB partition takes 1,000 write units per second. Items that all domains share are spread over this many partitions, by
- * a hash of their sort key. Reading all such items takes a query for each partition.
+ * A partition takes 1,000 write units per second, so items that all domains share are spread over this many by a hash of their
+ * sort key.
  */
 const shardCount = 8;
 
-/** Returns the partitions of a sharded collection. */
 function shardsOf(place: string): string[] {
   return Array.from({ length: shardCount }, (_, shard) => `${place}#${shard}`);
 }
 
-/** Returns the partition of an item. @param by its sort key */
+/** @param by its sort key */
 function shardOf(place: string, by: string): string {
   return `${place}#${hashByte(by) % shardCount}`;
 }
 
-/** Returns a byte of the text's hash. */
 function hashByte(by: string): number {
   const [byte = 0] = createHash('sha256').update(by).digest();
   return byte;
 }
 
-/** The key of any item, for reads. */
+/** For reads. */
 export interface AnyKey {
   pk: string;
   sk: string;
@@ -37,21 +34,19 @@ export interface AnyKey {
 
 declare const writers: unique symbol;
 
-/** The key of an item that any file may write. An object that is put together is none: see `writableKey`. */
+/** Of an item that any file may write. An object that is put together is none: see `writableKey`. */
 export interface Key extends AnyKey {
   readonly [writers]: 'any file';
 }
 
 /**
- * The key of a row with a single writer: computations, runs, assets and claims. It is no Key, and works for reads only. Writes need
- * `keyToWrite`, which lint allows only in the writers: shared/computations/change-computation.ts, shared/runs/change-run.ts,
- * shared/runs/claim.ts and shared/assets/change-asset.ts.
+ * Of a row with a single writer. It is no Key, and works for reads only. Writes need `keyToWrite`, which lint allows only in
+ * change-computation.ts, change-run.ts, claim.ts and change-asset.ts.
  */
 export interface RowKey extends AnyKey {
   readonly [writers]: 'one file';
 }
 
-/** The names of partitions of lists, before the identifier to which a list belongs. */
 export const listNames = {
   computations: 'computations',
   ownedComputations: 'owned',
@@ -63,10 +58,8 @@ export const listNames = {
 
 type ListName = (typeof listNames)[keyof typeof listNames];
 
-/** The lists whose rows have a single writer (see RowKey). */
 const listsWithWriter = [listNames.computations, listNames.assets, listNames.runs] as const;
 
-/** The first name of the partitions of claims, which have a single writer too. */
 const claims = 'claims';
 
 const rowPrefix = 'row#';
@@ -76,13 +69,13 @@ function hasSingleWriter(pk: string, sk: string): boolean {
   return name === claims || (sk.startsWith(rowPrefix) && listsWithWriter.some((list) => list === name));
 }
 
-/** Makes the key of an item that any file may write. @throws TypeError for a row with a single writer */
+/** @throws TypeError for a row with a single writer */
 export function writableKey(pk: string, sk: string): Key {
   if (hasSingleWriter(pk, sk)) throw new TypeError(`The row ${pk} ${sk} is written by its single writer only.`);
   return { pk, sk } as Key;
 }
 
-/** Returns the key of an item that was read, to write it. @throws TypeError for a row with a single writer */
+/** @throws TypeError for a row with a single writer */
 export function keyOfItem({ pk, sk }: Record<string, unknown>): Key {
   return writableKey(String(pk), String(sk));
 }
@@ -91,20 +84,16 @@ function rowKey(pk: string, sk: string): RowKey {
   return { pk, sk } as RowKey;
 }
 
-/** Converts the key of a row for its single writer. */
 export function keyToWrite({ pk, sk }: RowKey): Key {
   return { pk, sk } as Key;
 }
 
-/** The partition of a list's rows. */
 export interface List<Name extends ListName = ListName> {
   pk: `${Name}#${string}`;
 }
 
-/** A list whose rows any file may write. */
 type OpenList = List<Exclude<ListName, (typeof listsWithWriter)[number]>>;
 
-/** Returns a number as sort keys contain it: with leading zeros, so that keys sort by it. */
 const padded = (value: number, digits: number) => String(value).padStart(digits, '0');
 
 export const lists = {
@@ -131,14 +120,13 @@ export const listKeys = {
   prefixes: { row: rowPrefix },
 };
 
-/** The parts of a computation outside its row: its definition and its participants' keys. */
 export const computationKeys = {
   partition: (computationId: string) => `computation#${computationId}`,
   /** Returns the identifier in the name of a computation's partition, or of its runs' (runKeys). */
   idIn: (partition: string) => partition.slice(partition.indexOf('#') + 1),
   config: (computationId: string): Key => writableKey(computationKeys.partition(computationId), 'part#config'),
   algorithm: (computationId: string): Key => writableKey(computationKeys.partition(computationId), 'part#algorithm'),
-  /** Contains the file name, so that names are unique in a computation. Hashed, because a sort key has at most 1,024 bytes. */
+  /** Hashed, because a sort key has at most 1,024 bytes. */
   dataset: (computationId: string, fileName: string): Key =>
     writableKey(
       computationKeys.partition(computationId),
@@ -152,7 +140,7 @@ export const computationKeys = {
   prefixes: { part: 'part#', dataset: 'part#dataset#', key: 'key#', approval: 'approval#' },
 };
 
-/** What each user approved: manifest and configuration. In a partition of its own, because few requests read it. */
+/** In a partition of its own, because few requests read it. */
 export const approvedKeys = {
   partition: (computationId: string) => `approved#${computationId}`,
   approved: (computationId: string, userId: string): Key => writableKey(approvedKeys.partition(computationId), userId),
@@ -187,23 +175,19 @@ export const userKeys = {
   prefixes: { own: 'own#', in: 'in#', pending: 'pending#' },
 };
 
-/** A computation's journal: its head, the latest lifecycle event, the events by number, the index segments. */
 export const journalKeys = {
   partition: (computationId: string) => `journal#${computationId}`,
   head: (computationId: string): Key => writableKey(journalKeys.partition(computationId), 'head'),
   latest: (computationId: string): Key => writableKey(journalKeys.partition(computationId), 'latest'),
   event: (computationId: string, number: number): Key =>
     writableKey(journalKeys.partition(computationId), `event#${padded(number, 12)}`),
-  /** Sorted by the time of the segment's last event, so that a query for a time range reads only segments in that range. */
+  /** Sorted by the time of the last event, so that a query for a time range reads only its segments. */
   segment: (computationId: string, lastTimestamp: string, lastNumber: number): Key =>
     writableKey(journalKeys.partition(computationId), `segment#${lastTimestamp}#${padded(lastNumber, 12)}`),
   prefixes: { event: 'event#', segment: 'segment#' },
 };
 
-/**
- * What is stored for the runs of a computation: the snapshot and the evidence of each run, and markers of recorded reports. The
- * agent's private key is a separate item, because it is deleted when the run ends.
- */
+/** The agent's private key is a separate item, because it is deleted when the run ends. */
 export const runKeys = {
   partition: (computationId: string) => `runs-of#${computationId}`,
   snapshot: (computationId: string, runId: string): Key => writableKey(runKeys.partition(computationId), `snapshot#${runId}`),
@@ -217,7 +201,6 @@ export const runKeys = {
   /** The purge uses it to find `assetKeys.use`. */
   use: (computationId: string, runId: string, assetId: string): Key =>
     writableKey(runKeys.partition(computationId), `use#${runId}#${assetId}`),
-  /** The run that came as the nth, or as the nth with a final status. */
   nth: (computationId: string, among: string, ordinal: number): Key =>
     writableKey(runKeys.partition(computationId), `nth#${among}#${padded(ordinal, 9)}`),
   prefixes: { snapshot: 'snapshot#', serverKey: 'server-key#', report: 'report#', use: 'use#' },
@@ -226,94 +209,81 @@ export const runKeys = {
 /** Each gateway reads all of these twice a second. A run writes up to 10 units to its own. */
 const pendingShardCount = 4;
 
-/** The run that a command is for. */
 interface CommandedRun {
   domain: string;
   cvm_id: string;
   run_id: string;
 }
 
-/** A registered CVM; the claim of a CVM's active run, and the commands for the CVM. The sweep lists the claims of all domains. */
+/** The sweep lists the claims of all domains. */
 export const cvmKeys = {
   cvm: (domain: string, cvmId: string): Key => writableKey(`cvm#${domain}#${cvmId}`, 'cvm'),
   claimShards: shardsOf(claims),
   claim: (domain: string, cvmId: string): RowKey => rowKey(shardOf(claims, `${domain}#${cvmId}`), `${domain}#${cvmId}`),
-  /** The beginning of the sort keys of a domain's claims. */
   claimPrefix: (domain: string) => `${domain}#`,
   commands: (domain: string, cvmId: string) => `commands#${domain}#${cvmId}`,
   command: ({ domain, cvm_id, run_id }: CommandedRun, type: 'run' | 'stop'): Key =>
     writableKey(cvmKeys.commands(domain, cvm_id), `${run_id}#${type}`),
-  /** The commands of all domains that no CVM has answered. Gateways read them to learn which CVMs have a command. */
+  /** Gateways read them to learn which CVMs have a command. */
   pendingShards: Array.from({ length: pendingShardCount }, (_, shard) => `pending-commands#${shard}`),
   pending: ({ domain, cvm_id, run_id }: CommandedRun, type: 'run' | 'stop'): Key =>
     writableKey(
       `pending-commands#${hashByte(`${domain}#${cvm_id}`) % pendingShardCount}`,
       `${domain}#${cvm_id}#${run_id}#${type}`,
     ),
-  /** What the agent process of a CVM has been given. */
   agent: (domain: string, cvmId: string): Key => writableKey(`agent#${domain}#${cvmId}`, 'agent'),
-  /** The attestation tokens that an agent process of a CVM sent. */
   process: (domain: string, cvmId: string, process: string): Key => writableKey(`agent#${domain}#${cvmId}`, `process#${process}`),
 };
 
-/**
- * What gateways tell each other: each one's lease, which shows that it is alive, and the messages to it (shared/cvms/messages-to-gateways.ts).
- */
 export const gatewayKeys = {
   partition: (gateway: string) => `gateway#${gateway}`,
   lease: (gateway: string): Key => writableKey(gatewayKeys.partition(gateway), 'lease'),
-  /** The gateway that has the name. */
   name: (name: string): Key => writableKey(`gateway-name#${name}`, 'gateway'),
   message: (gateway: string, id: string): Key => writableKey(gatewayKeys.partition(gateway), `letter#${id}`),
   prefixes: { message: 'letter#' },
 };
 
-/** What is stored for an asset outside its row: the runs that used it when it was unlinked, and the reads of its content by others. */
 export const assetKeys = {
   uses: (assetId: string) => `uses#${assetId}`,
   use: (assetId: string, runId: string): Key => writableKey(assetKeys.uses(assetId), runId),
   contentReads: (assetId: string): Key => writableKey(`content-reads#${assetId}`, 'latest'),
 };
 
-/** Checks of content that may belong to no row, by the time when they are due. */
+/** Sorted by the time when they are due. */
 export const contentCheckKeys = {
   shards: shardsOf('content-checks'),
   check: (dueAt: string, contentKey: string): Key => writableKey(shardOf('content-checks', contentKey), `${dueAt}#${contentKey}`),
-  /** The range of a shard's checks that are due at `now`, beginning with a sort key. */
   dueIn: (shard: string, now: string, from = '0'): [AnyKey, AnyKey] => [
     { pk: shard, sk: from },
     { pk: shard, sk: `${now}#` },
   ],
 };
 
-/** The waits of an endpoint that are in progress: an item for each slot that is taken (shared/waits/wait.ts). */
 export const waitKeys = {
   slot: (endpoint: string, slot: number): Key => writableKey(`waits#${endpoint}`, `slot#${padded(slot, 4)}`),
 };
 
-/** Certificates and collateral for attestation, which operators add, by their hash. */
+/** Operators add them. */
 export const collateralKeys = {
   partition: 'collateral',
   item: (hash: string): Key => writableKey(collateralKeys.partition, hash),
 };
 
-/** The schema version of the table (schema-version.ts). */
 export const schemaKeys = {
   version: writableKey('schema', 'version'),
 };
 
-/** The answers that are kept for repeated requests. */
 export const answerKeys = {
   partition: (domain: string) => `answers#${domain}`,
   partitions: (domain: string) => shardsOf(answerKeys.partition(domain)),
-  /** @param request identifies the request in its domain; its parts come from the user, so only their hash is stored */
+  /** @param request its parts come from the user, so only their hash is stored */
   answer: (domain: string, request: readonly string[]): Key => {
     const hash = createHash('sha256').update(JSON.stringify(request)).digest('base64url');
     return writableKey(shardOf(answerKeys.partition(domain), hash), hash);
   },
 };
 
-/** The logs of a computation's runs, in parts, by the time at which a gateway stored them. They expire. */
+/** By the time at which a gateway stored them. They expire. */
 export const logKeys = {
   partition: (computationId: string) => `logs#${computationId}`,
   prefix: (runId: string) => `${runId}#`,
@@ -322,8 +292,7 @@ export const logKeys = {
 };
 
 /**
- * Where names are found, by kind: a place for each name, word and checksum, with the number of the row, the newest first; and for each row
- * what it is found by.
+ * A place for each name, word and checksum, with the number of the row, the newest first; and for each row what it is found by.
  */
 export const findKeys = {
   partition: (domain: string, kind: string) => `find#${domain}#${kind}`,
@@ -335,7 +304,6 @@ export const findKeys = {
   /** A tab sorts before all that a name may have. */
   place: (domain: string, kind: string, place: string, number: number): Key =>
     writableKey(findKeys.partition(domain, kind), `${place}\t${padded(Number.MAX_SAFE_INTEGER - number, 16)}`),
-  /** Of the sort key of a place. `place` is undefined for another one. */
   partsOf: (sk: string): { place: string | undefined; number: number } => {
     const [place, number] = sk.split('\t');
     return number === undefined ? { place: undefined, number: NaN } : { place, number: Number.MAX_SAFE_INTEGER - Number(number) };
@@ -344,17 +312,15 @@ export const findKeys = {
     writableKey(findKeys.partition(domain, kind), `of#${padded(number, 15)}`),
 };
 
-/** How far the sweep has come among the claims. */
 export const sweepKeys = {
   state: writableKey('sweep', 'state'),
 };
 
-/** How far a domain has used up its limits. The items expire. */
+/** They expire. */
 export const limitKeys = {
   changes: (domain: string): Key => writableKey(`limit#${domain}`, 'changes'),
 };
 
-/** Deleted resources whose remaining items still have to be removed. */
 export const purgeKeys = {
   shards: shardsOf('purges'),
   prefixes: { asset: 'asset#', computation: 'computation#' },

@@ -7,14 +7,13 @@ import { type Item, queryBetween, queryPrefix, type Table } from './table.ts';
 export interface Page {
   /** Newest first. */
   rows: Item[];
-  /** The number of all members that match, on this and all other pages. */
+  /** On this and all other pages. */
   total: number;
 }
 
 /**
- * Reads a page of the list, newest member first, and the exact total. It contains every change that was acknowledged before. A row
- * that is deleted during the read, or matches no longer, is left out. First pages take one round trip, those of an owner two, others of up
- * to 15 million members at most four; the cost does not depend on the offset.
+ * Newest member first, with every change that was acknowledged before. A row that is deleted during the read, or matches no
+ * longer, is left out. First pages take one round trip, those of an owner two, others of up to 15 million members at most four.
  * @param request.limit 1 to 100
  */
 export async function readPage(table: Table, list: RowList, request: PageRequest): Promise<Page> {
@@ -44,13 +43,13 @@ function matches(list: RowList, { state }: PageRequest, row: Item): boolean {
   return isInState && (list.owner === undefined || row['owner'] === list.owner);
 }
 
-/** With a filter by state, this many rows are read ahead for each row of the page. */
+/** With a filter by state. */
 const rowsPerWanted = 4;
 const maxRows = 100;
 
 /**
- * Where the rows of first pages by state were when this process last read them, by the client of the table. They are a guess of the
- * rows to read together with the list, which alone decides what is on a page.
+ * Where the rows of first pages by state were, by the client of the table: a guess of the rows to read together with the list,
+ * which alone decides what is on a page.
  */
 const lastPages = new WeakMap<object, Map<string, { oldest: number; isScattered: boolean }>>();
 const maxPages = 1_000;
@@ -59,7 +58,6 @@ const nameOf = ({ name }: RowList, { state = '', offset, limit }: PageRequest) =
 
 const rowsAhead = new SharedReads<readonly Item[]>();
 
-/** Reads the rows that are probably on a first page: the newest ones, or those where the page was before. */
 function readRowsAhead(table: Table, list: RowList, request: PageRequest): Promise<readonly Item[]> {
   return rowsAhead.share(table, nameOf(list, request), () => queryRowsAhead(table, list, request));
 }
@@ -75,7 +73,7 @@ async function queryRowsAhead(table: Table, list: RowList, request: PageRequest)
   return queryBetween(table, listKeys.row(list.rows, last.oldest), listKeys.row(list.rows, afterAllNumbers), { limit: rows });
 }
 
-/** Remembers where the rows of a first page by state are. @param numbers newest first */
+/** @param numbers newest first */
 function rememberPage(table: Table, list: RowList, request: PageRequest, numbers: readonly number[]): void {
   const [newest, oldest] = [numbers.at(0), numbers.at(-1)];
   if (request.state === undefined) return;

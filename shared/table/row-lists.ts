@@ -17,15 +17,14 @@ import { SharedReads } from './shared-reads.ts';
 import { clockOf, deadlineOf, getItems, type Item, queryBetween, type Table } from './table.ts';
 import type { Transaction } from './transaction.ts';
 
-/** A list of rows. The states are the values that it is filtered by; their codes are stored, and never change. */
+/** The codes of states are stored, and never change. */
 export interface RowList<Value extends string = string> {
   rows: List;
-  /** Of the counted list with its members. */
   name: string;
   states: Readonly<Record<Value, number>>;
-  /** The attribute of a row with its state; absent where all members have the same. */
+  /** Absent where all members have the same. */
   stateAttribute?: string;
-  /** The user who owns all rows of the list; absent where it is a list of all rows. */
+  /** Absent where it is a list of all rows. */
   owner?: string;
 }
 
@@ -39,7 +38,7 @@ export const rowLists = {
     const rows = lists.computations(domain);
     return { rows, name: rows.pk, states: computationStates, stateAttribute: 'status' };
   },
-  /** The computations of an owner. The lists of all owners of a domain share their partitions. */
+  /** The lists of all owners of a domain share their partitions. */
   ownedComputations: (domain: string, owner: string): RowList<keyof typeof computationStates> => ({
     ...rowLists.computations(domain),
     name: `${lists.ownedComputations(domain).pk}/${partOfOwner(owner)}`,
@@ -68,7 +67,7 @@ function partOfOwner(owner: string): string {
   return createHash('sha256').update(owner).digest('base64url').slice(0, 12);
 }
 
-/** Returns the codes of the states of the list with a name. @throws Error if there is no such list */
+/** @throws Error if there is no such list */
 function statesOfName(name: string): Readonly<Record<string, number>> {
   const [kind] = name.split('#', 1);
   if (kind === listNames.computations || kind === listNames.ownedComputations) return computationStates;
@@ -78,7 +77,7 @@ function statesOfName(name: string): Readonly<Record<string, number>> {
   throw new Error(`There is no list ${name}.`);
 }
 
-/** Opens the list with a name, to fold it. @throws Error if there is no such list */
+/** @throws Error if there is no such list */
 export function listNamed(table: Table, name: string): CountedList {
   return openList(table, { name, states: statesOfName(name) });
 }
@@ -99,13 +98,12 @@ export function listTable(table: Table): ListTable {
   };
 }
 
-/** Reports members that were not in the state that a change began from: rows and list differ. The fold sets their new state. */
 function reportDrift(list: string, numbers: readonly number[]): void {
   log('ERROR', 'A list differs from its rows. See the runbook.', { list, members: numbers.slice(0, 10) });
   emitMetric('ListDrift', numbers.length);
 }
 
-/** Adds a change of a list to the transaction that makes it, which throws ServiceError `unavailable` while the list is not folded. */
+/** The transaction throws ServiceError `unavailable` while the list is not folded. */
 export function recordMember<Value extends string>(
   transaction: Transaction,
   list: RowList<Value>,
@@ -134,19 +132,18 @@ function reportBacklog(unfolded: number): void {
   emitMetric('ListBacklog', unfolded);
 }
 
-/** Returns the code of a row's state. @throws TypeError if it has none; an internal error */
+/** @throws TypeError if it has none; an internal error */
 export function stateOfRow({ name, states, stateAttribute }: RowList, row: Item): number {
   const state = states[stateAttribute === undefined ? 'all' : String(row[stateAttribute])];
   if (state === undefined) throw new TypeError(`A row of the list ${name} has no state.`);
   return state;
 }
 
-/** Returns the number of a row by its key. */
 export function numberOfRow(row: Item): number {
   return Number(String(row['sk']).slice(listKeys.prefixes.row.length));
 }
 
-/** Returns what reads the rows of a list as its members, to check or to rebuild it. That of an owner reads those of the domain. */
+/** For checks and rebuilds. That of an owner reads those of the domain. */
 export function rowsOf(table: Table, list: RowList): ReadRows {
   const { rows, owner } = list;
   const last = listKeys.row(rows, afterAllNumbers);
@@ -162,7 +159,7 @@ export function rowsOf(table: Table, list: RowList): ReadRows {
   };
 }
 
-/** Returns the rows of numbers, in their order. Leaves out those that are not there. */
+/** In the order of the numbers, without those that are not there. */
 export async function readRows(table: Table, { rows }: RowList, numbers: readonly number[]): Promise<Item[]> {
   const [newest, oldest] = [numbers.at(0), numbers.at(-1)];
   if (newest === undefined || oldest === undefined) return [];
@@ -178,5 +175,5 @@ export async function readRows(table: Table, { rows }: RowList, numbers: readonl
   return found.filter((row) => row !== undefined);
 }
 
-/** Up to this many numbers for each wanted row, one query over the whole span is cheaper than reading the rows one by one. */
+/** Up to this, one query over the whole span is cheaper than reading the rows one by one. */
 const maxSpanPerRow = 4;

@@ -3,9 +3,9 @@ import type { AnyKey } from './keys.ts';
 import { deadlineOf, until, type Item, type Table } from './table.ts';
 
 export interface ScanOptions {
-  /** The `next` of the previous page. Default: start with the first item. */
+  /** Default: start with the first item. */
   after?: AnyKey | undefined;
-  /** The number of items to read, including items that the filter excludes. */
+  /** Includes items that the filter excludes. */
   limit: number;
   filter: Required<Pick<ScanCommandInput, 'FilterExpression' | 'ExpressionAttributeValues'>>;
   /** As in QueryOptions. */
@@ -19,9 +19,8 @@ interface ScannedPage {
 }
 
 /**
- * Reads a page of the table's items, in no defined order. Items that are written behind the current position are not found.
- * Strongly consistent, up to 1 MB in one round trip. Costs 1 read unit per 4 KB read, including items that the filter excludes, so
- * about 262,000 per GB. No request may use it.
+ * In no defined order, strongly consistent, up to 1 MB in one round trip. Costs 1 read unit per 4 KB read, so about 262,000 per
+ * GB. No request may use it.
  */
 export async function scanPage(table: Table, { after, limit, filter, attributes }: ScanOptions): Promise<ScannedPage> {
   const command = new ScanCommand({

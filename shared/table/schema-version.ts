@@ -2,7 +2,7 @@ import { schemaKeys } from './keys.ts';
 import { schemaVersion, type Table } from './table.ts';
 import { updateNumberIf } from './writes.ts';
 
-/** Marks a table that has no mark with the schema version. @throws Error if it has the mark of another version */
+/** Marks a table that has no mark. @throws Error if it has the mark of another version */
 export async function assertSchemaOfTable(table: Table): Promise<void> {
   const { isDone, value } = await updateNumberIf(table, schemaKeys.version, 'schema', {
     UpdateExpression: 'SET #schema = :version',

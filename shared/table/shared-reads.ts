@@ -1,7 +1,6 @@
 import type { Deadline } from '../runtime/deadline.ts';
 import { deadlineOf, type Table } from './table.ts';
 
-/** How long a read waits for one that began earlier. One that hangs holds nobody up for longer. */
 const maxWaitInMilliseconds = 250;
 
 interface SharedRead<T> {
@@ -17,9 +16,8 @@ interface NextRead<T> {
 }
 
 /**
- * Reads of one kind that requests share if they ask for the same at the same time. While a read is under way, the requests that come
- * wait for its end, and share the next one. It begins after all of them have come, so it contains what was acknowledged before
- * they came. A request that comes alone does not wait.
+ * While a read is under way, requests for the same wait for its end and share the next one. It begins after all of them have
+ * come, so it contains what was acknowledged before. A request that comes alone does not wait.
  */
 export class SharedReads<T> {
   /** The read that began last, by the client of the table and by name. */
@@ -27,7 +25,7 @@ export class SharedReads<T> {
 
   /**
    * @param what names what is read from the table
-   * @param read of the requests that share, the one with the most time left calls it
+   * @param read the request with the most time left calls it
    * @returns what the others have, too: nobody may change it
    * @throws what `read` throws; TimeoutError at the request's deadline
    */
@@ -70,7 +68,6 @@ function nextAfter<T>(
   return next;
 }
 
-/** Waits until the read has ended or failed, up to the longest wait. */
 function ended(read: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, maxWaitInMilliseconds);

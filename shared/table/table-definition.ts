@@ -1,7 +1,7 @@
-/** The table's key schema and time-to-live attribute, for CDK and for the one-machine stack. */
+/** For CDK and for the one-machine stack. */
 export const tableDefinition = {
   partitionKey: 'pk',
   sortKey: 'sk',
-  /** Seconds since the Unix epoch, as a number. DynamoDB deletes expired items within days, so reads must check the time. */
+  /** Seconds since the Unix epoch. DynamoDB deletes expired items within days, so reads must check the time. */
   timeToLive: 'ttl',
 } as const;

@@ -8,7 +8,7 @@ import { environment } from '../runtime/environment.ts';
 import { emitMetric } from '../runtime/log.ts';
 import type { AnyKey } from './keys.ts';
 
-/** What sends the calls to the table: the SDK's document client, or the one of an engine on one machine. */
+/** The SDK's document client, or that of an engine on one machine. */
 export type TableClient = Pick<DynamoDBDocumentClient, 'send' | 'middlewareStack' | 'destroy'>;
 
 /** Access to the service's table. */
@@ -19,7 +19,7 @@ export interface Table {
   deadline?: DeadlineSource;
   /** Default: the system's clock. */
   clock?: Clock;
-  /** Called before each retry of a transaction that conflicted with another one. */
+  /** Called before each retry of a transaction in conflict. */
   onConflictRetry?: () => void;
 }
 
@@ -33,7 +33,6 @@ export function clockOf({ clock = systemClock }: Table): Clock {
   return clock;
 }
 
-/** Returns the option of the SDK that aborts a call at the deadline. */
 export function until(deadline: Deadline): { abortSignal: AbortSignal } {
   return { abortSignal: deadline.signal() };
 }
@@ -44,8 +43,7 @@ export function getItem(table: Table, key: AnyKey): Promise<Item | undefined> {
 }
 
 /**
- * Reads an item as it is now, or as it was a moment ago. Half a read unit per 4 KB. Only for polling: the next read may even return
- * an older state.
+ * As it is now, or was a moment ago. Half a read unit per 4 KB. Only for polling: the next read may even return an older state.
  */
 export function getItemEventually(table: Table, key: AnyKey): Promise<Item | undefined> {
   return get(table, key, false);
@@ -60,8 +58,7 @@ async function get(table: Table, Key: AnyKey, ConsistentRead: boolean): Promise<
 const keysPerBatch = 100;
 
 /**
- * Reads the items of up to a few hundred keys, strongly consistent. Returns them in the order of the keys, with undefined for
- * missing items. Keys may occur more than once. Reads batches of 100 in parallel and retries unprocessed keys.
+ * Of up to a few hundred keys, in their order, strongly consistent; undefined for missing items. Keys may occur more than once.
  */
 export async function getItems(table: Table, keys: AnyKey[]): Promise<(Item | undefined)[]> {
   const deadline = deadlineOf(table);
@@ -86,10 +83,7 @@ export async function getItems(table: Table, keys: AnyKey[]): Promise<(Item | un
 
 class UnprocessedError extends Error {}
 
-/**
- * Sends a batch, and again what DynamoDB leaves unprocessed, until the deadline.
- * @param send returns what is left
- */
+/** Sends again what DynamoDB leaves unprocessed, until the deadline. @param send returns what is left */
 export async function processAll<T>(deadline: Deadline, batch: T[], send: (unprocessed: T[]) => Promise<T[]>): Promise<void> {
   let unprocessed = batch;
   const sendRest = async () => {
@@ -105,11 +99,11 @@ export interface QueryOptions {
   newestFirst?: boolean;
   /** Begins behind this key. Default: with the first item. */
   after?: AnyKey | undefined;
-  /** Default: all attributes. The names must not be reserved words of DynamoDB. */
+  /** Default: all. The names must not be reserved words of DynamoDB. */
   attributes?: string[];
 }
 
-/** Reads all items of a partition, sorted by sort key. Strongly consistent. One round trip per MB read. */
+/** Sorted by sort key, strongly consistent. One round trip per MB read. */
 export function queryPartition(table: Table, pk: string, options?: QueryOptions): Promise<Item[]> {
   return query(table, { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: { ':pk': pk } }, options);
 }
@@ -123,7 +117,7 @@ export function queryPrefix(table: Table, pk: string, prefix: string, options?: 
   return query(table, condition, options);
 }
 
-/** Like queryPartition, only for sort keys from `first` to `last`, both inclusive. */
+/** `first` and `last` are inclusive. */
 export function queryBetween(table: Table, first: AnyKey, last: AnyKey, options?: QueryOptions): Promise<Item[]> {
   const condition = {
     KeyConditionExpression: 'pk = :pk and sk between :first and :last',
@@ -158,7 +152,7 @@ async function query(table: Table, condition: KeyCondition, options: QueryOption
 /** The client of all requests of a process. */
 export const createTableClient = (): TableClient => documentClient(new DynamoDBClient(clientOptions()));
 
-/** Opens the stage's table. The client is created at the first use. */
+/** The client is created at the first use. */
 export function openTable(deadline: DeadlineSource): Table {
   return {
     name: environment().TABLE_NAME,
@@ -168,7 +162,7 @@ export function openTable(deadline: DeadlineSource): Table {
   };
 }
 
-/** Wraps a client for access to the service's table. Entries of items that are undefined are left out. */
+/** Entries of items that are undefined are left out. */
 export function documentClient(client: DynamoDBClient): DynamoDBDocumentClient {
   // Even without a logger, it copies all that is sent and received: a twentieth of the processor time of a call, more of a long query.
   client.middlewareStack.remove('loggerMiddleware');
@@ -178,11 +172,7 @@ export function documentClient(client: DynamoDBClient): DynamoDBDocumentClient {
 /** A binary attribute. */
 export const storedBytes = v.custom<Uint8Array>((input) => input instanceof Uint8Array, 'Expected bytes.');
 
-/**
- * Parses a stored item.
- * @throws Error that names the invalid field if the item does not match its schema, or the schema version if that is another one; an
- * internal error
- */
+/** @throws Error that names the invalid field, or the schema version if that is another one; an internal error */
 export function parseStored<Schema extends v.GenericSchema>(
   schema: Schema,
   stored: unknown,
@@ -198,10 +188,10 @@ export function parseStored<Schema extends v.GenericSchema>(
 /** The version of the shapes of all stored items. docs/adr/0007-migrations.md says what a change of it takes. */
 export const schemaVersion = 1;
 
-/** The attribute of whole items whose shape may change. Updates of single attributes leave it as it is. */
+/** Updates of single attributes leave it as it is. */
 export const schemaAttribute = { schema: schemaVersion };
 
-/** The kinds of whole items whose shape may change. Each is written with `schemaAttribute`. */
+/** Each is written with `schemaAttribute`. */
 const versionedKinds = new Set([
   'asset',
   'claim',

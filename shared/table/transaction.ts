@@ -5,7 +5,7 @@ import { cancellationReasons, isCancelledForNow } from './fresh-reads.ts';
 import type { Key } from './keys.ts';
 import { deadlineOf, type Table } from './table.ts';
 
-/** Thrown if the condition of an action without `otherwise` does not hold. */
+/** Of an action without `otherwise`. */
 export class ConditionFailedError extends Error {
   override readonly name = 'ConditionFailedError';
 }
@@ -14,7 +14,7 @@ export class ConditionFailedError extends Error {
 const actionsPerTransaction = 100;
 const bytesPerTransaction = 4 * 1024 * 1024;
 
-/** Collects the actions of one transaction within DynamoDB's limits: 100 actions, 4 MB, one action per item. */
+/** Within DynamoDB's limits: 100 actions, 4 MB, one action per item. */
 export class Transaction {
   private readonly actions: Action[] = [];
   private readonly places = new Set<string>();
@@ -27,7 +27,7 @@ export class Transaction {
     return actionsPerTransaction - this.actions.length;
   }
 
-  /** @throws TypeError if a limit is exceeded or an item has a second action; callers must split their work */
+  /** @throws TypeError if a limit is exceeded or an item has a second action */
   add(...actions: Action[]): void {
     for (const action of actions) {
       const { pk, sk } = keyOf(action);
@@ -41,12 +41,12 @@ export class Transaction {
     if (this.bytes > bytesPerTransaction) throw new TypeError(`A transaction has more than ${bytesPerTransaction} bytes.`);
   }
 
-  /** Calls `check` before the transaction is written, which it is not if that throws. */
+  /** The transaction is not written if `check` throws. */
   beforehand(check: (table: Table) => void): void {
     this.checks.push(check);
   }
 
-  /** Calls `work` after the transaction has been written, before `commit` returns. It must not throw. */
+  /** Called before `commit` returns. It must not throw. */
   afterwards(work: (table: Table) => Promise<void>): void {
     this.whenDone.push(work);
   }
@@ -55,15 +55,15 @@ export class Transaction {
     return this.actions.length === 0;
   }
 
-  /** Adds an action whose `otherwise` is thrown even if the conditions of other actions do not hold either. */
+  /** Its `otherwise` is thrown even if the conditions of other actions do not hold either. */
   addFirst(action: Action): void {
     this.add(action);
     this.actions.unshift(...this.actions.splice(-1));
   }
 
   /**
-   * Writes all actions or none. Retries conflicts with other transactions until the table's deadline. Never retries a condition
-   * that does not hold: throws the action's `otherwise`, or ConditionFailedError.
+   * Retries conflicts with other transactions until the table's deadline, and never a condition that does not hold: throws the
+   * action's `otherwise`, or ConditionFailedError.
    * @throws ServiceError `unavailable` if conflicts continue until the deadline; what a check of `beforehand` throws
    */
   async commit(table: Table): Promise<void> {
@@ -104,12 +104,12 @@ function keyOf({ put, update, delete: remove, check }: Action): Key {
   return key;
 }
 
-/** Estimates the bytes that an action adds to the 4 MB from its JSON, which is at least as large as DynamoDB's own format. */
+/** By its JSON, which is at least as large as DynamoDB's own format. */
 function sizeInBytes({ put, update }: Action): number {
   return Buffer.byteLength(JSON.stringify(put?.Item ?? update?.ExpressionAttributeValues ?? {}, countable));
 }
 
-/** A replacer for JSON.stringify. It looks at the value itself, because a Buffer has become a list of numbers by then. */
+/** For JSON.stringify. It looks at the value itself, because a Buffer has become a list of numbers by then. */
 function countable(this: unknown, name: string, value: unknown): unknown {
   const given = (this as Record<string, unknown>)[name];
   if (given instanceof Uint8Array) return 'x'.repeat(given.length);
@@ -127,7 +127,7 @@ function withTableName(TableName: string, { put, update, delete: remove, check }
 
 const transientNames = new Set(['TransactionConflictException', 'TransactionInProgressException']);
 
-/** Returns the error of the first action whose condition does not hold; undefined if the failure has another cause. */
+/** Of the first such action; undefined if the failure has another cause. */
 function failedCondition(error: unknown, actions: Action[]): Error | undefined {
   const failed = cancellationReasons(error).indexOf('ConditionalCheckFailed');
   if (failed < 0) return undefined;
@@ -149,7 +149,7 @@ interface AtKey extends Condition {
   Key: Key;
 }
 
-/** One action of a transaction: exactly one of put, update, delete and check. */
+/** Exactly one of put, update, delete and check. */
 export interface Action {
   put?: Condition & { Item: Record<string, unknown> & Key };
   update?: AtKey & { UpdateExpression: string };
@@ -159,13 +159,12 @@ export interface Action {
   otherwise?: Error;
 }
 
-/** Keeps the answer to a request with an Idempotency-Key for its repeats. */
+/** For repeats of a request with an Idempotency-Key. */
 export interface AnswerKeeper {
-  /** Returns the action that keeps the answer made of `result`. Fails with AnswerKeptError if an answer is kept already. */
+  /** Fails with AnswerKeptError if an answer is kept already. */
   keep: (result: object) => Action;
   /**
-   * Ends the repeat of a request before work outside the transaction, or in several. Without it, the transaction would refuse the
-   * repeat too late.
+   * For work outside the transaction, or in several, where the transaction would refuse the repeat too late.
    * @throws AnswerKeptError if an answer is kept already
    */
   refuseRepeat: () => Promise<void>;
@@ -177,20 +176,19 @@ export interface AnsweredRequest {
   answerKeeper?: AnswerKeeper | undefined;
 }
 
-/** Thrown if the request has been answered before, so that its change must not be made again. */
+/** The change must not be made again. */
 export class AnswerKeptError extends Error {
   override readonly name = 'AnswerKeptError';
 }
 
 declare const committed: unique symbol;
 
-/** The result of a change that was committed together with the answer made of it. Only commitChange returns one. */
+/** Only commitChange returns one. */
 export type Committed<T extends object> = T & { readonly [committed]: true };
 
 /**
- * Commits the change that a request asks for, with the answer made of its result. A request that changes nothing passes an empty
- * transaction, which is only written if there is an answer to keep. Each request calls this exactly once; its other transactions
- * call `commit`.
+ * Commits the change of a request with the answer made of its result. Each request calls this exactly once, also if it changes
+ * nothing; its other transactions call `commit`.
  * @throws AnswerKeptError if the request has been answered before; other errors as Transaction.commit
  */
 export async function commitChange<T extends object>(

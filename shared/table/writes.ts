@@ -17,7 +17,7 @@ export async function putItem(table: Table, item: Item & Key): Promise<void> {
 
 const writesPerBatch = 25;
 
-/** Writes items and replaces existing ones, 25 per round trip. Retries unprocessed items until the deadline of their batch. */
+/** 25 per round trip. Retries unprocessed items until the deadline of their batch. */
 export function putItems(table: Table, items: (Item & Key)[]): Promise<void> {
   return writeBatches(
     table,
@@ -25,14 +25,14 @@ export function putItems(table: Table, items: (Item & Key)[]): Promise<void> {
   );
 }
 
-/** Deletes items, 25 per round trip. Retries unprocessed keys until the deadline of their batch. */
+/** 25 per round trip. Retries unprocessed keys until the deadline of their batch. */
 export function deleteItems(table: Table, keys: Key[]): Promise<void> {
   return deleteAny(table, keys);
 }
 
 /**
- * Deletes items as deleteItems does, also rows with a single writer, and leaves lists and journals as they are. For walks over
- * what belongs to something that is deleted (shared/deletion/belongings.ts): they delete those too.
+ * Deletes also rows with a single writer, and leaves lists and journals as they are. For walks over what belongs to something
+ * that is deleted (shared/deletion/belongings.ts): they delete those too.
  */
 export function deleteAny(table: Table, keys: AnyKey[]): Promise<void> {
   return writeBatches(
@@ -54,13 +54,13 @@ async function writeBatches(table: Table, writes: BatchWrite[]): Promise<void> {
   }
 }
 
-/** A condition of a single write, on attributes whose names are no reserved words of DynamoDB. */
+/** The attributes' names are no reserved words of DynamoDB. */
 export interface WriteCondition {
   ConditionExpression: string;
   ExpressionAttributeValues?: Record<string, unknown>;
 }
 
-/** Writes an item if the condition holds. @returns whether it does; an unknown outcome counts as a failure */
+/** @returns whether the condition holds; an unknown outcome counts as a failure */
 export async function putItemIf(table: Table, item: Item & Key, condition: WriteCondition): Promise<boolean> {
   const command = new PutCommand({ TableName: table.name, Item: item, ...condition });
   return (await attempt(table, (until) => table.document.send(command, until))).isDone;
@@ -86,8 +86,7 @@ export async function updateIf(
 }
 
 /**
- * Updates an item if it exists. The SDK may send an update twice if a response is lost, so its effect must not depend on how
- * often it is made.
+ * Updates an item if it exists. The SDK may send an update twice, so its effect must not depend on how often it is made.
  * @returns the whole item after the update, or undefined if it does not exist
  * @throws ServiceError `unavailable` if transactions hold the item until the deadline
  */
@@ -96,10 +95,10 @@ export async function updateExisting(table: Table, key: Key, update: Update): Pr
   return result.isDone ? result.output.Attributes : undefined;
 }
 
-/** What became of a conditional write. `failure.Item` is the item that did not meet the condition, if the write asked for it. */
+/** `failure.Item` is the item that did not meet the condition, if the write asked for it. */
 type Attempt<Output> = { isDone: true; output: Output } | { isDone: false; failure: ConditionalCheckFailedException };
 
-/** Updates an item if the condition holds. Without a condition, creates the item if it does not exist. Returns the whole item. */
+/** Without a condition, creates the item if it does not exist. Returns the whole item. */
 export function tryUpdate(
   table: Table,
   key: Key,
@@ -134,8 +133,7 @@ async function attempt<Output>(
 }
 
 /**
- * Updates an item with a number if the condition holds. Creates the item if it does not exist.
- * @param attribute the number's name
+ * Creates the item if it does not exist.
  * @returns whether it was updated, and the number after that: the new one, or the one that did not meet the condition
  */
 export async function updateNumberIf(
@@ -151,7 +149,7 @@ export async function updateNumberIf(
 
 const counter = 'last_number';
 
-/** Increments a counter item and returns its new value. An item that does not exist yet begins at 0. */
+/** An item that does not exist yet begins at 0. */
 export async function incrementBy(table: Table, key: Key, by: number): Promise<number> {
   const { value } = await updateNumberIf(table, key, counter, {
     UpdateExpression: `ADD ${counter} :by`,
@@ -160,7 +158,7 @@ export async function incrementBy(table: Table, key: Key, by: number): Promise<n
   return value;
 }
 
-/** Returns the parts of an update that set attributes. Their placeholders start with `new_`. */
+/** Placeholders start with `new_`. */
 export function setAttributes(changes: Record<string, unknown>) {
   const entries = Object.entries(changes);
   return {
@@ -170,7 +168,7 @@ export function setAttributes(changes: Record<string, unknown>) {
   };
 }
 
-/** Assigns the number of the list's next member. Numbers are never reused. One round trip, one write unit. */
+/** Numbers are never reused. One round trip, one write unit. */
 export function nextNumber(table: Table, list: List): Promise<number> {
   return incrementBy(table, listKeys.counter(list), 1);
 }

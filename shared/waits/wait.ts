@@ -7,17 +7,16 @@ import { log } from '../runtime/log.ts';
 import { waitKeys } from '../table/keys.ts';
 import { deleteItemIf, putItemIf } from '../table/writes.ts';
 
-/** How long a request may be held, and what counts against the caps of waits. */
 export interface Wait {
   clock: Clock;
   /** When it ends, by `steadyTimeOf` its clock. */
   endsAt: number;
-  /** Aborted when the service is about to stop, which ends the wait. */
+  /** Aborted when the service is about to stop. */
   draining?: AbortSignal | undefined;
-  /** The name of the endpoint that waits. Each has slots of its own. */
+  /** Each endpoint has slots of its own. */
   endpoint: string;
   domain: string;
-  /** The waits at the same time of the endpoint in the stage, and of these in one domain. */
+  /** The most waits at the same time, and of these in one domain. */
   perStage: number;
   perDomain: number;
 }
@@ -30,7 +29,7 @@ export interface WaitingRequest {
   invocation: Invocation;
 }
 
-/** Returns the wait of a request: as long as the client gives, or less if the function's time limit is closer. */
+/** As long as the client gives, or less if the function's time limit is closer. */
 export function waitOf({ endpoint, domain, seconds, invocation }: WaitingRequest): Wait {
   const clock = clockOf(invocation);
   const { WAITS_PER_STAGE: perStage, WAITS_PER_DOMAIN: perDomain } = environment();
@@ -49,9 +48,8 @@ const secondInMilliseconds = 1_000;
 
 /**
  * Looks at once, and then once a second, until what it sees is enough. Ends sooner when the client's time is up, before the
- * function's time limit, when the service is about to stop, and at once if the caps of waits are reached. Every endpoint with
- * `wait` uses it.
- * @param look reads what the request asks for; gets what it returned before. It should cost one read unit
+ * function's time limit, when the service is about to stop, and at once if the caps of waits are reached.
+ * @param look gets what it returned before. It should cost one read unit
  * @returns what was seen last
  */
 export async function waitFor<Seen>(
@@ -87,7 +85,7 @@ async function keepLooking<Seen>(
   return seen;
 }
 
-/** Whether the wait has ended, or was none: a client that gives 0 seconds does not wait. */
+/** A client that gives 0 seconds does not wait. */
 export function isOver({ clock, endsAt, draining }: Wait): boolean {
   return steadyTimeOf(clock) >= endsAt || draining?.aborted === true;
 }
@@ -104,20 +102,18 @@ async function pause({ clock, endsAt, draining }: Wait): Promise<void> {
   }
 }
 
-/** Frees a slot. Never throws: a slot that cannot be freed becomes free by itself soon after the wait. */
+/** Never throws: a slot that cannot be freed becomes free by itself soon after the wait. */
 export type FreeSlot = () => Promise<void>;
 
-/** After this time, the slot of a wait whose function died is free again. Longer than the last check of a wait may take. */
+/** After this, the slot of a wait whose function died is free. Longer than the last check of a wait may take. */
 const graceInMilliseconds = 10_000;
 
 const attempts = 3;
 
 /**
- * Takes one of the slots for waits, which an endpoint has as many of as the stage may have waits. Each domain may use only
- * `perDomain` of them, which follow from its name. So neither cap is ever exceeded, although no count is kept: a slot is taken by
- * writing its item on the condition that nobody has it. Domains share slots, so one may find its slots taken by others before it
- * has reached its own cap.
- *
+ * An endpoint has as many slots as the stage may have waits. Each domain may use only `perDomain` of them, which follow from its
+ * name. A slot is taken by writing its item on the condition that nobody has it, so neither cap is ever exceeded. Domains share
+ * slots, so one may find its slots taken before it has reached its own cap.
  * Costs a write unit, another one to free the slot, and some more with up to two read units if many slots are taken.
  * @returns undefined if no slot is free
  */
@@ -133,7 +129,7 @@ export async function takeWaitSlot(table: Table, wait: Wait): Promise<FreeSlot |
   return undefined;
 }
 
-/** The domain's slots: consecutive ones, from one that a hash of its name selects. Wraps around at the last slot. */
+/** Consecutive ones, from one that a hash of its name selects. Wraps around at the last slot. */
 function slotsOf({ domain, perStage, perDomain }: Wait): number[] {
   const first = createHash('sha256').update(domain).digest().readUInt32BE();
   return Array.from({ length: Math.min(perStage, perDomain) }, (_, index) => (first + index) % perStage);
