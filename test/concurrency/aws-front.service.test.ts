@@ -43,6 +43,9 @@ const totalOf = async (status?: string) => {
   return (await call('GET', `/${domain}/computations?limit=1${filter}`)).body['total'];
 };
 
+/** The items that only the changes of one run and its CVM write. */
+const ofOneRun = /"(claims#\d|log#[^"]+)"|front#cvm-\d+|"row#\d+"|[0-9a-f]{8}-[0-9a-f]{4}-/;
+
 describe('the service on a table with the isolation of AWS', () => {
   it('answers concurrent creates, deletes, starts, stops and ends correctly, and leaves a table without contradictions', async () => {
     const ready = await readyComputations(direct, call, domain, count);
@@ -91,7 +94,7 @@ describe('the service on a table with the isolation of AWS', () => {
     expect(await Promise.all([totalOf(), totalOf('created'), totalOf('completed')])).toEqual([count + 16, count, 8]);
     await stack.invoke('maintenance/purge', {});
     expect(inconsistencies(await scan(direct))).toEqual([]);
-    expect(front.figures.conflicts).toBeLessThan(count); // changes of different computations share no item
+    expect(front.figures.conflictingItems.filter((item) => !ofOneRun.test(item))).toEqual([]); // changes of different computations share no item
     expect(front.figures.readsOfPartlyVisible).toBeGreaterThan(0);
   });
 });
