@@ -36,11 +36,9 @@ export function shownText(maximum: number) {
   return v.pipe(v.string(), v.metadata({ maxLength: maximum }));
 }
 
-/** Everyone in the domain reads names and descriptions. */
-export const withoutPrivateKey = v.check(
-  (given: string) => !holdsPrivateKey(given),
-  'This contains a private key, which everyone in the domain would see. Never share it.',
-);
+export const privateKeyForAll = 'This contains a private key, which everyone in the domain would see. Never share it.';
+/** Everyone in the domain reads these texts. */
+export const withoutPrivateKey = v.check((given: string) => !holdsPrivateKey(given), privateKeyForAll);
 
 export const description = v.pipe(text(0, 4000), withoutPrivateKey, v.description('A description. Up to 4,000 characters.'));
 export const shownDescription = v.pipe(shownText(4000), v.description('The description.'));
@@ -100,6 +98,7 @@ export const computationName = v.pipe(
 
 export const userId = v.pipe(
   text(1, 255),
+  withoutPrivateKey,
   v.check((user) => !isReservedName(user), 'Expected a user. This name is reserved for the events of the service and of agents.'),
 );
 
@@ -125,6 +124,7 @@ export const fileName = v.pipe(
 export const mimeType = v.pipe(
   text(0, 255),
   v.regex(/^(?:[\w.+-]+\/[\w.+-]+(?:\s*;\s*[\w.+-]+=(?:[\w.+-]+|"[^"\\\r\n]*"))*)?$/, 'Expected a media type such as text/csv.'),
+  withoutPrivateKey,
   v.description('The media type of the content. Empty if it is not known.'),
   v.examples(['text/csv']),
 );

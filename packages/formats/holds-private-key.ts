@@ -12,7 +12,7 @@ const mostLayers = 4;
 
 /**
  * Whether a text has a private key: as PEM, a JSON Web Key, of OpenSSH, SSH.com or PuTTY, or as DER; as it is, or in any layers of
- * base64, base64url or hex. Recognizes the beginning of a key, so that other text around it or a cut-off end does not matter.
+ * base64, base64url, hex, percent-encoding or a JSON string. Recognizes the beginning of a key, so that other text around it or a cut-off end does not matter.
  */
 export function holdsPrivateKey(text: string, layers = mostLayers): boolean {
   if (privateText.test(text.replaceAll('\0', '')) || privateDer.test(text)) return true;
@@ -21,12 +21,21 @@ export function holdsPrivateKey(text: string, layers = mostLayers): boolean {
 
 /** What is encoded in a text, as a character for each byte. */
 function decoded(text: string): string[] {
-  const whole = text.replace(/[\s:]/g, '');
+  const byte = (digits: string) => String.fromCharCode(Number.parseInt(digits, 16));
+  const escaped = /%[\da-f]{2}|\\["/ru]/i.test(text)
+    ? [
+        text
+          .replace(/(?:%|\\u00)([\da-f]{2})/gi, (_, digits: string) => byte(digits))
+          .replace(/\\[rn]/g, '\n')
+          .replaceAll('\\', ''),
+      ]
+    : [];
+  const whole = text.replace(/[\s:"']/g, '');
   const runs = [whole, ...(text.match(/[\w+/-]{20,}/g) ?? [])];
   const ofBase64 = runs.flatMap((run) => {
     const digits = run.replace(/=+$/, '').replaceAll('-', '+').replaceAll('_', '/');
     return /^[A-Za-z0-9+/]{16,}$/.test(digits) ? [atob(digits.slice(0, digits.length - (digits.length % 4)))] : [];
   });
   const ofHex = runs.filter((run) => /^(?:[\da-f]{2}){12,}$/i.test(run));
-  return [...ofBase64, ...ofHex.map((run) => run.replace(/../g, (digits) => String.fromCharCode(Number.parseInt(digits, 16))))];
+  return [...escaped, ...ofBase64, ...ofHex.map((run) => run.replace(/../g, byte))];
 }

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { characters, strictObject, text, withoutPrivateKey } from './fields.ts';
+import { characters, strictObject, text, privateKeyForAll, withoutPrivateKey } from './fields.ts';
+import { holdsPrivateKey } from './holds-private-key.ts';
 import type { AssetType } from './vocabulary.ts';
 
 /** What the agent knows each type by. */
@@ -23,6 +24,7 @@ const publicUrl = (schemes: readonly string[]) => {
     text(1, longestUrl),
     v.check((url) => !url.startsWith('s3://'), noS3),
     v.check((url) => /^[\x21-\x5b\x5d-\x7e]+$/.test(url) && schemes.some((scheme) => url.startsWith(scheme)), expected),
+    withoutPrivateKey,
     v.check((url) => !url.includes('?'), 'Expected an address without a query: everyone in the domain reads it.'),
     v.check(
       (url) => !/^[^:]*:\/\/[^/#]*@/.test(url),
@@ -55,6 +57,7 @@ export const fetched = {
         v.pipe(
           text(1, 255),
           v.regex(/^[\w.~+-]+(?:\/[\w.~+-]+)*$/, 'Expected a path such as default/key/penguins.'),
+          withoutPrivateKey,
           v.description(ofPath),
         ),
       ),
@@ -82,9 +85,9 @@ export const fetched = {
       v.pipe(
         text(0, longestArgument),
         v.check((argument) => !argument.includes('\0'), 'Expected no null character.'),
-        withoutPrivateKey,
       ),
     ),
+    v.check((given) => !holdsPrivateKey(given.join('')), privateKeyForAll),
     v.maxLength(mostArguments, `Expected up to ${mostArguments} arguments.`),
     v.check(
       (given) => characters(given.join('')) <= longestArguments,

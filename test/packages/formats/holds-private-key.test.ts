@@ -27,6 +27,10 @@ const dresses: Record<string, (bytes: Buffer) => string> = {
   base64url: (bytes) => bytes.toString('base64url'),
   'base64 twice': (bytes) => Buffer.from(bytes.toString('base64')).toString('base64'),
   hex: (bytes) => bytes.toString('hex'),
+  'percent-encoded base64': (bytes) => encodeURIComponent(bytes.toString('base64')),
+  'percent-encoded bytes': (bytes) => bytes.toString('hex').replace(/../g, '%$&'),
+  'a JSON string of base64 in lines': (bytes) => JSON.stringify(bytes.toString('base64').replace(/.{64}/g, '$&\r\n')),
+  'a JSON string with escaped characters': (bytes) => bytes.toString('hex').replace(/../g, '\\u00$&'),
   'hex with colons': (bytes) => bytes.toString('hex').replace(/..(?!$)/g, '$&:'),
 };
 
@@ -36,7 +40,8 @@ it.each(Object.keys(dresses))('a private key of every form is recognized as %s',
 
 it('a private key as text is recognized as it is, also after other text', () => {
   for (const text of [...pems, ...jwks])
-    expect([holdsPrivateKey(text), holdsPrivateKey(`a comment\n${text}`)]).toEqual([true, true]);
+    for (const dressed of [text, `a comment\n${text}`, encodeURIComponent(text), JSON.stringify(text)])
+      expect(holdsPrivateKey(dressed), dressed).toBe(true);
 });
 
 it.each([
