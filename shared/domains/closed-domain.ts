@@ -35,7 +35,7 @@ export async function closeDomain(
   return closed_at;
 }
 
-/** Returns since when the domain is closed, in milliseconds since the Unix epoch. Undefined if it is open. */
+/** In milliseconds since the Unix epoch. Undefined if the domain is open. */
 export async function closedAt(table: Table, domain: string, now: number): Promise<number | undefined> {
   const item = await getItem(table, limitKeys.changes(domain));
   const { closed_at, closed_until = 0 } = item ? parseStored(closing, item, 'limit of a domain') : {};

@@ -3,7 +3,6 @@ import { parseMembership, roles as allRoles } from 'computation-management-forma
 import * as v from 'valibot';
 import { UsageError } from '../command-line/usage-error.ts';
 
-/** A membership that the service understands. */
 export const membership = v.pipe(
   v.string(),
   v.check((text) => {
@@ -12,7 +11,6 @@ export const membership = v.pipe(
   }, 'Expected <domainID>:<role>, such as d1:viewer, or <domainID>:cvm:<cvmID>, such as d1:cvm:cvm-1.'),
 );
 
-/** What a new user needs to sign in. */
 export interface NewUser {
   /** `sub` in the tokens. */
   id: string;
@@ -23,11 +21,11 @@ export interface NewUser {
 export interface RemovedUsers {
   /** Users who had no role in another domain. */
   users: number;
-  /** The roles of the domain that somebody had, each counted once. */
+  /** Each counted once. */
   roles: number;
 }
 
-/** Where the users of a service are, with their memberships `<domainID>:<role>`. */
+/** Memberships are `<domainID>:<role>`. */
 export interface UserDirectory {
   /** In all domains. Undefined if there is no such user. */
   membershipsOf: (user: string) => Promise<string[] | undefined>;
@@ -37,7 +35,7 @@ export interface UserDirectory {
   addUser: (user: string, email: string | undefined) => Promise<NewUser>;
   add: (user: string, membership: string) => Promise<void>;
   remove: (user: string, membership: string) => Promise<void>;
-  /** Removes all memberships of a domain, and the users who have no others. May be interrupted and repeated. */
+  /** Also removes the users who have no other memberships. May be interrupted and repeated. */
   removeDomain: (domain: string) => Promise<RemovedUsers>;
 }
 
@@ -59,7 +57,7 @@ export interface ManagedUser {
 
 const administrator = 'administrator';
 
-/** Makes a domain with its first administrator. @throws UsageError if the domain has an administrator already */
+/** @throws UsageError if the domain has an administrator already */
 export async function createDomain(directory: UserDirectory, given: Omit<RolesOfUser, 'roles'>): Promise<ManagedUser> {
   const { domain } = given;
   const [known] = await administratorsOf(directory, domain);
@@ -67,16 +65,13 @@ export async function createDomain(directory: UserDirectory, given: Omit<RolesOf
   return await giveRoles(directory, { ...given, roles: [administrator] });
 }
 
-/** Adds to the roles of a user in a domain. @throws UsageError if there is no such domain */
+/** Adds to the user's roles. @throws UsageError if there is no such domain */
 export async function inviteUser(directory: UserDirectory, given: RolesOfUser): Promise<ManagedUser> {
   await demandDomain(directory, given.domain);
   return await giveRoles(directory, given);
 }
 
-/**
- * Replaces the roles of a user in a domain.
- * @throws UsageError if there is no such user, or if the domain would have no administrator
- */
+/** @throws UsageError if there is no such user, or if the domain would have no administrator */
 export async function changeRoles(directory: UserDirectory, { domain, user, roles }: RolesOfUser): Promise<ManagedUser> {
   await demandDomain(directory, domain);
   const after = membershipsFor(domain, roles);

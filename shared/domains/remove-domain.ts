@@ -15,7 +15,7 @@ import { deleteAny } from '../table/writes.ts';
 import { openDomain } from './closed-domain.ts';
 import type { RemovedUsers, UserDirectory } from './manage-users.ts';
 
-/** How long a closed domain may still change. Times are milliseconds since the Unix epoch. */
+/** Milliseconds since the Unix epoch. */
 export interface Closing {
   /** Until then, requests may still change something. */
   changesEndAt: number;
@@ -32,7 +32,7 @@ export interface DomainStorage {
   users: UserDirectory | undefined;
   /** Refuses the changes of a domain. May be repeated. @param fromNow whether users had tokens until now */
   close: (domain: string, fromNow: boolean) => Promise<Closing>;
-  /** How long a request may take that only reads, and records that it did. */
+  /** For a request that only reads, and records that it did. */
   readsEndInMilliseconds: number;
   /** Returns how many there were. Undefined if they cannot be deleted. */
   removeRunLogs?: (domain: string) => Promise<number>;
@@ -62,15 +62,15 @@ export interface Removed {
   runLogs?: number;
   /** When the removal must be repeated. Undefined: nothing is left to do. */
   repeatAfter?: string;
-  /** The data is still there, because it cannot be kept from changes before that time. */
+  /** It cannot be kept from changes before that time. */
   isDataLeft?: true;
 }
 
 export interface RemovalOptions {
   domain: string;
-  /** Stops active runs. Without it, a domain with active runs is not removed. */
+  /** Without it, a domain with active runs is not removed. */
   stop: boolean;
-  /** Waits until the removal is over, up to the lifetime of the tokens. */
+  /** Up to the lifetime of the tokens. */
   wait: boolean;
   say: (line: string) => void;
 }
@@ -90,8 +90,8 @@ export async function contentsOf({ table, content, users }: DomainStorage, domai
 const longestPauseInMilliseconds = 60_000;
 
 /**
- * Removes everything of a domain: first its users, so that nobody gets a new token. Then closes it, so that existing tokens change nothing,
- * and removes what is stored. May be interrupted at any point and repeated.
+ * First removes the users, so that nobody gets a new token. Then closes the domain, so that existing tokens change nothing, and
+ * removes what is stored. May be interrupted at any point and repeated.
  * @throws Error if runs are active, and `stop` is not set
  */
 export async function removeDomain(storage: DomainStorage, options: RemovalOptions): Promise<Removed> {
@@ -127,7 +127,7 @@ function textOf(time: number): string {
   return new Date(time).toISOString();
 }
 
-/** What a fold or a purge leaves that was at work in the first pass is found by the second. */
+/** The second pass finds what a fold or a purge leaves that was at work in the first. */
 const mostPasses = 5;
 
 async function removeData(storage: DomainStorage, { domain, say }: RemovalOptions, removed: Removed): Promise<void> {
@@ -222,7 +222,7 @@ function count(counts: DomainCounts, keys: AnyKey[]): void {
   for (const key of keys) counts[kindOf(key)] += 1;
 }
 
-/** What is counted by itself, by the beginning of its partition's name and its sort key. */
+/** Counted by itself, by the beginning of the partition's name and the sort key. */
 const kinds: [kind: keyof DomainCounts, pk: string, sk: string][] = [
   ['computations', lists.computations('').pk, ''],
   ['runs', lists.runs('').pk, ''],

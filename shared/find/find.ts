@@ -27,7 +27,7 @@ interface FindRequest {
   limit: number;
 }
 
-/** Finds by names, identifiers and checksums, the best first. Two round trips. Reads at most 50 places of each kind, and their rows. */
+/** The best first. Two round trips. Reads at most 50 places of each kind, and their rows. */
 export async function find(table: Table, { domain, query, kind, limit }: FindRequest): Promise<Match[]> {
   const kinds = kind === undefined ? findKinds : [kind];
   const found = await Promise.all(kinds.map((each) => candidates(table, { domain, query, kind: each })));

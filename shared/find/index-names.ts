@@ -7,7 +7,6 @@ import { numberOfRow } from '../table/row-lists.ts';
 import { deleteItemIf, deleteItems, putItemIf, putItems } from '../table/writes.ts';
 import { type Findable, type FindKind, placesOf } from './names.ts';
 
-/** A row whose name can be found. */
 export interface NamedRow {
   domain: string;
   kind: FindKind;
@@ -22,7 +21,7 @@ const kindsOfLists: Record<string, FindKind> = {
 
 const listOf = { computation: lists.computations, asset: lists.assets, cvm: lists.cvms };
 
-/** Returns the row at a key. Undefined if it is none that can be found. */
+/** Undefined if the row cannot be found. */
 export function namedRowAt({ pk, sk }: AnyKey): NamedRow | undefined {
   const [list = '', domain = ''] = pk.split('#');
   const kind = Object.hasOwn(kindsOfLists, list) ? kindsOfLists[list] : undefined;
@@ -45,22 +44,22 @@ export function findableOf(kind: FindKind, item: Item): Findable {
   return { kind, id, name: name ?? file_name ?? id, checksum };
 }
 
-/** What the index has of a row. It is written after the places, so that a repeat finds what a crash has left. */
+/** Written after the places, so that a repeat finds what a crash has left. */
 const storedKnown = v.object({ known_name: v.string(), known_checksum: v.nullable(v.string()) });
 type Known = v.InferOutput<typeof storedKnown>;
 
 const rowsAtOnce = 10;
 
 /**
- * Makes the index say of rows what they are now. Safe to repeat. Costs a read unit for each row and one for what the index has of it. If
- * these differ, it also costs a write unit for each place that is added or removed, and one for the name.
+ * Safe to repeat. Costs a read unit for each row and one for what the index has of it. If these differ, also a write unit for
+ * each place that is added or removed, and one for the name.
  */
 export async function indexRows(table: Table, rows: readonly NamedRow[]): Promise<void> {
   const distinct = [...new Map(rows.map((row) => [`${row.domain} ${row.kind} ${row.number}`, row])).values()];
   await inParallel(distinct, (row) => indexRow(table, row), rowsAtOnce);
 }
 
-/** Indexes the rows that have changed in a batch of the table's stream. @returns their number */
+/** @returns their number */
 export async function indexChangedNames(table: Table, { Records }: StreamBatch): Promise<number> {
   const rows = Records.map(({ dynamodb: { Keys } }) => namedRowAt({ pk: Keys.pk.S, sk: Keys.sk.S }));
   const named = rows.filter((row) => row !== undefined);
@@ -107,7 +106,7 @@ async function replace(table: Table, key: Key, before: Known | undefined, after:
 
 const perRead = 1_000;
 
-/** Makes the index of a list anew from its rows, and removes what is no row's. @returns the number of rows */
+/** Also removes what is no row's. @returns the number of rows */
 export async function rebuildNames(table: Table, { domain, kind }: Pick<NamedRow, 'domain' | 'kind'>): Promise<number> {
   const placeOf = (number: number, place: string) => ({ ...findKeys.place(domain, kind, place, number) });
   let count = 0;

@@ -6,7 +6,6 @@ const { places } = findKeys;
 export const findKinds = ['computation', 'asset', 'cvm'] as const;
 export type FindKind = (typeof findKinds)[number];
 
-/** What is found of a row. */
 export interface Findable {
   kind: FindKind;
   id: string;
@@ -33,7 +32,7 @@ const firstOf = (text: string) => Array.from(text).slice(0, longestText).join(''
 
 const wordsOf = (name: string) => (name.match(word) ?? []).slice(0, mostWords);
 
-/** The places of the index where a row is found: `name#` and a name, `word#` and a word of it, `checksum#` and a checksum. */
+/** `name#` and a name, `word#` and a word of it, `checksum#` and a checksum. */
 export function placesOf({ kind, name, checksum }: Omit<Findable, 'id'>): string[] {
   const whole = comparable(name);
   const found = [places.name(firstOf(whole))];
@@ -44,7 +43,6 @@ export function placesOf({ kind, name, checksum }: Omit<Findable, 'id'>): string
   return found;
 }
 
-/** The beginnings of the places where a text may be found. */
 export function placesToLook(query: string, kind: FindKind): string[] {
   const text = comparable(query);
   if (kind === 'cvm') return Array.from(text).length < leastOfCvm ? [] : [places.name(firstOf(text))];
@@ -57,7 +55,7 @@ export function placesToLook(query: string, kind: FindKind): string[] {
 
 const uuid = '00000000-0000-0000-0000-000000000000';
 
-/** Returns the number in the list of the identifier that begins with a text. Undefined if the text is too short, or begins none. */
+/** Of the identifier that begins with a text. Undefined if the text is too short, or begins none. */
 export function numberIn(query: string): number | undefined {
   const text = query.toLowerCase();
   const isPart = text.length >= leastOfId && text.replace(/[0-9a-f]/g, '0') === uuid.slice(0, text.length);
@@ -66,7 +64,7 @@ export function numberIn(query: string): number | undefined {
 
 export type MatchedBy = 'name' | 'id' | 'checksum';
 
-/** How well a row matches: 0 exactly, 1 as a beginning, 2 as the beginning of a word. Undefined if it does not. */
+/** Rank 0: exactly, 1: as a beginning, 2: as the beginning of a word. */
 export function matchOf(query: string, { kind, id, name, checksum }: Findable): { rank: number; by: MatchedBy } | undefined {
   const text = comparable(query);
   const whole = comparable(name);

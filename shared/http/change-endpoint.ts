@@ -12,7 +12,6 @@ import { admitChange } from './domain-limit.ts';
 import { type Answer, anyEndpoint, bytesOf, type EndpointRequest, type Parsed, type Received, type Reply } from './endpoint.ts';
 import { idempotencyKeyHeader, replayedHeader, type Route, type TakesKey } from './route.ts';
 
-/** A request to an endpoint that takes an Idempotency-Key. */
 export interface ChangeRequest<R extends Route> extends EndpointRequest<R> {
   /** The stage's table. */
   table: Table;
@@ -20,20 +19,20 @@ export interface ChangeRequest<R extends Route> extends EndpointRequest<R> {
   answerKeeper: AnswerKeeper | undefined;
 }
 
-/** The work of an endpoint that changes something, in two steps, so that its answer is known before the change is committed. */
+/** In two steps, so that the answer is known before the change is committed. */
 interface Change<R extends Route, T extends object> {
   change: (request: ChangeRequest<R>) => Promise<Committed<T>>;
-  /** Makes the answer of the change's result. Called in each attempt to commit, and again for the answer itself. */
+  /** Called in each attempt to commit, and again for the answer itself. */
   reply: (
     result: T,
     request: ChangeRequest<R>,
   ) => Reply<R> & {
-    /** For `repeat`: what it needs to make the parts of the answer that are never kept. */
+    /** What `repeat` needs to make the parts of the answer that are never kept. */
     remember?: Record<string, string>;
   };
   /**
    * Called when the kept answer is given again, after the caller's access was checked. Adds the parts that are never kept, and
-   * completes what the first request may have left undone after its transaction.
+   * completes what the first request may have left undone.
    * @returns the body
    */
   repeat?: (
@@ -44,10 +43,9 @@ interface Change<R extends Route, T extends object> {
 }
 
 /**
- * Makes the handler of an endpoint that changes something. With an Idempotency-Key, the transaction of the change keeps the
- * answer, and a repeat of the request within 24 hours gets it again (docs/adr/0009-safe-repeats.md). The first request makes no
- * further call for that. A repeat attempts the change. The kept answer, or the state that the first request left, refuses it. Then the
- * repeat returns the kept answer. So access is checked with the caller's present roles and relations.
+ * With an Idempotency-Key, the transaction of the change keeps the answer, and a repeat of the request within 24 hours gets it
+ * again (docs/adr/0009-safe-repeats.md). A repeat attempts the change; what the first request left refuses it, so access is
+ * checked with the caller's present roles and relations.
  */
 export function changeEndpoint<const R extends Route, T extends object>(
   route: R & (TakesKey<R> extends true ? unknown : never),
@@ -133,25 +131,24 @@ async function answerAgain<R extends Route, T extends object>(
   };
 }
 
-/** Refusals that do not depend on what the request would change. */
+/** They do not depend on what the request would change. */
 const always = new Set<ErrorCode>(['unauthenticated', 'forbidden', 'too_many_requests', 'internal', 'unavailable']);
 
-/** Whether an earlier request with the same key may be the reason that the change was refused. */
+/** Whether an earlier request with the same key may be the reason of the refusal. */
 function mayBeRepeat(error: unknown): boolean {
   if (error instanceof AnswerKeptError || error instanceof ForbiddenForNowError) return true;
   return error instanceof ServiceError && !always.has(error.code);
 }
 
-/** The answer to a request with an Idempotency-Key, as its repeats get it. */
 export interface KeptAnswer {
   headers: Record<string, string>;
   /** Undefined if the answer has none. Without the properties in `neverKept`. */
   body?: unknown;
-  /** Whether the request created the resource, if that has a status of its own. */
+  /** Undefined if a new resource has no status of its own. */
   isNew?: boolean | undefined;
-  /** For making again what is never kept; see `Change.remember`. */
+  /** See `Change.remember`. */
   remembered: Record<string, string>;
-  /** The relations of the caller that the access was checked with. They count once the resource is gone. */
+  /** By which access was checked. They count once the resource is gone. */
   relations: Partial<Record<Relation, string>>;
 }
 
@@ -172,14 +169,14 @@ const lifetimeInSeconds = 24 * 3600;
 const storedAnswer = v.object({
   /** The digest of the request. */
   request: v.string(),
-  /** The answer as JSON, deflated with the request's body as dictionary: answers mostly repeat what was sent. */
+  /** Deflated JSON, with the request's body as dictionary: answers mostly repeat what was sent. */
   answer: storedBytes,
   /** Seconds since the Unix epoch. The item may be there for days after that. */
   ttl: v.number(),
 });
 
 /**
- * Returns the action that keeps the answer for 24 hours. Two write units for a kilobyte.
+ * For 24 hours. Two write units for a kilobyte.
  * @throws AnswerKeptError, from the transaction, if an answer is kept that has not expired
  */
 export function keepAnswer({ key, digest, body, now }: KeyedRequest, answer: KeptAnswer): Action {
@@ -204,8 +201,7 @@ export function keepAnswer({ key, digest, body, now }: KeyedRequest, answer: Kep
 }
 
 /**
- * Reads the kept answer after the change was refused. Waits for a transaction that is about to keep one, because the refusal
- * may be due to that very transaction.
+ * Waits for a transaction that is about to keep an answer, because the refusal may be due to it.
  * @returns undefined if no answer is kept
  * @throws ServiceError `idempotency_mismatch` if the answer is that to another request
  */
@@ -234,7 +230,7 @@ function secondsOf(now: string): number {
 }
 
 /**
- * Returns the request's Idempotency-Key; undefined without one, and for a GET, which takes none.
+ * Undefined without one, and for a GET, which takes none.
  * @throws ServiceError `invalid_request` if it is not 1 to 255 printable ASCII characters
  */
 export function idempotencyKeyOf({ method, headers }: Received): string | undefined {
@@ -246,7 +242,7 @@ export function idempotencyKeyOf({ method, headers }: Received): string | undefi
   return key;
 }
 
-/** Returns a digest that two requests share if they have the same path, query, body bytes and If-Match. */
+/** Two requests share it if they have the same path, query, body bytes and If-Match. */
 export function digestOfRequest(received: Received): string {
   const { path, query, headers } = received;
   const parts = JSON.stringify([sorted(path), sorted(query), headers['if-match'] ?? null]);

@@ -10,7 +10,6 @@ const contentTypes: Record<string, string> = {
   '.woff2': 'font/woff2',
 };
 
-/** Returns the content type of a file of a page, by its name. */
 export function contentTypeOf(file: string): string {
   return contentTypes[extname(file)] ?? 'application/octet-stream';
 }

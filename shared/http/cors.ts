@@ -1,17 +1,16 @@
-/** What web pages of allowed origins may send and read. The same on AWS and on one machine. */
+/** The same on AWS and on one machine. */
 export interface Cors {
   methods: readonly ('GET' | 'POST' | 'PUT' | 'DELETE')[];
   /** Request headers, in lower case. */
   allowHeaders: readonly string[];
-  /** Response headers that scripts may read, in lower case. */
+  /** In lower case. */
   exposeHeaders: readonly string[];
-  /** How long a browser keeps the answer to a preflight. */
   maxAgeInSeconds: number;
 }
 
 const hour = 3600;
 
-/** The headers that htmx adds to its requests. API Gateway has no pattern for them. */
+/** Htmx adds them to its requests. API Gateway has no pattern for them. */
 const htmx = [
   'hx-boosted',
   'hx-current-url',

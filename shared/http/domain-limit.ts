@@ -6,11 +6,10 @@ import type { Table } from '../table/table.ts';
 import { limitKeys } from '../table/keys.ts';
 import { tryUpdate } from '../table/writes.ts';
 
-/** What a function's environment knows of the bucket of a domain, for one user. */
+/** Of one user, in a function's environment. */
 interface Lease {
   /** Taken from the bucket and not used yet. */
   tokens: number;
-  /** How many the environment took last. */
   lastTaken: number;
   /** Milliseconds since the Unix epoch. Unused tokens are void then. */
   expiresAt: number;
@@ -18,7 +17,6 @@ interface Lease {
   refusedUntil: number;
   /** Why. */
   because: Reason;
-  /** The tokens in the bucket when the environment asked. */
   left: number;
 }
 
@@ -26,44 +24,40 @@ const mostTokensOfLease = 10;
 const leaseInMilliseconds = 10_000;
 const leastPauseInMilliseconds = 250;
 const mostPauseInMilliseconds = 1_000;
-/** The Retry-After for a domain that is being removed. The environment itself asks again after a second. */
+/** The environment itself asks again after a second. */
 const pauseOfClosedInSeconds = 60;
-/** Added to the time in which a bucket refills, for environments whose clock is late. A domain with a longer wait is closed. */
+/** For environments whose clock is late. A domain with a longer wait is closed. */
 const clockSkewInMilliseconds = 60_000;
-/** More users than an environment serves in an hour. Beyond this, it asks again. */
+/** More users than an environment serves in an hour. */
 const mostLeases = 1_000;
 
-/** The part of a bucket that one user may take until it is full again. */
+/** Until the bucket is full again. */
 const shareOfUser = 0.5;
 
-/** What is used up, or `closed` if the domain is being removed. */
+/** `closed`: the domain is being removed. */
 type Reason = 'domain' | 'user' | 'closed';
 
-/** The refusal of a change in a domain that is being removed. */
 export function domainIsClosed(domain: string, limits: Record<string, string> = {}): RateLimitError {
   const reason = `The domain ${domain} is being removed. You cannot change anything in it until the removal is complete.`;
   return new RateLimitError(reason, { ...limits, 'retry-after': String(pauseOfClosedInSeconds) });
 }
 
 /**
- * The limit of the changes of a domain, and of each user's share of them. The bucket is an item of the table. A function's environment
- * takes one token for a user, and then twice as many each time, up to ten, while the user uses them up: most changes of a busy user
- * need no call. After a refusal it refuses without a call until the bucket has tokens again. `Store` is the table. Tests that simulate
- * many environments have a model of it.
+ * The bucket is an item of the table. A function's environment takes one token for a user, and then twice as many each time, up
+ * to ten, while the user uses them up: most changes of a busy user need no call. After a refusal it refuses without a call until
+ * the bucket has tokens again. `Store` is the table; tests that simulate many environments have a model of it.
  */
 export class DomainLimit<Store> {
   private readonly bucket: Bucket;
   private readonly take: (store: Store, taking: Taking) => Promise<Taken>;
   private readonly leases = new Map<string, Lease>();
 
-  /** @param take takes tokens from the bucket of a domain in the store */
   constructor(bucket: Bucket, take: (store: Store, taking: Taking) => Promise<Taken>) {
     this.bucket = bucket;
     this.take = take;
   }
 
   /**
-   * Lets one change pass.
    * @param change.now milliseconds since the Unix epoch
    * @returns the headers that tell the limit
    * @throws RateLimitError if the domain has used up its bucket, or the user their share
@@ -135,11 +129,10 @@ export class DomainLimit<Store> {
   }
 }
 
-/** One for each function's environment. It keeps the leases between requests. */
+/** It keeps the leases between requests. */
 let limit: DomainLimit<Table> | undefined;
 
 /**
- * Admits a change of a domain within the stage's limit.
  * @returns the headers that show the limit; none if the stage has none
  * @throws RateLimitError
  */
@@ -163,23 +156,19 @@ function bucketOfStage(): Bucket | undefined {
   return { perSecond, burst };
 }
 
-/** The figures of a token bucket. */
 export interface Bucket {
-  /** The tokens that it gets every second. */
   perSecond: number;
   /** The tokens that it holds at most. */
   burst: number;
 }
 
-/** The result of taking tokens from a bucket. */
 export type Taken =
   | { isRefused: false; left: number }
-  /** Nothing was taken. The wait is the time until there are enough tokens, for `user` until the bucket is full. */
+  /** The wait ends when there are enough tokens, for `user` when the bucket is full. */
   | { isRefused: true; because: 'domain' | 'user'; waitInMilliseconds: number };
 
 export interface Taking {
   domain: string;
-  /** The user who makes the changes. */
   user: string;
   tokens: number;
   /** Milliseconds since the Unix epoch. */
@@ -189,15 +178,15 @@ export interface Taking {
 /** Longer than any bucket takes to become full. */
 const unusedInSeconds = 3_600;
 
-/** The tokens that one user may take until the bucket is full again. */
+/** Until the bucket is full again. */
 function mostOfUser({ burst }: Bucket): number {
   return Math.max(1, Math.floor(burst * shareOfUser));
 }
 
 /**
- * Takes tokens from a bucket in the table, in one call if the bucket is full or empty, else in two. The item holds the time at
- * which the bucket will be full again: taking tokens moves it into the future (the generic cell rate algorithm). It also holds what
- * each user has taken since it was full. A user who alone makes changes gets all of them, since the bucket is full again and again.
+ * One call if the bucket is full or empty, else two. The item holds the time at which the bucket will be full again, which taking
+ * tokens moves into the future (the generic cell rate algorithm), and what each user has taken since. A user who alone makes
+ * changes gets all tokens, since the bucket is full again and again.
  */
 export async function takeTokens(table: Table, bucket: Bucket, { domain, user, tokens, now }: Taking): Promise<Taken> {
   const { perSecond, burst } = bucket;

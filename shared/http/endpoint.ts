@@ -38,7 +38,7 @@ export type Parsed<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined
 
 type StringMap = Record<string, string | undefined>;
 
-/** The parts of a request as API Gateway passed them on, before anything was parsed. */
+/** As API Gateway passed them on, before anything was parsed. */
 export interface Received {
   method: string;
   /** By lower-case name. */
@@ -49,35 +49,37 @@ export interface Received {
   isBase64Encoded: boolean;
 }
 
-/** The bytes of the body as the caller sent them; none for a request without a body. */
+/** As the caller sent them; none without a body. */
 export function bytesOf({ body = '', isBase64Encoded }: Received): Buffer {
   return Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
 }
 
-/** A request that has passed every check that needs no data. */
+/** Has passed every check that needs no data. */
 export interface EndpointRequest<R extends Route> {
   path: Record<ParameterNames<R['path']>, string>;
   query: Parsed<R['query']>;
   body: Parsed<R['body']>;
   caller: Caller;
-  /** Whether the request is a HEAD: its answer has no body. It must not wait, and no content counts as read. */
+  /** No body in the answer. It must not wait, and no content counts as read. */
   isHead: boolean;
-  /** For endpoints open to an owner or creator. @throws ServiceError `forbidden` if neither role nor relation allows the request */
+  /**
+   * For endpoints open to an owner or creator. @throws ServiceError `forbidden` if neither role nor relation allows the request
+   */
   permit: (relations: Relations) => Permitted;
-  /** The If-Match header, if the contract has this condition and the request has the header. */
+  /** Undefined if the contract has no such condition, or the request no such header. */
   ifMatch: Names | undefined;
   /** The same for If-None-Match. */
   ifNoneMatch: Names | undefined;
-  /** The time of the request by the service's clock: RFC 3339, UTC, milliseconds. */
+  /** By the service's clock: RFC 3339, UTC, milliseconds. */
   now: string;
-  /** The request's deadline, which all its retries share; for openTable. If the route waits, each operation has its own. */
+  /** All retries share it; for openTable. If the route waits, each operation has its own. */
   deadline: DeadlineSource;
   /** For `waitOf`. */
   invocation: Invocation;
   received: Received;
 }
 
-/** What the client already has, because If-None-Match names it: answered with 304. */
+/** If-None-Match names it: answered with 304. */
 interface NotModified {
   body?: never;
   notModified: true;
@@ -88,16 +90,16 @@ type Content<R extends Route> = [R] extends [{ response: infer S extends v.Gener
   : { body?: never; notModified?: never };
 
 /**
- * What the work returns: a body exactly if the contract has a response, its ETag exactly if the contract has one, and whether it
- * created the resource if that has a status of its own. If the endpoint is open to an owner or creator, also the proof of
- * `permit`, since nothing else has checked the caller's access then.
+ * A body exactly if the contract has a response, an ETag exactly if the contract has one, and whether the resource was created if
+ * that has a status of its own. If the endpoint is open to an owner or creator, also the proof of `permit`, since nothing else
+ * has checked the access then.
  */
 export type Reply<R extends Route> = Content<R> &
   ([R] extends [{ etag: true }] ? { etag: string } : { etag?: never }) &
   ([R] extends [{ statusIfNew: 201 }] ? { isNew: boolean } : { isNew?: never }) &
   ([R] extends [{ access: { or: readonly Relation[] } }] ? { permitted: Permitted } : { permitted?: never }) & {
     headers?: Record<string, string>;
-    /** The body is one that was kept. It was checked when it was made. */
+    /** The body was checked when it was made. */
     isKept?: true;
   };
 
@@ -120,11 +122,10 @@ export interface Answer {
   /** Answered with the contract's `statusIfNew`. */
   isNew?: boolean;
   headers?: Record<string, string>;
-  /** The body was checked when it was kept. */
   isKept?: boolean;
 }
 
-/** An endpoint without Idempotency-Key; see `anyEndpoint`. The others are made by `changeEndpoint`. */
+/** Without Idempotency-Key; `changeEndpoint` makes the others. */
 export function endpoint<const R extends Route>(
   route: R & (TakesKey<R> extends true ? never : unknown),
   work: (request: EndpointRequest<R>) => Promise<Reply<R>> | Reply<R>,
@@ -133,9 +134,8 @@ export function endpoint<const R extends Route>(
 }
 
 /**
- * Wraps the work of an endpoint into the one middleware stack: request id and log, identity and access, body, input and
- * output schemas, problem+json. Roles are checked before the body is read, relations such as the owner's by the work. Nothing
- * happens until the first request.
+ * The one middleware stack: request id and log, identity and access, body, input and output schemas, problem+json. Roles are
+ * checked before the body is read, relations such as the owner's by the work.
  */
 export function anyEndpoint<const R extends Route>(route: R, work: (request: EndpointRequest<R>) => Promise<Answer> | Answer) {
   const { access, name, body }: Route = route;
@@ -214,7 +214,7 @@ const noQuery = strictObject({});
 const pathSchema = v.object({ domainID: domainId, cvmID: v.optional(cvmId) });
 const nobody: Caller = { id: '', roles: new Set(), actions: new Set() };
 
-/** Reads the caller, and checks the access where it depends on the caller's roles alone. */
+/** Checks access only where it depends on the caller's roles alone. */
 function identify(access: Access, event: AcceptedEvent): void {
   const { domainID, cvmID } = parseInput(pathSchema, event.pathParameters, 'path');
   const caller = callerOf(event.requestContext.authorizer.jwt.claims, environment().MEMBERSHIP_CLAIM, domainID, cvmID);
@@ -273,7 +273,7 @@ function failure(name: string, thrown: unknown, event: AcceptedEvent): HttpRespo
 
 const stableNames: Record<string, string> = { domainID: 'domain', computationID: 'computation_id', cvmID: 'cvm_id' };
 
-/** Returns the log fields of a request's path: `domain`, `computation_id`, `asset_id`, `cvm_id`. Tasks use the same names. */
+/** `domain`, `computation_id`, `asset_id`, `cvm_id`. Tasks use the same names. */
 export function logFieldsOf(route: Pick<Route, 'path'>, parameters: StringMap | null | undefined): Record<string, unknown> {
   const id = route.path.startsWith('/{domainID}/assets/') ? 'asset_id' : 'computation_id';
   return Object.fromEntries(
@@ -281,7 +281,7 @@ export function logFieldsOf(route: Pick<Route, 'path'>, parameters: StringMap | 
   );
 }
 
-/** Leaves out the body of the answer to HEAD. Its status and headers are those of the answer to GET (RFC 9110, section 9.3.2). */
+/** Status and headers are those of the answer to GET (RFC 9110, section 9.3.2). */
 function withoutBodyOfHead(response: HttpResponse, method: string): HttpResponse {
   return method === 'HEAD' ? { ...response, body: '' } : response;
 }

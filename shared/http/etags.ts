@@ -1,15 +1,15 @@
 import { invalid } from '../runtime/errors.ts';
 import { createHash } from 'node:crypto';
 
-/** The headers of conditional requests (RFC 9110, section 13) that an endpoint can evaluate. */
+/** RFC 9110, section 13. */
 export type ConditionalHeader = 'if-match' | 'if-none-match';
 
-/** Returns whether the header names one of these entity tags, which must be strong. */
+/** Whether the header names one of these entity tags, which must be strong. */
 export type Names = (...etags: string[]) => boolean;
 
 /**
- * Parses a conditional header: `*` or a list of entity tags. `*` names every tag. If-Match never names a tag by a weak one, and
- * compares the tag of the state alone (shared/http/etags.ts). If-None-Match accepts weak tags and compares all of a tag.
+ * `*` or a list of entity tags. `*` names every tag. If-Match never names a tag by a weak one, and compares the tag of the state
+ * alone. If-None-Match accepts weak tags and compares all of a tag.
  * @throws ServiceError `invalid_request` that names the header
  */
 export function parseCondition(header: ConditionalHeader, value: string): Names {
@@ -27,7 +27,7 @@ function namesOneOf(tags: string[]): Names {
 
 interface EntityTag {
   isWeak: boolean;
-  /** The tag with its quotes, without `W/`. */
+  /** With its quotes, without `W/`. */
   opaque: string;
 }
 
@@ -50,8 +50,7 @@ function malformed(header: ConditionalHeader) {
 }
 
 /**
- * Returns the strong entity tag of an answer: 192 bits of the SHA-256 of the JSON of its state. The fields must always be in the
- * same order.
+ * 192 bits of the SHA-256 of the state's JSON. The fields must always be in the same order.
  * @param notCompared the parts of the answer that If-Match ignores. Their hash follows after a dot
  */
 export function etagOf(state: unknown, notCompared?: unknown): string {
@@ -62,7 +61,7 @@ function hashOf(shown: unknown): string {
   return createHash('sha256').update(JSON.stringify(shown)).digest().subarray(0, 24).toString('base64url');
 }
 
-/** Returns the entity tag of the state alone: without the part after the dot. */
+/** Without the part after the dot. */
 export function etagOfState(etag: string): string {
   return etag.replace(/\..*$/s, '"');
 }

@@ -1,13 +1,13 @@
 export interface PagePolicy {
-  /** Origins that scripts may call, besides that of the page. */
+  /** Besides that of the page. */
   connectTo?: readonly string[];
-  /** Where forms may be sent to. Default: nowhere. */
+  /** Default: nowhere. */
   submitTo?: readonly string[];
 }
 
 /**
- * What a page may load and do: its own files, and calls to the origins that it names. Scripts set styles by the object model, which
- * needs no exception; the policy refuses inline scripts and styles.
+ * A page loads its own files, and calls the origins that it names. Scripts set styles by the object model; the policy refuses
+ * inline scripts and styles.
  */
 export function contentSecurityPolicy({ connectTo = [], submitTo = ["'none'"] }: PagePolicy = {}): string {
   return [

@@ -7,7 +7,7 @@ const mostViolations = 20;
 const config = { abortPipeEarly: true };
 
 /**
- * Parses input by its schema. Unknown fields come before missing ones, because a typing error causes both.
+ * Names unknown fields before missing ones, because a typing error causes both.
  * @param place the part of the request: '' for the body, whose violations are JSON Pointers
  * @throws ServiceError `invalid_request` with up to 20 invalid places and what was expected there, never the input
  */
@@ -21,8 +21,8 @@ export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown,
 }
 
 /**
- * Returns a schema for the entries of a batch. Each is parsed by itself, so that an invalid one does not refuse the others. The
- * OpenAPI document has the entry's own schema.
+ * Parses each entry of a batch by itself, so that an invalid one does not refuse the others. The OpenAPI document has the entry's
+ * own schema.
  * @param whenInvalid what stands for an invalid entry; `detail` says what was expected where in the entry, never the input
  */
 /*#__NO_SIDE_EFFECTS__*/
@@ -52,14 +52,13 @@ function escaped(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** The detail of an unknown field or parameter: names the parameters of the endpoint, but not the fields of a body. */
+/** Names the parameters of the endpoint, but not the fields of a body. */
 export function unknownIn(place: '' | 'query' | 'path', schema: v.GenericSchema): string {
   if (place !== 'query') return 'Unknown field.';
   const names = parameterNames(schema);
   return names.length === 0 ? 'Unknown parameter. Expected none.' : `Unknown parameter. Expected ${eitherOf(names)}.`;
 }
 
-/** The names of the query parameters that a schema takes. */
 export function parameterNames(schema: v.GenericSchema): string[] {
   return 'entries' in schema ? Object.keys(schema.entries as v.ObjectEntries) : [];
 }
@@ -77,7 +76,7 @@ const typeNames: Record<string, string> = {
   string: 'a string',
 };
 
-/** What valibot expected, in words: `("a" | "b")` is a choice of texts, `(Object | null)` one of types. */
+/** `("a" | "b")` is a choice of texts, `(Object | null)` one of types. */
 function described(expected: string | null): string {
   if (expected === null) return 'another value';
   const choice = /^\((.*)\)$/.exec(expected)?.[1];
@@ -90,8 +89,7 @@ function inWords(expected: string): string {
 }
 
 /**
- * Refuses a query parameter that was sent more than once. API Gateway joins its values with commas, so a filter such as `owner` would
- * compare with the joined text, and the error of `limit` would not name the repeat.
+ * API Gateway joins the values of a repeated parameter with commas, so a filter would compare with the joined text.
  * @param known the names of the endpoint's parameters. Others are refused as unknown
  * @throws ServiceError `invalid_request`
  */

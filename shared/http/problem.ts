@@ -11,7 +11,7 @@ const retryAfterInSeconds = '2';
 const longestDetail = 1_000;
 const longestPointer = 1_000;
 
-/** The one place where an error becomes a response. An internal error never shows its own message to the caller. */
+/** An internal error never shows its own message to the caller. */
 export function problemResponse(error: ServiceError, requestId: string): HttpResponse {
   const { status, title } = errorTable[error.code];
   const detail = error.code === 'internal' ? 'The service failed. Give the operator the request id.' : error.message;
@@ -65,7 +65,7 @@ const busyNames = new Set([
 
 const networkCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 
-/** The error to show to the caller for anything thrown. A dependency that throttles or is down becomes `unavailable`. */
+/** A dependency that throttles or is down becomes `unavailable`. */
 export function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown;
   if (thrown instanceof Error) {

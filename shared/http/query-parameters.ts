@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 
-/** The longest page of a list. */
 const mostEntries = 100;
 
 /** Larger numbers are not exact in JavaScript. */
@@ -17,7 +16,7 @@ const offset = v.pipe(
   v.transform(Number),
 );
 
-/** The query parameters `limit` and `offset` of every list. They arrive as text. */
+/** They arrive as text. */
 export const paging = {
   limit: v.optional(
     v.pipe(
@@ -32,16 +31,14 @@ export const paging = {
   offset: v.optional(offset, '0'),
 };
 
-/** `offset` for a list that must know whether the client sent it. Undefined means 0. */
+/** For a list that must know whether the client sent it. Undefined means 0. */
 export const offsetIfSent = v.optional(offset);
 
-/** The entries in every page of a list. */
 /*#__NO_SIDE_EFFECTS__*/
 export function entriesOf<const Row extends v.GenericSchema>(row: Row, description: string) {
   return v.pipe(v.array(row), v.description(description), v.metadata({ maxItems: mostEntries }));
 }
 
-/** `limit`, `offset` and the exact `total` in every page of a list. */
 export const pageEnvelope = {
   limit: v.pipe(
     v.number(),
@@ -53,7 +50,7 @@ export const pageEnvelope = {
   total: v.pipe(v.number(), v.integer(), v.description('The exact number of entries that match the filter.')),
 };
 
-/** The query parameter of every endpoint that waits. It arrives as text. */
+/** It arrives as text. */
 export const waitParameter = v.optional(
   v.pipe(
     v.string(),

@@ -12,7 +12,6 @@ interface RawBody {
 }
 
 /**
- * Reads the text of a JSON body before it is parsed.
  * @throws ServiceError `unsupported_media_type`, `too_large`; `invalid_request` for an empty body, invalid UTF-8 or deep nesting
  */
 export function readBody({ headers, body, isBase64Encoded }: RawBody, limitInBytes = defaultLimitInBytes): string {
@@ -63,7 +62,7 @@ function isDeeper(json: string, levels: number): boolean {
   return false;
 }
 
-/** The error for a body that is not JSON. It says where, never what. Lines and columns begin at 1. */
+/** Says where, never what. Lines and columns begin at 1. */
 export function malformedJson(text: string): ServiceError {
   const offset = malformedAt(text);
   const before = text.slice(0, offset).split('\n');
@@ -88,13 +87,13 @@ const digits = /[0-9]+/y;
 const exponent = /[eE][+-]?/y;
 
 /**
- * Returns the offset of the first character that no JSON text has after the characters before it. It is the length of the text
- * if the text ends too early. JSON.parse gives no position for most errors.
+ * The offset of the first character that no JSON text has after those before it; the length if the text ends too early.
+ * JSON.parse gives no position for most errors.
  * @param text malformed JSON with few levels of nesting, because each level is a recursion
  */
 export function malformedAt(text: string): number {
   let at = 0;
-  /** Moves behind what the expression matches here. Returns whether it matches. */
+  /** Moves behind what the expression matches here. */
   const take = (expression: RegExp): boolean => {
     expression.lastIndex = at;
     if (!expression.test(text)) return false;

@@ -4,63 +4,57 @@ import type { ConflictReason, ErrorCode } from '../runtime/errors.ts';
 import type { Uses } from '../runtime/uses.ts';
 import type { ConditionalHeader } from './etags.ts';
 
-/**
- * An endpoint: where it is, who may call it, what it takes and what it answers. The handler, CDK, the one-machine stack, the OpenAPI
- * document and the tests derive from it.
- */
+/** The handler, CDK, the one-machine stack, the OpenAPI document and the tests derive from it. */
 export interface Route {
-  /** File below functions/, test, construct id and log dimension. */
+  /** Also of the file below functions/, the test, the construct and the log dimension. */
   name: string;
-  /** The number in the contract, 1 to 26. Public endpoints and endpoints that were added later have none. */
+  /** In the contract. Public endpoints and endpoints that were added later have none. */
   endpoint?: number;
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   summary: string;
-  /** Set if clients should use another endpoint. */
+  /** Clients should use another endpoint. */
   deprecated?: true;
-  /** False if a POST, PUT or DELETE takes no Idempotency-Key: it changes nothing, or recognizes repeats by itself. */
+  /** It changes nothing, or recognizes repeats by itself. */
   takesKey?: false;
   /**
-   * True if the endpoint has the parameter `wait`. Its function then has its own reserved concurrency, little memory, and the caps of
-   * waits in its environment.
+   * It has the parameter `wait`. Its function then has its own reserved concurrency, little memory, and the caps of waits in its
+   * environment.
    */
   waits?: true;
-  /** Omit for a public endpoint, which takes no token. */
+  /** Absent for a public endpoint, which takes no token. */
   access?: Access;
   uses: Uses;
-  /** The executions that a stage reserves for the function. Default: it shares those of the account. */
+  /** Default: the function shares the executions of the account. */
   reserves?: 'reports' | 'slowReads';
-  /** True if a call takes much more time or storage than most. `expensiveThrottling` of the stage then limits the route. */
+  /** A call takes much more time or storage than most. `expensiveThrottling` then limits the route. */
   isExpensive?: true;
-  /** The effect on users while the endpoint fails. The alarm includes it. */
+  /** The effect on users while the endpoint fails, for the alarm. */
   impact: string;
   query?: v.GenericSchema;
   body?: v.GenericSchema;
-  /** The largest body in bytes. Default 256 KiB. */
+  /** Default 256 KiB. */
   bodyLimit?: number;
   status: 200 | 201 | 204;
-  /** The status of the reply if a PUT created its resource. Each reply of the handler says whether it did. */
+  /** If a PUT created its resource. Each reply of the handler says whether it did. */
   statusIfNew?: 201;
-  /** Omit for a response without content. */
+  /** Absent for a response without content. */
   response?: v.GenericSchema;
-  /** Set if the response has an ETag. */
   etag?: true;
-  /** The conditional header that the endpoint evaluates: If-Match can lead to 412, If-None-Match to 304. */
+  /** If-Match can lead to 412, If-None-Match to 304. */
   condition?: ConditionalHeader;
-  /** Descriptions of the response headers that only this endpoint has. */
+  /** Descriptions of those that only this endpoint has. */
   headers?: Record<string, string>;
-  /** The same for headers that not every success has. */
+  /** Not every success has them. */
   optionalHeaders?: Record<string, string>;
-  /** Errors beyond those that every endpoint can return. */
+  /** Beyond those that every endpoint can return. */
   errors?: readonly ErrorCode[];
-  /** The reasons of its 409, if it has `conflict` among its errors. */
+  /** Of its 409, if `errors` has `conflict`. */
   reasons?: readonly ConflictReason[];
   description?: string;
 }
 
-/** The header, as the contract and the OpenAPI document write it. */
 export const idempotencyKeyHeader = 'Idempotency-Key';
-/** The header of an answer that was kept and is given again. */
 export const replayedHeader = 'idempotent-replayed';
 
 /** Whether the endpoint takes an Idempotency-Key: `changeEndpoint` serves it then, else `endpoint`. */

@@ -5,15 +5,12 @@ import { getItem, parseStored, type Table } from '../table/table.ts';
 import { type Action, ConditionFailedError, transact } from '../table/transaction.ts';
 import { setAttributes } from '../table/writes.ts';
 
-/**
- * What the agent process of a CVM was given. A process serves one run in its life, so its events belong to this run, also after
- * the run's end.
- */
+/** A process serves one run in its life, so its events belong to this run, also after the run's end. */
 const agentRecord = v.object({
   /** Undefined: the process can take a run. */
   run_id: v.optional(v.string()),
   computation_id: v.optional(v.string()),
-  /** The run that was last sent to any process of this CVM, and how often. */
+  /** Last sent to any process of this CVM, and how often. */
   attempted_run_id: v.optional(v.string()),
   attempts: v.optional(v.number()),
   /** Identifies the process, once it has sent an attestation. */
@@ -83,15 +80,15 @@ export async function bindAgent(
 export interface AttestedProcess {
   /** The record that was read last. */
   before: AgentRecord;
-  /** Whether this is another process than that of the record. */
+  /** Not the process of the record. */
   isNew: boolean;
   /** SHA-256, hex. Undefined if the token is empty. */
   attestation_hash: string | undefined;
 }
 
 /**
- * Records that a process has attested itself. A new one has no attestation that the service has verified. Safe to repeat. A process that has a
- * run keeps the hash under which it got it.
+ * A new process has no attestation that the service has verified. One that has a run keeps the hash under which it got it. Safe
+ * to repeat.
  * @returns undefined if a process of the CVM was given a run since `before` was read, or the CVM is not registered any more
  */
 export async function recordAgentProcess(

@@ -26,7 +26,6 @@ const tokenOfProcess = v.object({
 });
 export type TokenOfProcess = v.InferOutput<typeof tokenOfProcess>;
 
-/** The attestation tokens of an agent process. */
 const processItem = v.object({ tokens: v.array(tokenOfProcess), version: v.number() });
 export type AgentTokens = v.InferOutput<typeof processItem>;
 
@@ -59,7 +58,7 @@ export function tokenKey({ domain, cvmId, process }: Process, hash: string): str
   return `${tokenPrefix}${domain}/${cvmId}/${process}/${hash}`;
 }
 
-/** Returns undefined if the key has another form. */
+/** Undefined if the key has another form. */
 export function ownerOfToken(key: string): (Process & { hash: string }) | undefined {
   const [domain, cvmId, process, hash, ...more] = key.startsWith(tokenPrefix) ? key.slice(tokenPrefix.length).split('/') : [];
   return domain && cvmId && process && hash && more.length === 0 ? { domain, cvmId, process, hash } : undefined;
@@ -68,8 +67,8 @@ export function ownerOfToken(key: string): (Process & { hash: string }) | undefi
 type RecordedToken = { outcome: 'recorded' | 'duplicate' } | { outcome: 'invalid'; detail: string };
 
 /**
- * Keeps a token of the present process as an object, whose arrival lets a function verify it. Safe to repeat: a token whose object may be
- * missing is written again.
+ * Keeps the token as an object, whose arrival lets a function verify it. Safe to repeat: a token whose object may be missing is
+ * written again.
  */
 export async function recordToken(
   table: Table,
@@ -102,7 +101,7 @@ export async function recordToken(
   });
 }
 
-/** The process that the CVM's agent record names. One that reports first begins a record. */
+/** One that reports first begins a record. */
 async function presentProcess(table: Table, { domain, cvmId }: Omit<Process, 'process'>): Promise<string> {
   const record = await readAgentRecord(table, { domain, cvmId });
   if (record.process !== undefined) return record.process;
@@ -119,7 +118,6 @@ export interface RunOnProcess extends Process {
 
 const processOfRun = v.object({ domain: v.string(), cvmId: v.string(), process: v.string() });
 
-/** Names the agent process that has a run. */
 export function processOfRunItem({ domain, cvmId, process, computation_id, run_id }: RunOnProcess) {
   return { ...runKeys.attestation(computation_id, run_id), domain, cvmId, process };
 }
@@ -128,7 +126,7 @@ export async function keepProcessOfRun(table: Table, run: RunOnProcess): Promise
   await putItem(table, processOfRunItem(run));
 }
 
-/** The tokens of the agent process that has or had a run. Undefined if none is known. Two round trips. */
+/** Of the process that has or had a run. Undefined if none is known. Two round trips. */
 export async function readTokensOfRun(
   table: Table,
   { computation_id, run_id }: { computation_id: string; run_id: string },

@@ -10,7 +10,7 @@ import { recordMember, rowLists } from '../table/row-lists.ts';
 import { setAttributes } from '../table/writes.ts';
 import type { Transaction } from '../table/transaction.ts';
 
-/** Adds a run and its list entry. Its computation takes over the status. */
+/** Also adds its list entry. Its computation takes over the status. */
 export async function addRun(
   table: Table,
   transaction: Transaction,
@@ -27,7 +27,7 @@ export async function addRun(
   await enterStatus(table, transaction, computation, run, entry);
 }
 
-/** Changes a run and the status of its computation. Throws StaleReadError if the run's status has changed since it was read. */
+/** Also the status of its computation. Throws StaleReadError if the run's status has changed since it was read. */
 export async function changeRun(
   table: Table,
   transaction: Transaction,
@@ -54,12 +54,12 @@ export async function changeRun(
   await enterStatus(table, transaction, computation, after, entry);
 }
 
-/** Numbers a run among those of its computation. Only one is active at a time, so the numbers have no gaps. */
+/** Only one run is active at a time, so the numbers have no gaps. */
 function addNth(transaction: Transaction, { id: run_id, computation_id }: Run, among: string, ordinal: number): void {
   transaction.add({ put: { Item: { ...runKeys.nth(computation_id, among, ordinal), run_id } } });
 }
 
-/** Keeps the hash of the CVM's attestation with the run. Throws StaleReadError if the run has one. */
+/** Throws StaleReadError if the run has one. */
 export function addAttestationHash(transaction: Transaction, domain: string, runId: string, hash: string): void {
   transaction.add({
     update: {
@@ -72,7 +72,7 @@ export function addAttestationHash(transaction: Transaction, domain: string, run
   });
 }
 
-/** Removes the run of a deleted computation and its list entry. Throws ConditionFailedError if it is gone. */
+/** Of a deleted computation, with its list entry. Throws ConditionFailedError if it is gone. */
 export function removeRun(transaction: Transaction, domain: string, run: Run): void {
   const { number, key } = placeOf(domain, run.id);
   transaction.add({ delete: { Key: key, ConditionExpression: 'attribute_exists(pk)' } });

@@ -14,7 +14,7 @@ const storedClaim = v.object({
   stop_command_id: v.string(),
   /** Whether a private key is stored in addition to the run's snapshot. */
   has_server_key: v.boolean(),
-  /** The attestation that satisfied the policy of the run. Only this agent process gets the run. */
+  /** Only this agent process gets the run. */
   token_hash: v.optional(v.string()),
   accepted_at: v.optional(v.string()),
   /** Task tokens of waiting steps. `run_token` replaces that of the offer. */
@@ -45,7 +45,7 @@ export function parseClaimOf({ run_id }: Pick<RunReference, 'run_id'>, item: Ite
   return item?.['run_id'] === run_id ? parseClaim(item) : undefined;
 }
 
-/** The claim of a CVM, of any run. */
+/** Of any run. */
 export async function readClaimOfCvm(table: Table, cvm: CvmOfClaim): Promise<Claim | undefined> {
   return parseClaim(await getItem(table, claimKey(cvm)));
 }
@@ -55,7 +55,7 @@ export async function readClaim(table: Table, run: RunReference): Promise<Claim 
   return parseClaimOf(run, await getItem(table, claimKey(run)));
 }
 
-/** Reads all claims of the stage. @param leaveOut called for each claim that cannot be read. Default: throws */
+/** @param leaveOut called for each claim that cannot be read. Default: throws */
 export async function readClaims(table: Table, leaveOut: (error: unknown) => void = rethrow): Promise<Claim[]> {
   const shards = await Promise.all(cvmKeys.claimShards.map((shard) => queryPartition(table, shard)));
   return shards.flat().flatMap((item) => {

@@ -9,7 +9,7 @@ import { cvmKeys } from '../table/keys.ts';
 import { type Item, parseStored, queryPartition, type Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
 
-/** A command for a CVM (endpoint 25). */
+/** Endpoint 25. */
 export const commandSchema = v.pipe(
   v.object({
     id: v.pipe(v.string(), v.uuid(), v.description('The identifier of the command, for the report that answers it.')),
@@ -35,12 +35,12 @@ export type OpenCommand = Command & {
   token_hash?: string | undefined;
 };
 
-/** A command whose private key is still sealed. */
+/** Its private key is still sealed. */
 export type KeptCommand = Omit<OpenCommand, 'agent_config'> & { agent_config?: StoredAgentConfig };
 
 type CommandType = Command['type'];
 
-/** Adds a command for the run's CVM, and the notice of it for gateways. */
+/** With the notice of it for gateways. */
 export function addCommand(
   transaction: Transaction,
   run: RunReference,
@@ -71,12 +71,11 @@ const pendingCommand = v.object({
   expires_at: v.string(),
 });
 
-/** A command that its CVM has not answered. */
 export type PendingCommand = v.InferOutput<typeof pendingCommand>;
 
 /**
- * Lists the commands of all CVMs that are unanswered and have not expired. One round trip, 4 read units, more only while
- * hundreds are pending. A command that cannot be read is left out, so that it does not keep the others back.
+ * Unanswered and not expired. One round trip, 4 read units, more only while hundreds are pending. A command that cannot be read
+ * is left out, so that it does not keep the others back.
  */
 export async function listPendingCommands(table: Table, now: string): Promise<PendingCommand[]> {
   const shards = await Promise.all(cvmKeys.pendingShards.map((shard) => queryPartition(table, shard)));

@@ -37,7 +37,7 @@ export function answeredCommands(reports: Report[], claim: Claim): Command['type
 }
 
 /**
- * The events in reports, and of each other attestation than that of the run.
+ * With each attestation other than that of the run.
  * @param attestation the hash that the run keeps
  * @param isActive false: the events are recorded, but do not become the computation's status
  */
@@ -80,10 +80,7 @@ export function reportedStateOf(reports: (Report | InvalidReport)[]): ReportedSt
   return state;
 }
 
-/**
- * Returns the outcome in a report (docs/contract.md, section 6). Others, such as the `Running/Failed` of an agent after a stop,
- * return undefined.
- */
+/** docs/contract.md, section 6. Undefined for others, such as the `Running/Failed` of an agent after a stop. */
 function outcomeOfReport(report: Report, claim: Claim): Ending | undefined {
   const way = wayOfReport(report, claim);
   const reason = 'reason' in report ? report.reason : undefined;

@@ -18,8 +18,8 @@ import type { EndedBy } from './state-machine.ts';
 import { endingOf, waysToEnd, type WayToEnd } from './ways-to-end.ts';
 
 /**
- * Ends a run; every run ends here. One transaction changes the status, the lists and the statistics, records the last event and
- * frees the CVM. The first outcome in the claim counts before `way`. Safe to repeat.
+ * Every run ends here, in one transaction with its status, lists, statistics and last event. The first outcome in the claim
+ * counts before `way`. Safe to repeat.
  * @param detail see WayToEnd
  * @returns whether this call ended the run
  */
@@ -56,7 +56,7 @@ export async function endRun(
   });
 }
 
-/** Ends a run with the outcome in its claim, or as failed by `endedBy`. Completes the task of a stop that still waits. */
+/** Or as failed by `endedBy`, without an outcome. Completes the task of a stop that still waits. */
 export async function recordOutcome(
   table: Table,
   executions: Executions,
@@ -68,7 +68,7 @@ export async function recordOutcome(
   if (claim?.stop_token !== undefined) await completeTask(executions, claim.stop_token);
 }
 
-/** Completes a stop, whether the CVM confirmed it or not. If no task of the run waits, ends the run itself. */
+/** Whether the CVM confirmed it or not. If no task of the run waits, ends the run itself. */
 export async function completeStop(table: Table, executions: Executions, run: RunReference, now: string): Promise<void> {
   const way = waysToEnd.completeStop.unconfirmed;
   await withFreshReads(table, async (table) => {
@@ -84,16 +84,13 @@ export async function completeStop(table: Table, executions: Executions, run: Ru
 
 const input = v.object({ ...runReference.entries, action: v.picklist(['run', 'stop']) });
 
-/** The fields that are read of EventBridge's `Step Functions Execution Status Change`. */
+/** Of EventBridge's `Step Functions Execution Status Change`. */
 export const executionStatusChange = v.object({
   detail: v.object({ name: v.string(), status: v.string(), input: v.pipe(v.string(), v.parseJson(), input) }),
 });
 type ExecutionStatusChange = v.InferOutput<typeof executionStatusChange>;
 
-/**
- * Handles an execution that was aborted, timed out or failed. The end of one that the run had before it was resumed changes
- * nothing.
- */
+/** Of one that was aborted, timed out or failed. One that the run had before it was resumed changes nothing. */
 export async function executionEnded(
   table: Table,
   executions: Executions,

@@ -23,7 +23,6 @@ import { getItem, type Table } from '../table/table.ts';
 import { type Claim, readClaim } from './claim.ts';
 import { runOverErrorName } from './state-machine.ts';
 
-/** The state machine's executions and their waiting tasks. */
 export interface Executions {
   client: SFNClient;
   stateMachineArn: string;
@@ -121,10 +120,7 @@ async function sendIfWaiting(send: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-/**
- * Completes all tasks that wait for the run's outcome. Safe to repeat.
- * @returns whether the run's execution was waiting, so that it will record the outcome
- */
+/** @returns whether the run's execution was waiting, so that it will record the outcome */
 export async function completeWaitingTasks(executions: Executions, claim: Claim): Promise<boolean> {
   const tokensOfRun = [claim.offer_token, claim.run_token].filter((token) => token !== undefined);
   const [waited] = await Promise.all([
@@ -140,7 +136,7 @@ interface RunOfComputation {
   runId: string;
 }
 
-/** Starts the execution that an earlier request left out because its process died after the transaction. Safe to repeat. */
+/** After a request whose process died behind the transaction. Safe to repeat. */
 export async function ensureRunExecution(table: Table, executions: Executions, run: RunOfComputation): Promise<void> {
   await ensureExecution(table, executions, run, 'run');
 }
@@ -163,7 +159,7 @@ async function ensureExecution(
   await startExecutionByName(table, executions, kind, referenceTo(domain, row.run));
 }
 
-/** Starts the execution by the name that the sweep looks for, unless the run is over. Safe to repeat. */
+/** By the name that the sweep looks for, unless the run is over. Safe to repeat. */
 export async function startExecutionByName(
   table: Table,
   executions: Executions,

@@ -5,7 +5,7 @@ import { changeClaim, type Claim, readClaim } from './claim.ts';
 import { completeWaitingTasks, type Executions } from './executions.ts';
 import { endingOf, waysToEnd } from './ways-to-end.ts';
 
-/** Ends a run as failed, because its CVM does not satisfy the policy of the run. The first outcome counts. Safe to repeat. */
+/** Because its CVM does not satisfy the policy. The first outcome counts. Safe to repeat. */
 export async function failRun(table: Table, executions: Executions, run: Claim, reason: string): Promise<void> {
   const claim = await withFreshReads(table, async (table) => {
     const claim = await readClaim(table, run);

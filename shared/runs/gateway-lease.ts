@@ -4,14 +4,14 @@ import { getItem, getItems, type Item, parseStored, type Table } from '../table/
 import { setAttributes, putItem, updateExisting } from '../table/writes.ts';
 import type { StoredPresence } from './presence.ts';
 
-/** A gateway shows by one item that it lives. Its CVMs were last seen when it was renewed, so they need no write each. */
+/** Its CVMs were last seen when it was renewed, so they need no write each. */
 const lease = v.object({
   renewed_at: v.string(),
   /** Whether the gateway is known to be gone. */
   is_over: v.optional(v.boolean()),
 });
 
-/** A gateway that has not renewed its lease for this long is gone. It renews three times as often. */
+/** It renews three times as often. */
 export const leaseInMilliseconds = 30_000;
 
 /** Until then, the CVMs of a gateway that is gone show when they were last seen. */
@@ -33,7 +33,7 @@ function endOf(now: string): number {
 
 const named = v.object({ gateway: v.string() });
 
-/** Names a gateway. The one that had the name before is gone, so its lease ends. */
+/** The gateway that had the name before is gone, so its lease ends. */
 export async function takeName(table: Table, gateway: string, name: string, now: string): Promise<void> {
   const key = gatewayKeys.name(name);
   const item = await getItem(table, key);
@@ -44,7 +44,7 @@ export async function takeName(table: Table, gateway: string, name: string, now:
   await putItem(table, { ...key, gateway, ttl: endOf(now) });
 }
 
-/** Whether a gateway may still have its streams. @param get reads its lease. Default: alone */
+/** Whether it may still have its streams. @param get reads its lease. Default: alone */
 export async function isAlive(
   table: Table,
   gateway: string,
@@ -55,7 +55,7 @@ export async function isAlive(
   return found !== undefined && !found.is_over && Date.parse(now) - Date.parse(found.renewed_at) <= leaseInMilliseconds;
 }
 
-/** Returns the presences, seen last when their gateway renewed its lease. A read unit a gateway. */
+/** Seen last when their gateway renewed its lease. A read unit a gateway. */
 export async function withGatewayLeases(table: Table, presences: StoredPresence[]): Promise<StoredPresence[]> {
   const gateways = [...new Set(presences.flatMap(({ held_by }) => held_by ?? []))];
   if (gateways.length === 0) return presences;

@@ -54,8 +54,8 @@ export async function listCommands(table: Table, domain: string, cvmId: string, 
 }
 
 /**
- * Reads the commands for a CVM and the run that holds it, as of one moment. Records that the CVM was heard. One round trip, or
- * two if a run holds it or its presence must be written.
+ * As of one moment, with the run that holds the CVM. Records that the CVM was heard. One round trip, or two if a run holds it or
+ * its presence must be written.
  */
 async function readCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Reading> {
   const cvm = { domain, cvm_id: cvmId };
@@ -84,7 +84,7 @@ export async function openWork(kms: Kms, { commands, run }: Work): Promise<Work<
 
 interface ClaimState {
   isHeld: boolean;
-  /** The run and type of each command that the claim shows. It may be answered or expired by now. */
+  /** Of each command that the claim shows. It may be answered or expired by now. */
   issued: string[];
 }
 
@@ -146,7 +146,7 @@ function heldRun(
   };
 }
 
-/** Reads what a CVM has to do, and waits until there is a command. Looks once a second at one item. */
+/** Looks once a second at one item. */
 export async function watchCommands(
   table: Table,
   kms: Kms,

@@ -3,7 +3,6 @@ import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
 import { type Item, parseStored } from '../table/table.ts';
 
-/** Whether the agent of a CVM can take a run. */
 export const fits = ['ready', 'busy', 'spent', 'unknown'] as const;
 type Fit = (typeof fits)[number];
 
@@ -72,7 +71,7 @@ function millisecondsBetween(before: string, after: string): number {
   return Date.parse(after) - Date.parse(before);
 }
 
-/** Why no run can start on a registered CVM that no run holds. Undefined if one can. */
+/** Of a registered CVM that no run holds. Undefined if one can. */
 export function whyNotReady(cvmId: string, stored: StoredPresence, now: string): string | undefined {
   const { state, last_seen_at, fit } = presenceOf(stored, { isHeld: false, now });
   if (state === 'disconnected') {
@@ -88,9 +87,8 @@ export interface ReportedState {
 }
 
 /**
- * Returns what to store when a registered CVM sends something. Undefined if nothing is new and the last write was less than 30
- * seconds ago, or the gateway `by` has the CVM's stream. A gateway's `busy` does not replace `spent`: it was on its way when
- * the run ended. A restarted agent is `ready` first.
+ * Undefined if nothing is new and the last write was less than 30 seconds ago, or the gateway `by` has the CVM's stream. A
+ * gateway's `busy` does not replace `spent`: it was on its way when the run ended. A restarted agent is `ready` first.
  */
 export function presenceToStore(
   stored: StoredPresence,
@@ -111,10 +109,7 @@ export function presenceToStore(
   };
 }
 
-/**
- * Whether the end of an accepted run leaves the agent spent. One that reported `ready` after it took the run has been restarted
- * since. False if the CVM does not report `fit`.
- */
+/** An agent that reported `ready` after it took the run has been restarted since. False if the CVM does not report `fit`. */
 export function isSpentBy({ fit, fit_at = '' }: StoredPresence, acceptedAt: string): boolean {
   return fit === 'busy' || (fit === 'ready' && fit_at <= acceptedAt);
 }

@@ -84,7 +84,7 @@ interface ReadinessRequest {
   at: string;
 }
 
-/** Reads what is missing before a run, and what a start on the CVM would refuse. Three round trips. @throws ServiceError `not_found` */
+/** Also what a start on the CVM would refuse. Three round trips. @throws ServiceError `not_found` */
 export async function readReadiness(
   table: Table,
   { domain, id, cvmId, at }: ReadinessRequest,

@@ -16,7 +16,7 @@ interface Heard {
 }
 
 /**
- * Records that a registered CVM was heard: at most twice a minute if it says nothing new, never if its gateway holds it.
+ * At most twice a minute if it says nothing new, never if its gateway holds it.
  * @param item at `cvmKeys.cvm`
  */
 export async function recordPresence(
@@ -35,8 +35,7 @@ export async function recordPresence(
 }
 
 /**
- * Records that an agent that was `ready` has taken a run. If it restarts and is `ready` again, that is then new, so the end of
- * the run does not leave it spent.
+ * If the agent restarts and is `ready` again, that is then new, so the end of the run does not leave it spent.
  * @param item at `cvmKeys.cvm`
  */
 export async function recordTaken(
@@ -50,15 +49,14 @@ export async function recordTaken(
   await updateIf(table, cvmKeys.cvm(domain, cvmId), setAttributes({ fit: 'busy', fit_at: now }), unchangedFit(stored));
 }
 
-/** Holds unless another report, or the end of a run, has changed the fitness since it was read. */
+/** Unless another report, or the end of a run, has changed the fitness since it was read. */
 function unchangedFit({ fit_at }: StoredPresence): WriteCondition {
   if (fit_at === undefined) return { ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(fit_at)' };
   return { ConditionExpression: 'fit_at = :read_fit_at', ExpressionAttributeValues: { ':read_fit_at': fit_at } };
 }
 
 /**
- * Records, in the transaction that ends a run, whether the agent is spent (see isSpentBy). Throws StaleReadError if the CVM has
- * reported its fitness since it was read.
+ * In the transaction that ends a run. Throws StaleReadError if the CVM has reported its fitness since it was read.
  * @param item at `cvmKeys.cvm`
  */
 export function recordSpent(

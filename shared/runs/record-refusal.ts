@@ -4,10 +4,7 @@ import { claimKey, parseClaim } from './claim.ts';
 import { recordLastingReports } from './record-reports.ts';
 import type { Report } from './report.ts';
 
-/**
- * Records in the journal of the CVM's active run that a stream was refused. It keeps neither the CVM connected nor the run
- * alive. Does nothing unless the CVM has accepted a run.
- */
+/** In the journal of the CVM's active run, if accepted. Keeps neither the CVM connected nor the run alive. */
 export async function recordRefusal(
   table: Table,
   { domain, cvmId, ...refusal }: Refusal & { domain: string; cvmId: string },

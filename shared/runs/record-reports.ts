@@ -61,9 +61,9 @@ function refusedBesideOthers(report: Report | InvalidReport): OrdinaryReport | I
 }
 
 /**
- * Records a batch of reports: events in the journal, acceptance and outcome in the claim, up to 40 reports of a run in a
- * transaction. Then notifies the execution. A repeated report changes nothing but notifies again. Events after the end of a run
- * are recorded too. Invalid reports and those on other CVMs' runs do not affect the others.
+ * Events go to the journal, acceptance and outcome into the claim, up to 40 reports of a run in a transaction. Then notifies the
+ * execution. A repeated report changes nothing but notifies again. Events after the end of a run are recorded too. Invalid
+ * reports and those on other CVMs' runs do not affect the others.
  */
 export async function recordReports(table: Table, executions: Executions, batch: Batch): Promise<ReportSummary> {
   const { domain, cvmId, now, by } = batch;
@@ -117,7 +117,7 @@ function isHeartbeatOfRun(report: Report | InvalidReport): boolean {
 }
 
 interface BatchItems {
-  /** The runs on this CVM that the batch names, also in invalid reports, in the order of the reports. */
+  /** On this CVM, also in invalid reports, in the order of the reports. */
   runs: Run[];
   /** Only if the batch has heartbeats of runs. */
   claimItem: Item | undefined;
@@ -180,7 +180,7 @@ async function recordForRuns(
   return { outcomes, acceptedAt };
 }
 
-/** Divides the reports of a run. `place` is that in the batch. */
+/** `place` is that in the batch. */
 function reportsOf(run: Run, reports: OrdinaryBatch['reports']) {
   const lasting: { place: number; report: LastingReport }[] = [];
   const heartbeats: number[] = [];
@@ -221,8 +221,8 @@ interface RecordedOfRun {
 }
 
 /**
- * Records reports of one run in one transaction. Those that have a marker are duplicates. While the run is active, answers to
- * commands of other runs are invalid.
+ * In one transaction. Reports that have a marker are duplicates. While the run is active, answers to commands of other runs are
+ * invalid.
  * @throws StaleReadError if what they depend on has changed since it was read
  */
 export async function recordLastingReports(table: Table, { reference, reports, now }: ReportsOfRun): Promise<RecordedOfRun> {
@@ -273,7 +273,7 @@ function parseProgress(
   return { run, claim: parseClaimOf(reference, claimItem), attestation: run && attestationHashOf(runItem) };
 }
 
-/** Adds what the reports change of an active run. @returns the change of its claim */
+/** @returns the change of its claim */
 function takeIntoClaim(
   transaction: Transaction,
   reference: RunReference,

@@ -31,7 +31,7 @@ const agentsEvent = v.pipe(
   v.check((type) => !isOwnEvent(type), "Expected an event of the agent. This name is reserved for the service's own events."),
 );
 
-/** Prefix of the identifiers of events that occur once in a run. They are remembered for longer than a run can last. */
+/** For events that occur once in a run. They are remembered for longer than a run can last. */
 export const stateEventIdPrefix = 'state:';
 
 const longestTokenInBytes = 1024 * 1024;
@@ -143,7 +143,6 @@ export type LastingReport = Exclude<Report, { type: 'heartbeat' | 'attestation' 
 export type OrdinaryReport = Exclude<Report, { type: 'attestation' }>;
 export type TokenReport = Extract<Report, { type: 'attestation' }>;
 
-/** The other reports of the batch are still processed. */
 export interface InvalidReport {
   type: 'invalid';
   /** Cut to 128 characters. */

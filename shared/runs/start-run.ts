@@ -46,10 +46,10 @@ interface RunRequest extends AnsweredRequest {
 }
 
 /**
- * Starts a run. One transaction writes the run, the claim of the CVM, the snapshot, the status and the `started` event. Then
- * the execution starts. If the process dies in between, a repeat of the request starts it, or the sweep ends the run.
- * @throws ServiceError `not_found`; `conflict` if the computation or the CVM has an active run, or the CVM is disconnected,
- * spent or not attested; `incomplete` with what is missing; `unavailable`, also while an asset is about to be deleted
+ * One transaction writes the run, the claim, the snapshot, the status and the `started` event. Then the execution starts. If the
+ * process dies in between, a repeat of the request starts it, or the sweep ends the run.
+ * @throws ServiceError `not_found`; `conflict` if the computation or the CVM has an active run, or the CVM is disconnected, spent
+ *   or not attested; `incomplete` with what is missing; `unavailable`, also while an asset is about to be deleted
  */
 export async function startRun(table: Table, executions: Executions, request: RunRequest): Promise<Committed<Started>> {
   const started = await withFreshReads(table, (table) => claimCvm(table, request));
@@ -168,8 +168,7 @@ async function transactionOf(
 }
 
 /**
- * Refuses to start while an asset is about to be deleted, because that may still be refused. offerRun finds what is deleted
- * later.
+ * The deletion may still be refused. offerRun finds what is deleted later.
  * @throws StaleReadError
  */
 function refuseIfMarkedForDeletion(inputs: Inputs, now: string): void {

@@ -4,7 +4,6 @@ import { runReference } from '../computations/run.ts';
 /** A step fails its task with this error if its run is over. The state machine catches it. */
 export const runOverErrorName = 'RunIsOver';
 
-/** The functions in functions/lifecycle/ that the state machine calls. */
 export const lifecycleSteps = ['offer-run', 'await-cvm', 'deliver-stop', 'complete-stop', 'record-outcome'] as const;
 export type LifecycleStep = (typeof lifecycleSteps)[number];
 
@@ -73,8 +72,8 @@ function caught(errors: string[], next: string) {
 }
 
 /**
- * The state machine of a run and of its stop, in JSONPath, for Step Functions and for the interpreter of one machine. It waits
- * by task token, so a long run adds no history. Input: a run reference and `action`.
+ * In JSONPath, for Step Functions and for the interpreter of one machine. It waits by task token, so a long run adds no history.
+ * Input: a run reference and `action`.
  */
 export function stateMachineDefinition(functionName: (step: LifecycleStep) => string, times: RunTimes) {
   return {

@@ -26,8 +26,8 @@ interface StopRequest extends AnsweredRequest {
 }
 
 /**
- * Stops the active run: writes the status and the `stop_requested` event in one transaction, then starts the execution that
- * delivers the stop. A repeated call starts it if a crash prevented that.
+ * Writes the status and the `stop_requested` event in one transaction, then starts the execution that delivers the stop. A
+ * repeated call starts it if a crash prevented that.
  * @throws ServiceError `not_found`; `conflict` if no run is active
  */
 export async function stopRun(table: Table, executions: Executions, request: StopRequest): Promise<Committed<Stopping>> {
@@ -53,10 +53,7 @@ async function requestStop(
   return await commitChange(table, transaction, { run: stopping, permitted }, answerKeeper);
 }
 
-/**
- * Permits those who may stop any run of the computation, else the creators of the assets that the run was started with. They
- * are read only then.
- */
+/** Those who may stop any run of the computation, else the creators of the run's assets, which are read only then. */
 async function permitStop(table: Table, { owner, run }: StoredComputation, permit: StopRequest['permit']): Promise<Permitted> {
   try {
     return permit({ owner });

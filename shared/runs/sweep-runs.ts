@@ -28,15 +28,14 @@ interface SweepLimits {
   graceInSeconds: number;
   /** Of DescribeExecution. Default 200. */
   mostCalls?: number | undefined;
-  /** Whether to resume runs without an execution, as after a restart or restore. Default: ends them. */
+  /** As after a restart or restore. Default: ends runs without an execution. */
   resumes?: boolean | undefined;
 }
 
 /**
- * Ends runs without an execution: a crash prevented its start, somebody aborted it, or it was lost. Starts a stop that was
- * never started, and passes on an outcome for which the execution still waits. Looks first at suspects: claims without a task
- * token, and claims with an outcome. Then at the others in turn, and at further suspects with the calls that are left. The next
- * sweep continues there.
+ * Ends runs without an execution. Starts a stop that was never started, and passes on an outcome for which the execution still
+ * waits. Looks first at suspects (claims without a task token or with an outcome), then at the others in turn, then at further
+ * suspects with the calls that are left. The next sweep continues there.
  * @returns the number of runs that were ended
  * @throws AggregateError with all failures, after every claim was processed
  */
@@ -62,7 +61,7 @@ export async function sweepRuns(
     calls += 1;
     return executionStatus(executions, ...execution);
   };
-  /** Looks at claims until so many calls were made in all. Returns those that were looked at. */
+  /** Until so many calls were made in all. Returns those that were looked at. */
   const look = async (some: Claim[], untilCalls: number): Promise<Claim[]> => {
     let seen = 0;
     while (seen < some.length && calls < untilCalls) {
@@ -144,8 +143,8 @@ async function endIfOrphaned(
 }
 
 /**
- * Continues an active run whose execution is gone. The first step of the new one offers the run again, or passes on if the CVM
- * has accepted it. The time limits start again. Safe to repeat.
+ * The first step of the new execution offers the run again, or passes on if the CVM has accepted it. The time limits start again.
+ * Safe to repeat.
  * @param status of the execution before; undefined if there was none. The name of an ended one stays taken.
  * @returns how often the run was resumed under another name
  */
@@ -176,7 +175,7 @@ async function takeNextName(table: Table, { resumed: before = 0, ...run }: Claim
 const cvm = v.optional(v.object({ domain: v.string(), cvm_id: v.string() }));
 const storedState = v.object({ suspect: cvm, other: cvm });
 
-/** The claims of each kind that the last sweep looked at last. */
+/** Of each kind. */
 interface SweepState {
   suspect?: CvmOfClaim | undefined;
   other?: CvmOfClaim | undefined;
@@ -199,7 +198,7 @@ function cvmOf({ domain, cvm_id }: CvmOfClaim): CvmOfClaim {
   return { domain, cvm_id };
 }
 
-/** Orders claims by their CVM, beginning after the last one. */
+/** By their CVM, beginning after the last one. */
 export function inTurn<T extends CvmOfClaim>(claims: T[], last: CvmOfClaim | undefined): T[] {
   const sorted = claims.toSorted(compareCvms);
   if (!last) return sorted;

@@ -12,8 +12,8 @@ import type { WaitingStep } from './state-machine.ts';
 import { type Ending, endingOf, waysToEnd } from './ways-to-end.ts';
 
 /**
- * Offers the run to its CVM and keeps the task token for the report that accepts it. Completes the task if the CVM accepted an
- * earlier attempt. Fails it with RunIsOver if the claim has an outcome, the run was stopped or an asset was deleted.
+ * Keeps the task token for the report that accepts the run. Completes the task if the CVM accepted an earlier attempt. Fails it
+ * with RunIsOver if the claim has an outcome, the run was stopped or an asset was deleted.
  */
 export async function offerRun(
   table: Table,
@@ -52,8 +52,8 @@ export async function offerRun(
 }
 
 /**
- * Handles a run that was stopped before this offer. If an earlier attempt offered it and its response was lost, the CVM may
- * have it, so the task waits for the stop. Otherwise the run is over.
+ * For a run that was stopped before this offer. If an earlier attempt offered it, the CVM may have it, so the task waits for the
+ * stop. Otherwise the run is over.
  */
 async function withdrawOffer(table: Table, executions: Executions, claim: Claim, task_token: string): Promise<void> {
   if (claim.offer_token !== undefined) {
@@ -101,8 +101,7 @@ export async function deliverStop(
 }
 
 /**
- * Stores a task token in the claim with the change of `add`. Completes the task if the claim has an outcome, and fails it with
- * RunIsOver if the run is over.
+ * Completes the task if the claim has an outcome, and fails it with RunIsOver if the run is over.
  * @param add must change the claim only while it has no outcome
  */
 async function storeTaskToken(

@@ -6,13 +6,13 @@ import type { EndedBy } from './state-machine.ts';
 export const ending = v.object({
   status: v.picklist(finalStatuses),
   reason: v.string(),
-  /** Whether the CVM confirmed the stop. Only for cancelled runs. */
+  /** Only for cancelled runs. */
   is_confirmed: v.optional(v.boolean()),
 });
 export type Ending = v.InferOutput<typeof ending>;
 
 export interface WayToEnd {
-  /** The status before, and the one after. Without `running`: only a requested stop leads here. */
+  /** Before and after. Without `running`: only a requested stop leads here. */
   statuses: { running?: Ending['status']; stopping: Ending['status'] };
   /** @param detail what is known of the cause, such as the CVM's own reason */
   reason: (detail: string) => string;
@@ -35,10 +35,7 @@ const executionEnded = {
   reason: (status) => `The execution of the run ended as ${status}.`,
 } satisfies WayToEnd;
 
-/**
- * Every way in which a run may end: the function that finds it, the event, and the status of the run before and after.
- * Functions that end a run, or keep its outcome in the claim, take the way from here.
- */
+/** Functions that end a run, or keep its outcome in the claim, take the way from here. */
 export const waysToEnd = {
   /** The CVM reports an event or rejects a command. */
   recordReports: {
