@@ -9,7 +9,7 @@ import { addCvmCommands } from './commands/cvms.ts';
 import { addEventsCommand } from './commands/events.ts';
 import { addEvidenceCommands } from './commands/evidence.ts';
 import { addFindCommand } from './commands/find.ts';
-import { addInitCommand } from './commands/init.ts';
+import { addExportCommand, addInitCommand } from './commands/init.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addLoginCommands } from './commands/login.ts';
 import { addLogsCommand } from './commands/logs.ts';
@@ -157,6 +157,7 @@ export function createProgram(version: string, wrapAction: WrapAction): Command 
     .option('--profile <NAME>', 'the login to use (CMS_PROFILE; default: default)');
   addLoginCommands(program, wrapAction);
   addInitCommand(program, wrapAction);
+  addExportCommand(program, wrapAction);
   addTodoCommand(program, wrapAction);
   addFindCommand(program, wrapAction);
   addComputationCommands(program, wrapAction);

@@ -9,6 +9,7 @@ import {
   mimeType,
   userId as user,
 } from 'computation-management-formats/fields';
+import { attestationPolicyInput } from 'computation-management-formats/attestation';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
 import { fetched, misfits, sourceTypeOf } from 'computation-management-formats/source';
 import { printable } from 'computation-management-formats/printable';
@@ -121,6 +122,7 @@ const computation = v.strictObject({
   log_access: v.exactOptional(v.picklist(logAccesses, 'Expected none or parties.')),
   consumers: v.exactOptional(users(mostConsumers)),
   providers: v.exactOptional(users(mostProviders)),
+  attestation_policy: v.exactOptional(v.nullable(attestationPolicyInput)),
   agent_config: v.exactOptional(agentConfig),
 });
 
@@ -157,9 +159,10 @@ export function parseCollaboration(text: string, file: string): Collaboration {
     const { line, col } = lines.linePos(offset);
     return `${file}:${line}:${col}`;
   };
-  const mistakes: string[] = [...document.errors, ...document.warnings].map(
-    ({ pos, message }) => `${placeOf(pos[0])}: ${message}`,
-  );
+  // One slip of YAML makes many mistakes behind it.
+  const [slip] = document.errors;
+  if (slip) refuse([`${placeOf(slip.pos[0])}: This is not YAML: ${slip.message.replace(/\.?$/, '.')}`]);
+  const mistakes = document.warnings.map(({ pos, message }) => `${placeOf(pos[0])}: ${message}`);
   visit(document, {
     Alias: (_, alias) => {
       if (alias.resolve(document)) return;

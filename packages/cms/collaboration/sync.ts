@@ -87,7 +87,7 @@ export async function planComputation(
 }
 
 /** Returns what a change takes away: who gets results, who may link assets, whose approval counts, and what the agent trusts. */
-type Protection = 'consumers' | 'providers' | 'approval' | 'log_access' | 'agent_config';
+type Protection = 'consumers' | 'providers' | 'approval' | 'log_access' | 'attestation_policy' | 'agent_config';
 
 function loweredBy(before: Body, after: Body): (Lowering & { field: Protection })[] {
   const lowers: (Lowering & { field: Protection })[] = [];
@@ -104,6 +104,9 @@ function loweredBy(before: Body, after: Body): (Lowering & { field: Protection }
   const [level = 'none', asked = 'none'] = [before.approval, after.approval];
   if (approvalLevels.indexOf(asked) < approvalLevels.indexOf(level)) lower('approval', 'approval', level, asked);
   if (before.log_access !== 'parties' && after.log_access === 'parties') lower('log_access', 'log_access', 'none', 'parties');
+  const [policy, otherPolicy] = [before.attestation_policy, after.attestation_policy];
+  if (policy && !isSame(policy, otherPolicy))
+    lower('attestation_policy', 'attestation_policy', 'as it is', otherPolicy ? 'another one' : 'none');
   const [config = {}, changed = {}] = [before.agent_config, after.agent_config];
   if (config.attested_tls === true && changed.attested_tls !== true) lower('agent_config', 'attested_tls', 'true', 'false');
   for (const field of ['cert_file', 'server_ca_file', 'client_ca_file', 'server_key'] as const) {

@@ -5,12 +5,13 @@ import { printable } from 'computation-management-formats/printable';
 import { algorithmTypes, fetchLines, sourceTypeOf } from 'computation-management-formats/source';
 import { computationId } from '../context/computation-reference.ts';
 import type { WrapAction } from '../context/context.ts';
-import { assetTypeOption, collect, useOption } from './options.ts';
+import { expectFile, hash } from '../files/transfers.ts';
+import { assetTypeOption, chosenType, collect, useOption } from './options.ts';
 
 type Fields = Schemas['AssetInputFields'];
 
 interface Options extends Pick<Fields, 'description' | 'use' | 'decompress'> {
-  type: Fields['asset_type'];
+  type?: Fields['asset_type'];
   checksum: string;
   computation?: string;
   name?: string;
@@ -26,7 +27,7 @@ export function addAddCommand(asset: Command, wrapAction: WrapAction): void {
     .description('add an asset that the agent of the CVM fetches: nobody uploads or sends it')
     .argument('<URL>', 'its address, which everyone in the domain reads: docker, oci, gs, https or http')
     .requiredOption('--checksum <HASH>', 'the SHA3-256 of the file, in hex; of an encrypted one, that of the plain file')
-    .addOption(assetTypeOption().default('dataset'))
+    .addOption(assetTypeOption())
     .option('--computation <COMPUTATION>', 'link the asset to this computation')
     .option('--name <NAME>', 'the name in the manifest (default: the last part of the address)')
     .option('--description <TEXT>', 'what it contains')
@@ -38,7 +39,8 @@ export function addAddCommand(asset: Command, wrapAction: WrapAction): void {
     .option('--algo-arg <ARGUMENT>', 'an argument of the algorithm; repeat it for several', collect)
     .action(
       wrapAction(async (context, url: string, options: Options) => {
-        const { type, checksum, name = basename(url), description, use, kbs, kbsPath, decompress, algoType, algoArg } = options;
+        const { checksum, name = basename(url), description, use, kbs, kbsPath, decompress, algoType, algoArg } = options;
+        const type = await chosenType(context, options.type);
         const source = sourceTypeOf(url) ?? 'https'; // the service refuses other addresses, and says why
         const connection = await context.connect();
         const id = options.computation === undefined ? undefined : await computationId(context, connection, options.computation);
@@ -62,6 +64,36 @@ export function addAddCommand(asset: Command, wrapAction: WrapAction): void {
         const lines = fetchLines(made).map((line) => `  ${printable(line)}\n`);
         context.print(made, () => `Added ${printable(made.file_name)} as ${made.id}\n${lines.join('')}`);
         if (id === undefined) context.note(`Next: ${context.command(`asset link ${made.id} COMPUTATION`)}\n`);
+      }),
+    );
+}
+
+export function addDeclareCommand(asset: Command, wrapAction: WrapAction): void {
+  asset
+    .command('declare')
+    .description('declare a file by its hash, which is computed here: nothing of it is uploaded')
+    .argument('<FILE>', 'the file that you will send to the CVM')
+    .addOption(assetTypeOption())
+    .option('--computation <COMPUTATION>', 'link the asset to this computation')
+    .option('--name <NAME>', 'the name in the manifest (default: that of the file)')
+    .option('--description <TEXT>', 'what it contains')
+    .addOption(useOption())
+    .action(
+      wrapAction(async (context, file: string, options: Omit<Options, 'checksum'>) => {
+        const { name = basename(file), description, use } = options;
+        await expectFile(file);
+        const type = await chosenType(context, options.type);
+        const connection = await context.connect();
+        const id = options.computation === undefined ? undefined : await computationId(context, connection, options.computation);
+        const checksum = await hash(context, file);
+        const fields = { ...(description === undefined ? {} : { description }), ...(use === undefined ? {} : { use }) };
+        const body = { asset: { file_name: name, asset_type: type, checksum, ...fields } };
+        const { upload: _, ...made } = await connection.client.createAsset({ body });
+        if (id !== undefined) await connection.client.linkAsset({ id: made.id, computationID: id });
+        context.print(made, () => `Declared ${printable(name)} as ${made.id}\n  SHA3-256 ${checksum}\n`);
+        context.note(
+          `Nothing of it was uploaded. A run starts once the asset has content: upload a sample, which may be any file.\nNext: ${context.command(`asset upload SAMPLE --asset ${made.id}`)}\n`,
+        );
       }),
     );
 }

@@ -6,7 +6,7 @@ import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { computationId, defaultComputation } from '../context/computation-reference.ts';
 import { identified } from '../context/find-by-name.ts';
 import { upload, uploadInto } from '../files/transfers.ts';
-import { assetTypeOption, contentAccessOption, useOption } from './options.ts';
+import { assetTypeOption, chosenType, contentAccessOption, useOption } from './options.ts';
 
 type Fields = Schemas['AssetInputFields'];
 
@@ -35,7 +35,7 @@ export function addUploadCommand(asset: Command, wrapAction: WrapAction): void {
     .command('upload')
     .description('upload files as assets; run it again if it was interrupted')
     .argument('<FILE...>', 'the files')
-    .addOption(assetTypeOption().default('dataset'))
+    .addOption(assetTypeOption())
     .option('--computation <COMPUTATION>', 'link the assets to this computation')
     .option('--name <NAME>', 'the name in the manifest (default: that of the file)')
     .option('--description <TEXT>', 'what it contains')
@@ -50,6 +50,7 @@ export function addUploadCommand(asset: Command, wrapAction: WrapAction): void {
             throw new CmsError(`--${option} goes with one file.`, { next: context.help, exitCode: exitCodes.usage });
           }
         }
+        if (options.asset === undefined) options.type = await chosenType(context, options.type);
         const connection = await context.connect();
         const id = options.computation === undefined ? undefined : await computationId(context, connection, options.computation);
         const uploaded: Uploaded[] = [];
@@ -80,13 +81,13 @@ function uploadedText(file: string, { id, size, checksum }: Uploaded): string {
 }
 
 async function uploadOne(context: Context, connection: Connection, file: string, options: Options): Promise<Schemas['Asset']> {
-  const { type = 'dataset', name, description, mimeType, use, contentAccess, asset } = options;
+  const { name, description, mimeType, use, contentAccess, asset } = options;
   if (asset !== undefined) {
     return await uploadInto(context, connection, await identified(context, connection, 'asset', asset), file);
   }
   return await upload(context, connection, {
     file,
-    asset_type: type,
+    asset_type: await chosenType(context, options.type),
     ...(name === undefined ? {} : { file_name: name }),
     ...(description === undefined ? {} : { description }),
     ...(mimeType === undefined ? {} : { mime_type: mimeType }),

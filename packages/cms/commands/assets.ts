@@ -14,7 +14,7 @@ import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { type Column, details, statusColour } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { relativeTime } from '../terminal/text.ts';
-import { addAddCommand } from './asset-add.ts';
+import { addAddCommand, addDeclareCommand } from './asset-add.ts';
 import { addUploadCommand } from './asset-upload.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { assetTypeOption } from './options.ts';
@@ -24,6 +24,7 @@ export function addAssetCommands(program: Command, wrapAction: WrapAction): void
 
   addUploadCommand(asset, wrapAction);
   addAddCommand(asset, wrapAction);
+  addDeclareCommand(asset, wrapAction);
 
   addListOptions(asset.command('list').description('list assets, newest first'))
     .addOption(assetTypeOption())
@@ -39,7 +40,7 @@ export function addAssetCommands(program: Command, wrapAction: WrapAction): void
           { title: 'creator', value: ({ created_by }) => created_by, cuts: true },
           { title: 'changed', value: ({ updated_at }) => relativeTime(updated_at, context.terminal.now()) },
         ];
-        await listOf(context, 'listAssets', { filter, options, columns, first: 'asset upload FILE' });
+        await listOf(context, 'listAssets', { filter, options, columns, first: 'asset upload FILE --type dataset' });
       }),
     );
 

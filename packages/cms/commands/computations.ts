@@ -1,10 +1,15 @@
 import { type Command, Option } from 'commander';
 import { type Arguments, type Item, type Schemas, wholeAnswer } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
+import { attestationPolicyInput, policyLines } from 'computation-management-formats/attestation';
+import { plainName } from 'computation-management-formats/quoted-name';
 import { computationStatuses } from 'computation-management-formats/vocabulary';
+import * as v from 'valibot';
+import { parseDocument } from 'yaml';
 import { computationId, computationVariable, named, thenUse, useComputation } from '../context/computation-reference.ts';
 import { confirm, type Context, type WrapAction } from '../context/context.ts';
-import { CmsError } from '../terminal/cms-error.ts';
+import { textOf } from '../files/text-of.ts';
+import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { type Column, details, statusColour } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { relativeTime } from '../terminal/text.ts';
@@ -22,6 +27,8 @@ interface Fields {
   provider?: string[];
   /** False for --no-providers, else true. */
   providers?: boolean;
+  /** False for --no-attestation-policy. */
+  attestationPolicy?: string | false;
   logAccess?: 'none' | 'parties';
   logLevel?: 'debug' | 'info' | 'warn' | 'error';
 }
@@ -39,12 +46,14 @@ const addFields = (command: Command) =>
       'a provider; only these, the owner and administrators may link their own assets (repeatable)',
       collect,
     )
+    .option('--attestation-policy <FILE>', 'which CVMs may run it: a file with an attestation_policy, in YAML or JSON')
     .addOption(logAccessOption())
     .addOption(logLevelOption());
 
 /** Returns the fields of a body that the options give. */
-function bodyOf(fields: Fields, before: Partial<Body> = {}) {
+async function bodyOf(fields: Fields, before: Partial<Body> = {}) {
   const { name, description, owner, approval, consumer, consumers, provider, providers, logAccess, logLevel } = fields;
+  const policy = fields.attestationPolicy;
   return {
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description }),
@@ -54,9 +63,19 @@ function bodyOf(fields: Fields, before: Partial<Body> = {}) {
     ...(consumers === false ? { consumers: [] } : {}),
     ...(provider === undefined ? {} : { providers: provider }),
     ...(providers === false ? { providers: [] } : {}),
+    ...(policy === undefined ? {} : { attestation_policy: policy === false ? null : readPolicy(await textOf(policy), policy) }),
     ...(logAccess === undefined ? {} : { log_access: logAccess }),
     ...(logLevel === undefined ? {} : { agent_config: { ...before.agent_config, log_level: logLevel } }),
   };
+}
+
+/** @throws CmsError that names the field which is wrong */
+function readPolicy(text: string, file: string): NonNullable<Body['attestation_policy']> {
+  const parsed = v.safeParse(attestationPolicyInput, parseDocument(text).toJS());
+  if (parsed.success) return parsed.output;
+  const [{ message, path = [] }] = parsed.issues;
+  const field = path.map(({ key }) => String(key)).join('.');
+  throw new CmsError(`${file}: ${field === '' ? '' : `${field}: `}${message}`, { exitCode: exitCodes.usage });
 }
 
 /** Prints a computation, without the private key of the agent: the service gives it to those who may change the computation. */
@@ -89,7 +108,7 @@ export function addComputationCommands(program: Command, wrapAction: WrapAction)
   addFields(computation.command('create').description('create a computation').argument('<NAME>', 'its name')).action(
     wrapAction(async (context, name: string, options: Fields) => {
       const connection = await context.connect();
-      const created = await connection.client.createComputation({ body: { ...bodyOf(options), name } });
+      const created = await connection.client.createComputation({ body: { ...(await bodyOf(options)), name } });
       await thenUse(context, connection, created.id);
       printComputation(context, created);
       context.note(`Next: ${context.command(`asset upload FILE --type algorithm --computation ${created.id}`)}\n`);
@@ -124,13 +143,14 @@ export function addComputationCommands(program: Command, wrapAction: WrapAction)
         new Option('--no-providers', 'remove the limit of --provider: each provider may link their own assets').conflicts(
           'provider',
         ),
-      ),
+      )
+      .option('--no-attestation-policy', 'let a run use any CVM'),
   ).action(
     wrapAction(async (context, reference: string | undefined, options: Fields) => {
       const connection = await context.connect();
       const id = await computationId(context, connection, reference);
       const { data: before, etag: ifMatch } = wholeAnswer(await connection.client.call('getComputation', { id }));
-      const body = { ...before, ...bodyOf(options, before) };
+      const body = { ...before, ...(await bodyOf(options, before)) };
       const changed = await connection.client.updateComputation({ id, body, ifMatch });
       printComputation(context, changed);
     }),
@@ -206,11 +226,12 @@ function computationDetails(computation: Schemas['ComputationView'], { now }: Pi
     ['Approval', approval],
     ['Consumers', (consumers ?? []).join(', ')],
     ['Providers', (providers ?? []).join(', ')],
+    ['Attestation', policyLines(computation.attestation_policy ?? null)],
     ['Log access', log_access],
     ['Log level', computation.agent_config?.log_level],
     ['Created', ago(created_at)],
     ['Changed', ago(updated_at)],
-    ['Inputs', assets?.map((asset) => `${asset.asset_type}  ${asset.file_name}  ${asset.id}`)],
+    ['Inputs', assets?.map((asset) => `${asset.asset_type}  ${plainName(asset.file_name)}  ${asset.id}`)],
     ['Latest run', run && `${run.id} on ${run.cvm_id}: ${run.status}, started ${ago(run.started_at)} by ${run.started_by}`],
     ['Reason', run?.reason],
   ]);

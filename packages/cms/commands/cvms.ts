@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { ServiceProblem } from 'computation-management-client';
+import { textOf } from '../files/text-of.ts';
 import type { WrapAction } from '../context/context.ts';
 import { registeredCvm } from '../context/find-by-name.ts';
 import { details, statusColour } from '../terminal/table.ts';
@@ -49,6 +51,28 @@ export function addCvmCommands(program: Command, wrapAction: WrapAction): void {
             ['Certificate', found.certificate_fingerprint],
           ]),
         );
+      }),
+    );
+
+  cvm
+    .command('register')
+    .description('register a CVM, or change it; what no option names stays')
+    .argument('<CVM>', 'its identifier')
+    .option('--description <TEXT>', 'what it is')
+    .option('--certificate <FILE>', 'the certificate that it presents, in PEM')
+    .option('--agent-url <HOST:PORT>', 'where parties reach its agent')
+    .action(
+      wrapAction(async (context, cvmID: string, options: { description?: string; certificate?: string; agentUrl?: string }) => {
+        const { client } = await context.connect();
+        const before = await client.getCvm({ cvmID }).catch((error: unknown) => {
+          if (error instanceof ServiceProblem && error.code === 'not_found') return { description: '' };
+          throw error;
+        });
+        const { description = before.description, certificate, agentUrl: agent_url } = options;
+        const files = certificate === undefined ? {} : { certificate: await textOf(certificate) };
+        const body = { description, ...files, ...(agent_url === undefined ? {} : { agent_url }) };
+        const made = await client.registerCvm({ cvmID, body });
+        context.print(made, () => `Registered ${made.id}.\n`);
       }),
     );
 }

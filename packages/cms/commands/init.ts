@@ -14,12 +14,12 @@ import {
   readCollaboration,
 } from '../collaboration/collaboration.ts';
 import { type Lowering, otherAssets, planAsset, planComputation, planKey, type Step } from '../collaboration/sync.ts';
-import { nextRun, thenUse } from '../context/computation-reference.ts';
+import { exportedCollaboration, yamlText } from '../collaboration/export.ts';
+import { computationId, nextRun, thenUse } from '../context/computation-reference.ts';
 import { privateKeyBeside, readPublicKey } from '../files/key-files.ts';
 import { formatMissing, isNothing, missingItems } from '../context/missing-items.ts';
 import { shellPath, shellWord } from '../terminal/shell-word.ts';
 import { table } from '../terminal/table.ts';
-import { localLogin } from '../profile/token.ts';
 import { expectFile } from '../files/transfers.ts';
 
 export function addInitCommand(program: Command, wrapAction: WrapAction): void {
@@ -46,7 +46,7 @@ export function addInitCommand(program: Command, wrapAction: WrapAction): void {
         const connection = await context.connect();
         const { client, domain, user } = connection;
         const { home } = context.terminal;
-        const party = await partyOf(context, plan, { user, file });
+        const party = partyOf(context, plan, { user, file });
         const { parts, key } = await expectParts({ file, home, ...options }, party);
         const computation = await planComputation(context, connection, plan.computation);
         const planned = [];
@@ -103,6 +103,21 @@ export function addInitCommand(program: Command, wrapAction: WrapAction): void {
     );
 }
 
+export function addExportCommand(program: Command, wrapAction: WrapAction): void {
+  program
+    .command('export')
+    .description('print the collaboration file of a computation, which cms init reads; each party adds its key')
+    .argument('[COMPUTATION]', 'its name or identifier')
+    .action(
+      wrapAction(async (context, reference: string | undefined) => {
+        const connection = await context.connect();
+        const exported = await exportedCollaboration(connection, await computationId(context, connection, reference));
+        if (context.isJson) context.print(exported, () => '');
+        else context.terminal.out(yamlText(exported));
+      }),
+    );
+}
+
 /** Prints a file to start from. @throws CmsError if a file is named, which a user may expect to be written */
 function printExample({ print }: Context, file: string | undefined): void {
   if (file !== undefined) {
@@ -115,20 +130,18 @@ function printExample({ print }: Context, file: string | undefined): void {
 }
 
 /** Returns what the caller brings. @throws CmsError if the caller has no part in the collaboration */
-async function partyOf(
-  { target, profileName, note }: Context,
+function partyOf(
+  { command, note }: Context,
   { computation, parties }: Collaboration,
   { user, file }: { user: string; file: string },
 ) {
   if (!Object.hasOwn(parties, computation.owner)) note(`${file} has no part for the owner ${printable(computation.owner)}.\n`);
   if (Object.hasOwn(parties, user)) return parties[user];
   if (user === computation.owner) return undefined;
-  const [first = computation.owner] = Object.keys(parties);
-  const { isLocal, loginServer } = await target();
-  throw new CmsError(`You are ${user}, but ${file} has the parties ${Object.keys(parties).map(printable).join(', ')}.`, {
-    next: isLocal ? localLogin(profileName, { user: first, loginServer }) : 'cms login',
-    exitCode: exitCodes.usage,
-  });
+  throw new CmsError(
+    `You are ${printable(user)}, but ${file} has the parties ${Object.keys(parties).map(printable).join(', ')}. If one of them is you, name the profile of that login: --profile NAME.`,
+    { next: command('whoami'), exitCode: exitCodes.usage },
+  );
 }
 
 interface Options {

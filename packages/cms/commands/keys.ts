@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { printable } from 'computation-management-formats/printable';
-import type { WrapAction } from '../context/context.ts';
+import { quotedName } from 'computation-management-formats/quoted-name';
+import { confirm, type WrapAction } from '../context/context.ts';
 import { computationId, named } from '../context/computation-reference.ts';
 import { readPublicKey } from '../files/key-files.ts';
 import { keyFile } from '../context/missing-items.ts';
@@ -23,6 +24,30 @@ export function addKeyCommands(program: Command, wrapAction: WrapAction): void {
         const id = await computationId(context, connection, reference);
         const answer = await connection.client.uploadKey({ id, body: { key } });
         context.print(answer, () => `Uploaded ${file} as the key of ${connection.user}.\n`);
+      }),
+    );
+
+  key
+    .command('add')
+    .description('upload your public key to every computation that waits for it')
+    .argument('<FILE>', 'as for cms key upload')
+    .option('--yes', 'do not ask')
+    .action(
+      wrapAction(async (context, file: string, options: { yes?: boolean }) => {
+        const { key, fingerprint } = await readPublicKey(file);
+        const { client } = await context.connect();
+        const { keys, totals } = await client.getTodo();
+        const list = keys.map(({ computation_id, name }) => `  ${computation_id} ${quotedName(name)}\n`).join('');
+        if (keys.length > 0 && options.yes !== true) {
+          context.note(list);
+          await confirm(context, `Upload ${fingerprint} to ${keys.length === 1 ? 'this computation' : `these ${keys.length}`}?`);
+        }
+        for (const { computation_id: id } of keys) await client.uploadKey({ id, body: { key } });
+        context.print({ items: keys }, () =>
+          keys.length === 0 ? 'No computation waits for your key.\n' : `Uploaded ${fingerprint} to:\n${list}`,
+        );
+        const left = totals.keys === null ? 'More may wait.' : `${totals.keys - keys.length} more wait.`;
+        if (totals.keys !== keys.length) context.note(`${left}\nNext: ${context.typed}\n`);
       }),
     );
 

@@ -1,6 +1,7 @@
 import { type Argument, InvalidArgumentError, Option } from 'commander';
-import { approvalLevels, assetTypes, logAccesses, logLevels } from 'computation-management-formats/vocabulary';
+import { approvalLevels, type AssetType, assetTypes, logAccesses, logLevels } from 'computation-management-formats/vocabulary';
 import { durationOf, timeOf } from 'computation-management-formats/timestamps';
+import { asked, type Context } from '../context/context.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 
 export const approvalOption = () => new Option('--approval <LEVEL>', 'whose approval a run needs').choices(approvalLevels);
@@ -13,6 +14,17 @@ export const statusOption = (statuses: readonly string[]) =>
   new Option('--status <STATUS>', 'only those with this status').choices(statuses);
 
 export const assetTypeOption = () => new Option('--type <TYPE>', 'the type of the asset').choices(assetTypes);
+
+/** Returns the type that an option names, or asks for it. @throws CmsError if nobody can answer */
+export async function chosenType(context: Context, given: AssetType | undefined): Promise<AssetType> {
+  const answer = given ?? (await asked(context, 'Is it an algorithm or a dataset?'));
+  const type = assetTypes.find((each) => each === answer);
+  if (type !== undefined) return type;
+  throw new CmsError('Say whether it is an algorithm or a dataset: --type algorithm, or --type dataset.', {
+    next: `${context.typed} --type dataset`,
+    exitCode: exitCodes.usage,
+  });
+}
 
 /** Returns a parser of whole numbers that are not below the least. */
 export function wholeNumber(least: number): (text: string) => number {

@@ -25,13 +25,14 @@ export async function identified(
   given: string,
 ): Promise<string> {
   if (uuid.test(given)) return given.toLowerCase();
-  const { matches } = await client.find({ q: beginning(given, longestQuery), kind, limit: 50 });
-  const byName: Match[] = matches.filter(({ name }) => name === given);
-  const byId = partOfUuid.test(given) ? matches.filter(({ id }) => id.startsWith(given.toLowerCase())) : [];
-  const found: Match[] = byName.length > 0 ? byName : byId;
-  // A new name is found some seconds later.
-  const newest = found.length > 0 ? [] : (await listed(client, kind, { limit: 100, offset: 0 })).items;
-  if (found.length === 0) found.push(...newest.filter(({ name }) => name === given));
+  const [{ matches }, { items: newest }] = await Promise.all([
+    client.find({ q: beginning(given, longestQuery), kind, limit: 50 }),
+    listed(client, kind, { limit: 100, offset: 0 }), // a new name is found some seconds later
+  ]);
+  const known = [...new Map<string, Match>([...matches, ...newest].map((match) => [match.id, match])).values()];
+  const byName = known.filter(({ name }) => name === given);
+  const byId = partOfUuid.test(given) ? known.filter(({ id }) => id.startsWith(given.toLowerCase())) : [];
+  const found = byName.length > 0 ? byName : byId;
   const [only, ...others] = found;
   const next = command(`${kind} list`);
   if (only && others.length === 0) return only.id;
@@ -45,7 +46,7 @@ export async function identified(
     });
   }
   const { matches: alike } = await client.find({ q: beginning(given, 3), kind, limit: 50 });
-  const near = nearest(given, [...matches, ...alike, ...newest]);
+  const near = nearest(given, [...known, ...alike]);
   const message = `The domain ${domain} has no ${kind} named ${quotedName(given)}.${didYouMean(near)}`;
   throw new CmsError(message, { next, exitCode: exitCodes.notFound });
 }

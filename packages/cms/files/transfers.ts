@@ -22,7 +22,6 @@ import {
 } from 'computation-management-client/node';
 import { printable } from 'computation-management-formats/printable';
 import type { Connection, Context } from '../context/context.ts';
-import { localLogin } from '../profile/token.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { startProgress } from '../terminal/progress.ts';
 import { filesBeside } from '../terminal/shell-word.ts';
@@ -59,9 +58,8 @@ export async function uploadInto(context: Context, connection: Connection, id: s
   await expectFile(file);
   const { created_by, file_name } = (await assetWithoutReading(client, { id, user })).asset;
   if (created_by !== user) {
-    const { isLocal, loginServer } = await context.target();
     throw new CmsError(printable(`${onlyCreatorUploads({ created_by, file_name })} You are ${user}.`), {
-      next: isLocal ? localLogin(context.profileName, { user: created_by, loginServer }) : context.command('whoami'),
+      next: context.command('whoami'),
       exitCode: exitCodes.forbidden,
     });
   }

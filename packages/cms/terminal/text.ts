@@ -27,8 +27,13 @@ function readable(name: string, value: unknown): unknown {
 
 /** Returns JSON as `cms` prints it: easy to read, and without a character that a terminal acts on. */
 export function jsonText(value: unknown, indent?: number): string {
+  return withoutActions(JSON.stringify(value, readable, indent));
+}
+
+/** Escapes, as JSON and YAML do in quotes, what a terminal acts on. */
+export function withoutActions(quoted: string): string {
   const escaped = (found: string) => found.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-  return JSON.stringify(value, readable, indent).replace(acted, escaped);
+  return quoted.replace(acted, escaped);
 }
 
 /** Returns a value in which no text has control characters or lines of its own. */

@@ -185,7 +185,7 @@ describe('cms asset upload, while the service does not hash what has arrived,', 
   });
 
   it('says so after some seconds, gives up after five minutes, and leads to the asset', async () => {
-    expect(await cms(arrived(120), ['asset', 'upload', file])).toEqual({
+    expect(await cms(arrived(120), ['asset', 'upload', '--type', 'dataset', file])).toEqual({
       exitCode: 8,
       stdout: '',
       stderr:
@@ -198,20 +198,20 @@ describe('cms asset upload, while the service does not hash what has arrived,', 
   it('ends at Ctrl-C while the asset is created, and calls the file incomplete', async () => {
     const ending = new AbortController();
     const answers = { 'POST /assets': () => ending.abort() };
-    expect(await cms(answers, ['asset', 'upload', file], ending.signal)).toEqual({
+    expect(await cms(answers, ['asset', 'upload', '--type', 'dataset', file], ending.signal)).toEqual({
       exitCode: 130,
       stdout: '',
-      stderr: `Interrupted. large.bin is not complete.\nNext: cms asset upload large.bin\n`,
+      stderr: `Interrupted. large.bin is not complete.\nNext: cms asset upload --type dataset large.bin\n`,
     });
   });
 
   it('ends at Ctrl-C, and does not call the file incomplete', async () => {
     const ending = new AbortController();
     const answers = arrived(0, () => setTimeout(() => ending.abort(), 50));
-    expect(await cms(answers, ['asset', 'upload', file], ending.signal)).toEqual({
+    expect(await cms(answers, ['asset', 'upload', '--type', 'dataset', file], ending.signal)).toEqual({
       exitCode: 130,
       stdout: '',
-      stderr: `Interrupted. large.bin has arrived, but the service has not hashed it yet.\nNext: cms asset upload large.bin\n`,
+      stderr: `Interrupted. large.bin has arrived, but the service has not hashed it yet.\nNext: cms asset upload --type dataset large.bin\n`,
     });
   });
 });
@@ -285,7 +285,7 @@ describe('files of this machine', () => {
     const file = join(folder, 'huge.bin');
     writeFileSync(file, '');
     truncateSync(file, 5 * 1024 ** 3 + 1);
-    expect(await cms({}, ['asset', 'upload', file])).toEqual({
+    expect(await cms({}, ['asset', 'upload', '--type', 'dataset', file])).toEqual({
       exitCode: 2,
       stdout: '',
       stderr: 'huge.bin has 5368709121 bytes. An asset has at most 5 GiB.\nNext: cms asset upload --help\n',

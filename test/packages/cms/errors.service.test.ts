@@ -84,7 +84,10 @@ describe('errors of cms', () => {
       /^--description: .*\n--owner: .*\n--consumer: .*\n--provider: .*\nNext: cms computation create --help\n$/,
     ],
     [['computation', 'list', '--owner', 'a'.repeat(300)], /^--owner: .*\nNext: cms computation list --help\n$/],
-    [['asset', 'upload', join(folder, 'broken.json'), '--name', 'a/b'], /^--name: .*\nNext: cms asset upload --help\n$/],
+    [
+      ['asset', 'upload', '--type', 'dataset', join(folder, 'broken.json'), '--name', 'a/b'],
+      /^--name: .*\nNext: cms asset upload --help\n$/,
+    ],
     [
       ['init', join(folder, 'long.yaml')],
       /^\S+\/long\.yaml:4:3: computation\.description: Expected .*\nNext: cms init --example\n$/,
@@ -143,7 +146,7 @@ describe('errors of cms', () => {
       /^The domain \(of --domain, .*\): Expected an identifier, not "\.\."\.\nNext: cms todo --help\n$/,
     ],
     [['cvm', 'show', '.'], /^CVM: Expected an identifier, not "\."\.\nNext: cms cvm show --help\n$/],
-    [['asset', 'upload', '.'], /^"\." is not a file\.\nNext: ls \.\n$/],
+    [['asset', 'upload', '--type', 'dataset', '.'], /^"\." is not a file\.\nNext: ls \.\n$/],
     ...['nonsense', 'ftp://example.com', 'localhost:3000', 'http://example.com', 'https://a:secret@b.example'].map(
       (issuer): [string[], RegExp] => [
         ['login', '--issuer', issuer, '--client-id', 'cms'],
@@ -243,8 +246,12 @@ describe('errors of cms', () => {
     const withoutLogin = (variable: object) =>
       cmsIn(join(folder, 'none'), { env: { CMS_SERVER: stack.baseUrl, CMS_DOMAIN: 'd1', CMS_TOKEN: token, ...variable } });
     const token = await stack.token('alice', ['d1:administrator']);
-    expect((await withoutLogin({})('asset', 'upload', file)).stderr).toMatch(/Next: cms asset link \S+ COMPUTATION\n/);
-    expect((await withoutLogin({ CMS_COMPUTATION: id })('asset', 'upload', file)).stderr).toMatch(/Next: cms asset link \S+\n/);
+    expect((await withoutLogin({})('asset', 'upload', '--type', 'dataset', file)).stderr).toMatch(
+      /Next: cms asset link \S+ COMPUTATION\n/,
+    );
+    expect((await withoutLogin({ CMS_COMPUTATION: id })('asset', 'upload', '--type', 'dataset', file)).stderr).toMatch(
+      /Next: cms asset link \S+\n/,
+    );
   });
 
   it('cms computation use says when the choice cannot be stored, and when CMS_COMPUTATION goes before it', async () => {
@@ -407,7 +414,7 @@ describe('errors of cms', () => {
     expect(await bob('key', 'show', 'Incomes')).toMatchObject({ stdout: 'You have uploaded no key.\n' });
     await bob('key', 'upload', keys, 'Incomes');
     await alice('asset', 'upload', algorithm, '--type', 'algorithm', '--computation', 'Incomes');
-    await bob('asset', 'upload', dataset, '--use', 'approval', '--computation', 'Incomes');
+    await bob('asset', 'upload', '--type', 'dataset', dataset, '--use', 'approval', '--computation', 'Incomes');
     const checked = await alice('check');
     expect(checked.exitCode).toBe(7);
     expect(checked.stdout).toContain(`✗ Approval of bob for incomes.csv\n      bob types: cms approve ${id}\n`);
@@ -432,9 +439,9 @@ describe('errors of cms', () => {
     );
     writeFileSync(join(folder, 'INCOMES.csv'), 'income\n1\n');
     const [copied = ''] =
-      (await alice('asset', 'upload', join(folder, 'INCOMES.csv'), '--computation', 'Incomes', '--json')).stdout.match(
-        /[0-9a-f-]{36}/,
-      ) ?? [];
+      (
+        await alice('asset', 'upload', '--type', 'dataset', join(folder, 'INCOMES.csv'), '--computation', 'Incomes', '--json')
+      ).stdout.match(/[0-9a-f-]{36}/) ?? [];
     const names = '"incomes.csv" and "INCOMES.csv"';
     expect((await alice('check')).stderr).toMatch(
       `Warning: ${names} have the same content.\nWarning: ${names} have names that look the same.\n`,
@@ -587,7 +594,7 @@ describe('errors of cms', () => {
     expect(await bob('asset', 'upload', file, '--asset', asset)).toEqual({
       exitCode: 4,
       stdout: '',
-      stderr: "Only alice uploads the content of bob's data.csv. You are bob.\nNext: cms login --local --user alice\n",
+      stderr: "Only alice uploads the content of bob's data.csv. You are bob.\nNext: cms whoami\n",
     });
     const filled = await alice('asset', 'upload', file, '--asset', asset);
     expect(filled).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`as ${asset}\n`) });
@@ -785,5 +792,27 @@ describe('errors of cms', () => {
         ),
       }),
     );
+  });
+
+  it('cms key add gives the key of a user to all computations that wait for it, and asks first', async () => {
+    const key = `${writeSshKeys(join(folder, 'alice'))}.pub`;
+    await alice('key', 'add', key, '--yes');
+    for (const name of ['One', 'Two']) await alice('computation', 'create', name);
+    expect(await alice('key', 'add', key)).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/"Two"\n[^]*"One"\n/) });
+    expect((await alice('key', 'add', key, '--yes')).stdout).toMatch(
+      /^Uploaded SHA256:\S{43} to:\n {2}\S+ "Two"\n {2}\S+ "One"\n$/,
+    );
+    expect((await alice('key', 'add', key)).stdout).toBe('No computation waits for your key.\n');
+  });
+
+  it('cms cvm register registers a CVM, changes what options name, and cms cvm show takes the beginning of its identifier', async () => {
+    await alice('cvm', 'register', 'gpu-node-1', '--description', 'A machine');
+    expect(await alice('cvm', 'register', 'gpu-node-1', '--agent-url', 'cvm.example.com:7002')).toMatchObject({ exitCode: 0 });
+    await vi.waitFor(async () =>
+      expect((await alice('cvm', 'show', 'gpu-')).stdout).toMatch(
+        /Description +A machine\n[^]*Agent URL +cvm\.example\.com:7002\n/,
+      ),
+    );
+    expect(await alice('cvm', 'register', 'gpu-node-1', '--agent-url', 'x')).toMatchObject({ exitCode: 2 });
   });
 });

@@ -307,7 +307,7 @@ describe('cms init', () => {
       give('Keys', 'assets: [{ file: data.csv, type: dataset }]');
       for (const line of [
         ['init', givenFile, '--yes'],
-        ['asset', 'upload', join(study, 'data.csv')],
+        ['asset', 'upload', '--type', 'dataset', join(study, 'data.csv')],
       ]) {
         expect([index, await cms(...line)]).toMatchObject([
           index,
@@ -426,7 +426,7 @@ describe('cms init', () => {
     expect(await carol('init', file)).toEqual({
       exitCode: 2,
       stdout: '',
-      stderr: `You are carol, but ${file} has the parties alice, bob.\nNext: cms login --local --user alice\n`,
+      stderr: `You are carol, but ${file} has the parties alice, bob. If one of them is you, name the profile of that login: --profile NAME.\nNext: cms whoami\n`,
     });
   });
 });
@@ -473,6 +473,70 @@ describe('the file of a collaboration', () => {
       stdout: expect.stringContaining(
         'fetched by the agent from docker://example.com/mean:1\n  run as python\n  arguments ["-n","3"]\n',
       ) as string,
+    });
+  });
+
+  it('is exported by cms export: cms init changes nothing with it, and makes the same computation where it is gone', async () => {
+    const source = { url: 'https://a.example.com/mean.py', kbs_resource_path: 'default/key/mean' };
+    const policy = { platforms: ['snp'], measurements: ['ab'.repeat(48)], minimum_tcb: null, allow_debug: true };
+    const fetched = { kbs: { url: 'https://kbs.example.com' }, algo_type: 'python', algo_args: ['-n', '3'] };
+    const algorithm = { source, checksum: 'ab'.repeat(32), type: 'algorithm', name: 'mean.py', ...fetched };
+    const dataset = { file: 'data.csv', type: 'dataset', mime_type: 'text/csv', use: 'approval', content_access: 'domain' };
+    const computation = {
+      name: 'Moved \u202e: # "1"',
+      description: '2026-01-01\n- no',
+      owner: 'alice',
+      approval: 'all_signed',
+      log_access: 'parties',
+      consumers: ['0123'],
+      providers: ['bob'],
+      attestation_policy: policy,
+      agent_config: { attested_tls: true, cert_file: '/etc/agent.pem' },
+    };
+    const written = { computation, parties: { alice: { assets: [algorithm, { ...dataset, description: 'd' }] } } };
+    const here = join(folder, 'moved');
+    mkdirSync(here);
+    const moved = join(here, 'moved.yaml');
+    writeFileSync(join(here, 'data.csv'), 'moved\n');
+    writeFileSync(moved, JSON.stringify(written));
+    const init = async () => JSON.parse((await alice('init', moved, '--yes', '--json')).stdout) as Done;
+    const { computation: first } = await init();
+    const { stdout } = await alice('export', first);
+    expect(stdout).not.toMatch(/[\p{Cf}]/u);
+    writeFileSync(moved, stdout);
+    expect(parseCollaboration(stdout, moved)).toEqual(parseCollaboration(JSON.stringify(written), moved));
+    expect(outcomes(await init())).toEqual(['computation unchanged', 'algorithm unchanged', 'dataset unchanged']);
+    await alice('computation', 'delete', first, '--yes');
+    const { computation: second } = await init();
+    expect((await alice('export', second)).stdout).toBe(stdout);
+    expect(JSON.parse((await alice('export', second, '--json')).stdout)).toEqual(written);
+    await alice('computation', 'update', second, '--no-attestation-policy');
+    const policyFile = join(here, 'policy.yaml');
+    for (const [text, result] of [
+      [
+        JSON.stringify({ ...policy, measurements: ['x'] }),
+        { exitCode: 2, stderr: expect.stringMatching(/: measurements\.0: Expected 96/) },
+      ],
+      [
+        `platforms: [tdx]\nmeasurements: ['${'cd'.repeat(48)}']\n`,
+        { exitCode: 0, stdout: expect.stringContaining('Platforms: tdx\n') },
+      ],
+    ] as const) {
+      writeFileSync(policyFile, text);
+      expect(await alice('computation', 'update', second, '--attestation-policy', policyFile)).toMatchObject(result);
+    }
+    const list = JSON.parse(
+      (await alice('asset', 'declare', join(here, 'data.csv'), '--type', 'dataset', '--json')).stdout,
+    ) as object;
+    expect(list).toMatchObject({ file_name: 'data.csv', state: 'pending', size: 0, checksum: expect.stringMatching(/^\w{64}$/) });
+  });
+
+  it('is named with one line and column if it is no YAML', async () => {
+    writeFileSync(join(folder, 'picture.yaml'), `a: b\n${'\t{]: - "x\n'.repeat(30)}`);
+    const { exitCode, stderr } = await alice('init', join(folder, 'picture.yaml'));
+    expect({ exitCode, lines: stderr.split('\n') }).toEqual({
+      exitCode: 2,
+      lines: [expect.stringMatching(/picture\.yaml:\d+:\d+: This is not YAML: [^.]+\.$/), 'Next: cms init --example', ''],
     });
   });
 

@@ -38,7 +38,7 @@ afterAll(async () => {
 describe('cms asset', () => {
   it('sends a file again that was cut off in the middle, reports the retry, and ends with the right hash', async () => {
     proxy.cutAfter(5 * 1024 * 1024, 'up');
-    const { exitCode, stdout, stderr } = await cms('asset', 'upload', file);
+    const { exitCode, stdout, stderr } = await cms('asset', 'upload', '--type', 'dataset', file);
     expect(exitCode).toBe(0);
     expect(stderr).toMatch(/The transfer of large\.bin was cut off after \d.* MiB of 12\.0 MiB: .*\. Sending it again\.\n/);
     expect(stdout).toContain(`SHA3-256 ${checksum}`);
@@ -48,14 +48,14 @@ describe('cms asset', () => {
     const ending = new AbortController();
     const interrupted = cmsIn(folder, { env: { CMS_SERVER: stack.baseUrl }, signal: ending.signal, showsProgress: false });
     ending.abort();
-    expect(await interrupted('asset', 'upload', file, '--name', 'another name')).toMatchObject({
+    expect(await interrupted('asset', 'upload', '--type', 'dataset', file, '--name', 'another name')).toMatchObject({
       exitCode: 130,
-      stderr: `Interrupted. another name was still being hashed: nothing of it was sent.\nNext: cms asset upload ${file} --name 'another name'\n`,
+      stderr: `Interrupted. another name was still being hashed: nothing of it was sent.\nNext: cms asset upload --type dataset ${file} --name 'another name'\n`,
     });
   });
 
   it('uploads nothing again when an upload is repeated', async () => {
-    const again = await cms('asset', 'upload', file, '--json');
+    const again = await cms('asset', 'upload', '--type', 'dataset', file, '--json');
     expect(JSON.parse(again.stdout)).toMatchObject({ items: [{ state: 'ready', checksum, file_name: 'large.bin' }] });
     const list = await cms('asset', 'list', '--json');
     expect(JSON.parse(list.stdout)).toMatchObject({ total: 1 });
@@ -76,7 +76,7 @@ describe('cms asset', () => {
     await bob('login', '--local', '--user', 'bob', '--role', 'viewer');
     const shared = join(folder, 'shared.csv');
     writeFileSync(shared, 'a\n');
-    const uploaded = await cms('asset', 'upload', shared, '--content-access', 'domain', '--json');
+    const uploaded = await cms('asset', 'upload', '--type', 'dataset', shared, '--content-access', 'domain', '--json');
     const {
       items: [{ id }],
     } = JSON.parse(uploaded.stdout) as { items: [{ id: string }] };
@@ -106,7 +106,7 @@ describe('cms asset', () => {
   it('asks for a deletion with the name of the asset, and deletes none that has changed since', async () => {
     const doomed = join(folder, 'doomed.csv');
     writeFileSync(doomed, 'a\n');
-    const uploaded = await cms('asset', 'upload', doomed, '--json');
+    const uploaded = await cms('asset', 'upload', '--type', 'dataset', doomed, '--json');
     const {
       items: [{ id }],
     } = JSON.parse(uploaded.stdout) as { items: [{ id: string }] };
@@ -136,17 +136,17 @@ describe('cms asset', () => {
   it('names the commands that link each of several files, and with --json what is uploaded before an error', async () => {
     const files = ['first.csv', 'second.csv'].map((name) => join(folder, name));
     for (const each of files) writeFileSync(each, each);
-    const { stdout, stderr } = await cms('asset', 'upload', ...files);
+    const { stdout, stderr } = await cms('asset', 'upload', '--type', 'dataset', ...files);
     const ids = [...stdout.matchAll(/ as (\S+)\n/g)].map(([, id]) => id);
     const [first, second] = ids.map((id) => `cms asset link ${id} COMPUTATION\n`);
     expect([ids.length, stderr]).toEqual([2, `Next: ${first}      ${second}`]);
-    const cut = await cms('asset', 'upload', ...files, join(folder, 'none.csv'), '--json');
+    const cut = await cms('asset', 'upload', '--type', 'dataset', ...files, join(folder, 'none.csv'), '--json');
     expect((JSON.parse(cut.stdout) as { items: { id: string }[] }).items.map(({ id }) => id)).toEqual(ids);
     expect(JSON.parse(cut.stderr)).toMatchObject({ error: expect.stringContaining('There is no file'), exit_code: 2 });
   });
 
   it('names a file that is not there', async () => {
-    expect(await cms('asset', 'upload', join(folder, 'none.csv'))).toEqual({
+    expect(await cms('asset', 'upload', '--type', 'dataset', join(folder, 'none.csv'))).toEqual({
       exitCode: 2,
       stdout: '',
       stderr: `There is no file "${join(folder, 'none.csv')}".\nNext: ls ${folder}\n`,
