@@ -31,12 +31,12 @@ const mayImport = {
   tools: ['functions', 'gateway', 'infra', 'local', 'shared', 'test', ...Object.keys(packages)],
   'packages/attestation': [],
   'packages/client': ['packages/formats'],
-  'packages/cms': ['packages/client', 'packages/formats', 'packages/verify'],
+  'packages/cms': ['packages/attestation', 'packages/client', 'packages/formats', 'packages/verify'],
   'packages/console': ['packages/client', 'packages/formats', 'packages/verify'],
   'packages/counted-list': [],
   'packages/formats': [],
   'packages/simulated-cvm': ['packages/client', 'packages/formats'],
-  'packages/verify': ['packages/formats'],
+  'packages/verify': ['packages/attestation', 'packages/formats'],
 };
 
 /** Returns the files that a package exports. */

@@ -2,6 +2,7 @@ import { canonicalJson } from 'computation-management-formats/canonical-json';
 import { keyObjectOf, thumbprintOf, verifiesEs256 } from 'computation-management-formats/es256';
 import { printable } from 'computation-management-formats/printable';
 import * as v from 'valibot';
+import { type AttestationFiles, checkAttestation } from './check-attestation.ts';
 import { checkApprovals } from './check-approvals.ts';
 import { checkJournal, checkOwnEvents } from './check-events.ts';
 import { checkRun } from './check-run.ts';
@@ -10,7 +11,7 @@ import type { Page } from './journal.ts';
 import { type Statement, statementSchema } from './statement.ts';
 
 /** The contents of the files. */
-export interface EvidenceFiles {
+export interface EvidenceFiles extends AttestationFiles {
   evidence: string;
   keys: string;
   /** Pages of the journal, in the order in which they follow each other. */
@@ -25,7 +26,7 @@ const eventsFile = v.union([v.array(v.unknown()), v.looseObject({ events: v.arra
  * Checks a signed statement, and the events of the journal if they are given. Trusts nothing but the keys.
  * @throws UnreadableError if a file does not have the form that it needs
  */
-export function checkEvidence({ evidence, keys, events }: EvidenceFiles): Finding[] {
+export async function checkEvidence({ evidence, keys, events, ...attested }: EvidenceFiles): Promise<Finding[]> {
   const signed = read(signedSchema, evidence, 'The evidence');
   const others = Object.keys(signed).filter((name) => !Object.hasOwn(signedSchema.entries, name));
   const listed = read(jwksFile, keys, 'The file of keys').keys;
@@ -44,6 +45,7 @@ export function checkEvidence({ evidence, keys, events }: EvidenceFiles): Findin
   return [
     ...findings,
     ...checkRun(parts),
+    ...(await checkAttestation(parts, attested)),
     ...checkApprovals(parts),
     ...checkOwnEvents(parts),
     ...(journal

@@ -1,11 +1,10 @@
 import { canonicalDigest, startDigest } from 'computation-management-formats/digests';
-import { check, note, quoted, type Finding } from './finding.ts';
+import { check, quoted, type Finding } from './finding.ts';
 import { detailsOf, nameOf, type Statement } from './statement.ts';
 
 /** Checks that the parts of a statement are about the same run, and that its digest is that of its manifest. */
 export function checkRun(statement: Statement): Finding[] {
-  const { run, manifest, manifest_digest, configuration, configuration_digest, computation, events, attestation_hash } =
-    statement;
+  const { run, manifest, manifest_digest, configuration, configuration_digest, computation, events } = statement;
   const { started, last } = events;
   const places = [
     ['run.computation_id', run.computation_id === computation],
@@ -26,11 +25,6 @@ export function checkRun(statement: Statement): Finding[] {
     checkDigest('manifest', manifest, manifest_digest),
     checkDigest('configuration', configuration, configuration_digest),
     checkStart(statement),
-    attestation_hash === null
-      ? note('The CVM reported no hash of an attestation token.')
-      : note(
-          `The CVM reported the attestation token with the SHA-256 ${quoted(attestation_hash)}. Compare it with the token, which the operator of the CVM or of the service has, and check the token.`,
-        ),
   ];
 }
 

@@ -1,3 +1,4 @@
 /** The entry `computation-management-verify`. */
-export { checkEvidence, UnreadableError } from './check-evidence.ts';
+export type { AttestationFiles } from './check-attestation.ts';
+export { checkEvidence, parseJson, UnreadableError } from './check-evidence.ts';
 export { type Finding, formatFindings, note } from './finding.ts';

@@ -111,7 +111,15 @@ export const statementSchema = v.looseObject({
     v.looseObject({
       verdict: v.picklist(verdicts),
       checks: v.array(v.looseObject({ name: v.string(), passed: v.boolean(), detail: v.string() })),
-      tokens: v.array(v.looseObject({ kind: v.string(), hash: v.string() })),
+      tokens: v.array(
+        v.looseObject({
+          kind: v.string(),
+          hash: v.string(),
+          verdict: v.nullable(v.picklist(verdicts)),
+          verified_at: v.nullable(v.string()),
+          certificate_sha512: v.nullable(v.string()),
+        }),
+      ),
     }),
   ),
   attestation_hash: v.nullable(v.string()),

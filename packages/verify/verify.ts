@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { checkEvidence, UnreadableError } from './check-evidence.ts';
+import type { TdxCollateral } from 'computation-management-attestation';
+import { checkEvidence, parseJson, UnreadableError } from './check-evidence.ts';
 import { type Finding, formatFindings } from './finding.ts';
 
-const usage = `Usage: computation-management-verify FILE --keys JWKS [--events FILE]...
+const usage = `Usage: computation-management-verify FILE --keys JWKS [--events FILE]... [--token FILE]...
 
 Checks the evidence of a run, without the service. Prints a line for each fact.
 
@@ -11,18 +12,26 @@ Checks the evidence of a run, without the service. Prints a line for each fact.
   --keys JWKS     what GET /.well-known/jwks.json returned
   --events FILE   what GET /{domainID}/computations/{id}/events returned, without filters, so that the events of the run are
                   checked too. Give it once for each page
+  --token FILE    an attestation token of the statement, so that the verdict on the CVM is checked too. Give it once for each
+  --certificate FILE  a certificate of AMD that a token lacks
+  --collateral FILE   documents of Intel, for a token of TDX
+  --root FILE     a certificate to trust in place of the roots of AMD and Intel, for tests only
   --help          print this
 
 The exit code is 0 if everything holds, 1 if something does not, and 2 if a file cannot be read.`;
 
-process.exitCode = run();
+process.exitCode = await run();
 
-function run(): number {
+async function run(): Promise<number> {
   try {
     const { values, positionals } = parseArgs({
       options: {
         keys: { type: 'string' },
         events: { type: 'string', multiple: true },
+        token: { type: 'string', multiple: true },
+        certificate: { type: 'string', multiple: true },
+        collateral: { type: 'string', multiple: true },
+        root: { type: 'string', multiple: true },
         help: { type: 'boolean', short: 'h' },
       },
       allowPositionals: true,
@@ -37,7 +46,14 @@ function run(): number {
       return 2;
     }
     const events = values.events?.map(contentOf);
-    return report(checkEvidence({ evidence: contentOf(file), keys: contentOf(values.keys), ...(events ? { events } : {}) }));
+    const given = { evidence: contentOf(file), keys: contentOf(values.keys), ...(events ? { events } : {}) };
+    const attested = {
+      tokens: values.token?.map(bytesOf) ?? [],
+      certificates: values.certificate?.map(bytesOf) ?? [],
+      collateral: values.collateral?.map((each) => parseJson(contentOf(each), each) as TdxCollateral) ?? [],
+      ...(values.root ? { roots: values.root.map(bytesOf) } : {}),
+    };
+    return report(await checkEvidence({ ...given, ...attested }));
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     return 2;
@@ -49,10 +65,14 @@ function report(findings: Finding[]): number {
   return findings.some(({ verdict }) => verdict === 'does not hold') ? 1 : 0;
 }
 
-/** @throws UnreadableError */
 function contentOf(file: string): string {
+  return bytesOf(file).toString();
+}
+
+/** @throws UnreadableError */
+function bytesOf(file: string): Buffer {
   try {
-    return readFileSync(file, 'utf8');
+    return readFileSync(file);
   } catch (error) {
     throw new UnreadableError(`Cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -37,6 +37,17 @@ const attestationOfStatement = v.pipe(
           v.object({
             kind: v.pipe(shownText(60), v.description('The kind of the token, as its reporter named it.')),
             hash: v.pipe(digest, v.description('The SHA-256 of the token, hex.')),
+            verdict: v.pipe(
+              v.nullable(v.picklist(verdicts)),
+              v.description('What the service found. null if it has not verified the token.'),
+            ),
+            verified_at: v.pipe(v.nullable(timestamp), v.description('The time as of which the service verified it.')),
+            certificate_sha512: v.pipe(
+              v.nullable(v.pipe(v.string(), v.metadata({ maxLength: 128 }))),
+              v.description(
+                'The SHA-512, hex, of the certificate of the CVM at that time, which the report data must be. null if it had none.',
+              ),
+            ),
           }),
           v.title('TokenOfStatement'),
           v.description('A token of the agent process.'),

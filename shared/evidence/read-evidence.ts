@@ -97,12 +97,19 @@ async function makeStatement(
   });
 }
 
-/** Names the tokens by their hashes. Null if none was verified. */
+/** Names the tokens by their hashes, with all that is needed to verify them again. Null if none was verified. */
 function statedAttestation(tokens: TokenOfProcess[]): Statement['attestation'] {
   const [shown] = shownOf(tokens);
   if (!shown) return null;
   const { verdict, checks } = shown;
-  return { verdict, checks, tokens: tokens.map(({ kind, hash }) => ({ kind, hash })) };
+  const stated = tokens.map(({ kind, hash, attestation, bound_to }) => ({
+    kind,
+    hash,
+    verdict: attestation?.verdict ?? null,
+    verified_at: attestation?.verified_at ?? null,
+    certificate_sha512: attestation ? bound_to : null,
+  }));
+  return { verdict, checks, tokens: stated };
 }
 
 /** @param since not later than the event, of which each run has one */

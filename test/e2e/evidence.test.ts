@@ -99,7 +99,7 @@ describe('the evidence of a run', () => {
 
   it('passes the check of npm run verify with the whole journal', async () => {
     const page = await session.done('events/list-events', { path: { id: ended.id }, query: { limit: 100 } });
-    const findings = checkEvidence({
+    const findings = await checkEvidence({
       evidence: JSON.stringify(ended.evidence),
       keys: JSON.stringify(await keys()),
       events: [JSON.stringify(page)],
@@ -149,7 +149,7 @@ describe('the evidence of an approved run', () => {
       result_consumers: [session.target.idOf('administrator')],
     });
     const page = await session.done('events/list-events', { path: { id }, query: { limit: 100 } });
-    const findings = checkEvidence({
+    const findings = await checkEvidence({
       evidence: JSON.stringify(evidence),
       keys: JSON.stringify(await keys()),
       events: [JSON.stringify(page)],

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { checkEvidence } from 'computation-management-verify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack, type Stack } from '../../local/stack.ts';
 import { rootsOfMakers } from '../../shared/cvms/verify-reported-token.ts';
@@ -79,8 +80,18 @@ describe('a computation with an attestation policy', () => {
     const { body: evidence } = await alice('GET', `/d1/computations/${id}/evidence?run=${run}`);
     expect(evidence['statement']).toMatchObject({
       configuration: { attestation_policy: policy },
-      attestation: { verdict: 'verified', tokens: [{ kind: 'eat', hash: hashOf(token) }] },
+      attestation: { verdict: 'verified', tokens: [{ kind: 'eat', hash: hashOf(token), verdict: 'verified' }] },
     });
+    const keys = await (await fetch(`${stack.baseUrl}/.well-known/jwks.json`)).text();
+    const files = { evidence: JSON.stringify(evidence), keys, tokens: [Buffer.from(token, 'base64')] };
+    const { roots = [] } = forgeSnp().options;
+    const findings = await checkEvidence({ ...files, roots });
+    expect(findings.filter(({ verdict }) => verdict === 'does not hold')).toEqual([]);
+    expect(findings.map(({ sentence }) => sentence)).toContain(
+      'The evidence of the CVM satisfies the attestation policy of the run.',
+    );
+    const untrusting = await checkEvidence(files);
+    expect(untrusting.filter(({ verdict }) => verdict === 'does not hold')).toHaveLength(2);
   });
 
   it('does not run on a CVM that nobody registered, or that has no attestation, and the dry run says so', async () => {

@@ -2491,6 +2491,12 @@ export interface components {
             kind: string;
             /** @description The SHA-256 of the token, hex. */
             hash: string;
+            /** @description What the service found. null if it has not verified the token. */
+            verdict: ("verified" | "refused" | "unsupported") | null;
+            /** @description The time as of which the service verified it. */
+            verified_at: string | null;
+            /** @description The SHA-512, hex, of the certificate of the CVM at that time, which the report data must be. null if it had none. */
+            certificate_sha512: string | null;
         };
         /** @description A link that no longer exists. */
         UnlinkedAsset: {

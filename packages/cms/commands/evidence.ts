@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { items } from 'computation-management-client';
@@ -6,8 +6,9 @@ import { checkEvidence, formatFindings, note, UnreadableError } from 'computatio
 import type { WrapAction } from '../context/context.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { computationId } from '../context/computation-reference.ts';
-import { filesBeside, shellWord, whyUnreadable } from '../terminal/shell-word.ts';
-import { evidenceFiles, savedRun, saveEvidence } from '../files/saved-evidence.ts';
+import { filesBeside, shellWord } from '../terminal/shell-word.ts';
+import { materialFrom, type Material, readBytes } from '../files/attestation-material.ts';
+import { evidenceFiles, savedRun, saveEvidence, saveToken, tokenEnding, tokenFile } from '../files/saved-evidence.ts';
 import { collect } from './options.ts';
 
 /** Where `cms evidence` saves, and `cms verify` looks. */
@@ -40,7 +41,9 @@ export function addEvidenceCommands(program: Command, wrapAction: WrapAction): v
         const events = [];
         for await (const event of items(client, 'listEvents', { id })) events.push(event);
         await saveEvidence(options.output, { evidence, keys, events: { events } });
-        const files = Object.values(evidenceFiles);
+        const { tokens } = await client.getAttestation({ id, run });
+        for (const token of tokens) await saveToken(options.output, token);
+        const files = [...Object.values(evidenceFiles), ...tokens.map(tokenFile)];
         context.print({ run, directory: options.output, files }, () => `Saved ${files.join(', ')} in ${options.output}.\n`);
         context.note(`Next: cms verify ${shellWord(options.output)}\n`);
       }),
@@ -52,11 +55,15 @@ export function addEvidenceCommands(program: Command, wrapAction: WrapAction): v
     .argument('[PATH]', 'the directory of cms evidence, or the file of a statement', defaultDirectory)
     .option('--keys <FILE>', 'the public keys that you trust (default: keys.json in the directory)')
     .option('--events <FILE>', 'a page of events (repeatable; default: events.json in the directory)', collect)
+    .option('--token <FILE>', 'an attestation token (repeatable; default: those in the directory)', collect)
+    .option('--certificate <FILE>', 'a certificate of AMD that a token lacks (repeatable)', collect)
+    .option('--collateral <FILE>', 'documents of Intel, for TDX (repeatable)', collect)
+    .option('--root <FILE>', 'trust this certificate in place of the roots of AMD and Intel, for tests (repeatable)', collect)
     .action(
-      wrapAction(async (context, path: string, options: { keys?: string; events?: string[] }) => {
+      wrapAction(async (context, path: string, options: VerifyFiles) => {
         const given = await readEvidence(path, options);
         const findings = [
-          ...findingsOf(given),
+          ...(await findingsOf(given)),
           ...(options.keys === undefined
             ? [note('The keys were saved with the evidence. Compare the key with other parties.')]
             : []),
@@ -69,17 +76,23 @@ export function addEvidenceCommands(program: Command, wrapAction: WrapAction): v
     );
 }
 
-function findingsOf(given: Parameters<typeof checkEvidence>[0]) {
+async function findingsOf(given: Parameters<typeof checkEvidence>[0]) {
   try {
-    return checkEvidence(given);
+    return await checkEvidence(given);
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
     throw new CmsError(error.message, { exitCode: exitCodes.usage });
   }
 }
 
+interface VerifyFiles extends Material {
+  keys?: string;
+  events?: string[];
+  token?: string[];
+}
+
 /** Reads the files of `cms evidence`, or those that the options name. */
-async function readEvidence(path: string, options: { keys?: string; events?: string[] }) {
+async function readEvidence(path: string, options: VerifyFiles) {
   const found = await stat(path).catch(() => undefined);
   if (!found) {
     throw new CmsError(`There is no ${JSON.stringify(path)} here.`, {
@@ -99,15 +112,16 @@ async function readEvidence(path: string, options: { keys?: string; events?: str
     });
   }
   const events = options.events ?? [inDirectory('events')].filter((file) => file !== undefined);
+  const tokens = options.token ?? there.filter((name) => name.endsWith(tokenEnding)).map((name) => join(path, name));
   return {
     evidence: await content(isDirectory ? join(path, evidenceFiles.evidence) : path),
     keys: await content(keys),
     ...(events.length > 0 ? { events: await Promise.all(events.map(content)) } : {}),
+    tokens: await Promise.all(tokens.map(readBytes)),
+    ...(await materialFrom(options)),
   };
 }
 
 async function content(file: string): Promise<string> {
-  return await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new CmsError(whyUnreadable(file, error), { next: filesBeside(file), exitCode: exitCodes.usage });
-  });
+  return (await readBytes(file)).toString();
 }

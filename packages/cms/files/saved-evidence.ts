@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import type { Schemas } from 'computation-management-client';
 import * as v from 'valibot';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 
@@ -50,6 +52,30 @@ export async function saveEvidence(directory: string, { evidence, keys, events }
     await writeFile(`${path}.part`, `${JSON.stringify(content, null, 2)}\n`); // a write that is cut leaves the file as it was
     await rename(`${path}.part`, path);
   }
+}
+
+/** The ending of the files of attestation tokens. */
+export const tokenEnding = '.token';
+
+type Token = Pick<Schemas['AttestationToken'], 'hash' | 'download'>;
+
+/** The name of the file of a token. A hash that is none has none. @throws CmsError */
+export function tokenFile({ hash }: Pick<Token, 'hash'>): string {
+  if (/^[0-9a-f]{64}$/.test(hash)) return `${hash}${tokenEnding}`;
+  throw new CmsError('The service names an attestation token by something other than its SHA-256.', {
+    exitCode: exitCodes.failure,
+  });
+}
+
+/** Fetches a token from the storage of the service and saves it. @throws CmsError if it is another than that of the hash */
+export async function saveToken(directory: string, token: Token): Promise<void> {
+  const path = join(directory, tokenFile(token));
+  const response = await fetch(token.download.url);
+  const content = Buffer.from(await response.arrayBuffer());
+  const isRight = response.ok && createHash('sha256').update(content).digest('hex') === token.hash;
+  if (!isRight) throw unlike(directory, `another attestation token than the one that it names: ${token.hash}`);
+  await writeFile(`${path}.part`, content);
+  await rename(`${path}.part`, path);
 }
 
 /** Returns the saved keys with those that the service has published since. @throws CmsError */

@@ -223,12 +223,14 @@ describe('cms evidence, where the evidence of the run is already', () => {
     { kid: 'k1', x: 'AQAB' },
     { kid: 'k2', x: 'AQAC' },
   ];
-  const save = (given: object, keys: object[], events: object[] = []) =>
+  const save = (given: object, keys: object[], events: object[] = [], tokens: object[] = []) =>
     cms(
       {
         [`GET /computations/${id}/evidence`]: json(given),
         'GET /.well-known/jwks.json': json({ keys }),
         [`GET /computations/${id}/events`]: json({ events, limit: 100, offset: 0, total: events.length }),
+        [`GET /computations/${id}/attestation`]: json({ run_id: 'r1', verdict: null, checks: [], tokens }),
+        'GET /storage': (_, response) => void response.end('another token'),
       },
       ['evidence', id, '--run', 'r1', '--output', 'kept'],
     );
@@ -261,6 +263,20 @@ describe('cms evidence, where the evidence of the run is already', () => {
   it('keeps the keys that the service no longer names, and adds new keys and events', async () => {
     expect(await save(evidence, [k2], [{ id: 'e1' }])).toMatchObject({ exitCode: 0 });
     expect([saved('keys'), saved('events')]).toEqual([{ keys: [k1, k2] }, { events: [{ id: 'e1' }] }]);
+  });
+
+  it('saves no attestation token that has another hash than the service says, or that is named by a path', async () => {
+    for (const [hash, message] of [
+      ['ab'.repeat(32), 'another attestation token than the one that it names'],
+      ['../token', 'by something other than its SHA-256'],
+    ] as const) {
+      const token = { kind: 'eat', hash, size: 1, download: { url: `${server.endpoint}/storage`, expires_at: '2030-01-01' } };
+      expect(await save(evidence, [k1], [{ id: 'e1' }], [token])).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringContaining(message),
+      });
+    }
+    expect(readdirSync('kept').sort()).toEqual(['events.json', 'evidence.json', 'keys.json']);
   });
 
   it('refuses events among which a saved one is missing or was changed, and replaces nothing', async () => {

@@ -5,12 +5,12 @@ import type { Tampering } from './tamperings.ts';
  * Returns what the verifier says against the evidence. A note counts if it names what was added, or what is missing, and is not said
  * of the genuine files.
  */
-export function objectionsTo({ files, genuine, named }: Tampering): string[] {
-  const saidAnyway = checkEvidence(genuine).map(({ sentence }) => sentence);
+export async function objectionsTo({ files, genuine, named }: Tampering): Promise<string[]> {
+  const saidAnyway = (await checkEvidence(genuine)).map(({ sentence }) => sentence);
   const isObjection = (sentence: string) =>
     /does not cover|are missing/.test(sentence) && named.test(sentence) && !saidAnyway.includes(sentence);
   try {
-    return checkEvidence(files).flatMap(({ verdict, sentence }) =>
+    return (await checkEvidence(files)).flatMap(({ verdict, sentence }) =>
       verdict === 'does not hold' || (verdict === 'note' && isObjection(sentence)) ? [sentence] : [],
     );
   } catch (error) {
@@ -20,6 +20,6 @@ export function objectionsTo({ files, genuine, named }: Tampering): string[] {
 }
 
 /** Returns whether the verifier objects, and names what was tampered with. */
-export function isFoundAndNamed(tampering: Tampering): boolean {
-  return objectionsTo(tampering).some((sentence) => tampering.named.test(sentence));
+export async function isFoundAndNamed(tampering: Tampering): Promise<boolean> {
+  return (await objectionsTo(tampering)).some((sentence) => tampering.named.test(sentence));
 }

@@ -1,4 +1,5 @@
 import { createHash, generateKeyPairSync, randomUUID, sign, constants, type KeyObject } from 'node:crypto';
+import { verifyToken } from 'computation-management-attestation';
 import { approvalText, type Configuration, configurationOf, limitsOf } from 'computation-management-formats/approval-text';
 import { canonicalJson } from 'computation-management-formats/canonical-json';
 import { canonicalDigest, startDigest } from 'computation-management-formats/digests';
@@ -11,6 +12,7 @@ import { chainedEvent, publicEvent, storedEvent } from '../../../shared/events/s
 import { statementSchema } from '../../../shared/evidence/evidence.ts';
 import { publicJwkOf } from '../../../shared/evidence/es256.ts';
 import { anEvent } from '../../support/append-to-journal.ts';
+import { coseOf, forgeSnp, messageOf, now } from '../attestation/forge-snp.ts';
 
 const at = (second: number) => new Date(Date.parse('2025-07-17T08:00:00.000Z') + second * 1000).toISOString();
 
@@ -55,6 +57,40 @@ export function newServiceKey() {
 }
 
 const serviceKey = newServiceKey();
+
+/** A token of a machine of the test keys, with the hash that its report data are. */
+export function aToken(changed?: (report: Buffer) => void) {
+  const { report, certificates, options } = forgeSnp(changed ? { report: changed } : {});
+  const token = Buffer.from(coseOf({ platform_type: 'SNP', raw_report: messageOf(report, certificates) }));
+  return { token, certificateHash: report.toString('hex', 0x50, 0x90), roots: [...(options.roots ?? [])] };
+}
+
+const attested = aToken();
+/** Of the verdict of a service on the token, whose checks all passed. */
+const checksOfSnp = (
+  await verifyToken(attested.token, {
+    boundTo: { certificateHash: Buffer.from(attested.certificateHash, 'hex') },
+    now,
+    roots: attested.roots,
+  })
+).checks;
+
+/** The hash of a token, as a statement has it. */
+export const hashOfToken = (token: Uint8Array) => createHash('sha256').update(token).digest('hex');
+
+const attestation = {
+  verdict: 'verified',
+  checks: checksOfSnp,
+  tokens: [
+    {
+      kind: 'eat',
+      hash: hashOfToken(attested.token),
+      verdict: 'verified',
+      verified_at: at(0),
+      certificate_sha512: attested.certificateHash,
+    },
+  ],
+};
 
 export interface StatedApproval extends Record<string, unknown> {
   user: string;
@@ -142,7 +178,7 @@ function startOf(level: ApprovalLevel): Start {
     attestation_policy: {
       platforms: ['snp', 'tdx'],
       measurements: ['ab'.repeat(48)],
-      minimum_tcb: { bootloader: 4, tee: 0, snp: 22, microcode: 213 },
+      minimum_tcb: { bootloader: 3, tee: 0, snp: 8, microcode: 115 },
       allow_debug: false,
     },
     log_access: 'none',
@@ -237,7 +273,7 @@ export function genuineEvidence(events = 8, { level = 'none', change, changeBefo
     approval,
     ...digests,
     events: { started: ofThisRun[0], last: ofThisRun.at(-1) },
-    attestation: null,
+    attestation,
     attestation_hash: 'ab'.repeat(32),
     service_version: '1.0.0',
     issued_at: at(events + 4),
@@ -260,11 +296,13 @@ export function genuineEvidence(events = 8, { level = 'none', change, changeBefo
 export function filesOf(
   { statement, signature, key_id, keys, events, isPage = false }: Omit<Genuine, 'signed' | 'before' | 'after'>,
   total = events.length,
-) {
+): { evidence: string; keys: string; events: string[]; tokens: Uint8Array[]; roots: Uint8Array[] } {
   const newestFirst = events.toReversed();
   return {
     evidence: JSON.stringify({ statement, signature, key_id }),
     keys: JSON.stringify(keys),
     events: [JSON.stringify(isPage ? { events: newestFirst, limit: 100, offset: 0, total } : newestFirst)],
+    tokens: [attested.token],
+    roots: attested.roots,
   };
 }

@@ -182,12 +182,13 @@ const otherLines =
 const namesIn = (list = '') => [...list.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(([name]) => JSON.parse(name) as string);
 
 /** Whether the verifier has no objection to a lie: where it rests on the word of the service, which may be true. */
-export const isBelieved = ({ files }: Lie) => checkEvidence(files).every(({ verdict }) => verdict !== 'does not hold');
+export const isBelieved = async ({ files }: Lie) =>
+  (await checkEvidence(files)).every(({ verdict }) => verdict !== 'does not hold');
 
 /** Returns what the verifier says holds of an approval that was not given, in its words. */
-export function wronglyHeld(given: Lie): string[] {
+export async function wronglyHeld(given: Lie): Promise<string[]> {
   const { statement, files, isTrueJournal } = given;
-  const findings = checkEvidence(files);
+  const findings = await checkEvidence(files);
   const all = (verdict: Finding['verdict']) => findings.flatMap((each) => (each.verdict === verdict ? [each.sentence] : []));
   const [holding, notes] = [all('holds'), all('note')];
   const signed = holding.flatMap((sentence) => {

@@ -19,8 +19,9 @@ const { values } = parseArgs({
 });
 const random = seededRandom(Number(values.seed));
 const genuine = genuineEvidence();
-if (genuineFiles(genuine).some((files) => checkEvidence(files).some(({ verdict }) => verdict === 'does not hold')))
-  throw new Error('The genuine evidence does not hold.');
+for (const files of genuineFiles(genuine))
+  if ((await checkEvidence(files)).some(({ verdict }) => verdict === 'does not hold'))
+    throw new Error('The genuine evidence does not hold.');
 
 const counts = new Map<string, { made: number; found: number }>();
 for (let made = 0; made < Number(values.count); made++) {
@@ -28,8 +29,11 @@ for (let made = 0; made < Number(values.count); made++) {
   const count = counts.get(tampering.kind) ?? { made: 0, found: 0 };
   counts.set(tampering.kind, count);
   count.made += 1;
-  if (isFoundAndNamed(tampering)) count.found += 1;
-  else console.log(`NOT FOUND: ${tampering.kind}: ${tampering.what}; said: ${objectionsTo(tampering).join(' ') || 'nothing'}`);
+  if (await isFoundAndNamed(tampering)) count.found += 1;
+  else
+    console.log(
+      `NOT FOUND: ${tampering.kind}: ${tampering.what}; said: ${(await objectionsTo(tampering)).join(' ') || 'nothing'}`,
+    );
 }
 for (const [kind, { made, found }] of [...counts].sort())
   console.log(`${String(found).padStart(6)} of ${String(made).padStart(5)}  ${kind}`);
@@ -40,8 +44,8 @@ console.log(`${found} of ${made} tamperings found and named (--seed ${values.see
 let [believed, wrong] = [0, 0];
 for (let told = 0; told < Number(values.lies); told++) {
   const each = lie(random);
-  const held = wronglyHeld(each);
-  if (isBelieved(each)) believed += 1;
+  const held = await wronglyHeld(each);
+  if (await isBelieved(each)) believed += 1;
   if (held.length > 0) console.log(`WRONGLY HELD: ${each.what}: ${held.join(' ')}`);
   wrong += held.length > 0 ? 1 : 0;
 }

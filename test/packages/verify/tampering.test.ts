@@ -10,13 +10,17 @@ import { genuineFiles, tamper } from './tamperings.ts';
 const tamperings = amount({ sample: 300, full: 20_000 });
 
 describe(`tampering with evidence (seed ${sampleSeed})`, () => {
-  it('is found and named, whatever is altered, reordered, dropped or added', () => {
+  it('is found and named, whatever is altered, reordered, dropped or added', async () => {
     const random = seededRandom(sampleSeed);
     const genuine = genuineEvidence();
     for (const files of genuineFiles(genuine)) {
-      expect(checkEvidence(files).filter(({ verdict }) => verdict === 'does not hold')).toEqual([]);
+      expect((await checkEvidence(files)).filter(({ verdict }) => verdict === 'does not hold')).toEqual([]);
     }
-    const missed = Array.from({ length: tamperings }, () => tamper(genuine, random)).filter((each) => !isFoundAndNamed(each));
-    expect(missed.map((each) => [each.kind, each.what, objectionsTo(each)])).toEqual([]);
+    const missed = [];
+    for (let made = 0; made < tamperings; made += 1) {
+      const each = tamper(genuine, random);
+      if (!(await isFoundAndNamed(each))) missed.push([each.kind, each.what, await objectionsTo(each)]);
+    }
+    expect(missed).toEqual([]);
   });
 });

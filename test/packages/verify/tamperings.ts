@@ -3,7 +3,7 @@ import { canonicalJson } from 'computation-management-formats/canonical-json';
 import { canonicalDigest, hashOfEvent } from 'computation-management-formats/digests';
 import type { Event } from '../../../shared/events/event.ts';
 import { shuffled } from '../../support/seeded-random.ts';
-import { filesOf, type Genuine, genuineEvidence, newServiceKey, newSigner, type Start } from './genuine-evidence.ts';
+import { aToken, filesOf, type Genuine, genuineEvidence, newServiceKey, newSigner, type Start } from './genuine-evidence.ts';
 
 export type Files = ReturnType<typeof filesOf>;
 
@@ -183,9 +183,65 @@ const kindsOfKeys: Record<string, Tamper> = {
   },
 };
 
+interface Attested {
+  verdict: string;
+  checks: { name: string; passed: boolean }[];
+  tokens: [Record<'verdict' | 'verified_at' | 'certificate_sha512', string | null>];
+}
+
+/** What a service may state about a token, otherwise than the token says. */
+const misstatements: ((attestation: Attested, random: Random) => unknown)[] = [
+  ({ tokens: [token] }, random) => (token.certificate_sha512 = withOtherHexDigit(token.certificate_sha512 ?? '', random)),
+  ({ tokens: [token] }) => (token.certificate_sha512 = null),
+  ({ tokens: [token] }, random) =>
+    (token.verified_at = pick(['1999-01-01T00:00:00.000Z', '2099-01-01T00:00:00.000Z', ''], random)),
+  ({ tokens: [token] }, random) => (token[pick(['verdict', 'verified_at'] as const, random)] = null),
+  (attestation, random) => (attestation.verdict = pick(['refused', 'unsupported'], random)),
+  ({ tokens: [token] }, random) => (token.verdict = pick(['refused', 'unsupported'], random)),
+  ({ checks }, random) => checks.splice(whole(random, checks.length), 1),
+  ({ checks }, random) => (pick(checks, random).passed = false),
+  ({ tokens }) => tokens.pop(),
+];
+
+const byAttestation =
+  /^The token .* (?:is refused, not|is verified, not|was verified at|has a (?:verdict|time))|^The stated (?:verdict|checks)/;
+
+/** The ways to tamper with tokens, and the ways in which a service that signs misstates them. */
+const kindsOfTokens: Record<string, Tamper> = {
+  'a token: a byte': (genuine, random) => {
+    const files = filesOf(genuine);
+    const token = Buffer.from(files.tokens[0] ?? []);
+    const place = whole(random, token.length);
+    token[place] = (token[place] ?? 0) ^ (1 + whole(random, 255));
+    return { what: `byte ${place}`, files: { ...files, tokens: [token] }, named: /^The given token .* is none of those/ };
+  },
+  'a token: one of another machine': (genuine) => {
+    const files = filesOf(genuine);
+    const { token } = aToken((report) => report.fill(0xcd, 0x90, 0xc0));
+    return { what: 'another token', files: { ...files, tokens: [token] }, named: /^The given token .* is none of those/ };
+  },
+  'a token: misstated by the service': (genuine, random) => {
+    const statement = structuredClone(genuine.statement);
+    const misstated = whole(random, misstatements.length);
+    misstatements[misstated]?.(statement['attestation'] as Attested, random);
+    const signature = genuine.signed(statement);
+    return { what: `misstatement ${misstated}`, files: filesOf({ ...genuine, statement, signature }), named: byAttestation };
+  },
+  'a token: all left out by the service': (genuine) => {
+    const statement = { ...genuine.statement, attestation: null };
+    const files = filesOf({ ...genuine, statement, signature: genuine.signed(statement) });
+    return { what: 'no attestation', files, named: /policy, and no attestation is stated/ };
+  },
+};
+
+function withOtherHexDigit(text: string, random: Random): string {
+  const place = whole(random, text.length);
+  return text.slice(0, place) + pick('0123456789abcdef'.replace(text[place] ?? '', ''), random) + text.slice(place + 1);
+}
+
 /** Which members may be null (docs/contract.md, section 10). */
 export const mayBeNull =
-  /^(attestation|attestation_hash|configuration\.attestation_policy(\.minimum_tcb)?|run\.reason|approvals\.\d\.(cvm_ids|expires_at|signature|key))$/;
+  /^(attestation|attestation_hash|attestation\.tokens\.\d\.(verdict|verified_at|certificate_sha512)|configuration\.attestation_policy(\.minimum_tcb)?|run\.reason|approvals\.\d\.(cvm_ids|expires_at|signature|key))$/;
 
 /** Returns the path of every member of a statement, of its objects and of those in its lists. */
 export function membersOf(value: unknown, path: string[] = []): string[] {
@@ -320,7 +376,7 @@ const kindsOfMoves: Record<string, Tamper> = Object.fromEntries(
   ]),
 );
 
-const allKinds = { ...kinds, ...kindsOfKeys, ...kindsOfMembers, ...kindsOfMoves };
+const allKinds = { ...kinds, ...kindsOfKeys, ...kindsOfTokens, ...kindsOfMembers, ...kindsOfMoves };
 
 /** The events that a user may have: of the run, of the journal up to the end of the run, or a page with the whole journal. */
 const scopes: Record<string, (genuine: Genuine) => Genuine> = {

@@ -12,7 +12,9 @@ let folder: string;
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'evidence-'));
-  const { evidence, keys, events } = filesOf(genuine);
+  const { evidence, keys, events, tokens, roots } = filesOf(genuine);
+  for (const token of tokens) writeFileSync(join(folder, 'token.bin'), token);
+  for (const root of roots) writeFileSync(join(folder, 'root.bin'), root);
   write('evidence.json', evidence);
   write('keys.json', keys);
   write('events.json', events[0] ?? '');
@@ -26,7 +28,7 @@ function write(name: string, content: string): void {
 }
 
 function verify(...words: string[]) {
-  const given = words.map((word) => (word.endsWith('.json') ? join(folder, word) : word));
+  const given = words.map((word) => (/\.(json|bin)$/.test(word) ? join(folder, word) : word));
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...given], { encoding: 'utf8' });
   return { status, stdout, stderr };
 }
@@ -40,6 +42,10 @@ describe('npm run verify', () => {
     ]);
     expect(stdout).toMatch(/^HOLDS {10}The statement is signed by the key /);
     expect(stdout).toMatch(/^NOTE {11}"dave" approved this manifest and configuration without a signature/m);
+    expect(stdout).toMatch(/^NOTE {11}The token "[0-9a-f]{64}" was not given/m);
+    const attested = verify('evidence.json', '--keys', 'keys.json', '--token', 'token.bin', '--root', 'root.bin');
+    expect(attested).toMatchObject({ status: 0, stdout: expect.stringMatching(/^HOLDS {10}The token .* is verified, /m) });
+    expect(verify('evidence.json', '--keys', 'keys.json', '--token', 'token.bin').status).toBe(1);
   });
 
   it('exits with 1 and names what does not hold', () => {

@@ -68,7 +68,7 @@ describe('readEvidence', () => {
       issued_at: clockOfTests,
     });
     const jwks = { keys: await readPublishedKeys(keys()) };
-    const findings = checkEvidence({ evidence: JSON.stringify(evidence), keys: JSON.stringify(jwks) });
+    const findings = await checkEvidence({ evidence: JSON.stringify(evidence), keys: JSON.stringify(jwks) });
     expect(findings.filter(({ verdict }) => verdict === 'does not hold')).toEqual([]);
   });
 

@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises';
+import type { TdxCollateral } from 'computation-management-attestation';
+import { parseJson } from 'computation-management-verify';
+import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { filesBeside, whyUnreadable } from '../terminal/shell-word.ts';
+
+/** The options that name what attestation evidence is verified with. */
+export interface Material {
+  certificate?: string[];
+  collateral?: string[];
+  root?: string[];
+}
+
+/** Reads the files of the options. Other roots than those of AMD and Intel are trusted only if the user named them. */
+export async function materialFrom({ certificate = [], collateral = [], root }: Material) {
+  return {
+    certificates: await Promise.all(certificate.map(readBytes)),
+    collateral: await Promise.all(collateral.map(readCollateral)),
+    ...(root ? { roots: await Promise.all(root.map(readBytes)) } : {}),
+  };
+}
+
+/** @throws CmsError */
+export async function readBytes(file: string): Promise<Buffer> {
+  return await readFile(file).catch((error: unknown) => {
+    throw new CmsError(whyUnreadable(file, error), { next: filesBeside(file), exitCode: exitCodes.usage });
+  });
+}
+
+async function readCollateral(file: string): Promise<TdxCollateral> {
+  const text = (await readBytes(file)).toString();
+  try {
+    return parseJson(text, file) as TdxCollateral; // a document that is malformed fails the check that reads it
+  } catch (error) {
+    throw new CmsError(error instanceof Error ? error.message : String(error), { exitCode: exitCodes.usage });
+  }
+}

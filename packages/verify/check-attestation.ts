@@ -1,0 +1,132 @@
+import { checkPolicy, type TdxCollateral, type Verdict, verifyToken } from 'computation-management-attestation';
+import { timeOf } from 'computation-management-formats/timestamps';
+import { fails, type Finding, holds, note, quoted } from './finding.ts';
+import type { Statement } from './statement.ts';
+
+/** What the verdict of a service on an agent process is checked with. */
+export interface AttestationFiles {
+  /** The tokens that the statement names by their hashes, in any order. */
+  tokens?: readonly Uint8Array[];
+  /** Certificates of AMD that the tokens lack. */
+  certificates?: readonly Uint8Array[];
+  /** Documents of Intel. */
+  collateral?: readonly TdxCollateral[];
+  /** Trusted in place of the roots of AMD and Intel, for tests. */
+  roots?: readonly Uint8Array[];
+}
+
+type Attestation = NonNullable<Statement['attestation']>;
+type Token = Attestation['tokens'][number];
+interface Judged {
+  token: Token;
+  verdict: Verdict;
+}
+
+/**
+ * Verifies the tokens of the agent process again, as of the time when the service did, and compares the verdicts. Checks that a run with
+ * a policy had evidence that satisfies it.
+ */
+export async function checkAttestation(statement: Statement, files: AttestationFiles): Promise<Finding[]> {
+  const { attestation, attestation_hash, configuration, run } = statement;
+  const policy = configuration.attestation_policy;
+  if (attestation === null) {
+    if (policy !== null)
+      return [fails('The run needed a CVM that satisfies an attestation policy, and no attestation is stated.')];
+    const hash = attestation_hash === null ? '' : ` The CVM reported a token with the SHA-256 ${quoted(attestation_hash)}.`;
+    return [note(`The service verified no attestation of the CVM, and the run demanded none.${hash}`)];
+  }
+  const given = new Map<string, Uint8Array>();
+  for (const token of files.tokens ?? []) given.set(await hashOf(token), token);
+  const { tokens } = attestation;
+  const others = [...given.keys()].filter((hash) => !tokens.some((token) => token.hash === hash));
+  const results = await Promise.all(tokens.map((token) => checkToken(statement, token, given.get(token.hash), files)));
+  const judged = results.flatMap(({ judged }) => judged ?? []);
+  return [
+    ...others.map((hash) => fails(`The given token ${quoted(hash)} is none of those of the statement.`)),
+    ...results.map(({ finding }) => finding),
+    ...checkShown(attestation, judged),
+    ...(policy === null ? [] : [satisfies(attestation, judged, policy, run.status)]),
+    ...(files.roots ? [note('Other roots than those of AMD and Intel were trusted, as you said: this proves no TEE.')] : []),
+  ];
+}
+
+async function checkToken(
+  { run, issued_at }: Statement,
+  token: Token,
+  content: Uint8Array | undefined,
+  { tokens: _, ...material }: AttestationFiles,
+): Promise<{ finding: Finding; judged?: Judged }> {
+  const { hash, verdict, verified_at, certificate_sha512 } = token;
+  const what = `The token ${quoted(hash)}`;
+  if (verdict === null || verified_at === null) {
+    if (verdict !== verified_at) return { finding: fails(`${what} has a verdict without a time, or a time without a verdict.`) };
+    return { finding: note(`${what} was not verified by the service.`) };
+  }
+  if (!(timeOf(verified_at) <= timeOf(issued_at))) {
+    return { finding: fails(`${what} was verified at ${quoted(verified_at)}, which is not before the statement.`) };
+  }
+  if (certificate_sha512 !== null && !/^[0-9a-f]{128}$/.test(certificate_sha512)) {
+    return { finding: fails(`${what} names a certificate by ${quoted(certificate_sha512)}, which is no SHA-512.`) };
+  }
+  if (!content) return { finding: note(`${what} was not given, so the verdict of the service, ${verdict}, was not checked.`) };
+  const boundTo = certificate_sha512 === null ? null : { certificateHash: fromHex(certificate_sha512) };
+  const own = await verifyToken(content, { ...material, boundTo, now: new Date(timeOf(verified_at)) });
+  const why = reasons(own.checks);
+  if (own.verdict !== verdict) {
+    return {
+      finding: fails(`${what} is ${own.verdict}, not ${verdict} as the service states. ${why}`),
+      judged: { token, verdict: own },
+    };
+  }
+  const found =
+    verdict === 'verified'
+      ? `a machine of ${own.platform} with the measurement ${own.measurement ?? ''} made it over the certificate with the SHA-512 ${certificate_sha512 ?? ''}. Compare this with the certificate of the CVM ${quoted(run.cvm_id)}`
+      : why;
+  return { finding: holds(`${what} is ${verdict}, as the service states: ${found}.`), judged: { token, verdict: own } };
+}
+
+/** The stated verdict is that of the token which counts: a refused one before all, then a verified one. */
+function checkShown({ verdict, checks, tokens }: Attestation, judged: readonly Judged[]): Finding[] {
+  const verdicts = tokens.flatMap((token) => token.verdict ?? []);
+  const counts = (['refused', 'verified', 'unsupported'] as const).find((each) => verdicts.includes(each));
+  if (verdict !== counts) return [fails(`The stated verdict is ${verdict}, but that of the tokens is ${counts ?? 'none'}.`)];
+  if (judged.length < verdicts.length || judged.some((each) => each.verdict.verdict !== each.token.verdict)) return [];
+  const outcomes = (list: readonly { name: string; passed: boolean }[]) =>
+    JSON.stringify(list.map(({ name, passed }) => [name, passed]));
+  if (judged.some((each) => outcomes(each.verdict.checks) === outcomes(checks))) return [];
+  return [fails('The stated checks are not those of a token.')];
+}
+
+/** A run that failed may have failed because its CVM satisfied its policy no longer. */
+function satisfies(
+  { verdict, checks, tokens }: Attestation,
+  judged: readonly Judged[],
+  policy: NonNullable<Statement['configuration']['attestation_policy']>,
+  status: string,
+): Finding {
+  const onlyDebug = checks.every(({ name, passed }) => passed || (name === 'debug' && policy.allow_debug));
+  const stated = verdict === 'verified' || (verdict === 'refused' && onlyDebug);
+  const isWhole = tokens.every((token) => token.verdict === null || judged.some((each) => each.token === token));
+  const failures = judged.map((each) => checkPolicy(each.verdict, policy).filter(({ passed }) => !passed));
+  const isSatisfied = failures.some((failed) => failed.length === 0) && stated;
+  if (isSatisfied) return holds('The evidence of the CVM satisfies the attestation policy of the run.');
+  if (stated && !isWhole) return note('Not all tokens were given, so the attestation policy of the run was not checked.');
+  const sentence =
+    `The evidence of the CVM does not satisfy the attestation policy of the run. ${reasons(failures[0] ?? [])}`.trim();
+  return status === 'failed' ? note(`${sentence} The run failed.`) : fails(sentence);
+}
+
+/** Why checks failed, without those that could not run. */
+function reasons(checks: Verdict['checks']): string {
+  const failed = checks.filter(({ passed, detail }) => !passed && !detail.startsWith('not checked'));
+  return failed.map(({ name, detail }) => `${name}: ${quoted(detail)}`).join('; ');
+}
+
+async function hashOf(bytes: Uint8Array): Promise<string> {
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array(bytes)));
+  return Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function fromHex(text: string): Uint8Array {
+  return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+}
