@@ -1,3 +1,4 @@
+import { approvalTexts, cautionsOf } from './approval-cautions.ts';
 import type { Configuration, Limits } from './approval-text.ts';
 import { policyLines } from './attestation.ts';
 import { plainName, quotedName } from './quoted-name.ts';
@@ -68,6 +69,11 @@ export function coverageOf({ manifest, configuration, limits = {}, owners }: Cov
     };
   };
   const { id, name, description, algorithm, datasets, result_consumers } = manifest;
+  const ofNobody = [
+    ...[algorithm, ...datasets].filter((file) => !owners?.assetOf('filename' in file ? String(file.filename) : undefined)),
+    ...result_consumers.filter(({ user_key }) => !owners?.usersWith(fingerprintOf(user_key)).length),
+  ];
+  const ownerless = [...new Set(ofNobody.map(({ user_key }) => fingerprintOf(user_key)))];
   return [
     {
       title: 'What is computed',
@@ -81,83 +87,53 @@ export function coverageOf({ manifest, configuration, limits = {}, owners }: Cov
       rows: [input('Algorithm', algorithm), ...datasets.map((file, index) => input(`Dataset ${index + 1}`, file, file.filename))],
     },
     {
-      title: 'Who receives the result',
+      title: 'Who receives the results',
       rows: result_consumers.map(({ user_key }, index) => ({
-        label: `Consumer ${index + 1}`,
+        label: `Receiver ${index + 1}`,
         lines: [keyText(user_key, owners?.usersWith(fingerprintOf(user_key)) ?? [])],
       })),
     },
-    ...(configuration ? ofConfiguration(configuration, limits, { writing, isSentByProvider: !algorithm.source }) : []),
+    ...(configuration ? ofConfiguration(configuration, limits, writing) : []),
+    ...(configuration
+      ? [
+          {
+            title: 'What this does not protect from',
+            rows: cautionsOf({ manifest, configuration, ownerless }).map((caution) => ({ label: '!', lines: [caution] })),
+          },
+        ]
+      : []),
   ];
 }
 
 function ofConfiguration(
   { agent_config: config, approval, attestation_policy, log_access }: Configuration,
   { cvm_ids, expires_at }: Limits,
-  { writing: { sha256 }, isSentByProvider }: { writing: Writing; isSentByProvider: boolean },
+  { sha256 }: Writing,
 ): CoverageSection[] {
-  const fileText = (file: string, none: string) => {
-    if (file === '') return none;
-    return file.includes('\n') ? `given as text, SHA-256 ${sha256(file)}` : `the file ${quotedName(file)} in the CVM`;
+  const fileLines = (file: string) => {
+    if (file === '') return ['None'];
+    return file.includes('\n') ? ['Given as text', `SHA-256 ${sha256(file)}`] : [`The file ${quotedName(file)} in the CVM`];
   };
+  const only = cvm_ids?.length ? [`Only the CVMs ${cvm_ids.map(quotedName).join(', ')}`] : [];
   return [
     {
-      title: 'On which machines',
+      title: 'On which machines, and how',
       rows: [
         {
-          label: 'CVMs',
-          lines: [cvm_ids?.length ? `only ${cvm_ids.map(quotedName).join(', ')}` : 'any that whoever starts a run names'],
+          label: 'Machines',
+          lines: [...only, ...(attestation_policy ? policyLines(attestation_policy) : ['Any: no attestation is asked for'])],
         },
-        { label: 'Attestation', lines: policyLines(attestation_policy) },
-        ...(expires_at === undefined ? [] : [{ label: 'Until', lines: [`only runs that start before ${expires_at}`] }]),
-      ],
-    },
-    {
-      title: 'How',
-      rows: [
-        {
-          label: 'TLS',
-          lines: [config.attested_tls ? 'attested: the agent proves itself when a party connects' : 'not attested'],
-        },
-        { label: 'Certificate', lines: [fileText(config.cert_file, 'none: connections to the agent are not encrypted')] },
-        { label: 'Server CA', lines: [fileText(config.server_ca_file, 'none')] },
-        { label: 'Client CA', lines: [fileText(config.client_ca_file, 'none: the agent asks clients for no certificate')] },
-        { label: 'Approval', lines: [approvalWords[approval]] },
-        { label: 'Logs', lines: [logWords[log_access]] },
-      ],
-    },
-    {
-      title: 'Not attested or not covered',
-      rows: [
-        ...(attestation_policy
-          ? [{ label: 'Machine', lines: ['who operates it, and who holds the key of its certificate'] }]
-          : [{ label: 'Machine', lines: ['nothing has to prove that it is a confidential VM, or what it runs'] }]),
-        ...(config.attested_tls
-          ? []
-          : [{ label: 'Connection', lines: ['nothing proves to a party that it sends its file to the agent'] }]),
-        {
-          label: 'Owners',
-          lines: ['whose a key is, sizes and media types: the service says so. Compare fingerprints with their owners'],
-        },
-        ...(isSentByProvider
-          ? [{ label: 'Arguments', lines: ['those that the provider of the algorithm gives the agent'] }]
-          : []),
-        { label: 'Agent', lines: ['its log level, and the private key of its certificate'] },
+        ...(expires_at === undefined ? [] : [{ label: 'Until', lines: [`Only runs that start before ${expires_at}`] }]),
+        { label: 'TLS of the agent', lines: [config.attested_tls ? 'Attested' : 'Not attested'] },
+        { label: 'Certificate of the agent', lines: fileLines(config.cert_file) },
+        { label: 'CA of the server', lines: fileLines(config.server_ca_file) },
+        { label: 'CA of the clients', lines: fileLines(config.client_ca_file) },
+        { label: 'Whose approval a run needs', lines: [approvalTexts[approval]] },
+        { label: 'Who reads the logs of a run', lines: [log_access === 'none' ? 'Nobody' : 'All parties'] },
       ],
     },
   ];
 }
-
-const approvalWords: Record<Configuration['approval'], string> = {
-  none: 'needed only of those whose files ask for it',
-  all: 'needed of everyone who brings a file or receives the result',
-  all_signed: 'needed, and signed, of everyone who brings a file or receives the result',
-};
-
-const logWords: Record<Configuration['log_access'], string> = {
-  none: "nobody reads the agent's log through the service",
-  parties: "the parties may read the agent's log through the service",
-};
 
 /** Returns a hash in groups of 8 hex digits, which people compare. */
 function groupedHash(bytes: readonly number[]): string {

@@ -57,14 +57,15 @@ export function formatCoverage(
     ],
   };
   return [...sections, digests]
-    .map(({ title, rows }) => `${title}\n${rows.map((row) => rowText(row, columns)).join('')}`)
+    .map(({ title, rows }) => {
+      const width = Math.max(...rows.map(({ label }) => label.length)) + 2;
+      return `${title}\n${rows.map((row) => rowText(row, width, columns)).join('')}`;
+    })
     .join('');
 }
 
-const labelWidth = 15;
-
 /** What others have chosen never begins a line, where titles stand, and never stands where labels do, however long it is. */
-function rowText({ label, lines }: { label: string; lines: string[] }, columns: number): string {
+function rowText({ label, lines }: { label: string; lines: string[] }, labelWidth: number, columns: number): string {
   const shown = lines.flatMap((line) => {
     const [first = '', ...more] = wrapped(line, Math.max(20, columns - labelWidth - 4));
     return [first, ...more.map((each) => `  ${each}`)];

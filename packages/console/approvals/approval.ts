@@ -57,13 +57,6 @@ export function mayApprove(user: string, { computation, inputs, approvals }: Par
   );
 }
 
-/** What a computation demands before a run. */
-export const approvalTexts: Record<Schemas['Computation']['approval'], string> = {
-  none: 'Only where an asset asks for it',
-  all: 'Every party approves',
-  all_signed: 'Every party approves, with a signature',
-};
-
 const dayInMilliseconds = 86_400_000;
 
 /** Returns the moment until which an approval counts, or undefined if it has no end. @param days a whole number, or empty */

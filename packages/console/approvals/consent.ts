@@ -1,10 +1,10 @@
 import { type Client, type KeyOwners, readKeyOwners, type Schemas } from 'computation-management-client';
+import { cautionsOf } from 'computation-management-formats/approval-cautions';
 import { type Configuration, configurationOf } from 'computation-management-formats/approval-text';
 import { loadOverview, type Overview } from '../loading/overview.ts';
 import { receiverRows, fileRows } from '../manifest/manifest-rows.ts';
 import { loadManifest } from '../manifest/manifest-view.tsx';
 import { digestOf } from './approval.ts';
-import { cautionsOf } from './cautions.ts';
 
 /** All that a user looks at before approving. */
 export interface Consent {

@@ -10,6 +10,7 @@ import SpaceBetween from '@cloudscape-design/components/space-between';
 import Textarea from '@cloudscape-design/components/textarea';
 import Toggle from '@cloudscape-design/components/toggle';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
+import { approvalTexts } from 'computation-management-formats/approval-cautions';
 import { type ReactNode, useState } from 'react';
 import { permissions } from '../access/permissions.ts';
 import { fieldErrors, type FieldErrors } from '../loading/problem-text.ts';
@@ -18,7 +19,6 @@ import type { Action } from '../loading/use-action.ts';
 import { alreadySent } from '../frame/confirm-modal.tsx';
 import { useDomain } from '../access/console-context.ts';
 import { useUnsavedWork } from '../routing/unsaved-work.ts';
-import { approvalTexts } from '../approvals/approval.ts';
 import { approvalPolicies, type ComputationFields, usersOf } from './computation-fields.ts';
 
 interface Props {

@@ -2,7 +2,7 @@ import Container from '@cloudscape-design/components/container';
 import Header from '@cloudscape-design/components/header';
 import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
 import type { Schemas } from 'computation-management-client';
-import { approvalTexts } from '../approvals/approval.ts';
+import { approvalTexts } from 'computation-management-formats/approval-cautions';
 import type { Overview } from '../loading/overview.ts';
 import { Hash, Pem } from '../show/hash.tsx';
 import { Name, Names } from '../show/visible-texts.tsx';

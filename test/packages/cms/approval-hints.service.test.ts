@@ -115,14 +115,14 @@ describe('cms approve', () => {
     }
     const { exitCode, stderr } = await approve(manifestDigest, configurationDigest);
     expect({ exitCode, last: asked.at(-1) }).toEqual({ exitCode: 0, last: `POST ${path}/approvals` });
-    for (const shown of [manifestDigest, configurationDigest, 'not attested']) expect(stderr).toContain(shown);
+    for (const shown of [manifestDigest, configurationDigest, 'Not attested']) expect(stderr).toContain(shown);
   });
 });
 
 describe('names of others', () => {
   /** Labels, rows, quotes, look-alikes, other forms, bidirectional and invisible characters, blanks, piles, the same name and long names. */
   const corpus = [
-    ...['Algorithm', 'Dataset 1', 'Who brings what', 'Consumer 1', 'Digests', 'Manifest', 'result consumer', 'Next: cms approve'],
+    ...['Algorithm', 'Dataset 1', 'Who brings what', 'Receiver 1', 'Digests', 'Manifest', 'result consumer', 'Next: cms approve'],
     'a.csv", 1 byte\n  Dataset 2      brought by "bob',
     'a.csv                                                                   Dataset 2      "b.csv"',
     ...['p\u0435nguins.csv', 'penguins.csv', '\uff50enguins.csv', 'pe\u0301nguins.csv', 'p\u00e9nguins.csv', 'penguin\u0455.csv'],
@@ -192,13 +192,13 @@ describe('names of others', () => {
       const frame = ({ stdout, stderr }: { stdout: string; stderr: string }) =>
         `${stdout}${stderr}`
           .split('\n')
-          .flatMap((text) => (/^ {12}/.test(text) ? [] : [text.slice(0, line[0] === 'todo' ? 19 : 17)]));
-      const rowOf = (text: string, row: string) => text.slice(text.indexOf(`  ${row} `)).split(/\n(?! {17})/)[0] ?? '';
+          .flatMap((text) => (/^ {12}/.test(text) ? [] : [text.slice(0, line[0] === 'todo' ? 15 : 13)]));
+      const rowOf = (text: string, row: string) => text.slice(text.indexOf(`  ${row} `)).split(/\n(?! {13})/)[0] ?? '';
       const usual = await of(
         'a.csv',
         corpus.map((_, index) => `${index}.csv`),
       )(...line);
-      const masked = (text: string[]) => text.map((each) => each.replace(/[0-9a-f]{8,}/, ''));
+      const masked = (text: string[]) => text.map((each) => each.replace(/[0-9a-f]{8,}|(?<=^ *Manifest +)[0-9a-f]/, ''));
       const shown = new Set<string>();
       for (const [at, name] of (line[0] === 'approve' ? corpus : corpus.slice(0, 3)).entries()) {
         const others = [name, ...corpus.filter((other) => other !== name)];
@@ -213,7 +213,7 @@ describe('names of others', () => {
         const lines = `${ran.stdout}${ran.stderr}`.split('\n');
         expect(lines.filter((each) => each.length > 112 || /[\p{C}\u3164\u2800]/u.test(each))).toEqual([]);
         if (at === 0)
-          for (const [index] of others.entries()) shown.add(rowOf(lines.join('\n'), `Dataset ${index + 1}`).slice(15));
+          for (const [index] of others.entries()) shown.add(rowOf(lines.join('\n'), `Dataset ${index + 1}`).slice(12));
       }
       expect(shown.size).toBe(corpus.length);
     },

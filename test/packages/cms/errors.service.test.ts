@@ -454,8 +454,8 @@ describe('errors of cms', () => {
     expect(covered).toMatch(
       /Dataset 1 +brought by "bob"\n +"incomes.csv", no media type, \d+ bytes\n +SHA3-256(?: \w{8}){8}\n +key SHA256:\S{43} of "bob"\n/,
     );
-    expect(covered).toMatch(/Consumer 1 +key SHA256:\S{43} of (?:"alice", "bob"|"bob", "alice")\n/);
-    expect(covered).toContain('CVMs           only "cvm-7", "cvm-8"\n');
+    expect(covered).toMatch(/Receiver 1 +key SHA256:\S{43} of (?:"alice", "bob"|"bob", "alice")\n/);
+    expect(covered).toContain('Only the CVMs "cvm-7", "cvm-8"\n');
     expect(await alice('check')).toEqual({
       exitCode: 0,
       stdout: expect.stringMatching(/^What is computed\n[^]*\nIncomes is ready to run.\n$/),

@@ -109,17 +109,18 @@ describe('a manifest', () => {
     const shown = formatCoverage({ manifest, configuration, owners, ...digests }, { columns: undefined }, { cvm_ids: ['c-1'] });
     const [key1, key2, key3] = [ofAlice, ofBob, ofNobody].map((key) => `key ${parsePublicKey(key).fingerprint} of`);
     for (const text of [
-      `Algorithm      brought by nobody whom the service names\n`,
-      `\n  Dataset 1      brought by "bob \\"b\\""\n                 "a.csv", "text/csv", 5 bytes\n`,
-      `SHA3-256 02\n                 ${key2} "bob \\"b\\""\n`,
-      `\nWho receives the result\n  Consumer 1     ${key1} "alice", "eve"\n  Consumer 2     ${key3} nobody whom the service names\n`,
-      'CVMs           only "c-1"\n  Attestation    None: a run may use any CVM\n',
-      'TLS            attested: the agent proves itself when a party connects\n  Certificate    the file "/etc/agent.pem" in the CVM\n',
-      'Client CA      none: the agent asks clients for no certificate\n  Approval       needed of everyone who brings a file',
-      'Arguments      those that the provider of the algorithm gives the agent\n',
+      `Algorithm  brought by nobody whom the service names\n`,
+      `\n  Dataset 1  brought by "bob \\"b\\""\n             "a.csv", "text/csv", 5 bytes\n`,
+      `SHA3-256 02\n             ${key2} "bob \\"b\\""\n`,
+      `\nWho receives the results\n  Receiver 1  ${key1} "alice", "eve"\n  Receiver 2  ${key3} nobody whom the service names\n`,
+      'Machines                     Only the CVMs "c-1"\n                               Any: no attestation is asked for\n',
+      'TLS of the agent             Attested\n  Certificate of the agent     The file "/etc/agent.pem" in the CVM\n',
+      'CA of the clients            None\n  Whose approval a run needs   Every party approves\n',
+      '  !  The arguments of the algorithm are not covered: its provider gives them to the agent.\n',
+      `  !  The key ${parsePublicKey(ofNobody).fingerprint} belongs to nobody whom the service names.\n`,
     ])
       expect(shown).toContain(text);
-    expect(shown).toMatch(/Server CA {6}given as text, SHA-256 [0-9a-f]{64}\n/);
+    expect(shown).toMatch(/CA of the server {13}Given as text\n {31}SHA-256 [0-9a-f]{64}\n/);
     expect(shown).toMatch(/Manifest {7}[0-9a-f]{64}\n {2}Configuration {2}[0-9a-f]{64}\n$/);
     expect(formatCoverage({ manifest }, { columns: 80 })).not.toContain('Configuration');
   });

@@ -1,8 +1,14 @@
-import type { Schemas } from 'computation-management-client';
-import type { Configuration } from 'computation-management-formats/approval-text';
+import type { Configuration } from './approval-text.ts';
+
+/** What a computation demands before a run. */
+export const approvalTexts: Record<Configuration['approval'], string> = {
+  none: 'Only where an asset asks for it',
+  all: 'Every party approves',
+  all_signed: 'Every party approves, with a signature',
+};
 
 interface Shown {
-  manifest: Schemas['Manifest'];
+  manifest: { algorithm: { source?: unknown } };
   configuration: Configuration;
   /** The fingerprints of keys that belong to nobody whom the service names. */
   ownerless: readonly string[];
