@@ -20,8 +20,8 @@ interface Connection {
 }
 
 /**
- * Cuts each connection that has no stream for some time. gRPC ends such connections only after the handshake, and then waits
- * for the other side. So a stranger without a certificate, or a CVM that does not read, could fill the gateway's memory.
+ * Cuts each connection that has no stream for some time. gRPC ends these only after the handshake, and then waits for the other
+ * side, so a stranger or a CVM that does not read could fill the gateway's memory.
  */
 export class Connections {
   private readonly most: number;
@@ -47,7 +47,7 @@ export class Connections {
     }
   }
 
-  /** Notes that a connection has a stream, until either side ends it. @param peer its other side's address and port */
+  /** Until either side ends the stream. @param peer its other side's address and port */
   carry(peer: string, stream: Writable): void {
     const streams = this.open.get(peer)?.streams;
     streams?.add(stream);
@@ -98,7 +98,7 @@ function isIdle({ streams }: Connection): boolean {
   return [...streams].every((stream) => stream.writableEnded);
 }
 
-/** A stream that is refused costs as much as any other. A new connection costs its other side a handshake as well. */
+/** A refused stream costs as much as any other. A new connection costs its other side a handshake too. */
 function limitStreams(session: ServerHttp2Session): void {
   let streams = 0;
   session.on('stream', () => {

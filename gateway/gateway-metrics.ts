@@ -7,9 +7,9 @@ export interface GatewayGauges {
   cvms: number;
   /** Those without a stream of their log-forwarder. */
   missingForwarders: CvmIdentity[];
-  /** Those whose agent can be restarted: nobody has to fetch results any more. */
+  /** Nobody has to fetch results any more. */
   spentCvms: CvmIdentity[];
-  /** Of the oldest report that the service has not taken, in milliseconds. */
+  /** In milliseconds. */
   outboxAge: number;
 }
 
@@ -20,8 +20,7 @@ const everyMilliseconds = 60_000;
 const minutesBetweenNames = 10;
 
 /**
- * Emits the gauges of a gateway and what it has counted, every minute. Every ten minutes, names the CVMs that somebody must
- * look after.
+ * Every minute. Every ten minutes, names the CVMs that somebody must look after.
  * @param certificate of the gateway, PEM
  * @returns a function that stops
  */

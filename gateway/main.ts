@@ -40,8 +40,8 @@ process.once('SIGTERM', () => {
 });
 
 /**
- * Answers a load balancer 200 while the process works, even if the table does not answer: replacing all gateways would only cut
- * every CVM's streams.
+ * Answers 200 while the process works, even if the table does not answer: replacing all gateways would only cut every CVM's
+ * streams.
  * @returns a function that stops
  */
 async function serveHealth(port: number): Promise<() => void> {

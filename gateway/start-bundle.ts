@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * The command of the gateway's container, which has nothing but Node: fetches the files of the bundle from S3, checks them, and runs
- * the first one. It is part of the task definition, so it imports Node's modules alone and signs its requests itself.
+ * Runs in a container that has nothing but Node: fetches the bundle's files from S3, checks them, and runs the first one. It is
+ * part of the task definition, so it imports Node's modules alone and signs its requests itself.
  */
 const variables = process.env;
 const baseUrl = String(variables['BUNDLE_URL']);
@@ -22,7 +22,7 @@ async function fetched(url: string, headers: Record<string, string> = {}): Promi
   return response;
 }
 
-/** Signature Version 4 for a GET of an object without a query. */
+/** Signature Version 4, for a GET without a query. */
 function signed(url: URL, { AccessKeyId, SecretAccessKey, Token }: Record<string, string>): Record<string, string> {
   const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
   const headers: Record<string, string> = {

@@ -26,7 +26,7 @@ export interface GatewayOptions {
   /** PEM. The CA signs the certificates of CVMs. */
   tls: { ca: string; certificate: string; key: string };
   logs: RunLogs;
-  /** A gateway that restarts under its name takes its CVMs back without asking whether it is gone. */
+  /** One that restarts under its name takes its CVMs back without asking whether it is gone. */
   name?: string;
   timings?: Partial<GatewayTimings>;
   clock?: Clock;
@@ -43,7 +43,7 @@ export interface Gateway {
 /** An attestation token has some tens of kilobytes. */
 const largestMessageInBytes = 1024 * 1024;
 
-/** How often a stop checks for reports that were made meanwhile. */
+/** For reports that were made meanwhile. */
 const lookInMilliseconds = 50;
 
 const channelOptions = {
@@ -53,7 +53,7 @@ const channelOptions = {
   'grpc.enable_channelz': 0, // statistics of each connection that nothing reads
 };
 
-/** Serves agents, hands out commands, and reports what agents say. Keeps no state of its own. */
+/** Keeps no state of its own. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const wallClock = options.clock ?? systemClock;
   const counts = noCounts();
@@ -111,10 +111,7 @@ function outboxesOf(sessions: Sessions): Outbox[] {
   return sessions.all.flatMap((session) => session.agentProcess.outboxes);
 }
 
-/**
- * Waits until the service has taken all reports that are never left out, also those that are made meanwhile. Waits less for the
- * others: they may come without end.
- */
+/** Waits less for reports that may be left out: they may come without end. */
 async function drain(sessions: Sessions, timings: GatewayTimings): Promise<void> {
   const endsAt = performance.now() + timings.drain;
   await Promise.all(outboxesOf(sessions).map((outbox) => outbox.drained(timings.drainOfOptional)));

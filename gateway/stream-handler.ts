@@ -16,7 +16,7 @@ type Stream = ServerDuplexStream<ClientMessage, ServerMessage>;
 /** Its agent's, its log-forwarder's, and those that they have abandoned. */
 const mostStreamsPerCvm = 6;
 
-/** Serves `cvms.Service/Process`: finds out who opened the stream, and passes its messages to the CVM's session. */
+/** Finds out who opened the stream, and passes its messages to the CVM's session. */
 export function streamHandler(sessions: Sessions, parts: GatewayParts, connections: Connections) {
   const isOneTooMany = limitOpenings(parts.clock);
   return (stream: Stream): void => {
@@ -61,10 +61,7 @@ async function admit(
   else await serveAgent(stream, session, parts, { fingerprint: credentials.fingerprint, over });
 }
 
-/**
- * Repeats a question to the service until it is answered. Meanwhile nothing is read from the stream.
- * @param failure logged each time
- */
+/** Meanwhile nothing is read from the stream. @param failure logged each time */
 async function untilKnown<T>(
   ask: () => Promise<T>,
   failure: string,
@@ -83,7 +80,7 @@ async function untilKnown<T>(
   return undefined;
 }
 
-/** @param isConflict whether the stream is a second agent's, and the first one answers */
+/** @param isConflict a second agent, while the first one answers */
 function refuse(stream: Stream, parts: GatewayParts, reason: string, cvm?: CvmIdentity, isConflict = false): void {
   if (isConflict) parts.counts.identityConflicts++;
   else parts.counts.streamsRefused++;

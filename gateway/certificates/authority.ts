@@ -18,7 +18,7 @@ import {
 import { isIP } from 'node:net';
 import { type CvmIdentity, identityUri } from '../wire/identity.ts';
 
-/** A certificate authority: its certificate and its private key, in PEM. Whoever has the key can be any CVM of the stage. */
+/** In PEM. Whoever has the private key can be any CVM of the stage. */
 export interface Authority {
   certificate: string;
   key: string;
@@ -31,7 +31,7 @@ export interface SigningAuthority {
   sign: Sign;
 }
 
-/** Signs the SHA-256 of some bytes on P-256. @returns r and s, 32 bytes each */
+/** SHA-256 on P-256. @returns r and s, 32 bytes each */
 export type Sign = (content: Uint8Array) => Promise<Uint8Array>;
 
 /** A certificate and its private key, in PEM. */
@@ -43,7 +43,7 @@ export interface KeyPair {
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const day = 24 * 60 * 60 * 1000;
 
-/** Creates an authority for the CVMs of one stage, valid for ten years. */
+/** Valid for ten years. */
 export async function createAuthority(stage: string, now = Date.now()): Promise<Authority> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const publicKey = new Uint8Array(await webcrypto.subtle.exportKey('spki', keys.publicKey));
@@ -72,7 +72,7 @@ export async function selfSignedAuthority(
   return { certificate, sign };
 }
 
-/** Issues the certificate of a gateway, with its host names and addresses. */
+/** With its host names and addresses. */
 export async function issueServerCertificate(
   authority: Authority | SigningAuthority,
   hosts: string[],
@@ -91,10 +91,7 @@ export async function issueServerCertificate(
   return { certificate, key: await exportKey(keys.privateKey) };
 }
 
-/**
- * Issues the certificate of a CVM, valid for a year.
- * @param publicKey PEM; RSA or EC. The private key stays with the CVM
- */
+/** Valid for a year. @param publicKey PEM; RSA or EC */
 export async function issueCvmCertificate(
   authority: Authority | SigningAuthority,
   identity: CvmIdentity,

@@ -5,7 +5,7 @@ import { log } from '../../shared/runtime/log.ts';
 import { kmsAuthority } from './kms-authority.ts';
 import { issueServerCertificate } from './authority.ts';
 
-/** What CloudFormation sends to a custom resource, as far as it is used here. */
+/** As far as it is used here. */
 interface ResourceEvent {
   RequestType: 'Create' | 'Update' | 'Delete';
   ResponseURL: string;
@@ -22,8 +22,8 @@ interface Answer {
 }
 
 /**
- * Issues a new certificate for the gateway and writes it into its secret. CloudFormation calls it during a deployment; an event
- * without an answer address renews the certificate. CloudFormation waits for an hour if it gets no answer, so a failure is one too.
+ * Writes a new certificate for the gateway into its secret. CloudFormation calls it during a deployment, and waits for an hour if
+ * it gets no answer, so a failure is one too. An event without an answer address renews the certificate.
  */
 export async function handler(event: Partial<ResourceEvent>): Promise<{ version: string } | undefined> {
   if (event.ResponseURL === undefined) return { version: await issue() };

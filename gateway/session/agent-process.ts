@@ -20,33 +20,31 @@ export interface Attestation {
   on: AgentStream;
 }
 
-/** What is known of the agent process of a CVM. A process takes one run in its life. */
+/** A process takes one run in its life. */
 export class AgentProcess {
   /** Undefined until it was read. */
   record: AgentRecord | undefined;
   /** The run of `record`. */
   run: HostedRun | undefined;
-  /** Whether the service has told which run holds the CVM. The record may have been read before that. */
+  /** The service has told which run holds the CVM. The record may have been read before that. */
   isLearned = false;
   /** The last answer on the present stream. */
   state: AgentState | undefined;
-  /** The stream on which this gateway sent the run. */
+  /** Where this gateway sent the run. */
   boundOn: AgentStream | undefined;
-  /** The stream on which the present process attested itself. */
+  /** Where the present process attested itself. */
   private attestedOn: AgentStream | undefined;
   /** When to ask the agent for its state again. */
   nextLookAt = 0;
   readonly identity: CvmIdentity;
   readonly parts: GatewayParts;
-  /** The state and the fitness that the service was told last. */
   private lastReported = '';
-  /** Counts what makes an answer out of date that is still on its way. */
+  /** Makes answers out of date that are still on their way. */
   private changes = 0;
-  /** Runs that no process of this CVM has any more, whose reports are still on their way. */
+  /** No process of this CVM has them any more, but reports are still on their way. */
   private readonly former = new Map<string, HostedRun>();
   private readonly onRunStatus: () => void;
 
-  /** @param onRunStatus called when the service has told the status of a run */
   constructor(identity: CvmIdentity, parts: GatewayParts, onRunStatus: () => void) {
     this.identity = identity;
     this.parts = parts;
@@ -72,7 +70,7 @@ export class AgentProcess {
     return [...(this.run ? [this.run] : []), ...this.former.values()].map(({ outbox }) => outbox);
   }
 
-  /** A new stream has come. Another gateway may have changed the record, and the service its view of the agent. */
+  /** Another gateway may have changed the record, and the service its view of the agent. */
   forget(): void {
     this.changes++;
     this.state = undefined;
@@ -81,17 +79,17 @@ export class AgentProcess {
     this.reportAgain();
   }
 
-  /** Tells the service the next time what the agent is fit for, whether or not that is new. */
+  /** Whether or not the fitness is new. */
   reportAgain(): void {
     this.lastReported = '';
   }
 
-  /** Asks the agent again after this time at the latest. */
+  /** At the latest. */
   lookIn(milliseconds: number): void {
     this.nextLookAt = Math.min(this.nextLookAt, this.parts.clock.now() + milliseconds);
   }
 
-  /** Reads what the process was given and which run holds the CVM. */
+  /** Also which run holds the CVM. */
   async learn(): Promise<void> {
     const { changes } = this;
     const { service } = this.parts;
@@ -120,7 +118,7 @@ export class AgentProcess {
     this.useRecord(record);
   }
 
-  /** Takes over what was written. What is being read may be older. */
+  /** What is being read may be older. */
   setRecord(record: AgentRecord): void {
     this.changes++;
     this.useRecord(record);
@@ -136,7 +134,7 @@ export class AgentProcess {
         : this.hostRun(this.referenceTo(record.run_id, record.computation_id));
   }
 
-  /** Ends a run that a process of this CVM had accepted and this one does not have. */
+  /** A process of this CVM had accepted it, and this one does not have it. */
   loseRun(reference: RunReference, status: string | undefined): void {
     const run = this.runOf(reference);
     if (status === 'stopping') {
@@ -175,7 +173,7 @@ export class AgentProcess {
     return { domain: this.identity.domain, computation_id: computationId, run_id: runId, cvm_id: this.identity.cvmId };
   }
 
-  /** Tells the service what the agent is fit for when that changes, and that it still works on its run. */
+  /** When it changes, and that the agent still works on its run. */
   async reportFitness(state: AgentState): Promise<void> {
     const { run, fit, isBusy } = this;
     const current = `${state} ${fit}`;
@@ -191,8 +189,7 @@ export class AgentProcess {
   }
 
   /**
-   * Keeps an attestation. It means that the process is new and can take a run, unless it came late from one that has a run.
-   * @param streams those of the CVM
+   * It means that the process is new and can take a run, unless it came late from one that has a run.
    * @param isTooOften counts an attestation, and returns whether it has to wait
    * @returns false if it has to wait, or if nothing shows yet which process it came from
    */
@@ -223,7 +220,7 @@ export class AgentProcess {
     return true;
   }
 
-  /** A token that is too long is not kept. Only its hash is. */
+  /** Of a token that is too long, only the hash is kept. */
   private async reportToken({ token, hash, kind }: Omit<Attestation, 'on'>): Promise<void> {
     const report = v.safeParse(reportSchema, {
       type: 'attestation',
@@ -236,8 +233,8 @@ export class AgentProcess {
   }
 
   /**
-   * Whether the process has or had the run of the record. It may attest itself after it got the run, on another stream. Then
-   * its state shows whether it has the run, except after a stop: a stopped process looks new.
+   * A process may attest itself after it got the run, on another stream. Then its state shows whether it has the run, except
+   * after a stop: a stopped process looks new.
    * @returns undefined if a run is active and no agent answers now
    */
   private async hasRunOfRecord(on: AgentStream, agent: AgentStream | undefined): Promise<boolean | undefined> {

@@ -15,7 +15,7 @@ import { PendingMessages } from './pending-messages.ts';
 import { isOfQuestion } from './run-logs.ts';
 import { cannotStart, deliverRun, followRun, stopRun } from './serve-run.ts';
 
-/** Does what is to be done for one CVM, one thing after the other. */
+/** One thing after the other. */
 export class CvmSession {
   readonly identity: CvmIdentity;
   readonly streams: CvmStreams;
@@ -61,7 +61,7 @@ export class CvmSession {
     return this.pending.isEmpty && this.agentProcess.outboxes.every((outbox) => outbox.isEmpty);
   }
 
-  /** Whether a report waits that is never left out. */
+  /** A report that is never left out. */
   get holdsLasting(): boolean {
     return this.pending.holdsDeciding || this.agentProcess.outboxes.some((outbox) => outbox.holdsLasting);
   }
@@ -83,7 +83,7 @@ export class CvmSession {
     if (!isOfQuestion(line)) this.pending.take({ line });
   }
 
-  /** Takes the answer to a run for which nothing waits any more. Without an error, the agent's state says that it has the run. */
+  /** Nothing waits for it any more. Without an error, the agent's state says that it has the run. */
   takeLateAnswer({ computation_id, error }: RunResponse): void {
     const { run } = this.agentProcess;
     if (error === '' || run?.reference.computation_id !== computation_id || run.isOver || run.commandId === undefined) return;

@@ -13,13 +13,13 @@ interface OpenStream {
 interface Listener {
   /** A new stream takes the CVM's commands. */
   onConnect: () => void;
-  /** The item names this gateway's stream again, after it named none or another one. */
+  /** After it named none or another one. */
   onTakenBack: () => void;
 }
 
 /**
- * The streams of a CVM at this gateway. Keeps in the CVM's item which stream takes its commands, so that it is one among those
- * of all gateways. The item is written when that changes: the CVM is connected while this gateway lives.
+ * Keeps in the CVM's item which stream takes its commands, so that it is one among those of all gateways. The item is written
+ * only when that changes.
  */
 export class CvmStreams {
   readonly open = new Set<OpenStream>();
@@ -35,12 +35,12 @@ export class CvmStreams {
   private readonly parts: GatewayParts;
   private readonly peers: Peers;
   private readonly listener: Listener;
-  /** The streams that the item may name: more than one after a write whose outcome is unknown. */
+  /** More than one after a write whose outcome is unknown. */
   private readonly held = new Set<string>();
   private nextCheckAt: number;
   private retryAt = 0;
   private checking = false;
-  /** Whether the item says that the log-forwarder is here. Undefined after a write whose outcome is unknown. */
+  /** Undefined after a write whose outcome is unknown. */
   private forwards: boolean | undefined = false;
   private lastTurn: Promise<unknown> = Promise.resolve();
   private turns = 0;
@@ -59,7 +59,7 @@ export class CvmStreams {
     return this.held.size > 0 || this.forwards !== false || this.turns > 0;
   }
 
-  /** Whether the agent answered one of the last two questions. */
+  /** One of the last two questions. */
   get isHeard(): boolean {
     const { timings, clock } = this.parts;
     return this.agent !== undefined && clock.now() - this.heardAt < 2 * (timings.stateOfIdle + timings.answer);
@@ -69,7 +69,7 @@ export class CvmStreams {
     return this.forwarders > 0 || this.isForwardedElsewhere;
   }
 
-  /** Whether no other gateway can have taken this one for gone. */
+  /** No other gateway can have taken this one for gone. */
   isSafe(): boolean {
     return this.peers.lease.isCurrent;
   }
@@ -83,10 +83,7 @@ export class CvmStreams {
     if (this.agent === agent) this.agent = undefined;
   }
 
-  /**
-   * Makes an agent's stream the one that takes the CVM's commands.
-   * @returns false if the agent on another stream answers, here or at another gateway, or if the stream has ended
-   */
+  /** @returns false if the agent on another stream answers, here or at another gateway, or if the stream has ended */
   admit(agent: AgentStream): Promise<boolean> {
     const isThere = () => agent.isOpen;
     return this.inTurn(async () => {
@@ -141,7 +138,7 @@ export class CvmStreams {
   }
 
   /**
-   * Answers another gateway to which a second agent has connected. Ends a stream that does not answer, or whose certificate was
+   * Another gateway asks, to which a second agent has connected. Ends a stream that does not answer, or whose certificate was
    * replaced.
    */
   async answersOn(stream: string): Promise<boolean> {
@@ -161,7 +158,7 @@ export class CvmStreams {
     this.nextCheckAt = Math.min(this.nextCheckAt, this.parts.clock.now() + inMilliseconds);
   }
 
-  /** Compares the item with the streams if it is time, or if they have changed. */
+  /** If it is time, or if the streams have changed. */
   tick(): void {
     const { clock, timings } = this.parts;
     const now = clock.now();
@@ -196,7 +193,6 @@ export class CvmStreams {
     });
   }
 
-  /** Ends the streams whose certificate is not the registered one. */
   private async endStrangers(): Promise<Registration | undefined> {
     const registration = await this.parts.service.registration(this.identity);
     const strangers = [...this.open].filter(({ fingerprint }) => fingerprint !== registration?.certificate);

@@ -5,14 +5,14 @@ import type { GatewayService } from './service.ts';
 
 /** Intervals and time limits, in milliseconds. */
 export const defaultTimings = {
-  /** How often to poll for the commands of all CVMs. */
+  /** Of all CVMs. */
   commands: 500,
-  /** How often to ask an agent with a run, and one without, for its state. */
+  /** Of an agent with a run, and one without. */
   stateOfBusy: 15_000,
   stateOfIdle: 25_000,
   /** For an answer of the agent. */
   answer: 5_000,
-  /** How long a new process has to attest itself before it gets a run, and a spent one before it is refused a run. */
+  /** A new process to attest itself before it gets a run, and a spent one before it is refused a run. */
   attestation: 5_000,
   spent: 15_000,
   /** Before another attempt to obey a command. */
@@ -25,27 +25,27 @@ export const defaultTimings = {
    */
   lateEvent: 13_000,
   lateEventWithoutForwarder: 3_000,
-  /** How often to read which run a process was given, for messages that may be of another run. */
+  /** For messages that may be of another run. */
   record: 1_000,
-  /** How often to compare a CVM's registration and holder. */
+  /** Compares a CVM's registration and holder. */
   presence: 45_000,
   /** How often to renew the gateway's lease. */
   lease: 10_000,
-  /** How often to poll for messages of other gateways. */
+  /** Of other gateways. */
   messages: 500,
   /** Agents send no PING, and load balancers close connections without traffic. */
   ping: 30_000,
-  /** Without an answer for so long, the gateway ends the connection. */
+  /** Without an answer for so long, the connection ends. */
   pingAnswer: 20_000,
   /**
-   * How long a connection may have no stream. Then the gateway ends it, and cuts it up to as much later. An agent whose stream
-   * was refused leaves its connection open, and opens another one. One that connects gives up after 20 seconds.
+   * Then the gateway ends the connection, and cuts it up to as much later. An agent whose stream was refused leaves its
+   * connection open, and opens another. One that connects gives up after 20 seconds.
    */
   connectionWithoutStream: 30_000,
   /** Pauses between attempts to report. */
   firstRetry: 250,
   longestRetry: 15_000,
-  /** How long a stop waits for reports, and for those that may be left out. */
+  /** For reports, and for those that may be left out. */
   drain: 10_000,
   drainOfOptional: 1_000,
 };
@@ -54,14 +54,14 @@ export type GatewayTimings = typeof defaultTimings;
 /** Since the start of the gateway. */
 export function noCounts() {
   return {
-    /** Streams refused or ended because of certificate, registration, job-id or number. */
+    /** Because of certificate, registration, job-id or number. */
     streamsRefused: 0,
-    /** Second agents refused because the first one answers. Not among streamsRefused. */
+    /** The first agent answers. Not among streamsRefused. */
     identityConflicts: 0,
     /** Left out because a limit was reached. */
     reportsDropped: 0,
     logLinesDropped: 0,
-    /** Events that belong to no run, or that no report can contain. */
+    /** They belong to no run, or no report can contain them. */
     eventsRefused: 0,
     eventsInferred: 0,
   };
@@ -83,7 +83,7 @@ export interface GatewayParts {
 
 export type RetryTimings = Pick<GatewayTimings, 'firstRetry' | 'longestRetry'>;
 
-/** How long to wait after so many failures in a row, from 1. */
+/** After so many failures in a row, from 1. */
 export function retryPause(failures: number, { firstRetry, longestRetry }: RetryTimings): number {
   return growingPause(failures, { first: firstRetry, longest: longestRetry }) * (0.5 + Math.random() / 2);
 }

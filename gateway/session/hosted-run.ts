@@ -10,23 +10,19 @@ import type { GatewayParts } from './gateway-parts.ts';
 import { Outbox } from './outbox.ts';
 import type { ReportResult } from './service.ts';
 
-/**
- * Warnings and the like of a run that one gateway reports: an agent sends one for each piece that its algorithm writes to
- * stderr.
- */
+/** Of a run, by one gateway: an agent sends one for each piece that its algorithm writes to stderr. */
 const mostOptionalEvents = 10_000;
 
 /** Of one agent process, which sends one in its life, on Azure two. */
 export const mostAttestations = 4;
 
-/** The run of an agent process: its events, its log, and what the service has been told of it. */
+/** Its events, its log, and what the service has been told of it. */
 export class HostedRun {
   readonly reference: RunReference;
-  /** As the service last answered. `ended` if the answer only showed that the run is over. */
+  /** `ended` if the service's answer only showed that the run is over. */
   status: string | undefined;
-  /** The command that gave the run to the agent. */
   commandId: string | undefined;
-  /** When the agent first answered that it has no run, after a stop. */
+  /** The agent's first answer without a run, after a stop. */
   idleSince: number | undefined;
   /** When this gateway last sent a stop. */
   stopSentAt: number | undefined;
@@ -37,7 +33,6 @@ export class HostedRun {
   private readonly known = new Set<string>();
   private readonly failure = new FailureReason();
   private optionalEvents = 0;
-  /** Why reports were dropped, as the log has said. */
   private readonly toldReasons = new Set<string>();
   private observed: { state: AgentState; since: number } | undefined;
 
@@ -98,7 +93,7 @@ export class HostedRun {
     }
   }
 
-  /** Whether a report with this identifier was made here. Always false for events that may be left out. */
+  /** Always false for events that may be left out. */
   knows(id: string): boolean {
     return this.known.has(id);
   }
@@ -123,7 +118,7 @@ export class HostedRun {
     this.report({ type: 'rejected', id: `rejected:${commandId}`, command_id: commandId, reason: text });
   }
 
-  /** Reports an attestation, once the agent has accepted the run: the event would accept it. */
+  /** Once the agent has accepted the run: the event would accept it. */
   attest(attestation_hash: string): void {
     if (this.attestations.has(attestation_hash)) return;
     if (this.attestations.size === mostAttestations) {
@@ -140,7 +135,6 @@ export class HostedRun {
     this.report({ type: 'event', id, event_type: 'Attestation', status: 'Received', details });
   }
 
-  /** An event that occurs once in a run is reported once. */
   takeEvent(event: AgentEvent): void {
     const { event_type, status, originator, timestamp } = event;
     const id = eventId(event);
@@ -167,7 +161,7 @@ export class HostedRun {
     );
   }
 
-  /** Reports an event that the agent did not send, or whose message was lost. */
+  /** The agent did not send it, or its message was lost. */
   inferEvent(
     { event_type, status }: { event_type: string; status: string },
     from: Record<string, string>,
@@ -190,10 +184,7 @@ export class HostedRun {
     this.outbox.add(parsed.output satisfies LastingReport, { isOptional });
   }
 
-  /**
-   * Infers the event of a state if it does not come in time.
-   * @returns in how many milliseconds to ask for the state again; undefined if the event is known
-   */
+  /** @returns in how many milliseconds to ask for the state again; undefined if the event is known */
   observe(state: AgentState, lateEventInMilliseconds: number): number | undefined {
     const event = eventOfState(state);
     if (!event || this.known.has(stateEventId(event.event_type, event.status))) return undefined;

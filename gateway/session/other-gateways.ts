@@ -12,7 +12,7 @@ const nameStandsFor = 24 * 60 * 60_000;
 /** The clock of another gateway may be 2 seconds ahead, so that it takes this one for gone earlier. */
 const standsForInMilliseconds = leaseInMilliseconds - 2_000;
 
-/** Shows the other gateways that this one is alive. One write keeps all of its CVMs connected. */
+/** One write keeps all CVMs of a gateway connected. */
 export class LeaseKeeper {
   private readonly parts: GatewayParts;
   private readonly onLost: () => void;
@@ -24,7 +24,7 @@ export class LeaseKeeper {
   /** By the time of day, which the others use. It goes on while this machine is suspended. */
   private renewedAtTime = -Infinity;
   private nextAt = -Infinity;
-  /** Whether this gateway stops, and leaves its CVMs to others. */
+  /** It stops, and leaves its CVMs to others. */
   isOver = false;
 
   /** @param onLost called after others may have taken this gateway for gone */
@@ -38,7 +38,7 @@ export class LeaseKeeper {
     if (this.parts.clock.now() >= this.nextAt) this.renew().catch(() => undefined); // said there
   }
 
-  /** Makes sure that the others take this gateway for alive. @throws Error if the table does not answer */
+  /** @throws Error if the table does not answer */
   async ensure(): Promise<void> {
     if (!this.isCurrent) await this.renew();
   }
@@ -90,7 +90,6 @@ export interface Peers {
   others: OtherGateways;
 }
 
-/** Asks other gateways whether the agent answers on their stream, and answers them. */
 export class OtherGateways {
   private readonly parts: GatewayParts;
   private readonly answerTo: (question: Question) => Promise<boolean>;
@@ -100,7 +99,6 @@ export class OtherGateways {
   private readAt = -Infinity;
   private reading = false;
 
-  /** @param answerTo returns whether the agent answers on this gateway's stream */
   constructor(parts: GatewayParts, answerTo: (question: Question) => Promise<boolean>) {
     this.parts = parts;
     this.answerTo = answerTo;

@@ -30,10 +30,10 @@ const reportsPerBatch = 40;
 const mostLastingFailures = 5;
 
 /**
- * The reports on one run that the service has not taken yet, in order. Repeats a batch until the service takes it: reports have
- * identifiers, so a repeat changes nothing. Holds up to 1,000 reports and 8 MiB; above that it drops warnings and the like,
- * oldest first, but never what decides the run. While the service is busy or refuses the credentials, it waits. Otherwise it
- * sends one report at a time, to find the one that the service cannot take, and drops that after five attempts.
+ * In order. Repeats a batch until the service takes it: reports have identifiers, so a repeat changes nothing. Above 1,000
+ * reports or 8 MiB it drops warnings and the like, oldest first, never what decides the run. While the service is busy or refuses
+ * the credentials, it waits. Otherwise it sends one report at a time, and drops one that the service cannot take after five
+ * attempts.
  */
 export class Outbox {
   private readonly options: OutboxOptions;
@@ -71,7 +71,7 @@ export class Outbox {
     return this.entries.length === 0;
   }
 
-  /** Whether it contains a report that is never dropped. */
+  /** A report that is never dropped. */
   get holdsLasting(): boolean {
     return this.entries.some(({ isOptional }) => !isOptional);
   }
@@ -82,7 +82,7 @@ export class Outbox {
     return oldest ? this.options.now() - oldest.since : 0;
   }
 
-  /** Resolves when the outbox is empty or the time is over. */
+  /** Or when the time is over. */
   async drained(milliseconds: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const isOver = new Promise<void>((resolve) => (timer = setTimeout(resolve, milliseconds)));

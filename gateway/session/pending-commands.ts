@@ -40,7 +40,7 @@ export function pollPendingCommands(
   };
 }
 
-/** The pending commands of one CVM, and when to obey which one again. */
+/** And when to obey which one again. */
 export class OpenCommands {
   private commands: PendingCommand[] = [];
   /** Infinity: answered. */

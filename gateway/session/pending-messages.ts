@@ -12,14 +12,13 @@ type Rank = 'deciding' | 'telling' | 'plain';
 const mostWaiting = 1_000;
 const mostBytesWaiting = 8 * 1024 * 1024;
 
-/** How long a record without a run counts for lines of logs. */
+/** For lines of logs. */
 const recordStandsFor = 5 * 60_000;
 
 /**
- * Gives events and lines of logs to the run of the agent process, also after the run's end. Another gateway may have given the
- * process another run. So the record is read again, at most once a second and once for all messages that wait, if an event does
- * not fit the run, is known already, or begins a run. Lines of logs begin no run, and an agent sends one with each answer. So a
- * record without a run counts for them for five minutes.
+ * For the run of the agent process, also after its end. Another gateway may have given the process another run. So the record is
+ * read again, at most once a second, if an event does not fit the run, is known already, or begins a run. Lines of logs begin no
+ * run, so a record without a run counts for them for five minutes.
  */
 export class PendingMessages {
   private readonly agentProcess: AgentProcess;
@@ -54,7 +53,6 @@ export class PendingMessages {
     if (this.waiting.length > 0) void this.placeAll();
   }
 
-  /** Whether it occurs once in a run and waits already. */
   private repeatsWaiting(message: Message): boolean {
     if (!('event' in message) || rankOf(message) !== 'deciding') return false;
     const { computation_id } = message.event;

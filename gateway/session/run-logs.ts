@@ -6,7 +6,7 @@ import type { RunReference } from '../../shared/computations/run.ts';
 import { writeLine, log } from '../../shared/runtime/log.ts';
 import { type AgentLog, timeOf } from '../wire/messages.ts';
 
-/** Where the logs of agents go: never into the journal. */
+/** Never into the journal. */
 export interface RunLogs {
   /** @returns false if the log of the run is full */
   write: (run: RunReference, line: AgentLog) => boolean;
@@ -17,7 +17,7 @@ export interface RunLogs {
 
 export const mostBytesPerRun = 8 * 1024 * 1024;
 
-/** Then the longest line, and the one that says that the log ends, fit into the rest. */
+/** Then the longest line, and the one that says that the log ends, fit. */
 const fullAtBytes = mostBytesPerRun - 32 * 1024;
 
 export const lastLine = 'The log ends here: it has reached 8 MiB.';
@@ -30,13 +30,13 @@ export function isOfQuestion({ message }: AgentLog): boolean {
   return ofQuestion.test(message);
 }
 
-/** In characters. Agents send up to 500 bytes. Fargate cuts entries of more than 16 KB: no query could read them. */
+/** In characters. Agents send up to 500 bytes. Fargate cuts entries of more than 16 KB. */
 const longestLine = 2_500;
 
 /** In characters. Agents use 5. */
 const longestLevel = 20;
 
-/** The level is one word and the text has no line breaks or escapes, so that nothing in it passes for a line of its own. */
+/** One word, and no line breaks or escapes, so that nothing in the text passes for a line of its own. */
 export function keptOf({ message, level }: AgentLog): { text: string; level: string } {
   return { text: printable(message.slice(0, longestLine)).trimEnd(), level: level.slice(0, longestLevel).replace(/\W/g, '_') };
 }
@@ -48,8 +48,8 @@ const mostRuns = 10_000;
 const fieldsOfLine = 200;
 
 /**
- * Writes to standard output, which goes to CloudWatch, a line of JSON each, up to 8 MiB a run. A run is measured for longer
- * than it is at this gateway, because its CVM may come back.
+ * To CloudWatch, a line of JSON each, up to 8 MiB a run. A run is measured for longer than it is at this gateway, because its CVM
+ * may come back.
  */
 export function lineRunLogs(): RunLogs {
   const bytes = new Map<string, number>();
@@ -81,7 +81,7 @@ interface LogFile {
   bytes: number;
 }
 
-/** Writes a file for each run, `<directory>/<domain>/<runID>.log`, up to 8 MiB. */
+/** `<directory>/<domain>/<runID>.log`, up to 8 MiB. */
 export function fileRunLogs(directory: string): RunLogs {
   const open = new Map<string, LogFile>();
   let isFailing = false;

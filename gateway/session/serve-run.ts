@@ -16,7 +16,7 @@ interface ServedCvm {
 const mostAttempts = 3;
 
 /**
- * Gives a run to the agent, if its process has none. Records that first, for a gateway that takes over.
+ * If its process has none. Records that first, for a gateway that takes over.
  * @returns whether the command is answered
  */
 export async function deliverRun(
@@ -114,7 +114,7 @@ function reject(agentProcess: AgentProcess, { id, run_id, computation_id }: Pend
 const stopped = { event_type: 'Stopped', status: 'Stopped' };
 
 /**
- * Obeys a stop. An agent stops whatever is current, so a stop is sent only to an agent that has this very run.
+ * An agent stops whatever is current, so a stop goes only to one that has this very run.
  * @returns whether the command is answered
  */
 export async function stopRun(
@@ -157,7 +157,7 @@ function inferStop({ agentProcess, streams }: ServedCvm, run: HostedRun): boolea
   return true;
 }
 
-/** Reports what the agent's state shows and its events do not. */
+/** What the agent's events do not show. */
 export function followRun(cvm: ServedCvm, agent: AgentStream, state: AgentState): void {
   const { agentProcess, streams } = cvm;
   const { run, record, parts } = agentProcess;

@@ -38,10 +38,10 @@ import type { CvmIdentity } from '../wire/identity.ts';
 
 export type ReportResult = Awaited<ReturnType<typeof recordReports>>['results'][number];
 
-/** What a gateway asks of the service. The same functions serve endpoints 25 and 26. */
+/** The same functions serve endpoints 25 and 26. */
 export type GatewayService = ReturnType<typeof openService>;
 
-/** Opens the service with this process's own credentials. @param gateway identifies the process */
+/** With this process's own credentials. */
 export function openService(clock: Clock, gateway: string) {
   const deadline = () => new Deadline();
   const table = openTable(deadline);

@@ -6,7 +6,7 @@ import { CvmSession } from './cvm-session.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { LeaseKeeper, OtherGateways, type Peers } from './other-gateways.ts';
 
-/** Each may be a write of 256 KiB. Of more, the last token is taken up later. */
+/** Each may be a write of 256 KiB. */
 const mostAttestationsPerMinute = 10;
 
 /** The sessions of all CVMs at this gateway. */
@@ -48,7 +48,7 @@ export class Sessions {
     for (const [name, session] of this.sessions) session.setPending(byCvm.get(name) ?? []);
   }
 
-  /** Looks after the agents whose time it is, and forgets CVMs that are gone. */
+  /** Forgets CVMs that are gone. */
   tick(): void {
     this.peers.lease.tick();
     this.peers.others.tick();
@@ -60,10 +60,7 @@ export class Sessions {
     }
   }
 
-  /**
-   * Other gateways may have taken over CVMs while this one could not renew its lease. Spread, so that not all CVMs are read at
-   * once.
-   */
+  /** Other gateways may have taken over CVMs while the lease could not be renewed. Spread, so that not all are read at once. */
   private checkAll(): void {
     for (const { streams } of this.sessions.values()) streams.checkSoon(this.parts.timings.answer * Math.random());
   }

@@ -6,18 +6,18 @@ import { timeOf } from '../wire/messages.ts';
 import { keptOf, lastLine, mostBytesPerRun, type RunLogs } from './run-logs.ts';
 import type { GatewayService } from './service.ts';
 
-/** Then people see a line within 5 seconds, if they wait. */
+/** Then people see a line within 5 seconds. */
 const longestBufferInMilliseconds = 2_000;
 const largestChunkInBytes = 64 * 1024;
 /** For the line that says that the log ends. */
 const spaceOfEnd = 1_024;
 
-/** While the table does not answer. Lines above it are left out. */
+/** While the table does not answer. More lines are left out. */
 const largestBufferInBytes = 2 * 1024 * 1024;
 
 interface Log {
   run: RunReference;
-  /** Whether lines are stored. Undefined until it was read; false too once the log is full. */
+  /** Undefined until it was read; false too once the log is full. */
   isShared: boolean | undefined;
   lines: LogLine[];
   buffered: number;
@@ -27,7 +27,7 @@ interface Log {
   work: Promise<void>;
 }
 
-/** Stores the log of each run whose parties may read it, in parts, and passes all lines on. */
+/** Of each run whose parties may read it. Passes all lines on. */
 export function storedRunLogs(others: RunLogs, service: Pick<GatewayService, 'logState' | 'storeLines'>, clock: Clock): RunLogs {
   const logs = new Map<string, Log>();
   let parts = 0;
@@ -109,7 +109,7 @@ export function storedRunLogs(others: RunLogs, service: Pick<GatewayService, 'lo
   };
 }
 
-/** How many lines fit into a chunk, at least one. */
+/** At least one. */
 function countOfChunk(lines: readonly LogLine[]): number {
   let size = 0;
   const end = lines.findIndex((line) => (size += sizeOfLines([line])) > largestChunkInBytes);

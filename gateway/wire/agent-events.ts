@@ -4,10 +4,7 @@ import { stateEventIdPrefix, longestReason } from '../../shared/runs/report.ts';
 import type { AgentState } from './agent-states.ts';
 import type { AgentEvent, AgentLog } from './messages.ts';
 
-/**
- * The identifier of the report on an event that occurs once in a run. The agent's event and the one inferred from its state
- * share it, on any gateway, so the service records one of them.
- */
+/** The agent's event and the one inferred from its state share it, on any gateway, so the service records one of them. */
 export function stateEventId(eventType: string, status: string): string {
   return `${stateEventIdPrefix}${eventType}/${status}`;
 }
@@ -52,12 +49,10 @@ const events: Record<AgentState, EventOfState | undefined> = {
   Failed: { event_type: 'Failed', status: 'Failed' },
 };
 
-/** The event that an agent sends when it enters a state. */
 export function eventOfState(state: AgentState): EventOfState | undefined {
   return events[state];
 }
 
-/** The details of an event that was inferred, and what it was inferred from. */
 export function inferredDetails(from: Record<string, string>): string {
   return Buffer.from(JSON.stringify({ inferred: true, ...from })).toString('base64');
 }
@@ -65,10 +60,7 @@ export function inferredDetails(from: Record<string, string>): string {
 const cause = /^failed to run computation: /;
 const otherCause = /^(failed|error|unable|cannot|could not)\b/i;
 
-/**
- * Finds why an agent failed: a line of its log just before the event says it. Lines arrive in pieces of up to 500 bytes with
- * the same time.
- */
+/** A line of its log just before the event says it. Lines arrive in pieces of up to 500 bytes with the same time. */
 export class FailureReason {
   private line: { at: string; text: string; isCause: boolean } | undefined;
 

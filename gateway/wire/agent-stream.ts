@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { type AgentState, isAgentState } from './agent-states.ts';
 import type { RunResponse, ServerMessage } from './messages.ts';
 
-/** The part of a gRPC call that is used. */
 export interface Call {
   write: (message: ServerMessage) => boolean;
   end: () => void;
@@ -19,7 +18,7 @@ interface AgentStreamOptions {
 /** Messages that an agent has not read. Then the stream takes no more. */
 const mostUnread = 16;
 
-/** The stream of an agent: takes commands and asks for its state. */
+/** Takes commands and asks for its state. */
 export class AgentStream {
   readonly id = randomUUID();
   /** SHA-256 of its certificate. */
@@ -83,10 +82,7 @@ export class AgentStream {
     this.waiting.get(id)?.(isAgentState(state) ? state : undefined);
   }
 
-  /**
-   * Sends a run.
-   * @returns the answer; undefined if none comes in time, which says nothing: an agent does not answer to a run that it has
-   */
+  /** @returns undefined if no answer comes in time, which says nothing: an agent does not answer to a run that it has */
   async run(chunks: { data: Uint8Array; id: string }): Promise<RunResponse | undefined> {
     const { promise, resolve } = Promise.withResolvers<RunResponse | undefined>();
     this.onRunResponse = resolve;

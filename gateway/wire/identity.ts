@@ -9,7 +9,7 @@ export interface CvmIdentity {
   cvmId: string;
 }
 
-/** The CVM's name in the subject alternative names of its certificate. A domain has no colon, so the first one divides. */
+/** In the subject alternative names. A domain has no colon, so the first one divides. */
 export function identityUri({ domain, cvmId }: CvmIdentity): string {
   return `urn:cvm:${domain}:${cvmId}`;
 }
@@ -17,8 +17,7 @@ export function identityUri({ domain, cvmId }: CvmIdentity): string {
 const identityName = /^URI:urn:cvm:([^:]+):(.+)$/;
 
 /**
- * Undefined unless the alternative names, as Node gives them, name exactly one CVM. Node quotes a name that could be read as several.
- * No certificate of a CVM has one.
+ * Undefined unless they name exactly one CVM. Node quotes a name that could be read as several. No certificate of a CVM has one.
  */
 export function identityIn(subjectAltNames = ''): CvmIdentity | undefined {
   if (subjectAltNames.includes('"')) return undefined;

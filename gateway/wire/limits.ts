@@ -5,12 +5,12 @@ import { type ClientMessage, sizeOf } from './messages.ts';
 
 interface Limit {
   most: number;
-  /** Logged for the first one above the limit in a minute. */
+  /** For the first one above the limit in a minute. */
   message: string;
   reason: string;
 }
 
-/** @returns a function that counts once more, by CVM and certificate, and returns whether the limit of this minute is exceeded */
+/** @returns a function that counts once more, and returns whether the limit of this minute is exceeded */
 export function limitPerMinute(
   clock: Clock,
   { most, message, reason }: Limit,
@@ -35,8 +35,7 @@ const mostOpeningsPerMinute = 120;
 export const tooMany = 'The CVM opens too many streams.';
 
 /**
- * Limits the streams of each CVM and certificate: a stolen one takes nothing from the one that replaced it. Those above the
- * limit cost no call of the table.
+ * By certificate too: a stolen one takes nothing from the one that replaced it. Those above the limit cost no call of the table.
  */
 export function limitOpenings(clock: Clock): (cvm: CvmIdentity, certificate?: string) => boolean {
   return limitPerMinute(clock, { most: mostOpeningsPerMinute, message: 'A stream was refused.', reason: tooMany });
@@ -52,7 +51,7 @@ interface Pausable {
 }
 
 /**
- * Does not read a stream for the rest of a second in which it has sent too much. No other stream waits.
+ * For the rest of a second in which it has sent too much.
  * @returns a function to call with each message
  */
 export function limitRate(stream: Pausable): (message: ClientMessage) => void {

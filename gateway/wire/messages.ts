@@ -1,4 +1,4 @@
-/** The messages of cvms.proto as the loader gives them: with defaults for all fields, and the name of the set one. */
+/** As the loader gives them: with defaults for all fields, and the name of the set one. */
 
 interface WireTimestamp {
   /** A 64-bit number as a string. */

@@ -7,7 +7,7 @@ import type { Command } from '../../shared/runs/commands.ts';
 
 let loaded: PackageDefinition | undefined;
 
-/** cvms.proto is beside this file, and in a deployment beside the bundle. */
+/** Beside this file, and in a deployment beside the bundle. */
 function protocol(): PackageDefinition {
   const file = fileURLToPath(new URL('cvms.proto', import.meta.url));
   loaded ??= loadSync(file, { keepCase: true, longs: String, defaults: true, oneofs: true });
@@ -28,7 +28,7 @@ export function runRequestEncoding() {
 const largestInBytes = 4 * 1024 * 1024 - 1024;
 
 /**
- * Encodes a manifest for the agent, whose process dies of one that it cannot read. Checks what the agent does not.
+ * The agent's process dies of a manifest that it cannot read. Checks what the agent does not.
  * @throws Error with the reason, if the manifest must not be sent
  */
 export function encodeRunRequest({ manifest, agent_config }: Command): Uint8Array {

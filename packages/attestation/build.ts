@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Builds what is published in `dist`: JavaScript with declarations, the README, the license and a package.json that names them. */
 const root = import.meta.dirname;
 const dist = join(root, 'dist');
 const { scripts: _, ...description } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, unknown>;

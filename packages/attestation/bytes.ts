@@ -1,10 +1,10 @@
 /** Bytes that WebCrypto accepts: not of a shared buffer. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Says why evidence does not hold. Its message becomes the detail of the failing check. */
+/** Its message becomes the detail of the failing check. */
 class Refusal extends Error {}
 
-/** Throws `Refusal` with the reason if the fact is not true. */
+/** @throws Refusal with the reason */
 export function demand(fact: boolean, reason: string): asserts fact {
   if (!fact) throw new Refusal(reason);
 }
@@ -46,13 +46,13 @@ export function concatenate(...parts: Uint8Array[]): Bytes {
   return whole;
 }
 
-/** Returns exactly `length` bytes from `at`. Throws `Refusal` if there are fewer. */
+/** @throws Refusal if there are fewer */
 export function slice(bytes: Bytes, at: number, length: number): Bytes {
   demand(at + length <= bytes.length, `it ends after ${bytes.length} bytes, where ${at + length} are needed`);
   return bytes.slice(at, at + length);
 }
 
-/** Reads a little-endian number of up to 6 bytes. */
+/** Up to 6 bytes. */
 export function littleEndian(bytes: Bytes, at: number, length: number): number {
   return slice(bytes, at, length).reduceRight((number, byte) => number * 256 + byte, 0);
 }
@@ -61,7 +61,7 @@ export async function sha(bits: 256 | 384 | 512, bytes: Bytes): Promise<Bytes> {
   return new Uint8Array(await crypto.subtle.digest(`SHA-${bits}`, bytes));
 }
 
-/** Quotes text that evidence contains: on one line, without control characters, and not long. */
+/** On one line, without control characters, and not long. */
 export function quote(text: unknown): string {
   const plain = String(text).slice(0, 80);
   return JSON.stringify(plain).replaceAll(/[^\x20-\x7e]/g, '?');

@@ -1,7 +1,7 @@
 import { type Bytes, concatenate, demand, equal, fromBase64, quote, toHex } from './bytes.ts';
 import { bitString, element, type Element, elements, oid, parts, smallInteger, tags, take, time } from './der.ts';
 
-/** Something with a signature by a certificate's key: a certificate or a revocation list. */
+/** A certificate or a revocation list. */
 interface Signed {
   signedBytes: Bytes;
   /** The names are compared as DER. */
@@ -17,7 +17,7 @@ const ecdsaSha256 = '1.2.840.10045.4.3.2';
 const keyUsage = '2.5.29.15';
 const basicConstraints = '2.5.29.19';
 
-/** Reads certificates from DER or from the blocks of PEM. */
+/** DER, or blocks of PEM. */
 export function parseCertificates(bytes: Uint8Array): Certificate[] {
   if (bytes[0] === tags.sequence) return [parseCertificate(new Uint8Array(bytes))];
   const text = new TextDecoder('latin1').decode(bytes);
@@ -105,7 +105,7 @@ function isAuthority({ extensions }: Certificate): boolean {
 }
 
 /**
- * Checks that each certificate is signed by the next one, and the last by one of the roots. All but the first have to be authorities.
+ * Each signed by the next one, the last by one of the roots. All but the first have to be authorities.
  * @returns the root
  */
 export async function checkChain(chain: readonly Certificate[], roots: readonly Certificate[]): Promise<Certificate> {
@@ -147,7 +147,7 @@ export async function verifyEcdsa(curve: 'P-256' | 'P-384', key: Bytes, signatur
   return crypto.subtle.verify({ name: 'ECDSA', hash: curve === 'P-256' ? 'SHA-256' : 'SHA-384' }, imported, signature, content);
 }
 
-/** Changes a P-256 signature from DER to r and s of 32 bytes. */
+/** From DER to r and s of 32 bytes. */
 function fixedSize(signature: Bytes): Bytes {
   const numbers = parts(signature).map(({ tag, content }) => {
     const digits = content[0] === 0 ? content.slice(1) : content;
@@ -168,7 +168,7 @@ export function checkValidity(certificates: readonly Certificate[], now: Date): 
   return `all certificates are valid until ${first?.toISOString() ?? ''}`;
 }
 
-/** Checks that a revocation list is its issuer's and up to date, and that it does not contain the certificates. */
+/** It is the issuer's, up to date, and does not contain the certificates. */
 export async function checkRevocation(
   list: Bytes,
   issuer: Certificate,

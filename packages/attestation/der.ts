@@ -20,7 +20,7 @@ export const tags = {
   set: 0x31,
 } as const;
 
-/** Returns the elements that bytes consist of. Throws `Refusal` if they are not DER. */
+/** @throws Refusal if they are not DER */
 export function elements(bytes: Bytes): Element[] {
   const found: Element[] = [];
   for (let at = 0; at < bytes.length;) {
@@ -38,7 +38,7 @@ export function elements(bytes: Bytes): Element[] {
   return found;
 }
 
-/** Returns the one element that bytes consist of, which must have this tag. */
+/** It must have this tag. */
 export function element(bytes: Bytes, tag: number): Element {
   const [first, ...others] = elements(bytes);
   demand(first?.tag === tag && others.length === 0, `its DER is not one element of type ${tag}`);
@@ -50,7 +50,7 @@ export function parts(bytes: Bytes, tag: number = tags.sequence): Element[] {
   return elements(element(bytes, tag).content);
 }
 
-/** Returns the next of some elements, which must have this tag, and removes it. */
+/** It must have this tag. */
 export function take(queue: Element[], tag: number): Element {
   const next = queue.shift();
   demand(next?.tag === tag, `its DER has no element of type ${tag} where there should be one`);
@@ -70,7 +70,7 @@ export function oid({ tag, content }: Element): string {
   return [root, first - root * 40, ...rest].join('.');
 }
 
-/** Reads a whole number from 0 to 2^32 - 1. */
+/** 0 to 2^32 - 1. */
 export function smallInteger(bytes: Bytes): number {
   const { content } = element(bytes, tags.integer);
   demand(
@@ -80,13 +80,13 @@ export function smallInteger(bytes: Bytes): number {
   return content.reduce((number, byte) => number * 256 + byte, 0);
 }
 
-/** Reads the bytes of a bit string of whole bytes. */
+/** Of whole bytes. */
 export function bitString({ content }: Element): Bytes {
   demand(content[0] === 0, 'its DER has bits that are not whole bytes');
   return content.slice(1);
 }
 
-/** Reads a UTCTime or GeneralizedTime in the form that RFC 5280 demands. */
+/** UTCTime or GeneralizedTime, in the form of RFC 5280. */
 export function time({ tag, content }: Element): Date {
   const text = new TextDecoder('latin1').decode(content);
   demand(tag === (text.length === 13 ? tags.utcTime : tags.time) && /^(\d{12}|\d{14})Z$/.test(text), 'its DER has no time');

@@ -2,25 +2,25 @@ import { type Bytes, demand, equal, isZero, sha, toHex } from './bytes.ts';
 import type { TdxCollateral } from './tdx-collateral.ts';
 
 /**
- * What the report data has to contain: the SHA-512 of a certificate's PEM file, byte for byte, or a nonce of 32 to 64 bytes, filled up with
- * zeros to 64. `certificateHash` is that SHA-512.
+ * The SHA-512 of a certificate's PEM file, byte for byte, or a nonce of 32 to 64 bytes, filled up with zeros to 64.
+ * `certificateHash` is that SHA-512.
  */
 export type Binding = { certificate: string | Uint8Array } | { certificateHash: Uint8Array } | { nonce: Uint8Array };
 
 export interface VerifyOptions {
-  /** Null if there is nothing to compare with: then the check `report_data` fails. */
+  /** Null: the check `report_data` fails. */
   boundTo: Binding | null;
   /** When certificates and collateral have to be valid. */
   now: Date;
-  /** SNP: certificates that the evidence does not contain, such as a VCEK from AMD's key server. DER or PEM. */
+  /** SNP: those that the evidence lacks, such as a VCEK from AMD's key server. DER or PEM. */
   certificates?: readonly Uint8Array[];
-  /** TDX: collateral of Intel. Which one fits the machine is chosen. */
+  /** TDX. Which one fits the machine is chosen. */
   collateral?: readonly TdxCollateral[];
-  /** Root certificates to trust in place of those of AMD and Intel, in DER or PEM, for tests. */
+  /** In place of those of AMD and Intel, in DER or PEM, for tests. */
   roots?: readonly Uint8Array[];
 }
 
-/** Returns what the report data has to be. Throws RangeError if the nonce is too short or too long. */
+/** @throws RangeError if the nonce is too short or too long */
 async function expectedReportData(binding: Binding): Promise<Bytes> {
   if ('certificate' in binding) {
     const { certificate } = binding;

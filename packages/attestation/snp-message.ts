@@ -2,8 +2,8 @@ import { type Bytes, demand, littleEndian, slice } from './bytes.ts';
 import { reportSize } from './snp-report.ts';
 
 /**
- * Reads what the Cocos agent sends for SEV-SNP: the protobuf message `sevsnp.Attestation` of google/go-sev-guest, which has the report in
- * fields of its own, and certificates. The report is put together again, because the firmware signed its bytes.
+ * The protobuf message `sevsnp.Attestation` of google/go-sev-guest has the report in fields of its own, and certificates. The
+ * report is put together again, because the firmware signed its bytes.
  */
 export function parseSnpMessage(bytes: Bytes): { report: Bytes; certificates: Bytes[] } {
   const attestation = readFields(bytes);
@@ -20,10 +20,9 @@ export function parseSnpMessage(bytes: Bytes): { report: Bytes; certificates: By
   };
 }
 
-/** A protobuf value: a number, or the bytes of something else. */
 type Value = bigint | Bytes;
 
-/** Where the fields of the message `Report` are in a report, by their numbers from 1, and their sizes. Those of up to 8 bytes are numbers. */
+/** Of the message `Report`, in a report, by their numbers from 1, with their sizes. Those of up to 8 bytes are numbers. */
 const offsets = [
   0x00, 0x04, 0x08, 0x10, 0x20, 0x30, 0x34, 0x38, 0x40, 0x48, 0x50, 0x90, 0xc0, 0xe0, 0x110, 0x140, 0x160, 0x180, 0x1a0, 0x1e0,
   0x1e8, 0x1e9, 0x1ea, 0x1ec, 0x1ed, 0x1ee, 0x1f0, 0x2a0, 0x188, 0x1f8, 0x200,
@@ -55,7 +54,7 @@ function littleEndianBytes(value: Value, size: number): Bytes | null {
   return Uint8Array.from({ length: size }, (_, at) => Number((value >> BigInt(at * 8)) & 0xffn));
 }
 
-/** Reads the fields of a protobuf message. None may occur twice; those of 32 and 64 bits do not occur in what is read here. */
+/** None may occur twice; those of 32 and 64 bits do not occur in what is read here. */
 function readFields(bytes: Bytes): Map<number, Value> {
   const fields = new Map<number, Value>();
   let at = 0;

@@ -1,6 +1,6 @@
 import { type Bytes, demand, isZero, littleEndian, slice } from './bytes.ts';
 
-/** Security versions, as AMD's firmware reports them for Milan and Genoa. */
+/** As AMD's firmware reports them for Milan and Genoa. */
 export interface SnpTcb {
   bootloader: number;
   tee: number;
@@ -16,7 +16,7 @@ const signatureAt = 0x2a0;
 const slot = 72;
 const numberSize = 48;
 
-/** Reads an attestation report of AMD's firmware (SEV-SNP firmware ABI, versions 2 to 5). Throws `Refusal` if it is malformed. */
+/** SEV-SNP firmware ABI, versions 2 to 5. @throws Refusal if it is malformed */
 export function parseSnpReport(bytes: Bytes) {
   demand(bytes.length === reportSize, `it has ${bytes.length} bytes, not ${reportSize}`);
   const version = littleEndian(bytes, 0, 4);
@@ -53,12 +53,12 @@ export function parseSnpReport(bytes: Bytes) {
     migrationAgent: (policy & (1 << 18)) !== 0,
     reportData: slice(bytes, 0x50, 64),
     measurement: slice(bytes, 0x90, 48),
-    /** The versions that the report stands for, and those of the platform: eight bytes each. */
+    /** Eight bytes each. */
     reportedTcb: slice(bytes, 0x180, 8),
     committedTcb: slice(bytes, 0x1e0, 8),
     currentTcb: slice(bytes, 0x38, 8),
     chipId: slice(bytes, 0x1a0, 64),
-    /** Null in reports of version 2, which do not say. */
+    /** Reports of version 2 do not say. */
     product: version < 3 ? null : productOf(bytes[0x188] ?? 0, bytes[0x189] ?? 0),
   };
 }
@@ -71,7 +71,7 @@ function productOf(family: number, model: number): string {
   return `family ${family} model ${model}`;
 }
 
-/** Reads the eight bytes of a TCB version of Milan or Genoa. */
+/** Of Milan or Genoa. */
 export function snpTcb(version: Bytes): SnpTcb {
   const [bootloader = 0, tee = 0, , , , , snp = 0, microcode = 0] = version;
   return { bootloader, tee, snp, microcode };

@@ -2,8 +2,8 @@ import { type Bytes, demand, fromHex, quote } from './bytes.ts';
 import { type Certificate, checkChain, checkValidity, parseCertificates, verifyEcdsa } from './certificates.ts';
 
 /**
- * What Intel publishes about a platform, in the form of Intel's QuoteCollateral and of dcap-qvl: certificates in PEM, lists and signatures
- * in hex, documents as the text that is signed.
+ * In the form of Intel's QuoteCollateral and of dcap-qvl: certificates in PEM, lists and signatures in hex, documents as the text
+ * that is signed.
  */
 export interface TdxCollateral {
   root_ca_crl: string;
@@ -16,7 +16,7 @@ export interface TdxCollateral {
   qe_identity_signature: string;
 }
 
-/** A level of versions, and what Intel says of a platform that reaches it. */
+/** With what Intel says of a platform that reaches it. */
 export interface Level<Tcb> {
   tcb: Tcb;
   tcbStatus: string;
@@ -47,7 +47,7 @@ export interface EnclaveIdentity extends Published, ModuleIdentity {
   tcbLevels: Level<{ isvsvn: number }>[];
 }
 
-/** Of several collaterals for a platform's family, returns the newest. */
+/** The newest for a platform's family. */
 export function collateralFor(fmspc: string, all: readonly TdxCollateral[]): TdxCollateral {
   const fitting = all.flatMap((collateral) => {
     const info = JSON.parse(collateral.tcb_info) as Partial<TcbInfo>;
@@ -58,7 +58,7 @@ export function collateralFor(fmspc: string, all: readonly TdxCollateral[]): Tdx
   return newest.collateral;
 }
 
-/** Reads a document, and checks that Intel signed it and that it is up to date. Returns the certificate that signed. */
+/** Checks that Intel signed it and that it is up to date. Returns the certificate that signed. */
 export async function readPublished(
   document: { id: string; text: string; signature: string; chain: string },
   roots: readonly Certificate[],

@@ -27,7 +27,7 @@ class Reader {
   }
 }
 
-/** Reads a TDX quote (Intel TDX DCAP quoting library, appendix A.3 and A.4). Throws `Refusal` if the quote is malformed, or not of TDX. */
+/** Intel TDX DCAP quoting library, appendix A.3 and A.4. @throws Refusal if it is malformed, or not of TDX */
 export function parseTdxQuote(bytes: Bytes) {
   const version = littleEndian(bytes, 0, 2);
   demand(version === 4 || version === 5, `its version ${version} is not 4 or 5`);
@@ -87,7 +87,7 @@ export function parseEnclaveReport(bytes: Bytes) {
   };
 }
 
-/** Compares the bits of a mask, all in hex as Intel publishes them. */
+/** All in hex, as Intel publishes them. */
 export function equalUnderMask(bytes: Bytes, expected: string, mask: string): boolean {
   const bits = fromHex(mask, 'a mask');
   const masked = (of: Bytes) => of.map((byte, at) => byte & (bits[at] ?? 0xff));

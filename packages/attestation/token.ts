@@ -1,9 +1,9 @@
 import { decode, Tagged } from 'cborg';
 import { type Bytes, demand, fromBase64, quote } from './bytes.ts';
 
-/** What is read of an Entity Attestation Token (RFC 9711). */
+/** RFC 9711. */
 export interface Token {
-  /** As the token claims, such as SNP, TDX, SNP-vTPM, vTPM, Azure and NoCC. */
+  /** As the token claims: SNP, TDX, SNP-vTPM, vTPM, Azure or NoCC. */
   platform: string;
   /** The hardware's evidence. */
   report: Bytes;
@@ -13,8 +13,8 @@ const coseSign1 = 18;
 const largestToken = 1024 * 1024;
 
 /**
- * Reads an Entity Attestation Token as the Cocos agent makes it: COSE_Sign1 or a JWT. Its signature is by a key that the agent makes up for
- * itself, so it proves nothing and is not read, nor are the claims that repeat what the hardware's evidence says.
+ * COSE_Sign1 or a JWT. Its signature is by a key that the agent makes up, so it proves nothing and is not read, nor are the
+ * claims that repeat the hardware's evidence.
  * @throws Refusal if it is malformed
  */
 export function parseToken(bytes: Bytes): Token {
@@ -27,14 +27,14 @@ export function parseToken(bytes: Bytes): Token {
   return { platform, report: new Uint8Array() };
 }
 
-/** Returns whether evidence of a platform is known by name, but cannot be verified. */
+/** Known by name, but cannot be verified. */
 export function isUnsupported(platform: string): boolean {
   return platform !== 'SNP' && platform !== 'TDX';
 }
 
 type Claims = ReadonlyMap<unknown, unknown>;
 
-/** A token with evidence of a GPU, which this package cannot verify, is one of a platform with a GPU. */
+/** Evidence of a GPU cannot be verified, so it is of a platform with a GPU. */
 function platformOf(claims: Claims): string {
   if (claims.has('x-ms-attestation-type')) return 'Azure';
   const platform = claims.get('platform_type');

@@ -1,4 +1,4 @@
-/** One fact that was checked. `detail` says what was found, or why the check failed. */
+/** `detail` says what was found, or why the check failed. */
 export interface Check {
   name: string;
   passed: boolean;
@@ -6,19 +6,19 @@ export interface Check {
 }
 
 export interface Verdict<Tcb = unknown> {
-  /** `unsupported`: evidence of a kind that this package does not know. `platform` names it. */
+  /** `unsupported`: `platform` names a kind of evidence that this package does not know. */
   verdict: 'verified' | 'refused' | 'unsupported';
   platform: string;
   checks: Check[];
   /** 96 hex digits. Null unless the signature and its certificates hold. */
   measurement: string | null;
-  /** The versions of firmware and microcode. Null unless the signature and its certificates hold. */
+  /** Null unless the signature and its certificates hold. */
   tcb: Tcb | null;
   /** The SHA-256 of the evidence, in hex. */
   token_hash: string;
 }
 
-/** Runs the checks of one verification, in order. Each of `names` has to run and to pass. */
+/** In order. Each of `names` has to run and to pass. */
 export class Checks<Name extends string> {
   readonly list: Check[] = [];
   readonly #names: readonly Name[];
@@ -27,7 +27,7 @@ export class Checks<Name extends string> {
     this.#names = names;
   }
 
-  /** Runs a check. It returns what it found, or throws why it failed. Whatever it throws makes it fail. */
+  /** It returns what it found. Whatever it throws makes it fail. */
   async run(name: Name, check: () => string | Promise<string>): Promise<void> {
     try {
       this.list.push({ name, passed: true, detail: await check() });
@@ -36,7 +36,7 @@ export class Checks<Name extends string> {
     }
   }
 
-  /** Runs a check that produces what later checks need. Returns undefined if it fails. */
+  /** For what later checks need. Returns undefined if it fails. */
   async produce<Value>(
     name: Name,
     check: () => readonly [Value, string] | Promise<readonly [Value, string]>,
@@ -50,7 +50,7 @@ export class Checks<Name extends string> {
     return value;
   }
 
-  /** Adds a check of one fact. `otherwise` says why it failed. */
+  /** `otherwise` says why it failed. */
   fact(name: Name, passed: boolean, detail: string, otherwise: string): void {
     this.list.push({ name, passed, detail: passed ? detail : otherwise });
   }

@@ -7,7 +7,7 @@ import { Checks, type Verdict } from './verdict.ts';
 import type { TdxTcb } from './verify-tdx.ts';
 import { verifySnp } from './verify-snp.ts';
 
-/** Verifies an attestation token of a Cocos agent: COSE or JWT. */
+/** COSE or JWT. */
 export async function verifyToken(token: Uint8Array, options: VerifyOptions): Promise<Verdict<SnpTcb | TdxTcb>> {
   const bytes = new Uint8Array(token);
   const unproven = { measurement: null, tcb: null, token_hash: await hashOf(bytes) };
@@ -31,19 +31,19 @@ export async function verifyToken(token: Uint8Array, options: VerifyOptions): Pr
   return { ...verdict, checks: [...checks.list, ...verdict.checks], token_hash: unproven.token_hash };
 }
 
-/** Verifies an SEV-SNP attestation report of 1,184 bytes. Its certificates are in the options. */
+/** 1,184 bytes. Its certificates are in the options. */
 export async function verifySnpReport(report: Uint8Array, options: VerifyOptions): Promise<Verdict<SnpTcb>> {
   const bytes = new Uint8Array(report);
   return { ...(await verifySnp(bytes, [], options)), token_hash: await hashOf(bytes) };
 }
 
-/** Verifies a TDX quote. Its collateral is in the options. */
+/** Its collateral is in the options. */
 export async function verifyTdxQuote(quoteBytes: Uint8Array, options: VerifyOptions): Promise<Verdict<TdxTcb>> {
   const bytes = new Uint8Array(quoteBytes);
   return { ...(await verifyTdx(bytes, options)), token_hash: await hashOf(bytes) };
 }
 
-/** The agent sends a report with its certificates in a message, or the report alone. */
+/** A message with certificates, or the report alone. */
 async function verifySnpEvidence(evidence: Bytes, options: VerifyOptions): ReturnType<typeof verifySnp> {
   if (evidence.length === reportSize) return verifySnp(evidence, [], options);
   const checks = new Checks(['report_format']);
@@ -58,7 +58,7 @@ async function verifyTdx(bytes: Bytes, options: VerifyOptions): Promise<Omit<Ver
   return module.verifyTdx(bytes, options);
 }
 
-/** Names a platform that a token claims, in lower case: `snp-vtpm`, `azure`, `nocc`. */
+/** As a token claims it, in lower case: `snp-vtpm`, `azure`, `nocc`. */
 function nameOf(platform: string): string {
   return platform
     .toLowerCase()

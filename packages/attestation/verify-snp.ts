@@ -23,7 +23,7 @@ const names = [
 
 /** The extensions of AMD's certificates: 1.3.6.1.4.1.3704.1 and these. */
 const amd = '1.3.6.1.4.1.3704.1';
-/** The versions in a certificate, in the order of a TCB version's bytes. */
+/** In the order of a TCB version's bytes. */
 const tcbExtensions = [1, 2, 4, 5, 6, 7, 3, 8].map((number) => `${amd}.3.${number}`);
 const chipExtension = `${amd}.4`;
 const providerExtension = `${amd}.5`;
@@ -31,7 +31,7 @@ const ia5String = 0x16;
 
 type SnpVerdict = Omit<Verdict<SnpTcb>, 'token_hash'>;
 
-/** Verifies an SEV-SNP attestation report. @param certificates those that came with it */
+/** @param certificates those that came with it */
 export async function verifySnp(bytes: Bytes, certificates: readonly Uint8Array[], options: VerifyOptions): Promise<SnpVerdict> {
   const checks = new Checks(names);
   const report = await checks.produce('report_format', () => {
@@ -112,7 +112,7 @@ function unsupportedProduct(product: string, checks: Check[]): SnpVerdict {
   };
 }
 
-/** Finds the certificate of the key that signed, and those above it, up to a trusted root. */
+/** From the key that signed up to a trusted root. */
 async function findChain(
   report: SnpReport,
   certificates: readonly Uint8Array[],
@@ -138,7 +138,7 @@ function published() {
   return parsed;
 }
 
-/** Returns whether a certificate is for the chip and the versions of a report. */
+/** For its chip and its versions. */
 function isFor(report: SnpReport, leaf: Certificate): boolean {
   try {
     if (report.signedBy === 'VCEK') checkChip(report, leaf);
@@ -148,7 +148,7 @@ function isFor(report: SnpReport, leaf: Certificate): boolean {
   }
 }
 
-/** All three certificates have to be for the product that the report names. The root says which product that is. */
+/** The root says which product the certificates are for. */
 function checkProduct(report: SnpReport, [leaf, intermediate, root]: readonly [Certificate, Certificate, Certificate]): string {
   const product = root.commonName.replace('ARK-', '');
   demand(supported.has(product), `${quote(root.commonName)} is not the root of a supported product`);
@@ -194,7 +194,7 @@ function certifiedTcb({ extensions }: Certificate): Bytes {
   return Uint8Array.from(versions);
 }
 
-/** The versions that the report stands for are at most those that the platform cannot go back behind, and these at most what runs. */
+/** Reported versions are at most those that the platform cannot go back behind, and these at most what runs. */
 function checkFirmware({ reportedTcb, committedTcb, currentTcb }: SnpReport): string {
   const ordered = (lower: Bytes, higher: Bytes) => lower.every((version, at) => version <= (higher[at] ?? 0));
   demand(ordered(reportedTcb, committedTcb), `it reports ${toHex(reportedTcb)}, more than is committed: ${toHex(committedTcb)}`);

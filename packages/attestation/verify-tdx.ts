@@ -18,7 +18,7 @@ import { Checks, type Verdict } from './verdict.ts';
 export interface TdxTcb {
   /** UpToDate, unless the evidence is refused. */
   status: string;
-  /** The versions of the TDX module and its parts, in hex. */
+  /** Of the TDX module and its parts, in hex. */
   tee_tcb_svn: string;
   advisories: string[];
 }
@@ -79,7 +79,7 @@ export async function verifyTdx(bytes: Bytes, options: VerifyOptions): Promise<O
   return { ...checks.conclude(), platform: 'tdx', measurement: genuine ? measurement : null, tcb: genuine ? tcb : null };
 }
 
-/** The certificate of a platform, those above it, and what it says about the platform. */
+/** With its certificate and those above it. */
 type Platform = Awaited<ReturnType<typeof readPlatform>>[0];
 
 async function readPlatform({ certificates }: TdxQuote, roots: readonly Certificate[]) {
@@ -93,7 +93,7 @@ async function readPlatform({ certificates }: TdxQuote, roots: readonly Certific
 
 const intel = '1.2.840.113741.1.13.1';
 
-/** Reads Intel's extension of a platform's certificate: pairs of a name and a value, some of which are pairs again. */
+/** Pairs of a name and a value, some of which are pairs again. */
 function readExtension({ extensions }: Certificate) {
   const extension = extensions.get(intel);
   demand(extension !== undefined, 'the certificate of the platform lacks the extension of Intel');
@@ -153,7 +153,7 @@ async function readCollateral(platform: Platform, roots: readonly Certificate[],
   return [{ collateral, tcbInfo, identity, signers }, `Intel's documents are of ${quote(tcbInfo.issueDate)}`] as const;
 }
 
-/** Checks that none of the certificates is revoked, and what Intel says about the versions of platform, module and quoting enclave. */
+/** None of the certificates is revoked. Also what Intel says about the versions of platform, module and quoting enclave. */
 async function checkAgainst(
   { collateral, tcbInfo, identity, signers }: Collateral,
   checks: Checks<(typeof names)[number]>,
@@ -210,7 +210,7 @@ function checkEnclaveIdentity({ enclave }: TdxQuote, identity: EnclaveIdentity):
   return [statusOf(level, 'quoting enclave'), "the quoting enclave is Intel's"];
 }
 
-/** The TDX module is one of those that the document lists by their major version. Modules of the first version have no list. */
+/** The document lists modules by their major version. Those of the first version have no list. */
 function checkModuleIdentity({ teeTcbSvn, moduleSigner, moduleAttributes }: TdxQuote, tcbInfo: TcbInfo): [Status, string] {
   const [version = 0, major = 0] = teeTcbSvn;
   const id = `TDX_${toHex(Uint8Array.of(major)).toUpperCase()}`;
@@ -225,7 +225,7 @@ function checkModuleIdentity({ teeTcbSvn, moduleSigner, moduleAttributes }: TdxQ
   return [statusOf(level, 'TDX module'), `the TDX module is Intel's, ${id}`];
 }
 
-/** The first level whose versions the platform reaches. The module's own versions count here only if no list of modules has them. */
+/** The module's own versions count here only if no list of modules has them. */
 function matchPlatform({ teeTcbSvn }: TdxQuote, { cpuSvn, pceSvn }: Platform, { tcbLevels }: TcbInfo): Status {
   const reaches = (versions: Bytes, components: { svn: number }[], from = 0) =>
     components.length === 16 && components.every(({ svn }, at) => at < from || (versions[at] ?? -1) >= svn);
@@ -239,7 +239,7 @@ function matchPlatform({ teeTcbSvn }: TdxQuote, { cpuSvn, pceSvn }: Platform, { 
 }
 
 const septVeDisable = 28;
-/** The bits that are defined besides debugging: SEPT_VE_DISABLE, PKS, KL, and PERFMON. */
+/** Besides debugging: SEPT_VE_DISABLE, PKS, KL, and PERFMON. */
 const knownAttributes = (1n << 28n) | (1n << 30n) | (1n << 31n) | (1n << 63n);
 
 function checkAttributes(attributes: Bytes): string {

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Builds what is published in `dist`: JavaScript with declarations for the two entries, the guide and a package.json that names them. */
 const root = import.meta.dirname;
 const dist = join(root, 'dist');
 const { scripts: _, ...description } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, unknown>;
@@ -20,7 +19,7 @@ const exported = (entry: string) => ({ types: `./${entry}.d.ts`, default: `./${e
 const exports = { '.': exported('index'), './node': exported('node/index'), './package.json': './package.json' };
 writeFileSync(join(dist, 'package.json'), `${JSON.stringify({ ...description, exports }, null, 2)}\n`);
 
-/** Returns docs/client.md for readers who have the package alone: without links to this repository, and what is only about it. */
+/** Leaves out links to this repository, and what is only about it. */
 function packagedGuide(page: string): string {
   const [guide = ''] = page.split('\n## In this repository');
   return guide.replaceAll(/\[([^\]]+)\]\((?!https?:|#)[^)]*\)/g, '$1');

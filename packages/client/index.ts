@@ -1,4 +1,3 @@
-/** The entry `computation-management-client`, for browsers and Node. */
 export type { Schemas } from './generated/api-types.ts';
 export { assetWithoutReading, type KnownAsset } from './calls/asset-without-reading.ts';
 export {

@@ -9,7 +9,7 @@ interface ApprovalChange {
   current: Value;
 }
 
-/** An event of the journal, with its details decoded. */
+/** With its details decoded. */
 interface ChangeEvent {
   event_type: string;
   originator: string;
@@ -18,7 +18,7 @@ interface ChangeEvent {
 }
 
 interface Circumstances {
-  /** The file names of the datasets that are linked now, in their order. */
+  /** That are linked now, in their order. */
   datasets: readonly string[];
   /** The CVMs that the approval names. */
   cvm_ids: readonly string[] | null;
@@ -32,7 +32,7 @@ export interface DescribedChange {
   at: string | undefined;
 }
 
-/** Says in words why an approval does not count, such as `alice replaced a.py 100e… by b.py bc76…`. */
+/** Such as `alice replaced a.py 100e… by b.py bc76…`. */
 export function describeChanges(changes: readonly ApprovalChange[], given: Circumstances): DescribedChange[] {
   const described = changes.flatMap((change) => describe(change, changes, given) ?? []);
   return described.filter(({ sentence }, index) => described.findIndex((other) => other.sentence === sentence) === index);
@@ -99,7 +99,6 @@ function ofDataset(change: ApprovalChange, field: string, name: string, { events
   return saying('The datasets have another order');
 }
 
-/** A field of a file that the agent fetches. */
 function ofField({ approved, current }: ApprovalChange, names: string[], whose: string): DescribedChange {
   return saying(['changed', `${names.join('.')} of ${whose}`, `from ${shown(approved)} to ${shown(current)}`]);
 }

@@ -6,7 +6,7 @@ import { fetchLines } from './source.ts';
 
 type File = { hash: readonly number[]; user_key: string } & Parameters<typeof fetchLines>[0];
 
-/** What an approval covers, as the service returns it. */
+/** As the service returns it. */
 interface Covered {
   manifest: {
     id: string;
@@ -46,7 +46,7 @@ export interface CoverageSection {
   rows: CoverageRow[];
 }
 
-/** Says all that an approval covers, and what it does not. The console and `cms` show the same. */
+/** With what it does not cover. The console and `cms` show the same. */
 export function coverageOf({ manifest, configuration, limits = {}, owners }: Covered, writing: Writing): CoverageSection[] {
   const { sizeText, fingerprintOf } = writing;
   const byService = (users: readonly (string | undefined)[]) =>
@@ -135,7 +135,7 @@ function ofConfiguration(
   ];
 }
 
-/** Returns a hash in groups of 8 hex digits, which people compare. */
+/** In groups of 8 hex digits, which people compare. */
 function groupedHash(bytes: readonly number[]): string {
   const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');
   return hex.match(/.{1,8}/g)?.join(' ') ?? 'none';

@@ -8,10 +8,7 @@ interface Signed {
   signature: string;
 }
 
-/**
- * Returns whether a key made the signature of a text: Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1 with
- * SHA-256 and a salt of 32 bytes. Returns false if the key is none of these.
- */
+/** Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1 with SHA-256 and a salt of 32 bytes. False for other keys. */
 export function isSignatureOf({ text, key, signature }: Signed): boolean {
   try {
     const publicKey = createPublicKey({ key: Buffer.from(key, 'base64'), format: 'der', type: 'spki' });

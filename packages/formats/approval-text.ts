@@ -10,7 +10,7 @@ interface CoveredConfig {
   attested_tls: boolean;
 }
 
-/** What the parties of a computation rely on beside its manifest (docs/contract.md, section 9). */
+/** Beside the manifest (docs/contract.md, section 9). */
 export interface Configuration {
   agent_config: CoveredConfig;
   approval: ApprovalLevel;
@@ -40,7 +40,6 @@ export function limitsOf({ cvm_ids, expires_at }: { [name in keyof Limits]?: Lim
   return { ...(cvm_ids && { cvm_ids }), ...(expires_at && { expires_at }) };
 }
 
-/** What a user approves: whose approval of what it is, and its limits. */
 export interface Approved extends Limits {
   domain: string;
   computation: string;
@@ -49,7 +48,7 @@ export interface Approved extends Limits {
   configuration_digest: string;
 }
 
-/** Returns the text that a user signs to approve a manifest (docs/contract.md, section 9). */
+/** What a user signs (docs/contract.md, section 9). */
 export function approvalText(approved: Approved): string {
   const { domain, computation, approver, manifest_digest, configuration_digest } = approved;
   return canonicalJson({

@@ -86,7 +86,7 @@ export const attestationPolicy = v.pipe(
 );
 export type AttestationPolicy = v.InferOutput<typeof attestationPolicy>;
 
-/** Returns all that a policy says, a line for each rule. */
+/** A line for each rule. */
 export function policyLines(policy: AttestationPolicy | null): string[] {
   if (policy === null) return ['None: a run may use any CVM'];
   const { platforms, measurements, minimum_tcb, allow_debug } = policy;

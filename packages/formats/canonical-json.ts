@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize';
 
 /**
- * Returns the canonical JSON of a value (RFC 8785). Members without a value are left out, as in JSON.stringify.
+ * RFC 8785. Members without a value are left out, as in JSON.stringify.
  * @throws Error if a text has a lone surrogate, or a number is not finite
  */
 export function canonicalJson(value: object): string {

@@ -6,7 +6,7 @@ import { derElements } from './ssh-wire.ts';
 const expected = 'Expected one X.509 certificate in PEM ("BEGIN CERTIFICATE").';
 
 /**
- * Returns the SHA-256 of a certificate in DER, hex, as `openssl x509 -noout -fingerprint -sha256` prints it with colons.
+ * Of the DER, hex, as `openssl x509 -noout -fingerprint -sha256` prints it with colons.
  * @throws InvalidKeyError if a text is not exactly one certificate in PEM, or anyone could sign with its key
  */
 export function fingerprintOfCertificate(pem: string): string {
@@ -17,13 +17,12 @@ export function fingerprintOfCertificate(pem: string): string {
   return createHash('sha256').update(der).digest('hex');
 }
 
-/** Says why anyone could sign with the key of one of the certificates in a text. */
 export function whyWeakCertificates(text: string): string | undefined {
   const certificates = text.matchAll(/-----BEGIN (?:[A-Z0-9]+ )?CERTIFICATE-----([^-]*)/g);
   return [...certificates].map(([, base64 = '']) => whyWeak(keyIn(Buffer.from(base64, 'base64')))).find(Boolean);
 }
 
-/** Reads the key of a certificate (RFC 5280, section 4.1). Its version may be left out, so that the place of the key varies. */
+/** RFC 5280, section 4.1. The version may be left out, so that the place of the key varies. */
 function keyIn(der: Buffer) {
   const [toBeSigned] = derElements(derElements(der)[0]?.content ?? Buffer.alloc(0));
   const elements = derElements(toBeSigned?.content ?? Buffer.alloc(0), 7);

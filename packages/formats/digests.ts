@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Configuration } from './approval-text.ts';
 import { canonicalJson } from './canonical-json.ts';
 
-/** Returns the SHA3-256 of the canonical JSON of a value, 64 hex digits. */
+/** 64 hex digits. */
 export function canonicalDigest(value: object): string {
   return createHash('sha3-256').update(canonicalJson(value)).digest('hex');
 }
 
 /**
- * Returns the SHA-256, hex, of the canonical JSON of an event as the API returns it, without its `hash` (docs/contract.md, section 10).
+ * Of the event as the API returns it, without its `hash`, in hex (docs/contract.md, section 10).
  * @throws Error if the event has no canonical JSON
  */
 export function hashOfEvent(event: Readonly<Record<string, unknown>>): string {
@@ -16,7 +16,7 @@ export function hashOfEvent(event: Readonly<Record<string, unknown>>): string {
   return createHash('sha256').update(canonicalJson(hashed)).digest('hex');
 }
 
-/** What a statement says of the start of its run (docs/contract.md, section 10). */
+/** docs/contract.md, section 10. */
 interface StatedStart {
   manifest: object;
   configuration: Configuration;
@@ -26,7 +26,7 @@ interface StatedStart {
   approvals: unknown;
 }
 
-/** Returns the digest by which the event `started` commits to what its run was started with. */
+/** By it, the event `started` commits to what its run was started with. */
 export function startDigest(started: StatedStart): string {
   const { manifest, configuration, assets, approval, result_consumers, approvals } = started;
   return canonicalDigest({ manifest, configuration, assets, approval, result_consumers, approvals });

@@ -2,17 +2,14 @@ import * as v from 'valibot';
 import { holdsPrivateKey } from './holds-private-key.ts';
 import { isReservedName } from './vocabulary.ts';
 
-/** Counts characters as JSON Schema does, in Unicode code points. */
+/** Unicode code points, as in JSON Schema. */
 export function characters(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
   return count;
 }
 
-/**
- * Text of `minimum` to `maximum` characters (Unicode code points). Refuses lone surrogates, because UTF-8 cannot represent
- * them.
- */
+/** Characters are Unicode code points. Refuses lone surrogates, because UTF-8 cannot represent them. */
 /*#__NO_SIDE_EFFECTS__*/
 export function text(minimum: number, maximum: number) {
   return v.pipe(
@@ -30,7 +27,7 @@ export function text(minimum: number, maximum: number) {
   );
 }
 
-/** Text that the service returns. The maximum is only documented: what is stored was checked when it came. */
+/** For what the service returns. The maximum is only documented: what is stored was checked when it came. */
 /*#__NO_SIDE_EFFECTS__*/
 export function shownText(maximum: number) {
   return v.pipe(v.string(), v.metadata({ maxLength: maximum }));
@@ -49,16 +46,13 @@ export function isBase64(text: string): boolean {
   return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 }
 
-/** A text in base64. v.base64 ignores the case of letters in Unicode, so that it takes some that no base64 has. */
+/** v.base64 ignores the case of letters in Unicode, so that it takes some that no base64 has. */
 export const base64Text = v.pipe(v.string(), v.check(isBase64, 'Expected base64.'), v.metadata({ contentEncoding: 'base64' }));
 
-/** A body of megabytes may have a million unknown fields. An error names no more than these. */
+/** A body of megabytes may have a million unknown fields. */
 const mostNamed = 20;
 
-/**
- * An object without unknown fields. Refuses arrays, as JSON Schema does, and names all unknown fields; `v.strictObject` accepts
- * arrays, and names only the first unknown field.
- */
+/** Refuses arrays, as JSON Schema does, and names all unknown fields, unlike `v.strictObject`. */
 /*#__NO_SIDE_EFFECTS__*/
 export function strictObject<const Entries extends v.ObjectEntries>(entries: Entries): v.StrictObjectSchema<Entries, undefined> {
   const schema = v.strictObject(entries);
@@ -80,7 +74,7 @@ export function strictObject<const Entries extends v.ObjectEntries>(entries: Ent
   };
 }
 
-/** A field that the service sets. A PUT accepts and ignores it, so that clients can send back what they read. */
+/** A PUT accepts and ignores it, so that clients can send back what they read. */
 export const returnedField = v.optional(v.pipe(v.unknown(), v.description('Ignored. The service sets this field.')));
 
 /** Neither white space, nor controls, nor marks that need a letter before them, nor what is drawn as nothing. */
@@ -130,7 +124,7 @@ export const mimeType = v.pipe(
 );
 
 const limitInBytes = 16 * 1024;
-/** A certificate or a key of an agent: PEM text, or a path inside the CVM. */
+/** PEM text, or a path inside the CVM. */
 export const certificate = v.pipe(
   text(0, limitInBytes),
   v.check((value) => Buffer.byteLength(value) <= limitInBytes, 'Expected at most 16 KiB in UTF-8.'),

@@ -11,15 +11,15 @@ const privateText =
 const mostLayers = 4;
 
 /**
- * Whether a text has a private key: as PEM, a JSON Web Key, of OpenSSH, SSH.com or PuTTY, or as DER; as it is, or in any layers of
- * base64, base64url, hex, percent-encoding or a JSON string. Recognizes the beginning of a key, so that other text around it or a cut-off end does not matter.
+ * As PEM, a JSON Web Key, of OpenSSH, SSH.com or PuTTY, or as DER; in any layers of base64, base64url, hex, percent-encoding or a
+ * JSON string. Recognizes the beginning of a key, so that other text around it or a cut-off end does not matter.
  */
 export function holdsPrivateKey(text: string, layers = mostLayers): boolean {
   if (privateText.test(text.replaceAll('\0', '')) || privateDer.test(text)) return true;
   return layers > 0 && decoded(text).some((inner) => holdsPrivateKey(inner, layers - 1));
 }
 
-/** What is encoded in a text, as a character for each byte. */
+/** A character for each byte. */
 function decoded(text: string): string[] {
   const byte = (digits: string) => String.fromCharCode(Number.parseInt(digits, 16));
   const escaped = /%[\da-f]{2}|\\["/ru]/i.test(text)

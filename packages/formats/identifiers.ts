@@ -3,9 +3,8 @@ import * as v from 'valibot';
 import { text } from './fields.ts';
 
 /**
- * Creates the identifier of a computation, asset, run or event: a UUID of version 8 (RFC 9562, section 5.8). The first 48 bits
- * are the resource's number in its domain's list, or the event's number in its journal. The other 74 free bits are random. The
- * number is the key of the row, so a resource is read by its identifier in one round trip, without a second copy of the row.
+ * A UUID of version 8 (RFC 9562, section 5.8). The first 48 bits are the resource's number in its domain's list, or the event's
+ * number in its journal; 74 bits are random. So a resource is read by its identifier in one round trip.
  * @throws TypeError if `number` is not an integer from 0 to 2^48 - 1
  */
 export function numberedId(number: number): string {
@@ -22,14 +21,14 @@ export function numberedId(number: number): string {
 
 const numbered = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** Returns the number in an identifier, or undefined if this service cannot have issued it. */
+/** Undefined if this service cannot have issued it. */
 export function numberOf(id: string): number | undefined {
   return numbered.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
 }
 
 const lengthOfId = 36;
 
-/** The identifier of a computation, an asset or a run; see `numberedId`. */
+/** See `numberedId`. */
 export const identifier = v.pipe(
   v.string(),
   v.uuid('Expected a UUID.'),
@@ -40,19 +39,19 @@ export const idOfComputation = v.pipe(identifier, v.description('The identifier 
 export const idOfAsset = v.pipe(identifier, v.description('The identifier of the asset.'));
 export const idOfRun = v.pipe(identifier, v.description('The identifier of the run.'));
 
-/** The identifier of the resource that a caller asks for, in any case. It need not be a UUID: any other text leads to 404. */
+/** In any case. It need not be a UUID: any other text leads to 404. */
 /*#__NO_SIDE_EFFECTS__*/
 export function uncheckedId() {
   return v.pipe(v.string(), v.toLowerCase(), v.metadata({ format: 'uuid', maxLength: lengthOfId }));
 }
 
-/** An identifier that a caller compares others with, in any case. It need not be a UUID: any other text of its length matches nothing. */
+/** Compared in any case. It need not be a UUID: any other text of its length matches nothing. */
 /*#__NO_SIDE_EFFECTS__*/
 export function comparedId() {
   return v.pipe(text(0, lengthOfId), v.toLowerCase());
 }
 
-/** A domain's identifier. Domains are created outside this service. */
+/** Domains are created outside this service. */
 export const domainId = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'Expected 1 to 64 of the characters A-Z, a-z, 0-9, _ and -.'),

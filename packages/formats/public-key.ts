@@ -3,9 +3,9 @@ import { holdsPrivateKey } from './holds-private-key.ts';
 import { derElements, sshWireOf } from './ssh-wire.ts';
 
 export interface PublicKey {
-  /** DER SubjectPublicKeyInfo, the form that the agent reads (Go's x509.ParsePKIXPublicKey). */
+  /** The form that the agent reads (Go's x509.ParsePKIXPublicKey). */
   spki: Buffer;
-  /** `SHA256:` and 43 characters, as `ssh-keygen -lf` prints it. The same for every form of the key. */
+  /** `SHA256:` and 43 characters, as `ssh-keygen -lf` prints it, for every form of the key. */
   fingerprint: string;
   algorithm: 'rsa' | 'ecdsa' | 'ed25519';
 }
@@ -27,14 +27,12 @@ const opensshCertificateSent =
 const opensshLine = /^(?=[^ \t-]*-)([a-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t][^\r\n]*)?$/;
 
 /**
- * Parses a public key: an OpenSSH line as it is, with or without a comment; or the base64 (RFC 4648, section 4; line breaks
- * allowed) of such a line, of its decoded `AAAA...` part, of PEM (`PUBLIC KEY`, `RSA PUBLIC KEY`) or of the DER of either PEM
- * form. It accepts the keys of docs/contract.md, section 4, with which the agent can verify signatures.
- *
- * The fingerprint is that of SSH, the SHA-256 of the key's wire form, because users can look it up with
- * `ssh-keygen -lf id_ed25519.pub`. For PEM they first run `ssh-keygen -i -m PKCS8 -f key.pem > key.pub`.
+ * An OpenSSH line as it is; or the base64 (RFC 4648, section 4; line breaks allowed) of such a line, of its decoded `AAAA...`
+ * part, of PEM (`PUBLIC KEY`, `RSA PUBLIC KEY`) or of the DER of either. It accepts the keys of docs/contract.md, section 4.
+ * The fingerprint is that of SSH, the SHA-256 of the key's wire form: users see it by `ssh-keygen -lf id_ed25519.pub`, for PEM
+ * after `ssh-keygen -i -m PKCS8 -f key.pem > key.pub`.
  * @throws InvalidKeyError for any other text, and for more than 16,384 characters. Private keys and certificates have their own
- * message.
+ *   message.
  */
 export function parsePublicKey(given: string): PublicKey {
   if (given.length > maxCharacters) throw new InvalidKeyError(expected);
@@ -123,7 +121,7 @@ function refuseUnfit(jwk: JsonWebKey): void {
   if (jwk.kty === 'OKP' && !isOnCurve(jwk)) throw new InvalidKeyError(expected);
 }
 
-/** Says why anyone could sign with a key. Does not leave it to OpenSSL, whose versions differ. Takes no time for very long keys. */
+/** Does not leave it to OpenSSL, whose versions differ. Takes no time for very long keys. */
 export function whyWeak(jwk: JsonWebKey): string | undefined {
   const { kty, x = '' } = jwk;
   const why =
@@ -162,7 +160,7 @@ function whyWeakPoint(point: Buffer): string | undefined {
 const firstUntried = 2 ** 16 + 2;
 let products: bigint[] | undefined;
 
-/** Returns products of four odd primes each, of all below `firstUntried`. A remainder of a product takes as long as that of a prime. */
+/** Of four odd primes each, of all below `firstUntried`. A remainder of a product takes as long as that of a prime. */
 function productsOfPrimes(): bigint[] {
   const isComposite = new Uint8Array(firstUntried);
   const primes: number[] = [];
@@ -200,7 +198,7 @@ function squareRoot(value: bigint): bigint {
   }
 }
 
-/** Converts a key through its JSON Web Key, which has only one form. Compressed points become uncompressed, as Go needs. */
+/** A JSON Web Key has only one form. Compressed points become uncompressed, as Go needs. */
 function fromKeyObject(given: KeyObject): { publicKey: PublicKey; wire: Buffer } {
   const algorithm = algorithmOf(given);
   const jwk = given.export({ format: 'jwk' });
@@ -241,12 +239,9 @@ const curves = [
 const uncompressedPoint = 0x04;
 
 /**
- * Converts an SSH public key blob (RFC 4253, section 6.6; RFC 5656, section 3.1; RFC 8709, section 4) to a JSON Web Key (RFC
- * 7518, RFC 8037). It only extracts the numbers. The caller lets node:crypto check that they are a key, and compares the blob
- * with the result of `sshWireOf` to find extra bytes.
- *
- * It is own code because the npm packages that read all of these types add 130 KB (ssh2) and 190 KB (sshpk) to every bundle,
- * most of it for private keys.
+ * RFC 4253, section 6.6; RFC 5656, section 3.1; RFC 8709, section 4; to RFC 7518, RFC 8037. Only extracts the numbers. The caller
+ * lets node:crypto check that they are a key, and compares the blob with `sshWireOf` to find extra bytes.
+ * Own code, because npm packages that read all of these types add 130 KB (ssh2) and 190 KB (sshpk) to every bundle.
  * @throws InvalidKeyError for other types, such as certificates and keys of hardware tokens, and for broken blobs
  */
 export function jwkOfSshWireKey(blob: Buffer): JsonWebKey {
@@ -280,7 +275,7 @@ function unsigned(mpint: Buffer): string {
   return (mpint[0] === 0 ? mpint.subarray(1) : mpint).toString('base64url');
 }
 
-/** Thrown if a text is not a supported public key. The message is for users: it says what was expected, never what was sent. */
+/** The message is for users: it says what was expected, never what was sent. */
 export class InvalidKeyError extends Error {
   override readonly name = 'InvalidKeyError';
 }

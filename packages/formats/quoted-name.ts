@@ -7,8 +7,8 @@ const codeOf = (letter: string) => (letter.codePointAt(0) ?? 0).toString(16).toU
 const escape = (letter: string) => (/["\\]/.test(letter) ? `\\${letter}` : `\\u{${codeOf(letter)}}`);
 
 /**
- * Quotes a text that somebody else has chosen, so that it passes for no label, no other text and no more than one. What cannot be seen as
- * itself is escaped. Letters beyond ASCII, which may look like others, are named after it.
+ * A quoted text passes for no label, no other text and no more than one. What cannot be seen as itself is escaped. Letters beyond
+ * ASCII, which may look like others, are named after it.
  */
 export function quotedName(text: string): string {
   const shown = text

@@ -11,13 +11,13 @@ const sourceTypes = Object.keys(schemes) as SourceType[];
 export const algorithmTypes = ['bin', 'python', 'wasm', 'docker'] as const;
 const mostArguments = 100;
 const longestArgument = 1_000;
-/** Of all together, in characters: a page of assets has those of a hundred. */
+/** In characters, of all together: a page of assets has those of a hundred. */
 const longestArguments = 4_000;
 
 const longestUrl = 2_048;
 const noS3 = 'Agents read s3:// addresses with the client of Google Cloud Storage, not from S3. Use https.';
 
-/** An address that everyone in the domain reads, so that it must hold no password or token. */
+/** Everyone in the domain reads it, so it must hold no password or token. */
 const publicUrl = (schemes: readonly string[]) => {
   const expected = `Expected an address that begins with ${schemes.join(' or ')}, without spaces.`;
   return v.pipe(
@@ -44,7 +44,6 @@ const ofDecompress = 'Whether the agent unpacks the dataset, a ZIP file.';
 const ofAlgorithmType = 'How the agent runs the algorithm. The agent takes `bin` by default.';
 const ofArguments = `The arguments of the algorithm: up to ${mostArguments}, of up to ${longestArgument} characters, ${longestArguments} together.`;
 
-/** The fields of an asset that the agent fetches. */
 export const fetched = {
   source: v.pipe(
     strictObject({
@@ -100,7 +99,7 @@ export const fetched = {
 const shown = (longest: number, description: string) =>
   v.pipe(v.string(), v.description(description), v.metadata({ maxLength: longest }));
 
-/** The same in a manifest, under the names of the agent. What is empty is left out. */
+/** Under the names of the agent. What is empty is left out. */
 export const fetchedByAgent = {
   source: v.exactOptional(
     v.pipe(
@@ -145,12 +144,12 @@ export function sourceTypeOf(url: string): SourceType | undefined {
   return sourceTypes.find((type) => schemes[type].some((scheme) => url.startsWith(scheme)));
 }
 
-/** The fields of an asset that it has only if the agent fetches it. Null: it has none. */
+/** Null: the asset has none. */
 export type Fetched = { [Name in keyof typeof fetched]: v.InferOutput<(typeof fetched)[Name]> | null };
 
 export const fetchedNames = ['source', 'kbs', 'decompress', 'algo_type', 'algo_args'] as const;
 
-/** Returns the fields that do not fit the asset, each with what was expected. */
+/** Each with what was expected. */
 export function misfits(asset: { asset_type: AssetType } & Fetched): { field: keyof Fetched; expected: string }[] {
   return fetchedNames.flatMap((field) => {
     if (field === 'source' || asset[field] === null) return [];
@@ -170,7 +169,7 @@ interface Shown {
   algo_args?: readonly string[] | null | undefined;
 }
 
-/** Says how the agent gets and uses a file, of an asset or of a manifest, a line for each fact. Empty if a party sends it. */
+/** Of an asset or of a manifest, a line for each fact. Empty if a party sends it. */
 export function fetchLines({ source, kbs, decompress, algo_type, algo_args }: Shown): string[] {
   if (!source) return [];
   const { url, kbs_resource_path: path } = source;

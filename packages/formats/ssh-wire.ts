@@ -1,4 +1,4 @@
-/** Reads the first elements in DER (X.690). Stops at what is none. */
+/** X.690. Stops at what is none. */
 export function derElements<Bytes extends Uint8Array>(bytes: Bytes, most = 2): { tag: number; content: Bytes }[] {
   const [tag, first = 0] = bytes;
   if (tag === undefined || most === 0) return [];
@@ -18,8 +18,7 @@ const curves = new Map([
 ]);
 
 /**
- * Returns a public key in the form of SSH (RFC 4253, section 6.6; RFC 5656, section 3.1; RFC 8709, section 4), of which fingerprints are
- * made. Also in browsers.
+ * Of which fingerprints are made (RFC 4253, section 6.6; RFC 5656, section 3.1; RFC 8709, section 4). Also in browsers.
  * @param spki a valid key of one of these types as DER SubjectPublicKeyInfo, points uncompressed
  */
 export function sshWireOf(spki: Uint8Array): Uint8Array {

@@ -10,7 +10,7 @@ export const timestamp = v.pipe(
 export const createdAt = v.pipe(timestamp, v.description('The time of the creation.'));
 export const updatedAt = v.pipe(timestamp, v.description('The time of the last change.'));
 
-/** Returns the later of a stored time and the present: a slow request must not set back the time that a later one has set. */
+/** A slow request must not set back the time that a later one has set. */
 export function laterOf(before: string, now: string): string {
   return now > before ? now : before;
 }
@@ -19,14 +19,14 @@ const expected = 'Expected a time such as 2025-07-17T08:00:00.000Z.';
 const rfc3339 =
   /^(\d{4}-\d\d-\d\d)[Tt ]((?:[01]\d|2[0-3]):[0-5]\d):([0-5]\d|60)(\.\d{1,9})?(?:[Zz]|([+-](?:[01]\d|2[0-3]):[0-5]\d))$/;
 
-/** A time that a client gives: RFC 3339, in any offset, on a day that exists. */
+/** RFC 3339, in any offset, on a day that exists. */
 export const givenTimestamp = v.pipe(
   v.string(expected),
   v.check((text) => Number.isFinite(timeOf(text)), expected),
   v.metadata({ format: 'date-time', maxLength: 35, examples: ['2025-07-17T08:00:00.000Z'] }),
 );
 
-/** A time that a client gives in the service's own form. */
+/** In the service's own form. */
 export const exactTimestamp = v.pipe(
   v.string(expected),
   v.check((text) => text.length === 24 && timeOf(text) === Date.parse(text) && new Date(text).toISOString() === text, expected),
@@ -34,8 +34,8 @@ export const exactTimestamp = v.pipe(
 );
 
 /**
- * Returns the time of an RFC 3339 text in milliseconds since 1970: also with a lower-case `t` or `z`, a space between date and time,
- * or a leap second, which not every Date.parse takes. NaN for anything else.
+ * Milliseconds since 1970. Also with a lower-case `t` or `z`, a space between date and time, or a leap second, which not every
+ * Date.parse takes. NaN for anything else.
  */
 export function timeOf(text: string): number {
   const [, day = '', minute = '', second = '', fraction = '', offset = 'Z'] = rfc3339.exec(text) ?? [];
@@ -50,7 +50,7 @@ const secondsPer = new Map([
   ['d', 86_400],
 ]);
 
-/** Parses `90s`, `30m`, `12h` or `7d`. @returns seconds; NaN for anything else */
+/** `90s`, `30m`, `12h` or `7d`. @returns seconds; NaN for anything else */
 export function durationOf(text: string): number {
   const [, amount, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   return Number(amount) * (secondsPer.get(unit) ?? NaN);

@@ -7,11 +7,11 @@ export const runStatuses = ['running', 'stopping', ...finalStatuses] as const;
 export const computationStatuses = ['created', ...runStatuses] as const;
 export type ComputationStatus = (typeof computationStatuses)[number];
 
-/** Whose approval a run needs, from the least to the most (docs/contract.md, section 9). */
+/** From the least to the most (docs/contract.md, section 9). */
 export const approvalLevels = ['none', 'all', 'all_signed'] as const;
 export type ApprovalLevel = (typeof approvalLevels)[number];
 
-/** Who may read the log of a run (docs/contract.md, section 4). */
+/** docs/contract.md, section 4. */
 export const logAccesses = ['none', 'parties'] as const;
 export type LogAccess = (typeof logAccesses)[number];
 
@@ -21,21 +21,21 @@ export const mostProviders = 100;
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
-/** The originator of the service's own events that no user caused. */
+/** Of the service's own events that no user caused. */
 export const system = 'system';
 
-/** The parts of a CVM that report events. A report cannot name the service or a user as originator. */
+/** A report cannot name the service or a user as originator. */
 export const reporters = ['agent', 'computation-runner'] as const;
 export type Reporter = (typeof reporters)[number];
 
 const reserved = new Set<string>([system, ...reporters]);
 
-/** Returns whether a name is that of an originator, so that no user can have it. */
+/** So that no user can have it. */
 export function isReservedName(name: string): boolean {
   return reserved.has(name);
 }
 
-/** The actions that a role may allow inside a domain. */
+/** Inside a domain. */
 export type AccessAction =
   | 'view'
   | 'create_computation'
@@ -70,7 +70,6 @@ export const roles = {
 
 export type Role = keyof typeof roles;
 
-/** Returns the roles that allow one of the actions. */
 export function rolesWith(...actions: AccessAction[]): Role[] {
   const names = Object.keys(roles) as Role[];
   return names.filter((role) => roles[role].some((action) => actions.includes(action)));
@@ -80,11 +79,11 @@ export function isRole(text: string): text is Role {
   return Object.hasOwn(roles, text);
 }
 
-/** What a token says about its user in one domain. */
+/** Of a token, in one domain. */
 interface Membership {
   domain: string;
   role: Role;
-  /** The CVM that the role `cvm` is bound to. Undefined: every CVM of the domain. */
+  /** Of the role `cvm`. Undefined: every CVM of the domain. */
   boundTo?: string;
 }
 

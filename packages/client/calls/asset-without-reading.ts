@@ -2,13 +2,13 @@ import type { Schemas } from '../generated/api-types.ts';
 import { type Client, wholeAnswer } from './create-client.ts';
 import { findRows, page } from './pages.ts';
 
-/** What is known of an asset without reading its content: all of it, or the fields of its row in the list. */
+/** All of it, or the fields of its row in the list. */
 export type KnownAsset =
   | { isWhole: true; asset: Schemas['Asset']; etag: string | undefined }
   | { isWhole: false; asset: Schemas['AssetRow'] & Partial<Schemas['Asset']>; etag: undefined };
 
 /**
- * Reads an asset without the content of another user: its creator would see that. Then the fields are those of the list's row.
+ * Another user would see that their content was read. Then the fields are those of the list's row.
  * @throws ServiceProblem
  */
 export async function assetWithoutReading(

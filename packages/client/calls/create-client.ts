@@ -5,20 +5,20 @@ import { retryingFetch, type RetryOptions, type Token } from './retrying-fetch.t
 import { serverAddress } from './web-address.ts';
 
 export interface ClientOptions {
-  /** Where the service is, such as `https://api.example.com`; with http only on this machine. In a web page also a path, such as `/`. */
+  /** Such as `https://api.example.com`; with http only on this machine. In a web page also a path, such as `/`. */
   baseUrl: string;
   /** Without it, only operations that need no token succeed. */
   token?: Token | undefined;
-  /** The domain of calls that name none. */
+  /** Of calls that name none. */
   domain?: string | undefined;
   /** Default: the global `fetch`. */
   fetch?: ((request: Request) => Promise<Response>) | undefined;
   retry?: RetryOptions;
-  /** Ends all calls, and those to come. They then reject with its reason. */
+  /** Ends all calls, and those to come, which reject with its reason. */
   signal?: AbortSignal | undefined;
 }
 
-/** A method for each operation of the API. It returns the body of the response. */
+/** They return the body of the response. */
 type Operations = {
   readonly [O in keyof typeof operationRoutes]: O extends 'getComputation'
     ? <Peek extends PeekValue = undefined>(
@@ -43,13 +43,13 @@ interface Answer<Body> {
 export interface Client extends Operations {
   readonly baseUrl: string;
   readonly domain: string | undefined;
-  /** Calls an operation by its name. Returns the response too, for its headers. `data` is undefined if it has no body (204, 304). */
+  /** Returns the response too. `data` is undefined if it has no body (204, 304). */
   readonly call: Call;
-  /** The openapi-fetch client underneath, with the same token, retries and errors. */
+  /** With the same token, retries and errors. */
   readonly http: OpenapiClient<paths>;
 }
 
-/** Creates a client of the service, for browsers and Node 20.12 or newer. Calls throw ServiceProblem, or their signal's reason. @throws AddressError */
+/** For browsers and Node 20.12 or newer. Calls throw ServiceProblem, or their signal's reason. @throws AddressError */
 export function createClient(options: ClientOptions): Client {
   const { domain, token, retry, signal: ending } = options;
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
@@ -89,18 +89,17 @@ function segment(name: string, value: unknown): string {
   throw new PathParameterError(name, value);
 }
 
-/** The name of an operation, as in the OpenAPI document. */
+/** As in the OpenAPI document. */
 export type Operation = keyof typeof operationRoutes;
 
-/** What every call takes besides the parameters of its operation. */
 export interface CallOptions {
-  /** The domain. Default: the domain of the client. */
+  /** Default: that of the client. */
   domainID?: string | undefined;
-  /** Ends the call and its retries. The call then rejects with the signal's reason. */
+  /** Ends the call and its retries, which reject with its reason. */
   signal?: AbortSignal | undefined;
 }
 
-/** The arguments of an operation: the parameters of its path and query, and its `body`. Default `idempotencyKey`: one for each call. */
+/** Parameters of path and query, and the `body`. Default `idempotencyKey`: one for each call. */
 export type Arguments<O extends Operation> = Simplified<
   Omit<Parameters<O, 'path'>, 'domainID'> &
     Parameters<O, 'query'> &
@@ -111,20 +110,18 @@ export type Arguments<O extends Operation> = Simplified<
     CallOptions
 >;
 
-/** The arguments, which may be left out if none is required. */
 export type OptionalIfEmpty<Given> = object extends Given ? [given?: Given] : [given: Given];
 
-/** The body of the response: `undefined` for an operation that answers 204. */
+/** `undefined` for an operation that answers 204. */
 export type Data<O extends Operation> = operations[O]['responses'][keyof operations[O]['responses']] extends {
   content: { 'application/json': infer Answer };
 }
   ? Answer
   : undefined;
 
-/** The arguments of `getComputation`, whose `peek` decides what it answers. */
 type ComputationArguments<Peek extends PeekValue> = Omit<Arguments<'getComputation'>, 'peek'> & { peek?: Peek };
 
-/** What `getComputation` answers: the computation, or with `peek: 'true'` its row in the list. */
+/** With `peek: 'true'`, the computation's row in the list. */
 type ComputationAnswer<Peek extends PeekValue> = Peek extends 'true' ? Schemas['ComputationRow'] : Schemas['Computation'];
 
 type PeekValue = Arguments<'getComputation'>['peek'];
@@ -148,7 +145,7 @@ type Simplified<Values> = {
   [Name in keyof Values]: object extends Pick<Values, Name> ? Values[Name] | undefined : Values[Name];
 };
 
-/** A parameter that would change the path of a request, such as `..`. */
+/** Such as `..`. */
 export class PathParameterError extends TypeError {
   override readonly name = 'PathParameterError';
   readonly parameter: string;
@@ -161,18 +158,17 @@ export class PathParameterError extends TypeError {
   }
 }
 
-/** A body with the headers that came with it. */
 export interface WholeAnswer<Body> {
   data: Body;
   etag: string | undefined;
-  /** The digests of the manifest and of the configuration that the answer is about. */
+  /** Of the manifest and of the configuration. */
   digest: string | undefined;
   configurationDigest: string | undefined;
-  /** The clock of the service, in milliseconds since 1970. That of this machine if the answer has none. */
+  /** The clock of the service, or of this machine if the answer has none. Milliseconds since 1970. */
   now: number;
 }
 
-/** Reads an answer that must have a body. Only an answer to `ifNoneMatch` may lack it. @throws TypeError if it does */
+/** Only an answer to `ifNoneMatch` may lack a body. @throws TypeError if it does */
 export function wholeAnswer<Body>({ data, response }: { data: Body | undefined; response: Response }): WholeAnswer<Body> {
   if (data === undefined) throw new TypeError(`The answer of status ${response.status} has no body.`);
   const { headers } = response;

@@ -2,19 +2,17 @@ import type { Schemas } from '../generated/api-types.ts';
 import type { Client } from './create-client.ts';
 import { findRows, page } from './pages.ts';
 
-/** Whom the service names as the owners of the keys in a manifest. No digest covers that: a fingerprint is compared with its owner. */
+/** As the service names them. No digest covers that: a fingerprint is compared with its owner. */
 export interface KeyOwners {
   /** The linked dataset of this name, or the algorithm. */
   assetOf: (dataset?: string) => Schemas['AssetRow'] | undefined;
   /** Its creator. */
   creatorOf: (dataset?: string) => string | undefined;
-  /** The users whose latest key has this fingerprint. */
   usersWith: (fingerprint: string) => string[];
 }
 
 const latestEvents = 100;
 
-/** Reads who created the linked assets, and which key each party and the latest users uploaded last. */
 export async function readKeyOwners(
   client: Client,
   { id, owner, consumers = [], assets = [] }: Schemas['ComputationView'],

@@ -14,7 +14,7 @@ export type Item<O extends ListOperation> = Data<O>[Exclude<keyof Data<O>, keyof
   ? Each
   : never;
 
-/** A page of a list. `total` is the exact number of entries of the whole list. */
+/** `total` is the exact number of entries of the whole list. */
 export interface Page<Each> extends Counted {
   items: Each[];
 }
@@ -22,10 +22,9 @@ export interface Page<Each> extends Counted {
 type ListArguments<O extends ListOperation> = OptionalIfEmpty<Arguments<O>>;
 
 const largestPage = 100;
-/** How many of the latest entries are known again. */
 const mostSeen = 10_000;
 
-/** Returns one page, from `offset`, with at most `limit` entries (1 to 100; the service's default is 10). */
+/** At most `limit` entries (1 to 100; the service's default is 10). */
 export async function page<O extends ListOperation>(
   client: Client,
   operation: O,
@@ -37,7 +36,7 @@ export async function page<O extends ListOperation>(
 }
 
 /**
- * Returns all pages from `offset` on, of up to `limit` entries (1 to 100; default 100). Entries that stay come exactly once, unless
+ * All pages from `offset` on, of up to `limit` entries (1 to 100; default 100). Entries that stay come exactly once, unless
  * 10,000 others come or go between two pages.
  */
 export async function* pages<O extends ListOperation>(
@@ -70,7 +69,7 @@ export async function* pages<O extends ListOperation>(
   }
 }
 
-/** Returns all entries from `offset` on, as `pages` does. */
+/** As `pages`, entry by entry. */
 export async function* items<O extends ListOperation>(
   client: Client,
   operation: O,
@@ -94,7 +93,7 @@ interface Rows<R extends Row> {
 
 const pageSize = 100;
 
-/** Finds rows by their identifiers, in a list that is sorted by them, newest first. It halves the list: ten pages among 100,000 rows. */
+/** In a list that is sorted by identifier, newest first. It halves the list: ten pages among 100,000 rows. */
 export async function findRows<R extends Row>(
   ids: readonly string[],
   load: (range: { offset: number; limit: number }) => Promise<Rows<R>>,

@@ -1,6 +1,6 @@
 import { isTransient, type ServiceProblem } from './service-problem.ts';
 
-/** Calls back once after a delay. Returns a function that cancels that. */
+/** Returns a function that cancels the timer. */
 export type SetTimer = (milliseconds: number, callback: () => void) => () => void;
 
 const setSystemTimer: SetTimer = (milliseconds, callback) => {
@@ -8,7 +8,7 @@ const setSystemTimer: SetTimer = (milliseconds, callback) => {
   return () => clearTimeout(timer);
 };
 
-/** Waits. Rejects with the signal's reason as soon as it aborts. @param setTimer default: the timer of the system */
+/** Rejects with the signal's reason as soon as it aborts. */
 export function pause(milliseconds: number, signal?: AbortSignal, setTimer: SetTimer = setSystemTimer): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {
@@ -26,14 +26,11 @@ export function pause(milliseconds: number, signal?: AbortSignal, setTimer: SetT
 
 interface RetryPolicy {
   signal?: AbortSignal | undefined;
-  /**
-   * Returns how many milliseconds to wait after a failure, or undefined to give up.
-   * @param failures how many attempts have failed, at least 1
-   */
+  /** In milliseconds; undefined to give up. @param failures at least 1 */
   pauseAfter: (error: unknown, failures: number) => number | undefined;
 }
 
-/** Repeats an attempt as the policy says. @throws the error after which the policy gives up; the signal's reason */
+/** @throws the error after which the policy gives up; the signal's reason */
 export async function retry<Result>(attempt: () => Promise<Result>, { signal, pauseAfter }: RetryPolicy): Promise<Result> {
   for (let failures = 1; ; failures++) {
     try {
@@ -47,7 +44,7 @@ export async function retry<Result>(attempt: () => Promise<Result>, { signal, pa
   }
 }
 
-/** Returns a pause that doubles with each failure, from `first` to `longest`. */
+/** It doubles with each failure. */
 export function growingPause(failures: number, first: number, longest: number): number {
   return Math.min(first * 2 ** (failures - 1), longest);
 }
@@ -57,13 +54,12 @@ const longestPauseInMilliseconds = 15_000;
 
 export interface RetryUntilAbortedOptions {
   signal?: AbortSignal | undefined;
-  /** Called when the service cannot be reached, before the next try. */
+  /** Before the next try. */
   onInterruption?: ((problem: ServiceProblem) => void) | undefined;
-  /** Called when the service answers again after an interruption. */
   onRecovery?: (() => void) | undefined;
 }
 
-/** Repeats `ask` while the service cannot be reached or fails. @throws ServiceProblem if it refuses; the signal's reason */
+/** While the service cannot be reached or fails. @throws ServiceProblem if it refuses; the signal's reason */
 export async function retryUntilAborted<Answer>(
   ask: () => Promise<Answer>,
   { signal, onInterruption, onRecovery }: RetryUntilAbortedOptions,

@@ -1,21 +1,21 @@
 import { growingPause, retry } from './retry.ts';
 import { causeOf, problemOf, ServiceProblem } from './service-problem.ts';
 
-/** Returns a token for each attempt. `refused` is a token that the service has just refused. */
+/** `refused` is a token that the service has just refused. */
 export type TokenSource = (request: { refused?: string; signal: AbortSignal }) => Promise<string>;
 
 export type Token = string | TokenSource;
 
 export interface RetryOptions {
-  /** How often a request is sent at most. Default 6. */
+  /** Default 6. */
   attempts?: number;
-  /** The pause after the first attempt. It doubles with each further one. Default 250. */
+  /** After the first attempt. It doubles with each further one. Default 250. */
   firstPauseInMilliseconds?: number;
-  /** The longest pause, except where the service asks for more. Default 10,000. */
+  /** Except where the service asks for more. Default 10,000. */
   longestPauseInMilliseconds?: number;
-  /** How long one attempt may take, besides a second for each 16 kB of its answer. Default 60,000. */
+  /** Of one attempt, besides a second for each 16 kB of its answer. Default 60,000. */
   timeoutInMilliseconds?: number;
-  /** Called before each pause, to show that a request is repeated. */
+  /** Before each pause. */
   onRetry?: (retry: { problem: ServiceProblem; attempt: number; pauseInMilliseconds: number }) => void;
 }
 
@@ -26,16 +26,16 @@ interface RetryingFetchOptions extends RetryOptions {
 
 type Outcome = { response: Response } | { problem: ServiceProblem; askedPauseInMilliseconds: number };
 
-/** A pause that the service asks for is kept up to this length. A longer one ends the retries. */
+/** A longer pause that the service asks for ends the retries. */
 const longestAskedPauseInMilliseconds = 60_000;
-/** What an answer carries at least: 128 kbit/s. */
+/** 128 kbit/s. */
 const slowestInBytesPerSecond = 16_000;
 const passing = [0, 429, 502, 503, 504];
 const changing = ['POST', 'PUT', 'DELETE'];
 
 /**
- * Returns a `fetch` that adds the token and retries requests without an answer, and after 429, 502, 503 and 504. All attempts of a
- * change have one `Idempotency-Key`. After a 401, it asks once for another token.
+ * Adds the token and retries requests without an answer, and after 429, 502, 503 and 504. All attempts of a change have one
+ * `Idempotency-Key`. After a 401, asks once for another token.
  * @throws ServiceProblem; the reason of the request's signal
  */
 export function retryingFetch(options: RetryingFetchOptions): (request: Request) => Promise<Response> {
@@ -116,13 +116,13 @@ const notAToken = { status: 401, code: 'unauthenticated', detail: 'The token has
 
 const isRedirect = (status: number) => status >= 300 && status < 400 && status !== 304;
 
-/** The token and the body of a request go to the server that the caller has named, and to no other. */
+/** Token and body go to the server that the caller has named, and to no other. */
 function redirected({ status }: Response, request: string): ServiceProblem {
   const detail = 'The server redirects to another address. Neither the token nor the request goes there.';
   return new ServiceProblem({ status: status || 307, code: 'unexpected', detail, request }); // browsers hide the status
 }
 
-/** Reads the whole body: a connection may break in its middle. A body that is not JSON is not the service's. */
+/** A connection may break in the middle of a body. A body that is not JSON is not the service's. */
 async function whole(response: Response, name: string): Promise<Outcome> {
   if ([204, 304].includes(response.status)) return { response };
   const text = await response.text();
@@ -139,14 +139,14 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Reads a `retry-after`: seconds or a date. 0 if there is none. */
+/** Seconds or a date. 0 if there is none. */
 function pauseIn(retryAfter: string | null): number {
   if (retryAfter === null) return 0;
   const milliseconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - Date.now();
   return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : 0;
 }
 
-/** Returns an `Idempotency-Key`. Not `crypto.randomUUID`, which pages without https lack. */
+/** Not `crypto.randomUUID`, which pages without https lack. */
 export function newKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
@@ -157,7 +157,6 @@ interface TimeLimit {
   extendBy: (milliseconds: number) => void;
 }
 
-/** Limits the time of an exchange that may turn out to need more. */
 function timeLimit(milliseconds: number): TimeLimit {
   const ending = new AbortController();
   let endsAt = performance.now() + milliseconds;

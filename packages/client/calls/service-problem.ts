@@ -2,13 +2,13 @@ import type { Schemas } from '../generated/api-types.ts';
 
 type Problem = Schemas['Problem'];
 
-/** The codes of the service, and two of the client: no answer came, or one that is not the service's. */
+/** And two of the client: no answer came, or one that is not the service's. */
 export type ProblemCode = Problem['code'] | 'unreachable' | 'unexpected';
 
 export interface ProblemFields extends Partial<
   Pick<Problem, 'errors' | 'reason' | 'run_id' | 'manifest_digest' | 'configuration_digest' | 'missing_items'>
 > {
-  /** The HTTP status. 0 if no answer came. */
+  /** 0 if no answer came. */
   status: number;
   code: ProblemCode;
   detail: string;
@@ -17,28 +17,28 @@ export interface ProblemFields extends Partial<
   request: string;
 }
 
-/** A call that failed, after its retries. */
+/** After its retries. */
 export class ServiceProblem extends Error {
   override readonly name = 'ServiceProblem';
-  /** The HTTP status. 0 if no answer came. */
+  /** 0 if no answer came. */
   readonly status: number;
   readonly code: ProblemCode;
-  /** A description of the error. The text may change. */
+  /** The text may change. */
   readonly detail: string;
-  /** The places in the request that are invalid (400). */
+  /** 400. */
   readonly errors: NonNullable<Problem['errors']>;
   /** The kind of conflict (409). */
   readonly reason: Problem['reason'];
-  /** The run that causes the conflict (409). */
+  /** 409. */
   readonly run_id: string | undefined;
   /** The current digests (409 `stale_digest`). */
   readonly manifest_digest: string | undefined;
   readonly configuration_digest: string | undefined;
-  /** What is missing before a run (422). */
+  /** 422. */
   readonly missing_items: Problem['missing_items'];
-  /** The identifier of the request, for the operator's logs. */
+  /** For the operator's logs. */
   readonly requestId: string | undefined;
-  /** The method and path of the request. */
+  /** Method and path. */
   readonly request: string;
 
   constructor(fields: ProblemFields, cause?: unknown) {
@@ -57,14 +57,14 @@ export class ServiceProblem extends Error {
   }
 }
 
-/** Whether the same call may succeed later. A success that is not the service's comes from a network that wants a sign-in first. */
+/** A success that is not the service's comes from a network that wants a sign-in first. */
 export function isTransient(error: unknown): error is ServiceProblem {
   if (!(error instanceof ServiceProblem)) return false;
   const { status, code } = error;
   return status === 0 || status === 429 || status >= 500 || (code === 'unexpected' && status < 300);
 }
 
-/** Reads an error response, of the service or of the API gateway before it. */
+/** Of the service or of the API gateway before it. */
 export async function problemOf(response: Response, request: string): Promise<ServiceProblem> {
   const text = await response.text();
   const body = parsed(text);
@@ -84,7 +84,7 @@ export async function problemOf(response: Response, request: string): Promise<Se
 const tokenTooLarge =
   'The headers of the request are too large: the token has too many memberships. Sign in as a user or with a scope that has fewer.';
 
-/** What the API gateway answers without calling the service. A 404 is none of these: the service has every path of the client. */
+/** Without calling the service. A 404 is none of these: the service has every path of the client. */
 const codesOfGateway: Record<number, ProblemCode> = {
   400: 'invalid_request',
   401: 'unauthenticated',
@@ -106,17 +106,16 @@ function parsed(text: string): Partial<Problem> & { message?: string } {
 
 type Place = ServiceProblem['errors'][number];
 
-/** Returns what is invalid at a place of a request, in the words of the service. */
 export function placeText({ pointer, detail }: Place): string {
   return `${pointer || 'The body'}: ${detail}`;
 }
 
-/** Returns the place that the `detail` of a problem is about. It need not be shown again. */
+/** It need not be shown again. */
 export function placeInDetail({ detail, errors }: ServiceProblem): Place | undefined {
   return errors.find((place) => [place.detail, placeText(place)].includes(detail));
 }
 
-/** Returns why something failed. `fetch failed` says nothing: its cause says it. */
+/** `fetch failed` says nothing: its cause does. */
 export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? error.cause : error;
@@ -127,7 +126,7 @@ export function causeOf(error: unknown): string {
   return first === undefined ? String(cause) : causeOf(first);
 }
 
-/** Whether a server answered without TLS. OpenSSL speaks of a wrong version. In browsers, nothing says so. */
+/** OpenSSL speaks of a wrong version. In browsers, nothing says so. */
 export function lacksTls(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return ('code' in error && error.code === 'ERR_SSL_WRONG_VERSION_NUMBER') || lacksTls(error.cause);

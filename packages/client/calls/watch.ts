@@ -6,16 +6,16 @@ type Event = Schemas['Event'];
 
 export interface WatchOptions
   extends Omit<Arguments<'listEvents'>, 'offset' | 'limit' | 'wait' | 'after'>, Omit<RetryUntilAbortedOptions, 'signal'> {
-  /** Begin after the event with this identifier. Default: at the first event of the journal. */
+  /** The identifier of an event. Default: begin at the first event of the journal. */
   after?: string | undefined;
 }
 
 const longestWaitInSeconds = 20;
-/** The pause after an answer that came early. */
+/** After an answer that came early. */
 const pauseInMilliseconds = 1_000;
 
 /**
- * Returns the events of a computation as they are recorded, oldest first, each once. Outlasts any outage until `signal` aborts.
+ * As they are recorded, oldest first, each once. Outlasts any outage until `signal` aborts.
  * @throws ServiceProblem if the service refuses, such as 404; the signal's reason
  */
 export async function* watchEvents(client: Client, options: WatchOptions): AsyncGenerator<Event, never, undefined> {
@@ -23,7 +23,7 @@ export async function* watchEvents(client: Client, options: WatchOptions): Async
   for (;;) yield* await read();
 }
 
-/** Returns a function that returns the next events. It waits up to 20 seconds for them, or as given. */
+/** Waits up to 20 seconds for events, or as given. */
 function eventReader(
   client: Client,
   { after = '', onInterruption, onRecovery, ...filters }: WatchOptions,
@@ -47,18 +47,17 @@ export interface WatchRunOptions extends RetryUntilAbortedOptions {
   domainID?: string | undefined;
   /** The computation. */
   id: string;
-  /** The run. Default: the latest run of the computation. */
+  /** Default: the latest run of the computation. */
   run?: string | undefined;
-  /** Begin after the event with this identifier. Default: at the first event of the run. */
+  /** The identifier of an event. Default: begin at the first event of the run. */
   after?: string | undefined;
 }
 
-/** The pause until the run is read again whose last event has come. */
+/** Until the run is read again whose last event has come. */
 const endPauseInMilliseconds = 200;
 
 /**
- * Returns the events of a run as they are recorded, each once, until the run has ended. The generator returns the ended run, and so does
- * `waitForRun`.
+ * As they are recorded, each once, until the run has ended. The generator returns the ended run.
  * @throws ServiceProblem if the service refuses, such as 404; the signal's reason
  */
 export async function* watchRun(client: Client, options: WatchRunOptions): AsyncGenerator<Event, Run, undefined> {
@@ -82,7 +81,7 @@ export async function* watchRun(client: Client, options: WatchRunOptions): Async
   }
 }
 
-/** Waits until a run has ended. @returns the run as it ended @throws as watchRun */
+/** @returns the run as it ended @throws as watchRun */
 export async function waitForRun(
   client: Client,
   { onEvent, ...options }: WatchRunOptions & { onEvent?: ((event: Event) => void) | undefined },
@@ -95,7 +94,6 @@ export async function waitForRun(
   }
 }
 
-/** Whether an event is the one that ended its run. */
 export function isEndOfRun({ originator, event_type }: Event): boolean {
   return originator === 'system' && ['completed', 'failed', 'cancelled'].includes(event_type);
 }

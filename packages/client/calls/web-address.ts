@@ -5,7 +5,7 @@ export function isLoopback({ hostname }: URL): boolean {
 }
 
 /**
- * Reads the address of a server to which tokens or content go: with https, or with http on this machine.
+ * Tokens and content go there: with https, or with http on this machine.
  * @throws AddressError, which never repeats the address: it may contain a password
  */
 export function serverAddress(text: string): URL {
@@ -18,7 +18,7 @@ export function serverAddress(text: string): URL {
   throw new AddressError('Expected an address with https, such as https://example.com. Only this machine may do without.');
 }
 
-/** Thrown for an address to which no token and no content goes. */
+/** No token and no content goes there. */
 export class AddressError extends TypeError {
   override readonly name = 'AddressError';
 }

@@ -14,12 +14,12 @@ type Asset = Schemas['Asset'];
 export interface DownloadOptions {
   domainID?: string | undefined;
   id: string;
-  /** The file to write. Until it is complete, its name ends with the end of `id` and `.part`. */
+  /** Until it is complete, its name ends with the end of `id` and `.part`. */
   file: string;
-  /** Whether to throw if the file exists in the end, instead of replacing it. Default: false. */
+  /** Throws if the file exists in the end, instead of replacing it. Default: false. */
   mustBeNew?: boolean | undefined;
   onProgress?: ((progress: TransferProgress) => void) | undefined;
-  /** Called when a transfer was cut off, before it goes on. */
+  /** Before the transfer goes on. */
   onCut?: ((cut: Cut) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -32,9 +32,9 @@ interface Part {
 }
 
 /**
- * Downloads the content of an asset, and continues an earlier download. The file exists only when it is complete and has the asset's hash.
- * @throws ServiceProblem if there is no content for the caller, or its hash differs; CutOffError after five minutes without progress;
- *   Error `EEXIST` for a file that must be new, `EISDIR` for a name that is none; the signal's reason
+ * Continues an earlier download. The file exists only when it is complete and has the asset's hash.
+ * @throws ServiceProblem if there is no content for the caller, or its hash differs; CutOffError after five minutes without
+ *   progress; Error `EEXIST` for a file that must be new, `EISDIR` for a name that is none; the signal's reason
  */
 export async function downloadAsset(client: Client, options: DownloadOptions): Promise<Asset> {
   const { domainID, id, mustBeNew = false, signal } = options;
@@ -62,14 +62,14 @@ export async function downloadAsset(client: Client, options: DownloadOptions): P
 
 const longestNameInBytes = 255;
 
-/** Returns the name of a file until it is complete. A long name gives way to its hash. */
+/** A long name gives way to its hash. */
 function partName(name: string, id: string): string {
   const part = `${name}.${id.slice(-12)}.part`;
   if (Buffer.byteLength(part) <= longestNameInBytes) return part;
   return `${createHash('sha256').update(name).digest('hex')}.${id.slice(-12)}.part`;
 }
 
-/** Returns the permissions of a file that exists. @throws Error `EISDIR` for what a file cannot replace */
+/** @throws Error `EISDIR` for what a file cannot replace */
 async function modeOf(file: string): Promise<number | undefined> {
   const found = await stat(file).catch(() => undefined);
   const isName = file !== '' && !file.endsWith('/') && !file.endsWith(sep);
@@ -77,7 +77,7 @@ async function modeOf(file: string): Promise<number | undefined> {
   throw Object.assign(new Error(`${file} is not the name of a file.`), { code: 'EISDIR' });
 }
 
-/** Receives the content at a path, after what an earlier download left there. Begins anew if that was of something else. */
+/** After what an earlier download left there, unless that was of something else. */
 async function receiveAt(path: string, client: Client, asset: Asset, options: DownloadOptions): Promise<void> {
   for (;;) {
     const part = await partAt(path, asset.size ?? 0, options);
@@ -90,7 +90,6 @@ async function receiveAt(path: string, client: Client, asset: Asset, options: Do
   }
 }
 
-/** Appends what is missing to the part. */
 async function receive(client: Client, asset: Asset, part: Part, options: DownloadOptions): Promise<void> {
   const { domainID, onProgress, onCut, signal } = options;
   const { id } = asset;
@@ -125,7 +124,7 @@ async function receive(client: Client, asset: Asset, part: Part, options: Downlo
   await repeatTransfer(attempt, { signal, onCut, furthest: () => part.size });
 }
 
-/** Ends a transfer that does not call `heard` for a minute, by the signal that it gets. @throws CutOffError then */
+/** Ends a transfer that does not call `heard` for a minute, by the signal. @throws CutOffError then */
 async function untilSilent(
   signal: AbortSignal | undefined,
   transfer: (signal: AbortSignal, heard: () => void) => Promise<void>,
@@ -157,7 +156,6 @@ async function append(part: Part, chunks: AsyncIterable<Uint8Array>, report: () 
   }
 }
 
-/** Reads and hashes what an earlier download left. */
 async function partAt(path: string, total: number, { onProgress, signal }: DownloadOptions): Promise<Part> {
   const hash = createHash('sha3-256');
   const found = await stat(path).catch(() => undefined);
@@ -172,7 +170,7 @@ async function partAt(path: string, total: number, { onProgress, signal }: Downl
   return { path, size, hash };
 }
 
-/** A checksum may be that of a real file whose sample was uploaded: then the content has another hash. */
+/** A checksum may be that of a real file whose sample was uploaded. */
 function expectHash(asset: Asset, found: string): void {
   if (asset.checksum === found) return;
   const detail = `The content of ${asset.file_name} has the hash ${found}, but the service says ${asset.checksum ?? 'none'}. The content may be a sample. Then the service states the hash of the real file.`;

@@ -1,4 +1,3 @@
-/** The entry `computation-management-client/node`: what needs files or a listener. */
 export { downloadAsset, type DownloadOptions } from './download-asset.ts';
 export { FileChangedError, measureFile, type MeasuredFile, tooLarge, type TransferProgress } from './send-content.ts';
 export { loopbackSignIn, type LoopbackSignInOptions } from './loopback-sign-in.ts';

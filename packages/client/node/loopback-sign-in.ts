@@ -6,15 +6,15 @@ import { beginSignIn, completeSignIn } from '../tokens/sign-in.ts';
 export interface LoopbackSignInOptions extends IssuerOptions {
   /** Opens the issuer's page, or shows its address to the user. */
   open: (url: string) => void | Promise<void>;
-  /** The port to which the issuer sends the browser: one that the issuer knows. Default: any free one. */
+  /** One that the issuer knows. Default: any free one. */
   port?: number | undefined;
-  /** The path to which the issuer sends the browser. Default `/callback`. */
+  /** Default `/callback`. */
   path?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Signs a user in with the browser of this machine: authorization code flow with PKCE, and a listener on the loopback interface (RFC 8252).
+ * With the browser of this machine: authorization code flow with PKCE, and a listener on the loopback interface (RFC 8252).
  * @throws ServiceProblem if the issuer refuses; Error `EADDRINUSE`; the signal's reason
  */
 export async function loopbackSignIn(given: LoopbackSignInOptions): Promise<TokenSet> {
@@ -50,7 +50,7 @@ interface BrowserAnswer {
   reply: (text: string) => Promise<void>;
 }
 
-/** Waits for the request that has the state of this sign-in. Any program and web page of this machine may send others. */
+/** The request with the state of this sign-in. Any program and web page of this machine may send others. */
 function answerAt(
   redirectUri: string,
   server: ReturnType<typeof createServer>,

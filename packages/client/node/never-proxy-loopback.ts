@@ -2,7 +2,7 @@ import * as http from 'node:http';
 
 const loopback = ['localhost', '127.0.0.1', '[::1]', '::1'];
 
-/** Keeps NODE_USE_ENV_PROXY from sending requests to this machine to a proxy. @returns the variables that child processes need */
+/** Against NODE_USE_ENV_PROXY. @returns the variables that child processes need */
 export function neverProxyLoopback(env: Record<string, string | undefined>): Record<string, string> {
   if (env['NODE_USE_ENV_PROXY'] !== '1' || !('setGlobalProxyFromEnv' in http)) return {}; // Node 20 has no such proxies
   const given = env['no_proxy'] ?? env['NO_PROXY'];

@@ -17,7 +17,7 @@ import { untilHashed } from '../transfer/until-hashed.ts';
 
 type Asset = Schemas['Asset'];
 
-/** How far a transfer has come, in bytes. */
+/** In bytes. */
 export interface TransferProgress {
   /** `waiting` for the service, which hashes content that has arrived. */
   phase: 'hashing' | 'sending' | 'waiting' | 'receiving';
@@ -30,20 +30,20 @@ export interface ContentOptions {
   /** The path of the file. */
   file: string;
   onProgress?: ((progress: TransferProgress) => void) | undefined;
-  /** Called when a transfer was cut off, before it is repeated. */
+  /** Before the transfer is repeated. */
   onCut?: ((cut: Cut) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** A file as it was when it was hashed. */
+/** As it was when it was hashed. */
 export interface MeasuredFile {
   size: number;
   mtimeMs: number;
-  /** Its SHA3-256 in hex, which agents verify. */
+  /** SHA3-256 in hex, which agents verify. */
   checksum: string;
 }
 
-/** Reads how large a file is, and hashes it. @throws ServiceProblem if it is too large; FileChangedError */
+/** @throws ServiceProblem if it is too large; FileChangedError */
 export async function measureFile({ file, onProgress, signal }: ContentOptions): Promise<MeasuredFile> {
   const before = await stat(file);
   const { size, mtimeMs } = before;
@@ -58,7 +58,7 @@ export async function measureFile({ file, onProgress, signal }: ContentOptions):
   return { size, mtimeMs, checksum: hash.digest('hex') };
 }
 
-/** Thrown as soon as a file is not any more what it was when its transfer began. */
+/** As soon as the file is not any more what it was when its transfer began. */
 export class FileChangedError extends Error {
   override readonly name = 'FileChangedError';
 
@@ -71,13 +71,12 @@ type Seen = Pick<MeasuredFile, 'size' | 'mtimeMs'>;
 
 interface ReadOptions {
   signal?: AbortSignal | undefined;
-  /** Gets how many bytes were taken so far. */
   onBytes?: ((done: number) => void) | undefined;
 }
 
 const chunkInBytes = 256 * 1024;
 
-/** Reads a file that stays as it was seen. @throws FileChangedError at the first chunk after a change */
+/** @throws FileChangedError at the first chunk after a change */
 async function* unchanged(file: string, seen: Seen, { signal, onBytes }: ReadOptions): AsyncGenerator<Buffer, void, undefined> {
   const handle = await open(file);
   try {
@@ -102,7 +101,7 @@ export function tooLarge(file: string, size: number): string {
 }
 
 /**
- * Sends the content of a pending asset, and returns the asset when the service has hashed it.
+ * Returns the asset when the service has hashed the content.
  * @param seen the file as it was when it was hashed, at least one byte
  * @throws as uploadAsset
  */
@@ -144,11 +143,11 @@ interface PresignedPut {
   headers: Record<string, string>;
 }
 
-/** A connection that carries nothing for so long counts as broken: after a sleep or on another network, nothing says that it is. */
+/** After a sleep or on another network, nothing says that a connection is broken. */
 export const silenceInMilliseconds = 60_000;
 
 /**
- * Sends a file with a presigned request. Not with `fetch`, which keeps chunks in memory that storage has not taken.
+ * Not with `fetch`, which keeps chunks in memory that storage has not taken.
  * @throws Error if the connection breaks or is silent for a minute; FileChangedError; the signal's reason
  */
 async function putFile(

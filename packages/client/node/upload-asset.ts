@@ -11,19 +11,19 @@ type Asset = Schemas['Asset'];
 type Fields = Omit<Schemas['AssetInputFields'], 'asset' | 'checksum' | 'file_name'>;
 
 export interface UploadOptions extends Fields, ContentOptions {
-  /** The name of the asset. Default: that of the file. */
+  /** Default: that of the file. */
   file_name?: string | undefined;
-  /** A repeat with this key within 24 hours continues with the same asset. Default: made of the content's hash and the fields. */
+  /** A repeat within 24 hours continues with the same asset. Default: made of the content's hash and the fields. */
   idempotencyKey?: string | undefined;
 }
 
-/** Larger content does not go with the request, which has a minute: in base64, this takes 44 seconds at 128 kbit/s. */
+/** A request has a minute: in base64, this takes 44 seconds at 128 kbit/s. */
 const inlineLimitInBytes = 512 * 1024;
 
 /**
- * Creates an asset with the content of a file of up to 5 GiB, and returns it when the service has hashed the content.
- * @throws ServiceProblem if the service or storage refuses, or computes another hash; CutOffError after five minutes without progress;
- *   FileChangedError; Error if the file cannot be read; the signal's reason
+ * Of up to 5 GiB. Returns the asset when the service has hashed the content.
+ * @throws ServiceProblem if the service or storage refuses, or computes another hash; CutOffError after five minutes without
+ *   progress; FileChangedError; Error if the file cannot be read; the signal's reason
  */
 export async function uploadAsset(client: Client, options: UploadOptions): Promise<Asset> {
   const { file, domainID, file_name = basename(file), idempotencyKey, onProgress: _, onCut: __, signal, ...fields } = options;
@@ -44,14 +44,14 @@ export async function uploadAsset(client: Client, options: UploadOptions): Promi
   return expectChecksum(asset, checksum);
 }
 
-/** Returns the content in base64. @throws FileChangedError if it is not what was hashed */
+/** In base64. @throws FileChangedError if it is not what was hashed */
 async function inlineContent(file: string, checksum: string): Promise<string> {
   const content = await readFile(file);
   if (createHash('sha3-256').update(content).digest('hex') !== checksum) throw new FileChangedError(file);
   return content.toString('base64');
 }
 
-/** Returns what the asset of an earlier upload is now. Undefined if it was deleted, or has other content since. */
+/** Undefined if it was deleted, or has other content since. */
 async function present(
   client: Client,
   { id, upload }: Asset,
@@ -67,7 +67,7 @@ async function present(
   }
 }
 
-/** Returns the fields that are given, sorted: a repeat in another order makes the same body, and so the same key. */
+/** A repeat in another order makes the same body, and so the same key. */
 function inOrder<Given extends object>(fields: Given): Given {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.sort(([a], [b]) => (a < b ? -1 : 1))) as Given;
@@ -80,13 +80,13 @@ function keyOf(...parts: unknown[]): string {
 export interface UploadContentOptions extends ContentOptions {
   /** The asset. */
   id: string;
-  /** Called before the content is sent, if the asset was created with the hash of another file: the content may be a sample of it. */
+  /** Before the content is sent, if the asset was created with the hash of another file: the content may be a sample of it. */
   onOtherHash?: ((hashes: { named: string; found: string }) => void) | undefined;
 }
 
 /**
- * Sends a file of up to 5 GiB as the content of an asset that has none, and returns the asset when the service has hashed it. Sends nothing
- * if the asset has this content already. The repeat of a sample cannot be recognized: its asset keeps the hash of the real file.
+ * Of an asset that has none, up to 5 GiB. Returns the asset when the service has hashed it. Sends nothing if the asset has this
+ * content already. The repeat of a sample cannot be recognized: its asset keeps the hash of the real file.
  * @throws ServiceProblem `conflict` if the asset has other content, `forbidden` if it is another user's; as uploadAsset
  */
 export async function uploadContent(client: Client, options: UploadContentOptions): Promise<Asset> {

@@ -18,16 +18,16 @@ import {
 import { causeOf, ServiceProblem } from '../calls/service-problem.ts';
 import { AddressError, isLoopback, serverAddress } from '../calls/web-address.ts';
 
-/** An OpenID Connect issuer, and the application that it knows. */
+/** With the application that it knows. */
 export interface IssuerOptions {
-  /** The issuer's address, below which it has `.well-known/openid-configuration`. */
+  /** Below it is `.well-known/openid-configuration`. */
   issuer: string;
   clientId: string;
   /** Only for applications that can keep a secret: never in a web page. */
   clientSecret?: string | undefined;
   /** Separated by spaces. Default: `openid` for users, and none for client credentials. */
   scope?: string | undefined;
-  /** More parameters for the issuer's endpoints, such as `audience` or `resource`. */
+  /** For the issuer's endpoints, such as `audience` or `resource`. */
   parameters?: Record<string, string> | undefined;
   /** Default: the global `fetch`. */
   fetch?: ((url: string, init?: RequestInit) => Promise<Response>) | undefined;
@@ -47,7 +47,7 @@ export interface OpenIssuer {
 
 const timeoutInMilliseconds = 30_000;
 
-/** Reads the issuer's configuration. @throws ServiceProblem; AddressError; the signal's reason */
+/** @throws ServiceProblem; AddressError; the signal's reason */
 export async function openIssuer(given: IssuerOptions, signal?: AbortSignal): Promise<OpenIssuer> {
   const { issuer, clientId, clientSecret } = given;
   const url = serverAddress(issuer);
@@ -71,8 +71,8 @@ function authenticationOf(server: AuthorizationServer, secret: string | undefine
 }
 
 /**
- * Asks an issuer. Errors become ServiceProblems: `unauthenticated` if it refuses, `unreachable`, `too_many_requests` or `unavailable` if it
- * may answer later, `unexpected` for other answers.
+ * `unauthenticated` if the issuer refuses, `unreachable`, `too_many_requests` or `unavailable` if it may answer later,
+ * `unexpected` for other answers.
  * @throws ServiceProblem; the signal's reason
  */
 export async function asProblem<Answer>(
@@ -117,13 +117,12 @@ function refusal(answered: number, reason: string, request: string, cause: Error
   return new ServiceProblem({ status, code, detail: `The issuer refused: ${reason}`, request }, cause);
 }
 
-/** Returns the code of an answer after which a repeat may help. */
 function passingCode(status: number): 'unavailable' | 'too_many_requests' | undefined {
   if (status === 429) return 'too_many_requests';
   return status >= 500 ? 'unavailable' : undefined;
 }
 
-/** Returns why an issuer refused that asks for authentication: what its challenge or its body says, or what it asks for. */
+/** What its challenge or its body says, or what it asks for. */
 async function reasonOf({ cause, response }: WWWAuthenticateChallengeError): Promise<string> {
   const [challenge] = cause;
   const { error, error_description } = challenge?.parameters ?? {};
@@ -153,7 +152,7 @@ export function tokenSetOf(response: TokenEndpointResponse): TokenSet {
   };
 }
 
-/** Reads the claims of a JSON Web Token without checking its signature. @returns undefined if it is none */
+/** Without checking the signature. @returns undefined if it is none */
 export function readClaims(token: string): Record<string, unknown> | undefined {
   const [, payload = ''] = token.trim().split('.');
   try {

@@ -18,13 +18,12 @@ import { serverAddress } from '../calls/web-address.ts';
 import { asProblem, type IssuerOptions, openIssuer, type OpenIssuer, type TokenSet, tokenSetOf } from './issuer.ts';
 
 export interface SignInOptions extends IssuerOptions {
-  /** Where the issuer sends the browser afterwards. The issuer must know it. */
+  /** The issuer must know it. */
   redirectUri: string;
 }
 
-/** What `completeSignIn` needs. A web page keeps it in its session storage meanwhile. */
+/** For `completeSignIn`. A web page keeps it in its session storage meanwhile. */
 export interface PendingSignIn {
-  /** The issuer's page, to which the browser goes. */
   url: string;
   verifier: string;
   state: string;
@@ -33,7 +32,7 @@ export interface PendingSignIn {
 
 const defaultScope = 'openid';
 
-/** Begins to sign a user in, by the authorization code flow with PKCE (RFC 7636). @throws ServiceProblem; the signal's reason */
+/** By the authorization code flow with PKCE (RFC 7636). @throws ServiceProblem; the signal's reason */
 export async function beginSignIn(given: SignInOptions, signal?: AbortSignal): Promise<PendingSignIn> {
   const { server } = await openIssuer(given, signal);
   const { authorization_endpoint } = server;
@@ -57,7 +56,7 @@ export async function beginSignIn(given: SignInOptions, signal?: AbortSignal): P
   return { url: url.href, verifier, state, nonce };
 }
 
-/** Ends a sign-in. @param answer the address at which the browser came back @throws ServiceProblem; the signal's reason */
+/** @param answer the address at which the browser came back @throws ServiceProblem; the signal's reason */
 export async function completeSignIn(
   given: SignInOptions,
   { verifier, state, nonce }: Pick<PendingSignIn, 'verifier' | 'state' | 'nonce'>,
@@ -82,11 +81,10 @@ export async function completeSignIn(
   });
 }
 
-/** What a user does on another device. */
 export interface DeviceCode {
   user_code: string;
   verification_uri: string;
-  /** The same page, with the code filled in. */
+  /** With the code filled in. */
   verification_uri_complete?: string | undefined;
   /** In seconds. */
   expires_in: number;
@@ -99,7 +97,7 @@ export interface DeviceSignInOptions extends IssuerOptions {
 }
 
 /**
- * Signs in a user who types a code on another device (RFC 8628).
+ * With a code that the user types on another device (RFC 8628).
  * @throws ServiceProblem if the issuer or the user refuses, or the code expires; the signal's reason
  */
 export async function deviceSignIn(given: DeviceSignInOptions): Promise<TokenSet> {
@@ -152,12 +150,12 @@ async function askOnce(
 }
 
 export interface SignOutOptions extends IssuerOptions {
-  /** Where the issuer sends the browser afterwards. The issuer must know it. */
+  /** The issuer must know it. */
   returnTo: string;
 }
 
 /**
- * Returns the issuer's page that ends its session with the user (OpenID Connect RP-initiated logout). Undefined if it has none.
+ * OpenID Connect RP-initiated logout. Undefined if the issuer has no such page.
  * @throws ServiceProblem; the signal's reason
  */
 export async function signOutPage(

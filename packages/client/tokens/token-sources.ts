@@ -15,10 +15,9 @@ interface Expiring {
   expires_at: number;
 }
 
-/** A token is renewed this long before it expires. */
 const reserveInSeconds = 30;
 
-/** Returns a source that keeps a token until shortly before it expires, or until it is refused. @param renew gets the token that it replaces */
+/** Until shortly before the token expires, or until it is refused. @param renew gets the token that it replaces */
 export function keptToken<Kept extends Expiring>(
   renew: (previous: Kept | undefined) => Promise<Kept>,
   first?: Kept,
@@ -34,7 +33,7 @@ export function keptToken<Kept extends Expiring>(
   };
 }
 
-/** Returns the tokens of a program that signs in as itself (OAuth 2.0 client credentials), for `createClient`. */
+/** Of a program that signs in as itself (OAuth 2.0 client credentials), for `createClient`. */
 export function clientCredentials(given: IssuerOptions & { clientSecret: string }): TokenSource {
   const parameters = { ...given.parameters, ...(given.scope === undefined ? {} : { scope: given.scope }) };
   return keptToken(async () => {
@@ -46,7 +45,7 @@ export function clientCredentials(given: IssuerOptions & { clientSecret: string 
   });
 }
 
-/** Gets new tokens for a refresh token. @throws ServiceProblem `unauthenticated` if the user must sign in again */
+/** @throws ServiceProblem `unauthenticated` if the user must sign in again */
 export async function refreshTokens(given: IssuerOptions, tokens: TokenSet, signal?: AbortSignal): Promise<TokenSet> {
   const request = `POST ${given.issuer}`;
   const { refresh_token } = tokens;
@@ -63,7 +62,7 @@ export async function refreshTokens(given: IssuerOptions, tokens: TokenSet, sign
   });
 }
 
-/** Returns the tokens of a user who has signed in. @param onRefreshed gets new tokens, to keep them: the refresh token may change */
+/** @param onRefreshed gets new tokens, to keep them: the refresh token may change */
 export function signedIn(
   given: IssuerOptions,
   tokens: TokenSet,
@@ -77,9 +76,9 @@ export function signedIn(
 }
 
 export interface LocalTokenOptions {
-  /** Where `npm start` listens, such as `http://localhost:3000`. */
+  /** Such as `http://localhost:3000`. */
   baseUrl: string;
-  /** The identifier of the user, such as `alice`. */
+  /** Such as `alice`. */
   sub: string;
   /** The memberships, each `<domainID>:<role>`. */
   groups: string[];
@@ -90,7 +89,7 @@ export interface LocalTokenOptions {
 
 const timeoutInMilliseconds = 30_000;
 
-/** Asks `npm start` for a token, which it gives to every program on its machine. @throws ServiceProblem; the signal's reason */
+/** `npm start` gives tokens to every program on its machine. @throws ServiceProblem; the signal's reason */
 export async function issueLocalToken(options: LocalTokenOptions): Promise<string> {
   const { sub, groups, expiresInSeconds: expires_in, signal } = options;
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
@@ -117,7 +116,7 @@ export async function issueLocalToken(options: LocalTokenOptions): Promise<strin
   });
 }
 
-/** Returns the tokens of a user of `npm start`, for `createClient`. */
+/** For `createClient`. */
 export function localToken(options: LocalTokenOptions): TokenSource {
   const lifetime = options.expiresInSeconds ?? 12 * 60 * 60;
   return keptToken(async () => ({

@@ -14,8 +14,9 @@ interface Place {
 const firstPauseInMilliseconds = 100;
 
 /**
- * Returns a new link for the content of a pending asset, or undefined if the content has arrived.
- * @throws ServiceProblem `forbidden` if the asset is another user's, `precondition_failed` if it keeps changing; the signal's reason
+ * Of a pending asset; undefined if the content has arrived.
+ * @throws ServiceProblem `forbidden` if the asset is another user's, `precondition_failed` if it keeps changing; the signal's
+ *   reason
  */
 export async function renewUpload(client: Client, place: Place): Promise<Schemas['AssetUpload'] | undefined> {
   const limit = retryLimit(firstPauseInMilliseconds);
@@ -29,7 +30,9 @@ export async function renewUpload(client: Client, place: Place): Promise<Schemas
   return await retry(attempt, { signal: place.signal, pauseAfter });
 }
 
-/** Replaces a pending asset by itself: only a change returns a link. @throws ServiceProblem `forbidden` if it is another user's */
+/**
+ * Replaces a pending asset by itself: only a change returns a link. @throws ServiceProblem `forbidden` if it is another user's
+ */
 export async function changeForUpload(
   client: Client,
   { domainID, id, signal }: Place,

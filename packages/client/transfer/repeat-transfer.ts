@@ -1,28 +1,28 @@
 import { growingPause, retry } from '../calls/retry.ts';
 import { causeOf, isTransient, ServiceProblem } from '../calls/service-problem.ts';
 
-/** A transfer that was cut off. It is repeated after this. */
+/** It is repeated after this. */
 export interface Cut {
   /** Its message says why. */
   error: Error;
-  /** How many attempts in a row brought nothing. */
+  /** In a row, without progress. */
   failures: number;
 }
 
 export interface RepeatOptions {
   signal?: AbortSignal | undefined;
-  /** How many bytes the furthest attempt has transferred. Default: not known. */
+  /** In bytes. Default: not known. */
   furthest?: (() => number) | undefined;
   onCut?: ((cut: Cut) => void) | undefined;
 }
 
-/** A transfer that failed, and that succeeds perhaps the next time. */
+/** It succeeds perhaps the next time. */
 export class CutOffError extends Error {
   override readonly name = 'CutOffError';
 }
 
 /**
- * Repeats a transfer whose connection breaks, until five attempts and five minutes have brought no progress.
+ * Until five attempts and five minutes have brought no progress.
  * @throws CutOffError or the last ServiceProblem then; any other error at once; the signal's reason
  */
 export async function repeatTransfer<Result>(attempt: () => Promise<Result>, options: RepeatOptions): Promise<Result> {
@@ -60,10 +60,10 @@ const fewestFailures = 5;
 const leastTimeInMilliseconds = 5 * 60_000;
 const longestPauseInMilliseconds = 30_000;
 
-/** Returns a function to call after each failure. It gives up after five failures and five minutes without progress. */
+/** Gives up after five failures and five minutes without progress. To be called after each failure. */
 export function retryLimit(firstPauseInMilliseconds = 500) {
   let [failures, failingSince] = [0, 0];
-  /** @returns how many failures in a row there are, and the next pause: undefined to give up */
+  /** @returns the failures in a row, and the next pause: undefined to give up */
   return ({ hasProgressed = false } = {}): { failures: number; next: number | undefined } => {
     failures = hasProgressed ? 1 : failures + 1;
     if (failures === 1) failingSince = performance.now();

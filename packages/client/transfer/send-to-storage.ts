@@ -14,12 +14,12 @@ export interface StorageResponse {
 interface Options extends RepeatOptions {
   /** Sends the content once. */
   put: (link: Link) => Promise<StorageResponse>;
-  /** Returns a new link, or undefined if the content has arrived. */
+  /** Undefined if the content has arrived. */
   renew: () => Promise<Link | undefined>;
 }
 
 /**
- * Sends the content of an asset to storage. Repeats it if the connection breaks, the link expires, or storage asks for it.
+ * Repeats it if the connection breaks, the link expires, or storage asks for it.
  * @param first the link of the first attempt. Default: a new one
  * @throws ServiceProblem if storage or the service refuses; as `repeatTransfer`
  */
@@ -48,14 +48,14 @@ function refusal({ status, body }: StorageResponse): ServiceProblem {
 }
 
 /**
- * What storage's answer to an upload means. 412 says that an earlier attempt has `arrived`. A new link cannot be `expired`: then storage
- * refuses. 408, 409, 429 and `RequestTimeout` may succeed `again`.
+ * 412 says that an earlier attempt has `arrived`. A new link cannot be `expired`: then storage refuses. 408, 409, 429 and
+ * `RequestTimeout` may succeed `again`.
  */
 type StorageAnswer = 'arrived' | 'expired' | 'again' | 'refused';
 
 const passing = [408, 409, 429];
 
-/** Returns what an answer means. @param body the XML of storage's answer, which names an error in `<Code>` */
+/** @param body XML, which names an error in `<Code>` */
 export function storageAnswer(status: number, body: string): StorageAnswer {
   if ((status >= 200 && status < 300) || status === 412) return 'arrived';
   if (status === 403) return 'expired';

@@ -1,6 +1,6 @@
 const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/** Returns a number of bytes as people read it, such as `14.9 KiB`. Null, of what the agent fetches: not known. */
+/** As people read it, such as `14.9 KiB`. Null, of what the agent fetches: not known. */
 export function sizeText(bytes: number | null): string {
   if (bytes === null) return 'unknown size';
   if (bytes === 1) return '1 byte';
@@ -11,5 +11,5 @@ export function sizeText(bytes: number | null): string {
   return `${value.toFixed(digits)} ${units[power] ?? ''}`;
 }
 
-/** What storage takes in one request, in bytes: 5 GiB. */
+/** 5 GiB. */
 export const largestUploadInBytes = 5 * 1_024 ** 3;

@@ -9,9 +9,9 @@ interface Options {
   domainID?: string | undefined;
   /** Of the asset. */
   id: string;
-  /** How many bytes the content has. Default: as many as storage takes. */
+  /** In bytes. Default: as many as storage takes. */
   size?: number | undefined;
-  /** Called whenever the service has answered that it has not hashed the content yet. */
+  /** Whenever the service has not hashed the content yet. */
   onPending?: (() => void) | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -22,8 +22,9 @@ const longestPauseInMilliseconds = 2_000;
 const retryLimitInMinutes = { always: 5, perGibibyte: 2 };
 
 /**
- * Waits until the service has hashed the content of an asset: five minutes, and two more for each GiB. Outlasts an outage of five minutes.
- * @throws ServiceProblem that says why the service could not take it, `unavailable` if it has not hashed the content by then; the signal's reason
+ * Waits five minutes, and two more for each GiB. Outlasts an outage of five minutes.
+ * @throws ServiceProblem that says why the service could not take it, `unavailable` if it has not hashed the content by then; the
+ *   signal's reason
  */
 export async function untilHashed(
   client: Client,
