@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
  * other in a circle.
  */
 const packages = Object.fromEntries(
-  ['attestation', 'client', 'cms', 'console', 'counted-list', 'formats', 'simulated-cvm', 'verify'].map((name) => [
+  ['attestation', 'client', 'cms', 'console', 'counted-list', 'formats', 'simulated-cvm', 'stage', 'verify'].map((name) => [
     `packages/${name}`,
     entriesOf(name),
   ]),
@@ -36,6 +36,7 @@ const mayImport = {
   'packages/counted-list': [],
   'packages/formats': [],
   'packages/simulated-cvm': ['packages/client', 'packages/formats'],
+  'packages/stage': ['infra'],
   'packages/verify': ['packages/attestation', 'packages/formats'],
 };
 

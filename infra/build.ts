@@ -15,6 +15,6 @@ for (const { name, bytes } of tooLarge) {
   console.error(`${name} has ${(bytes / 1000).toFixed(1)} KB; a bundle has at most ${bundleLimitOf(name) / 1000} KB.`);
 }
 if (tooLarge.length > 0) process.exitCode = 1;
-if (stages.some((stage) => stage.console)) {
+if (stages.some((stage) => stage.console) || process.argv.includes('--console')) {
   await build({ root: consoleSources, logLevel: 'warn', build: { outDir: consoleFolder, emptyOutDir: true } });
 }

@@ -1,4 +1,4 @@
-import { PermissionsBoundary, Stage as CdkStage, Tags, Token } from 'aws-cdk-lib';
+import { PermissionsBoundary, Stack, Stage as CdkStage, Tags, Token } from 'aws-cdk-lib';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import type { Construct } from 'constructs';
 import settings from '../cdk.json' with { type: 'json' };
@@ -83,7 +83,7 @@ export class ComputationServiceStage extends CdkStage {
 }
 
 function regionOf(scope: Construct, name: string): string {
-  const region = CdkStage.of(scope)?.region;
+  const region = scope.node.scopes.find(Stack.isStack)?.region ?? CdkStage.of(scope)?.region;
   if (region !== undefined && !Token.isUnresolved(region)) return region;
   throw new TypeError(`The stage ${name} names no region: add region, or env with a region to the stage around it.`);
 }

@@ -5,7 +5,7 @@ import { isActive, type Run } from '../computations/run.ts';
 import { readAgentRecord } from './agent-record.ts';
 import type { TokenReport } from './report.ts';
 import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
-import { cvmKeys, runKeys } from '../table/keys.ts';
+import { cvmKeys, runKeys, type Key } from '../table/keys.ts';
 import { getItem, type Item, parseStored, type Table } from '../table/table.ts';
 import { putItem, putItemIf, setAttributes, updateIf } from '../table/writes.ts';
 import { type Attestation, attestationSchema } from '../attestation/attestation.ts';
@@ -43,7 +43,7 @@ export function parseTokens(item: Item | undefined): AgentTokens {
   return item ? parseStored(processItem, item, 'agent process') : { tokens: [], version: 0 };
 }
 
-export function tokensItem({ domain, cvmId, process }: Process, { tokens, version }: AgentTokens, now: string) {
+export function tokensItem({ domain, cvmId, process }: Process, { tokens, version }: AgentTokens, now: string): Item & Key {
   const ttl = Math.ceil(Date.parse(now) / 1_000) + tokensLiveInDays * 24 * 3_600;
   return { ...cvmKeys.process(domain, cvmId, process), tokens, version: version + 1, ttl };
 }
@@ -118,7 +118,7 @@ export interface RunOnProcess extends Process {
 
 const processOfRun = v.object({ domain: v.string(), cvmId: v.string(), process: v.string() });
 
-export function processOfRunItem({ domain, cvmId, process, computation_id, run_id }: RunOnProcess) {
+export function processOfRunItem({ domain, cvmId, process, computation_id, run_id }: RunOnProcess): Item & Key {
   return { ...runKeys.attestation(computation_id, run_id), domain, cvmId, process };
 }
 

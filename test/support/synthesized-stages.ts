@@ -146,14 +146,18 @@ export function synthesizeWith(built: Partial<BuiltFiles>, stage: Stage): Synthe
 }
 
 /** Does `work` with a CDK app and with files for it. All that either writes is removed afterwards. */
-function inApp<T>(work: (app: App, standIns: BuiltFiles) => T): T {
+export function inApp<T>(work: (app: App, standIns: BuiltFiles) => T, more: Record<string, unknown> = {}): T {
   process.env['CDK_VALIDATION'] = 'false';
   const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8')) as {
     context: Record<string, unknown>;
   };
   const folder = mkdtempSync(join(tmpdir(), 'synthesized-'));
   try {
-    const quick = { stackTraces: false, analyticsReporting: false, context: { ...context, 'aws:cdk:bundling-stacks': [] } };
+    const quick = {
+      stackTraces: false,
+      analyticsReporting: false,
+      context: { ...context, 'aws:cdk:bundling-stacks': [], ...more },
+    };
     const app = new App({ outdir: join(folder, 'cdk.out'), ...quick });
     return work(app, standInsIn(folder));
   } finally {
