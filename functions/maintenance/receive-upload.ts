@@ -4,7 +4,6 @@ import { receiveUpload, reportDeletion } from '../../shared/assets/uploads.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
-/** The key of an object that was created, or deleted. */
 const changed = v.object({ key: v.string(), deleted: v.optional(v.literal(true)) });
 
 export const handler = task('maintenance/receive-upload', changed, ({ key, deleted }, { now, deadline }) => {

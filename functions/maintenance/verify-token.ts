@@ -5,7 +5,6 @@ import { openExecutions } from '../../shared/runs/executions.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
-/** The key of an object that was created. */
 const created = v.object({ key: v.string() });
 
 export const handler = task('maintenance/verify-token', created, async ({ key }, { now, deadline }) => {

@@ -1,11 +1,11 @@
-/** A file of the API reference, as `npm run build` writes it into the folder of its function. */
+/** As `npm run build` writes it into the folder of its function. */
 export interface BuiltFile {
   path: string;
-  /** The name of the compressed file (gzip) in the folder. */
+  /** Gzip. */
   name: string;
   contentType: string;
   etag: string;
 }
 
-/** Lists the files of the folder: JSON, an array of BuiltFile. */
+/** JSON, an array of BuiltFile. */
 export const listOfFiles = 'files.json';

@@ -11,7 +11,7 @@ export const referencePaths = [
 ] as const;
 type ReferencePath = (typeof referencePaths)[number];
 
-/** The files of the API reference by their paths: from Swagger UI, and from this folder. */
+/** By their paths: from Swagger UI, and from this folder. */
 export function referenceFiles(): Record<string, string> {
   const swaggerUi = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   const own = (name: string) => join(import.meta.dirname, name);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { pageHeaders } from '../../shared/http/page-headers.ts';
 import { listOfFiles, type BuiltFile } from './built-reference.ts';
 
-/** The part of a request of the HTTP API that is read. Names of headers are in lower case. */
+/** Names of headers are in lower case. */
 interface ReferenceRequest {
   rawPath: string;
   headers: Record<string, string | undefined>;
@@ -17,12 +17,12 @@ interface ReferenceResponse {
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url));
 
-/** Kept for further calls of the same process. */
+/** For further calls of the same process. */
 let known: Map<string, BuiltFile> | undefined;
 
 /**
- * Serves the API reference of a stage: the files beside this one. They are stored and sent compressed, also to
- * those that do not ask for it: anybody may load them, and uncompressed they cost four times as much.
+ * Files are stored and sent compressed, also to those that do not ask for it: anybody may load them, and uncompressed they cost
+ * four times as much.
  */
 export async function handler({ rawPath, headers }: ReferenceRequest): Promise<ReferenceResponse> {
   known ??= new Map((JSON.parse(read(listOfFiles).toString()) as BuiltFile[]).map((file) => [file.path, file]));

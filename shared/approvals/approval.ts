@@ -97,7 +97,7 @@ export const approvalSchema = v.pipe(
 );
 export type Approval = v.InferOutput<typeof approvalSchema>;
 
-/** @param because why it is stale. Empty if it is not */
+/** @param because why it is stale */
 export function describeApproval(stored: StoredApproval, because: ApprovalChange[]): Approval {
   const { user_id, digest, configuration_digest, cvm_ids, expires_at, signature, approved_at } = stored;
   const stale = because.length > 0;

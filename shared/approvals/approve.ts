@@ -33,10 +33,9 @@ interface Approved {
 }
 
 /**
- * Gives the caller's approval of the manifest and the configuration, and replaces an earlier one. Writes nothing if the caller gave
- * the same before. Four round trips.
+ * Replaces an earlier one. Writes nothing if the caller gave the same before. Four round trips.
  * @throws ServiceError `not_found`; `forbidden`; `incomplete` while there is no manifest; `conflict` if one of the digests is
- * another one; `invalid_request`, after all of these, for a signature that is missing or not the caller's
+ *   another one; `invalid_request`, after all of these, for a signature that is missing or not the caller's
  */
 export async function approve(table: Table, request: ApproveRequest): Promise<Committed<Approved>> {
   const { domain, computationId, given, by, now, permit, answerKeeper } = request;

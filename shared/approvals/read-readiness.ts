@@ -49,15 +49,15 @@ function isOfOther({ digest, configuration_digest }: StoredApproval, current: Cu
 }
 
 /**
- * Names the manifest itself where nothing in it differs: it lacks what it does not show, such as `cert_file` for a `server_key`, or the
- * user has approved again or withdrawn the approval since it was read.
+ * Names the manifest itself where nothing in it differs: it lacks what it does not show, such as `cert_file` for a `server_key`,
+ * or the user has approved again or withdrawn since it was read.
  */
 function changesOf({ digest }: StoredApproval, item: Item | undefined, current: Current): ApprovalChange[] {
   const changes = item ? changesBetween(parseApproved(item), current) : [];
   return changes.length > 0 ? changes : [change('/manifest', digest, current.digest)];
 }
 
-/** The CVMs that have another certificate than when they were named, if that are all. */
+/** If all of them have another certificate than when they were named. */
 function ofCvms({ cvm_ids, certificates }: StoredApproval, now: StoredApproval['certificates']): ApprovalChange[] {
   const ofCvm = (all: StoredApproval['certificates'], id: string) => (Object.hasOwn(all, id) ? all[id] : undefined);
   const changes = (cvm_ids ?? []).flatMap((id, index) => {
@@ -69,7 +69,7 @@ function ofCvms({ cvm_ids, certificates }: StoredApproval, now: StoredApproval['
 
 const registered = v.object({ certificate_fingerprint: v.nullable(v.string()) });
 
-/** The fingerprints of those CVMs that are registered with a certificate. */
+/** Of those that are registered with a certificate. */
 export async function readCertificates(table: Table, domain: string, cvmIds: string[]): Promise<StoredApproval['certificates']> {
   const items = await getItems(
     table,

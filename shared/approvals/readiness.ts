@@ -10,7 +10,6 @@ export interface NeededApproval {
   user: string;
   /** The names of the user's assets. */
   files: string[];
-  /** Whether the user must give it as a result consumer. */
   asConsumer: boolean;
 }
 
@@ -59,22 +58,22 @@ function limitIn({ cvm_ids }: StoredApproval, { cvm }: ApprovalContext): string 
 }
 
 export interface ApprovalContext {
-  /** The digest of the manifest. Undefined while there is none. */
+  /** Undefined while there is none. */
   digest: string | undefined;
   configuration_digest: string;
   /** RFC 3339, UTC, milliseconds. */
   at: string;
-  /** The CVM of the run. Undefined: the run may be on any. */
+  /** Undefined: the run may be on any. */
   cvm?: CvmOfRun | undefined;
 }
 
 export interface CvmOfRun {
   id: string;
-  /** The fingerprint of its certificate. Undefined without one, or if the CVM is not registered. */
+  /** Undefined without one, or if the CVM is not registered. */
   certificate: string | undefined;
 }
 
-/** Whether an approval is invalid on any CVM. */
+/** On any CVM. */
 export function isStale(
   approval: StoredApproval,
   inputs: Inputs,
@@ -84,7 +83,7 @@ export function isStale(
   return ownReasons(approval, inputs, at).length > 0;
 }
 
-/** Why an approval is invalid, whatever the manifest and the configuration are. */
+/** Whatever the manifest and the configuration are. */
 export function ownReasons(
   { user_id, expires_at, signature, key }: StoredApproval,
   { computation, keys }: Inputs,

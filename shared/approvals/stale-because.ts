@@ -38,13 +38,13 @@ interface Dataset {
   user_key?: string | undefined;
 }
 
-/** A manifest and a configuration. Of the manifest, parts may be missing. */
+/** Parts of the manifest may be missing. */
 export interface Covered {
   manifest: { datasets: Dataset[] };
   configuration: object;
 }
 
-/** Compares what was approved with what is now. Datasets are matched by their file names. */
+/** Datasets are matched by their file names. */
 export function changesBetween(approved: Covered, current: Covered): ApprovalChange[] {
   const { datasets: before, ...manifestBefore } = approved.manifest;
   const { datasets: after, ...manifestAfter } = current.manifest;
@@ -111,7 +111,7 @@ interface Approved {
 
 const storedApproved = v.object({ approved: storedBytes });
 
-/** The attributes of the item at `approvedKeys`. Deflated: a manifest may have 256 KB. */
+/** Of the item at `approvedKeys`. Deflated: a manifest may have 256 KB. */
 export function approvedAttributes({ manifest, configuration }: Approved): v.InferOutput<typeof storedApproved> {
   return { approved: deflated(JSON.stringify({ manifest, configuration })) };
 }

@@ -65,8 +65,8 @@ export const assetInput = v.pipe(
 export type AssetInput = v.InferOutput<typeof assetInput>['asset'];
 
 /**
- * The body of endpoint 18: a full replacement. Without `asset`, `checksum`, `user_key`, `content_access`, `use`, `source` or what goes
- * with that, these stay the same, because only the creator may change them. Without `source`, what goes with it goes too. New content gets a new checksum, unless the creator gave that of a real file.
+ * Endpoint 18, a full replacement. Without `asset`, `checksum`, `user_key`, `content_access`, `use` or `source`, these stay the
+ * same, because only the creator may change them. New content gets a new checksum, unless the creator gave that of a real file.
  */
 export const assetReplacement = v.pipe(
   strictObject({

@@ -21,7 +21,7 @@ export const assetUse = v.pipe(
   ),
 );
 
-/** Content up to this size is sent and returned inline (docs/contract.md, section 7). */
+/** docs/contract.md, section 7. */
 export const inlineLimitInBytes = 4 * 1024 * 1024;
 
 export function contentTooLarge(size: number): ServiceError {
@@ -70,13 +70,13 @@ export const storedAsset = v.object({
   user_key: v.string(),
   /** In storage. Null while the content is pending. */
   content_key: v.nullable(v.string()),
-  /** The SHA3-256 of the stored content. Differs from `checksum` if that is of a real file. */
+  /** SHA3-256. Differs from `checksum` if that is of a real file. */
   content_checksum: v.nullable(v.string()),
   /** Where an upload is expected. */
   upload_key: v.nullable(v.string()),
-  /** Why the last upload could not be taken, until the creator gets a new link. */
+  /** Until the creator gets a new link. */
   upload_problem: v.optional(v.nullable(v.string())),
-  /** Until when no run starts with the asset (mark-for-deletion.ts). */
+  /** No run starts with the asset until then (mark-for-deletion.ts). */
   closing_until: v.nullable(v.string()),
   /** Incremented by every change of the asset or its links. */
   version: v.number(),
@@ -97,7 +97,7 @@ const contentRead = v.pipe(
 );
 export type ContentRead = v.InferOutput<typeof contentRead>;
 
-/** The query of a link contains the file name and the session token of the function that made it. */
+/** Its query contains the file name and the session token of the function that made it. */
 const longestLink = 16 * 1024;
 
 const link = {
@@ -156,8 +156,8 @@ export const assetSchema = v.pipe(
 export type Asset = v.InferOutput<typeof assetSchema>;
 
 /**
- * Returns the entity tag of an asset, the same in endpoints 15, 17 and 18: the key of the content stands for it, and links do not count.
- * @param reads the reads of the content that the answer shows, in a part of their own, which If-Match does not compare
+ * The same in endpoints 15, 17 and 18: the key of the content stands for it, and links do not count.
+ * @param reads a part of their own, which If-Match does not compare
  */
 export function assetEtag(asset: StoredAsset, reads: ContentRead[] = []): string {
   const { asset: _content, download: _download, upload: _upload, ...rest } = v.parse(assetSchema, asset);

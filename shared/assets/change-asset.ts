@@ -9,7 +9,7 @@ import { StaleReadError } from '../table/fresh-reads.ts';
 import type { StoredAsset } from './asset.ts';
 import { assetKey, assetNumber } from './read-asset.ts';
 
-/** Adds an asset's row and list entry, and an open task of its creator if its content has to arrive. */
+/** With its list entry, and an open task of its creator if its content has to arrive. */
 export function addAsset(transaction: Transaction, domain: string, asset: StoredAsset): void {
   const Item = { ...keyToWrite(assetKey(domain, asset.id)), ...schemaAttribute, ...asset };
   transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } });
@@ -18,8 +18,8 @@ export function addAsset(transaction: Transaction, domain: string, asset: Stored
 }
 
 /**
- * Changes an asset's row and list entry, and always its version: changes that have read the asset before fail with StaleReadError, as
- * this one does if the asset has changed since.
+ * With its list entry, and always its version: changes that have read the asset before fail with StaleReadError, as this one does
+ * if the asset has changed since.
  */
 export function changeAsset(
   transaction: Transaction,
@@ -46,7 +46,7 @@ export function changeAsset(
   return next;
 }
 
-/** Removes an asset's row and list entry. Fails with StaleReadError if the asset has changed since it was read. */
+/** With its list entry. Fails with StaleReadError if the asset has changed since it was read. */
 export function removeAsset(transaction: Transaction, domain: string, asset: StoredAsset): void {
   const Key = keyToWrite(assetKey(domain, asset.id));
   transaction.add({ delete: { Key, ...unchanged(asset) }, otherwise: new StaleReadError() });
@@ -58,7 +58,7 @@ function pendingKey(domain: string, { id, created_by }: StoredAsset) {
   return userKeys.pending(domain, created_by, assetNumber(id));
 }
 
-/** Fails with ServiceError `not_found` if the asset does not exist any more. */
+/** Fails with ServiceError `not_found`. */
 export function assertAssetExists(domain: string, id: string): Action {
   const check = {
     Key: keyToWrite(assetKey(domain, id)),

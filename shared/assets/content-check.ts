@@ -5,19 +5,18 @@ import type { Action } from '../table/transaction.ts';
 
 const contentCheck = v.object({ pk: v.string(), sk: v.string(), content_key: v.string() });
 
-/** A check that is due later: delete this content unless a row names it. */
+/** When it is due: delete this content unless a row names it. */
 export type ContentCheck = v.InferOutput<typeof contentCheck>;
 
 /** Longer than a presigned link is valid. */
 const delayInSeconds = 2 * 3600;
 
-/** Creates the check for content that is about to be written, uploaded or replaced. It is due in two hours. */
+/** For content that is about to be written, uploaded or replaced. Due in two hours. */
 export function contentCheckItem(contentKey: string, now: string): Item & Key & ContentCheck {
   const dueAt = new Date(Date.parse(now) + delayInSeconds * 1000).toISOString();
   return { ...contentCheckKeys.check(dueAt, contentKey), content_key: contentKey };
 }
 
-/** Whether the check that was created at `createdAt` is due within this time from `now`. */
 export function isDueWithin(seconds: number, createdAt: string, now: string): boolean {
   return Date.parse(now) + seconds * 1000 > Date.parse(createdAt) + delayInSeconds * 1000;
 }
@@ -26,12 +25,12 @@ export function putContentCheck(contentKey: string, now: string): Action {
   return { put: { Item: contentCheckItem(contentKey, now) } };
 }
 
-/** Removes the check, in the transaction that writes the row. */
+/** In the transaction that writes the row. */
 export function dropContentCheck({ pk, sk }: ContentCheck): Action {
   return { delete: { Key: writableKey(pk, sk) } };
 }
 
-/** Reads checks that are due at `now`, oldest first. @param from the sort key to begin with, included */
+/** Oldest first. @param from the sort key to begin with, included */
 export async function dueContentChecks(table: Table, now: string, limit: number, from?: string): Promise<ContentCheck[]> {
   const shards = await Promise.all(
     contentCheckKeys.shards.map((shard) => queryBetween(table, ...contentCheckKeys.dueIn(shard, now, from), { limit })),

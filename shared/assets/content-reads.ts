@@ -9,8 +9,8 @@ import type { ContentRead } from './asset.ts';
 import { assertAssetExists } from './change-asset.ts';
 
 /**
- * The reads of an asset's content by others, in an item of their own, so that they neither conflict with changes of the asset nor change
- * its version. The unique name of a read begins with its time in milliseconds since the epoch.
+ * In an item of their own, so that they neither conflict with changes of the asset nor change its version. The unique name of a
+ * read begins with its time in milliseconds since the epoch.
  */
 const storedReads = v.object({ latest_reads: v.record(v.string(), v.string()) });
 
@@ -39,8 +39,8 @@ interface Read {
 }
 
 /**
- * Records that a user reads the content of an asset. Call it before the content is handed out. One write. The first read takes a
- * transaction more, so that a read of an asset that is being deleted leaves nothing behind.
+ * Call it before the content is handed out. One write. The first read takes a transaction more, so that a read of an asset that
+ * is being deleted leaves nothing behind.
  * @throws ServiceError `not_found` if the asset has been deleted
  */
 export async function recordContentRead(table: Table, { domain, assetId, user, now }: Read): Promise<void> {

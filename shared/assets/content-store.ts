@@ -7,7 +7,7 @@ import { Deadline, type DeadlineSource } from '../runtime/deadline.ts';
 import { environment } from '../runtime/environment.ts';
 import type { Asset } from './asset.ts';
 
-/** The bucket with the content of the assets. Every object has a unique key and is written once. */
+/** Every object has a unique key and is written once. */
 export interface ContentStore {
   bucket: string;
   client: NodeJsClient<S3Client>;
@@ -30,7 +30,7 @@ export function openContentStore(deadline: DeadlineSource): ContentStore {
 
 export const inlinePrefix = 'content/inline/';
 
-/** Objects with this prefix are uploaded by users. Their arrival triggers an event. */
+/** Their arrival triggers an event. */
 export const uploadPrefix = 'content/upload/';
 
 export function inlineKey(domain: string, assetId: string): string {
@@ -48,18 +48,18 @@ export function contentPrefixesOf(domain: string): string[] {
   return [inlinePrefix, uploadPrefix, tokenPrefix].map((prefix) => `${prefix}${domain}/`);
 }
 
-/** Returns undefined if the key has another form. */
+/** Undefined if the key has another form. */
 export function ownerOfContent(key: string): { domain: string; assetId: string } | undefined {
   const [root, way, domain, assetId, name, ...more] = key.split('/');
   return root === 'content' && way && domain && assetId && name && more.length === 0 ? { domain, assetId } : undefined;
 }
 
-/** Writes an object. Safe to repeat, because its key is unique. */
+/** Safe to repeat, because the key is unique. */
 export async function putContent(store: ContentStore, key: string, content: Buffer): Promise<void> {
   await untilAnswer(store, (signal) => store.client.send(new PutObjectCommand({ ...place(store, key), Body: content }), signal));
 }
 
-/** Returns the content as a stream, or undefined if it is missing. Read it without pauses: a silent connection is closed. */
+/** Undefined if it is missing. Read the stream without pauses: a silent connection is closed. */
 export async function getContent(store: ContentStore, key: string) {
   try {
     const { Body } = await untilAnswer(store, (signal) => store.client.send(new GetObjectCommand(place(store, key)), signal));
@@ -79,7 +79,7 @@ function place({ bucket }: ContentStore, Key: string) {
   return { Bucket: bucket, Key };
 }
 
-/** Sends a request that is aborted at the deadline, but not while its body is read afterwards. */
+/** Not aborted while the body is read afterwards. */
 async function untilAnswer<Output>(
   { deadline }: ContentStore,
   send: (options: { abortSignal: AbortSignal }) => Promise<Output>,
@@ -99,7 +99,7 @@ function expiry(now: string): string {
   return new Date(Date.parse(now) + linkLifetimeInSeconds * 1000).toISOString();
 }
 
-/** Presigns an upload, for an hour and for one upload: storage refuses a second one of the same key. */
+/** For an hour and for one upload: storage refuses a second one of the same key. */
 export async function presignUpload(store: ContentStore, key: string, now: string): Promise<NonNullable<Asset['upload']>> {
   const headers = { 'if-none-match': '*' };
   const url = await getSignedUrl(store.client, new PutObjectCommand({ ...place(store, key), IfNoneMatch: '*' }), {
@@ -109,7 +109,7 @@ export async function presignUpload(store: ContentStore, key: string, now: strin
   return { method: 'PUT', url, headers, expires_at: expiry(now) };
 }
 
-/** Presigns a download with the asset's file name, for an hour. */
+/** With the asset's file name, for an hour. */
 export async function presignDownload(
   store: ContentStore,
   key: string,
@@ -125,7 +125,7 @@ export async function presignDownload(
   return { url: await getSignedUrl(store.client, command, { expiresIn: linkLifetimeInSeconds }), expires_at: expiry(now) };
 }
 
-/** Encodes a file name for RFC 8187, which allows fewer characters than a URL. */
+/** RFC 8187 allows fewer characters than a URL. */
 function extendedValue(text: string): string {
   return encodeURIComponent(text).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -19,9 +19,8 @@ interface NewAsset extends AssetInput, AnsweredRequest {
 }
 
 /**
- * Creates an asset. Two round trips to the table, or three with inline content: that is written before the row, after its content
- * check, so that no row names missing content and no content stays without a row. Otherwise the result has a presigned upload, unless the
- * agent fetches the content.
+ * Two round trips to the table, or three with inline content: that is written before the row, after its content check. Otherwise
+ * the result has a presigned upload, unless the agent fetches the content.
  * @throws ServiceError `invalid_request`, `too_large`
  */
 export async function createAsset(table: Table, store: ContentStore, given: NewAsset): Promise<Committed<StoredAsset & Asset>> {

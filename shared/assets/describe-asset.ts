@@ -11,9 +11,9 @@ interface Request {
   id: string;
   by: string;
   now: string;
-  /** Whether the user has the answer with this ETag. Not called for an answer with a link, which expires. */
+  /** Not called for an answer with a link, which expires. */
   isKnown?: ((etag: string) => boolean) | undefined;
-  /** Then the content is neither read nor recorded as read. */
+  /** The content is neither read nor recorded as read. */
   withoutContent?: boolean;
 }
 
@@ -24,8 +24,8 @@ interface Described {
 }
 
 /**
- * Reads an asset, with its content up to the inline limit or a link to it if the user may have that. The creator also gets the reads of
- * the content by others, which are recorded before they get it.
+ * With the content up to the inline limit or a link to it if the user may have that. The creator also gets the reads by others,
+ * which are recorded before these get the content.
  * @throws ServiceError `not_found`, also if the asset is deleted meanwhile
  */
 export async function describeAsset(table: Table, store: ContentStore, request: Request): Promise<Described> {

@@ -5,7 +5,7 @@ import type { ContentFields } from './write-content.ts';
 
 type Given = { [Name in keyof Fetched]?: Fetched[Name] | undefined };
 
-/** Returns the fields after a request. What it leaves out stays. What goes with a source goes when that is removed. */
+/** What a request leaves out stays. What goes with a source goes when that is removed. */
 export function fetchedAfter(given: Given, before?: Fetched): Fetched {
   const source = given.source === undefined ? (before?.source ?? null) : given.source;
   const kept = source === null ? undefined : before;
@@ -14,7 +14,7 @@ export function fetchedAfter(given: Given, before?: Fetched): Fetched {
   return { source, kbs, decompress, algo_type, algo_args };
 }
 
-/** @throws ServiceError `invalid_request` that names each field that does not fit the asset as it would be */
+/** @throws ServiceError `invalid_request` that names each field that does not fit the asset */
 export function refuseMisfits(
   asset: { asset_type: AssetType } & Fetched,
   { content, checksum }: { content: string | undefined; checksum: string | null | undefined },
@@ -30,7 +30,6 @@ export function refuseMisfits(
     throw invalid('/asset/checksum', 'Expected the SHA3-256 of the plain content: the service never reads `source`.');
 }
 
-/** What an asset without content has in place of it. */
 export const withoutContent: Omit<ContentFields, 'checksum'> = {
   state: 'ready',
   size: null,

@@ -8,22 +8,22 @@ import { assetKey, findAsset, readAssetToChange } from './read-asset.ts';
 /** Longer than a deletion takes. */
 const secondsToDelete = 30;
 
-/** Whether the asset is about to be deleted. No run starts with it meanwhile. */
+/** No run starts with the asset meanwhile. */
 export function isMarkedForDeletion({ closing_until }: StoredAsset, now: string): boolean {
   return closing_until !== null && closing_until > now;
 }
 
 /**
- * Marks an asset that is about to be deleted. A deletion marks it, looks for active runs that use it, and deletes it if its row is
- * unchanged. A run removes the mark before it is offered to its CVM. So the deletion finds the run, or the run finds the asset deleted,
- * or the deletion fails and looks again (docs/adr/0003-lifecycle.md).
+ * A deletion marks the asset, looks for active runs that use it, and deletes it if its row is unchanged. A run removes the mark
+ * before it is offered to its CVM. So the deletion finds the run, or the run finds the asset deleted, or the deletion fails and
+ * looks again (docs/adr/0003-lifecycle.md).
  */
 export async function markForDeletion(table: Table, domain: string, asset: StoredAsset, now: string): Promise<StoredAsset> {
   const closing_until = new Date(Date.parse(now) + secondsToDelete * 1000).toISOString();
   return await setMark(table, domain, asset, closing_until);
 }
 
-/** Removes the mark of markForDeletion, unless the asset was deleted or marked again. */
+/** Unless the asset was deleted or marked again. */
 export async function removeDeletionMark(table: Table, domain: string, { id, closing_until }: StoredAsset): Promise<void> {
   await withFreshReads(table, async (table) => {
     const asset = await readAssetToChange(table, domain, id);
@@ -32,7 +32,7 @@ export async function removeDeletionMark(table: Table, domain: string, { id, clo
 }
 
 /**
- * Removes the marks of the assets of an active run, so that they are not deleted until it ends. One round trip, and one for each mark.
+ * For an active run, so that its assets are not deleted until it ends. One round trip, and one for each mark.
  * @returns the assets that are deleted already
  * @throws StaleReadError
  */

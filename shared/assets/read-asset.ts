@@ -12,12 +12,12 @@ export function assetNumber(id: string): number {
   return number;
 }
 
-/** The key of an asset's row. @throws ServiceError `not_found` as assetNumber */
+/** @throws ServiceError `not_found` as assetNumber */
 export function assetKey(domain: string, id: string): RowKey {
   return listKeys.row(lists.assets(domain), assetNumber(id));
 }
 
-/** Parses the row read at `assetKey`, if it is that asset's. */
+/** If the row is that asset's. */
 export function findAsset(item: Item | undefined, id: string): StoredAsset | undefined {
   return item?.['id'] === id ? parseStored(storedAsset, item, 'asset') : undefined;
 }
@@ -29,7 +29,7 @@ export function parseAsset(item: Item | undefined, id: string): StoredAsset {
   return asset;
 }
 
-/** Reads an asset so that no item read afterwards is older than its row. @throws ServiceError `not_found` */
+/** No item read afterwards is older than its row. @throws ServiceError `not_found` */
 export async function readAssetToChange(table: Table, domain: string, id: string): Promise<StoredAsset> {
   const [item] = await readSettled(table, [assetKey(domain, id)]);
   return parseAsset(item, id);

@@ -22,7 +22,7 @@ import { assetKey, findAsset } from './read-asset.ts';
 const problemOfRead = 'The content arrived, but storage could not give it back completely. Upload it again.';
 
 /**
- * Hashes uploaded content as a stream and sets its asset to `ready`. Deletes it if no asset expects it. Safe to repeat.
+ * As a stream. Sets the asset to `ready`; deletes the content if no asset expects it. Safe to repeat.
  * @throws what storage throws, once the asset says so to its creator and expects another upload
  */
 export async function receiveUpload(table: Table, store: ContentStore, key: string, now: string): Promise<void> {
@@ -62,7 +62,7 @@ export async function receiveUpload(table: Table, store: ContentStore, key: stri
   });
 }
 
-/** Reports that an object was deleted which an asset still refers to: the service deletes content only after its asset has let go of it. */
+/** The service deletes content only after its asset has let go of it. */
 export async function reportDeletion(table: Table, key: string): Promise<void> {
   const owner = ownerOfContent(key);
   if (!owner) return;
@@ -99,7 +99,7 @@ async function hashContent(store: ContentStore, key: string): Promise<{ checksum
   return { checksum: hash.digest('hex'), size };
 }
 
-/** Returns what `renewUpload` needs. Empty if the answer has no `upload`. */
+/** For `renewUpload`. Empty if the answer has no `upload`. */
 export function rememberUpload(
   { upload, upload_key }: Asset & Pick<StoredAsset, 'upload_key'>,
   given_at: string,
@@ -107,7 +107,7 @@ export function rememberUpload(
   return upload && upload_key !== null ? { upload_key, given_at } : {};
 }
 
-/** Presigns the `upload` of a kept answer again. Adds another content check if the first is due while the new link is valid. */
+/** Of a kept answer. Adds another content check if the first is due while the new link is valid. */
 export async function renewUpload(
   table: Table,
   store: ContentStore,

@@ -36,7 +36,7 @@ export interface WrittenContent {
   check: ContentCheck;
 }
 
-/** Writes content to a new key, after its content check. One round trip to the table, one to storage. */
+/** To a new key, after its content check. One round trip to the table, one to storage. */
 export async function writeContent(
   table: Table,
   store: ContentStore,

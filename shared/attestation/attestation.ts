@@ -73,14 +73,14 @@ export type Attestation = v.InferOutput<typeof attestationSchema>;
 
 const ofCvm = v.object({
   attestation: v.nullable(attestationSchema),
-  /** If several tokens of the process are verified, those that are not shown. */
+  /** Not shown. */
   other_attestations: v.optional(v.array(attestationSchema), []),
   attested_process: v.optional(v.string()),
 });
 
 export interface CvmAttestation {
   isRegistered: boolean;
-  /** As the CVM shows it: refused if one of the tokens of the process is. */
+  /** Refused if one of the tokens of the process is. */
   shown: Attestation | null;
   others: Attestation[];
   /** The agent process. Undefined without an attestation. */
@@ -94,10 +94,10 @@ export function attestationOf(item: Item | undefined): CvmAttestation {
   return { isRegistered: true, shown: attestation, others: other_attestations, process: attested_process };
 }
 
-/** In a reason of a run, and in a sentence of a dry run, with the words around it. */
+/** In a reason of a run, or a sentence of a dry run. */
 const longestFailures = 800;
 
-/** One of the tokens of an agent process must satisfy the policy. @returns the checks that fail, as a sentence; undefined if none does */
+/** One token must satisfy the policy. @returns the checks that fail, as a sentence; undefined if none does */
 export function failuresOf(attestations: readonly Attestation[], policy: AttestationPolicy): string | undefined {
   const failures = attestations.map((attestation) => {
     const failed = [...attestation.checks, ...checkPolicy(attestation, policy)].filter(({ passed }) => !passed);
@@ -109,7 +109,7 @@ export function failuresOf(attestations: readonly Attestation[], policy: Attesta
   return truncate(first.map(({ name, detail }) => `${name}: ${detail}`).join('; '), longestFailures);
 }
 
-/** Why a run with this policy cannot start on the CVM. Undefined if it can. */
+/** Undefined if it can. */
 export function whyNotAttested(
   id: string,
   { isRegistered, shown, others }: CvmAttestation,

@@ -8,7 +8,7 @@ import { putItem } from '../table/writes.ts';
 const stored = v.object({ kind: v.picklist(['certificate', 'collateral']), content: storedBytes });
 export type CollateralKind = v.InferOutput<typeof stored>['kind'];
 
-/** Reads the certificates and the collateral that operators have added. */
+/** That operators have added. */
 export async function readCollateral(table: Table): Promise<Pick<VerifyOptions, 'certificates' | 'collateral'>> {
   const items = (await queryPartition(table, collateralKeys.partition)).map((item) => parseStored(stored, item, 'collateral'));
   const contents = (kind: CollateralKind) => items.filter((item) => item.kind === kind).map(({ content }) => content);

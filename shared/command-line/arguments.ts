@@ -3,7 +3,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { neverProxyLoopback } from 'computation-management-client/node';
 import { UsageError } from './usage-error.ts';
 
-/** Parses a command's options. @throws UsageError for an unknown option, a missing value or an extra argument */
+/** @throws UsageError for an unknown option, a missing value or an extra argument */
 export function parseOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(args: string[], options: Options) {
   try {
     return parseArgs({ args, options, allowPositionals: false, strict: true }).values;
@@ -18,7 +18,7 @@ export function refuseOptions(command: string, given: Readonly<Record<string, un
   if (other !== undefined) throw new UsageError(`${command} takes no --${other}.`);
 }
 
-/** Reads the port from PORT. Default 3000. @throws UsageError if PORT is not a port number */
+/** From PORT. Default 3000. @throws UsageError if PORT is not a port number */
 export function portFromEnvironment(): number {
   return parsePort('PORT', process.env['PORT'] || '3000');
 }
@@ -29,22 +29,19 @@ function parsePort(name: string, text: string): number {
   throw new UsageError(`${name} is ${JSON.stringify(text)}; expected a number from 0 to 65535.`);
 }
 
-/**
- * Reads the port of the gateway for CVMs from GATEWAY_PORT. Undefined if it is not set.
- * @throws UsageError if it is not a port number
- */
+/** From GATEWAY_PORT. Undefined if it is not set. @throws UsageError if it is not a port number */
 export function gatewayPortFromEnvironment(): number | undefined {
   const text = process.env['GATEWAY_PORT'];
   return text ? parsePort('GATEWAY_PORT', text) : undefined;
 }
 
-/** Whether this process was started to run a module. Node 22, which starts the service too, has no `import.meta.main`. */
+/** Node 22, which starts the service too, has no `import.meta.main`. */
 export function isMain({ filename }: ImportMeta): boolean {
   const [, started] = process.argv;
   return started !== undefined && realpathSync(started) === filename;
 }
 
-/** Runs a command with the arguments of this process. A UsageError prints the usage and exits with 2, any other error exits with 1. */
+/** A UsageError prints the usage and exits with 2, any other error exits with 1. */
 export async function runCommand(usage: string, command: (args: string[]) => Promise<void>): Promise<void> {
   try {
     Object.assign(process.env, neverProxyLoopback(process.env));

@@ -1,4 +1,4 @@
-/** A mistake in what a user has typed. A command prints its usage and exits with 2. */
+/** A command prints its usage and exits with 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

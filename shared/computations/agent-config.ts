@@ -10,7 +10,7 @@ import type { Item } from '../table/table.ts';
 
 const asPemOrPath = (what: string) => `${what}, as PEM text or as a path inside the CVM. Up to 16 KiB.`;
 
-/** A field that every reader of the computation sees. */
+/** Every reader of the computation sees it. */
 const certificateField = (what: string) =>
   v.optional(
     v.pipe(
@@ -111,7 +111,6 @@ export function isDefaultAgentConfig(config: StoredAgentConfig): boolean {
   return changedConfigFields(defaultAgentConfig, config).length === 0;
 }
 
-/** A private key of an agent as it is stored. */
 export interface StoredKey {
   /** SHA-256 of the plain text, base64url. */
   digest: string;
@@ -149,8 +148,8 @@ export function storedKeyOf(item: Item | undefined): StoredKey | '' {
 }
 
 /**
- * A sealed key: base64 of the length of the encrypted data key (2 bytes, big-endian), that key, the nonce, the tag, and the text by
- * AES-256-GCM. KMS binds the data key to the computation, so that a seal does not open in another one.
+ * A sealed key is base64 of the length of the encrypted data key (2 bytes, big-endian), that key, the nonce, the tag, and the
+ * text. KMS binds the data key to the computation.
  */
 const cipher = 'aes-256-gcm';
 const lengthBytes = 2;

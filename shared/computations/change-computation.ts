@@ -14,7 +14,7 @@ import type { ComputationFields, StoredComputation } from './computation.ts';
 import { computationKey, computationNumber, type Definition, parseComputation } from './read-computation.ts';
 import type { Run } from './run.ts';
 
-/** A computation that was read in order to change it. Every change fails with StaleReadError if row or head have changed since. */
+/** Every change fails with StaleReadError if row or head have changed since. */
 export interface ComputationToChange {
   domain: string;
   row: StoredComputation;
@@ -23,7 +23,7 @@ export interface ComputationToChange {
 
 type RowToChange = Pick<ComputationToChange, 'domain' | 'row'>;
 
-/** The items that parseToChange parses. @throws ServiceError `not_found` as computationKey does */
+/** For parseToChange. @throws ServiceError `not_found` as computationKey does */
 export function keysToChange(domain: string, id: string): [RowKey, Key] {
   return [computationKey(domain, id), journalKeys.head(id)];
 }
@@ -47,7 +47,6 @@ const entryEvents = {
   cancelled: { event_type: 'cancelled', status: 'success' },
 } as const satisfies Record<ComputationStatus, { event_type: string; status: string }>;
 
-/** How the journal records a change of status. */
 export interface Entry {
   originator: string;
   details: Record<string, unknown>;
@@ -55,7 +54,7 @@ export interface Entry {
   now: string;
 }
 
-/** Adds the row, the list entry, the statistics and the event `created`. */
+/** With the list entry, the statistics and the event `created`. */
 export async function addComputation(
   table: Table,
   transaction: Transaction,
@@ -74,7 +73,7 @@ function placeOfOwner(domain: string, { id, owner, created_by }: StoredComputati
   return userKeys.owner(domain, owner, computationNumber(id), owner === created_by);
 }
 
-/** Sets the latest run and takes over its status. Counts the run if it has ended. */
+/** Counts the run if it has ended. */
 export async function enterStatus(
   table: Table,
   transaction: Transaction,
@@ -104,7 +103,7 @@ async function recordEntry(
   await append(table, transaction, computation, [event], now);
 }
 
-/** Replaces the fields that users set, and records `events`. @returns the row after the change */
+/** Records `events`. @returns the row after the change */
 export async function replaceFields(
   table: Table,
   transaction: Transaction,
@@ -126,7 +125,7 @@ export async function replaceFields(
 }
 
 /**
- * Increments the version of the row, so that no run starts with inputs that were checked before this change.
+ * Increments the version, so that no run starts with inputs that were checked before.
  * @param change.addedDatasets the number of datasets linked; negative if they were unlinked
  */
 export function changeInputs(
@@ -148,7 +147,7 @@ export async function changeInputsWithEvent(
   return await append(table, transaction, computation, [event], now);
 }
 
-/** Like changeInputsWithEvent, if the inputs stay the same. The transaction fails with StaleReadError if they have changed since. */
+/** For inputs that stay the same: the transaction fails with StaleReadError if they have changed. */
 export async function recordBesideInputs(
   table: Table,
   transaction: Transaction,
@@ -161,7 +160,7 @@ export async function recordBesideInputs(
   await append(table, transaction, computation, [event], now);
 }
 
-/** Records 1 to 50 events that do not change the computation. Asserts that it still exists. */
+/** 1 to 50 that do not change the computation. Asserts that it still exists. */
 export async function recordEvents(
   table: Table,
   transaction: Transaction,
@@ -180,7 +179,7 @@ export function assertExists(transaction: Transaction, domain: string, id: strin
   transaction.add({ check, otherwise: new StaleReadError() });
 }
 
-/** Removes the row, the list entry and the journal's head. The purge removes the rest. */
+/** With the list entry and the journal's head. The purge removes the rest. */
 export function removeComputation(transaction: Transaction, { domain, row }: RowToChange): void {
   transaction.add(
     { delete: { Key: keyToWrite(computationKey(domain, row.id)), ...unchanged(row) }, otherwise: new StaleReadError() },
@@ -204,7 +203,6 @@ export function replaceConsumers(
   for (const user of removed) transaction.add({ delete: { Key: placeOf(user) } });
 }
 
-/** The configuration of the agent, and which CVMs may run the computation. */
 export function putConfig(
   transaction: Transaction,
   id: string,
@@ -241,7 +239,7 @@ async function append(
   return appended.head.count;
 }
 
-/** Records a change of status, in the list of the domain and in that of the owner. @param at milliseconds since 1970; undefined if it goes */
+/** Of the domain and of the owner. @param at milliseconds since 1970; undefined if it goes */
 function recordInLists(
   transaction: Transaction,
   { domain, row: { id, owner, version } }: RowToChange,
@@ -253,11 +251,11 @@ function recordInLists(
   recordMember(transaction, rowLists.ownedComputations(domain, owner), { number, version, ...states });
 }
 
-/** What can change besides the status, which changes together with the run. */
+/** The status changes together with the run. */
 type RowChange = Partial<Omit<StoredComputation, 'id' | 'created_at' | 'version' | keyof StatusChange>>;
 type StatusChange = Pick<StoredComputation, 'status' | 'run' | 'run_counts'>;
 
-/** The only statement that changes a computation's row. Increments `version`. @returns the row after the change */
+/** The only statement that changes a computation's row. @returns the row after the change */
 function changeRow(transaction: Transaction, { domain, row }: RowToChange, change: RowChange | StatusChange): StoredComputation {
   const next = { ...change, version: row.version + 1 };
   const set = setAttributes(next);

@@ -98,7 +98,7 @@ export const computationInput = v.pipe(
   v.description('The request to create a computation.'),
 );
 
-/** The body of endpoint 4: a full replacement. Some fields that are left out stay the same. */
+/** Endpoint 4, a full replacement. Some fields that are left out stay the same. */
 export const computationReplacement = v.pipe(
   strictObject({
     ...inputEntries,
@@ -141,7 +141,6 @@ const rowEntries = {
 
 export const computationRow = v.pipe(v.object(rowEntries), v.title('ComputationRow'), v.description('A computation in a list.'));
 
-/** Leaves out what only the stored row has. */
 export function rowOf(stored: StoredComputation): v.InferOutput<typeof computationRow> {
   return v.parse(computationRow, stored);
 }
@@ -149,7 +148,7 @@ export function rowOf(stored: StoredComputation): v.InferOutput<typeof computati
 export const storedComputation = v.object({
   ...rowEntries,
   run: v.nullable(runSchema),
-  /** Incremented by every change of the row, of links and of keys, so that a run starts with the inputs that were checked. */
+  /** By every change of the row, of links and of keys, so that a run starts with the inputs that were checked. */
   version: v.number(),
   dataset_count: v.number(),
   created_by: v.string(),
@@ -162,7 +161,7 @@ export type StoredComputation = v.InferOutput<typeof storedComputation>;
 
 const givenSchema = v.object(givenFields);
 
-/** The fields of the row whose default depends on the caller or on the row. */
+/** Their default depends on the caller or on the row. */
 type Settings = Pick<StoredComputation, 'owner' | 'approval' | 'log_access'>;
 export type ComputationFields = v.InferOutput<typeof givenSchema> & Settings;
 
@@ -219,10 +218,7 @@ export const computationView = v.pipe(
 );
 export type Computation = v.InferOutput<typeof computationSchema>;
 
-/**
- * Refuses to lower the approval that a run needs: parties may have joined because of it.
- * @throws ServiceError `invalid_request`
- */
+/** Parties may have joined because of it. @throws ServiceError `invalid_request` */
 export function refuseLowerApproval(before: ApprovalLevel, after: ApprovalLevel): void {
   const allowed = approvalLevels.slice(approvalLevels.indexOf(before));
   if (allowed.includes(after)) return;

@@ -29,7 +29,7 @@ interface Created {
   definition: Definition;
 }
 
-/** Two round trips: one for the number, one for the transaction that writes everything. */
+/** Two round trips. */
 export async function createComputation(table: Table, given: NewComputation): Promise<Committed<Created>> {
   const { domain, fields, seal, attestation_policy, consumers, providers, by, now } = given;
   const id = numberedId(await nextNumber(table, lists.computations(domain)));

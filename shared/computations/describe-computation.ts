@@ -49,14 +49,14 @@ export async function readToDescribe(
   return { row, definition };
 }
 
-/** Covers configuration and links themselves: a reader can see the row after a change and the other items before it. */
+/** Covers configuration and links: a reader can see the row after a change and the other items before it. */
 export function computationEtag(caller: Caller, row: StoredComputation, definition: Definition): string {
   const { server_key } = definition.agent_config;
   const digest = server_key === '' ? '' : server_key.digest;
   return etagOf(v.parse(computationSchema, describeComputation(row, definition, { caller, server_key: digest })));
 }
 
-/** Of the row alone. Covers the version, which stands for everything unseen. */
+/** The row's version stands for everything unseen. */
 export function peekEtag(row: StoredComputation): string {
   return etagOf([rowOf(row), row.version]);
 }
@@ -98,10 +98,7 @@ export async function describeToCaller(table: Table, open: OpenKey, request: Req
   return { etag, computation: describeComputation(row, definition, { caller, server_key }) };
 }
 
-/**
- * Adds the current `server_key` to a kept answer, if the computation still exists and the caller may read the key now. One round
- * trip, and a call of KMS if there is a key.
- */
+/** If the computation still exists and the caller may read the key now. One round trip, and a call of KMS if there is a key. */
 export async function withCurrentServerKey(
   computation: Computation,
   { domain, caller, table, open }: { domain: string; caller: Caller; table: Table; open: OpenKey },

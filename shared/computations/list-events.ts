@@ -31,7 +31,7 @@ interface EventListQuery extends EventQuery {
 interface EventList extends EventPage, Paging {}
 
 /**
- * Lists events, newest first, or those after an event, oldest first.
+ * Newest first, or those after an event, oldest first.
  * @param wait used only with `after`
  * @throws ServiceError `not_found`; `invalid_request` if `from`, `to` or `after` is invalid, or parameters do not go together
  */
@@ -62,13 +62,13 @@ async function readPageOfEvents(
   return page;
 }
 
-/** The first `limit` events after the event `after`. Empty: from the first event on. */
+/** The first `limit` after the event `after`. Empty: from the first event on. */
 export interface Watching {
   after: string;
   limit: number;
 }
 
-/** Waits until there is an event. A client that continues after the last event of each answer gets every event once. */
+/** A client that continues after the last event of each answer gets every event once. */
 export async function watchEvents(
   table: Table,
   { domain, id }: { domain: string; id: string },
@@ -104,7 +104,7 @@ function sinceStartOf({ started_at }: Run, filter: EventFilter): EventFilter {
 
 const expectedAfter = 'Expected the identifier of an event of this computation, or an empty value.';
 
-/** Reads the latest lifecycle event. One round trip. @throws ServiceError `not_found` */
+/** One round trip. @throws ServiceError `not_found` */
 export async function readStatus(table: Table, domain: string, id: string): Promise<Event> {
   const [row, latest] = await getItems(table, [computationKey(domain, id), journalKeys.latest(id)]);
   parseComputation(row, id);

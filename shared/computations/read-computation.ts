@@ -58,7 +58,7 @@ export function parseProviders(item: Item | undefined): string[] {
 
 const storedPolicy = v.object({ attestation_policy: v.optional(v.nullable(attestationPolicy), null) });
 
-/** The parts of a computation that are stored outside its row. */
+/** Stored outside the row. */
 export interface Definition {
   agent_config: StoredAgentConfig;
   attestation_policy: AttestationPolicy | null;

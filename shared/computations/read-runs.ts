@@ -22,7 +22,7 @@ export function findRun(item: Item | undefined, id: string): Run | undefined {
 
 const attested = v.object({ attestation_hash: v.optional(v.string()) });
 
-/** Returns the hash of the attestation token that the CVM reported when it accepted the run. */
+/** Of the token that the CVM reported when it accepted the run. */
 export function attestationHashOf(runItem: Item | undefined): string | undefined {
   return parseStored(attested, runItem, 'run').attestation_hash;
 }
@@ -34,7 +34,7 @@ export async function readRun(table: Table, domain: string, id: string): Promise
 }
 
 /**
- * Reads a run of a computation. Without `runId`, reads the latest run. One round trip.
+ * Without `runId`, the latest. One round trip.
  * @throws ServiceError `not_found` if the computation does not exist, was never run or has no such run
  */
 export async function readRunOfComputation(
@@ -58,7 +58,7 @@ interface RunsRequest {
   status?: Run['status'] | undefined;
 }
 
-/** Reads a page of the domain's runs, or of a computation's, newest first, and the exact total. See readPage for its cost. */
+/** Of the domain, or of a computation, newest first, with the exact total. See readPage for its cost. */
 export async function listRuns(
   table: Table,
   domain: string,
@@ -70,7 +70,7 @@ export async function listRuns(
   return { runs: rows.map((row) => parseStored(runSchema, row, 'run')), total };
 }
 
-/** Returns the number of runs of a computation. @param status Default: all */
+/** @param status Default: all */
 export function countRuns({ run, run_counts }: StoredComputation, status?: Run['status']): number {
   const active = run && isActive(run.status) ? run.status : undefined;
   const { completed = 0, failed = 0, cancelled = 0 } = run_counts;
@@ -80,8 +80,8 @@ export function countRuns({ run, run_counts }: StoredComputation, status?: Run['
 }
 
 /**
- * The runs of a computation are numbered without gaps, all of them and those with each final status, and its row counts them. So a
- * page is a range of numbers. Two round trips, or three for later pages. A computation that the domain does not have has no runs.
+ * They are numbered without gaps, all of them and those with each final status, so a page is a range of numbers. Two round trips,
+ * or three for later pages. A computation that the domain does not have has no runs.
  */
 async function listRunsOf(
   table: Table,

@@ -37,7 +37,7 @@ export const runSchema = v.pipe(
 );
 export type Run = v.InferOutput<typeof runSchema>;
 
-/** The identifiers of a run, such as the input of its execution. Steps read everything else when they need it. */
+/** Such as the input of its execution. Steps read everything else when they need it. */
 export const runReference = v.object({
   domain: v.string(),
   computation_id: v.string(),

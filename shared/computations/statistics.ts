@@ -16,7 +16,7 @@ export const statisticsEntry = v.pipe(
 export type StatisticsEntry = v.InferOutput<typeof statisticsEntry>;
 
 /**
- * Reads the last `days` UTC days, including today, sorted by day and status. One round trip.
+ * UTC days, including today, sorted by day and status. One round trip.
  * @param days 1 to 366
  * @param now RFC 3339, UTC, milliseconds
  */

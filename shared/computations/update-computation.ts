@@ -34,7 +34,7 @@ interface Updated {
   permitted: Permitted;
 }
 
-/** Returns what to write, or throws to refuse the request. */
+/** Throws to refuse the request. */
 export type DecideUpdate = (current: StoredComputation, definition: Definition) => Replacement;
 
 interface UpdateRequest extends AnsweredRequest {
@@ -49,7 +49,7 @@ interface UpdateRequest extends AnsweredRequest {
 }
 
 /**
- * Replaces the fields that users set. Three round trips. A request that changes nothing writes nothing.
+ * Three round trips. A request that changes nothing writes nothing.
  * @throws ServiceError `not_found`, and any error that `decide` throws
  */
 export async function updateComputation(
@@ -106,7 +106,7 @@ async function configToStore(
   return { ...given, server_key: isSame ? stored : await seal(given.server_key) };
 }
 
-/** `updated` contains the names of the fields, never their values: one may be a private key. */
+/** Names of fields, never their values: one may be a private key. */
 function changeEvents(
   current: StoredComputation,
   { owner, ...fields }: ComputationFields,
@@ -128,14 +128,10 @@ interface UpdateByCaller {
   body: v.InferOutput<typeof computationReplacement>;
   caller: Caller;
   permit: (relations: Relations) => Permitted;
-  /** Compares the entity tags of `If-Match`, if it was sent. */
   ifMatch?: ((...etags: string[]) => boolean) | undefined;
 }
 
-/**
- * Decides what a caller's replacement writes. The returned function throws ServiceError `forbidden`; `invalid_request` if the
- * approval is lowered; `precondition_failed`.
- */
+/** The returned function throws ServiceError `forbidden`; `invalid_request` if the approval is lowered; `precondition_failed`. */
 export function decideUpdate({ body, caller, permit, ifMatch }: UpdateByCaller): DecideUpdate {
   return (current, definition) => {
     const permitted = permit({ owner: current.owner });

@@ -19,7 +19,7 @@ interface RegisterRequest extends AnsweredRequest {
   given: CvmInput;
   /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** Returns whether the request's If-Match names this state. Omit without the header. */
+  /** Absent without If-Match. */
   matchesIfMatch?: ((cvm: Cvm) => boolean) | undefined;
 }
 
@@ -29,8 +29,8 @@ interface Registered {
 }
 
 /**
- * Registers a CVM, or replaces its description and, if given, its certificate. Writes nothing if nothing changes. Two round
- * trips, or three for a new CVM.
+ * Or replaces its description and, if given, its certificate. Writes nothing if nothing changes. Two round trips, or three for a
+ * new CVM.
  * @throws ServiceError `invalid_request`; `precondition_failed`, also if If-Match was sent and the CVM is not registered
  */
 export async function registerCvm(table: Table, request: RegisterRequest): Promise<Committed<Registered>> {
@@ -98,12 +98,12 @@ interface DeleteRequest extends AnsweredRequest {
   cvmId: string;
   /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** Returns whether the request's If-Match names this state. Omit without the header. */
+  /** Absent without If-Match. */
   matchesIfMatch?: ((cvm: Cvm) => boolean) | undefined;
 }
 
 /**
- * Removes a registered CVM and its presence. Two round trips.
+ * With its presence. Two round trips.
  * @throws ServiceError `not_found`; `conflict` while a run holds it; `precondition_failed`
  */
 export async function deleteCvm(

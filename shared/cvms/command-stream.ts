@@ -5,20 +5,18 @@ import { setAttributes, updateExisting, updateIf } from '../table/writes.ts';
 import { storedCvm } from './cvm.ts';
 import type { CvmReference } from './read-cvms.ts';
 
-/** The agent's stream that takes the commands of a CVM. */
 export interface CommandStream {
   gateway: string;
   stream: string;
 }
 
-/** What a gateway must know of a registered CVM. */
 export interface Registration {
-  /** Its fingerprint, if it is registered with one. */
+  /** Undefined if it is registered without one. */
   certificate: string | undefined;
-  /** The SHA-256 of the token that was verified. */
+  /** SHA-256 of the verified one. */
   token: string | undefined;
   commandStream: CommandStream | undefined;
-  /** The gateway that has a stream of its log-forwarder. It may be gone. */
+  /** Its gateway, which may be gone. */
   forwarder: string | undefined;
 }
 
@@ -55,7 +53,7 @@ interface CommandStreamChange {
 }
 
 /**
- * Records that a stream takes the commands of a CVM. The CVM is connected while the gateway renews its lease. Safe to repeat.
+ * The CVM is connected while the gateway renews its lease. Safe to repeat.
  * @returns false if `instead` does not take them any more, or the CVM is not registered
  */
 export function setCommandStream(
@@ -76,10 +74,7 @@ export function setCommandStream(
   );
 }
 
-/**
- * Records that a stream no longer takes the commands, unless another one has replaced it.
- * @param lastSeenAt RFC 3339, UTC, milliseconds
- */
+/** Unless another stream has replaced it. @param lastSeenAt RFC 3339, UTC, milliseconds */
 export async function clearCommandStream(
   table: Table,
   { domain, cvmId }: CvmReference,
@@ -94,7 +89,6 @@ export async function clearCommandStream(
   );
 }
 
-/** Records whether a gateway has a stream of the log-forwarder. */
 export async function recordForwarder(
   table: Table,
   { domain, cvmId }: CvmReference,

@@ -85,16 +85,16 @@ export type Cvm = v.InferOutput<typeof cvmSchema>;
 
 export const storedCvm = v.object({
   ...entries,
-  /** The SHA-512, hex, of the certificate's PEM as it was registered. Evidence is bound to it. */
+  /** SHA-512, hex, of the PEM as it was registered. Evidence is bound to it. */
   certificate_sha512: v.nullable(v.string()),
   /** Its number in the domain's list. */
   listed_as: v.number(),
-  /** Incremented by every change but those of its presence and attestation. */
+  /** By every change but those of its presence and attestation. */
   version: v.number(),
 });
 export type StoredCvm = v.InferOutput<typeof storedCvm>;
 
-/** Its presence and attestation are a part of their own, which If-Match does not compare, because they change by themselves. */
+/** Presence and attestation are a part of their own, which If-Match does not compare, because they change by themselves. */
 export function cvmEtag({ presence, attestation, ...cvm }: Cvm): string {
   const { id, description, certificate_fingerprint, agent_url, created_at, updated_at } = cvm;
   const { state, last_seen_at, agent_state, fit } = presence;

@@ -16,10 +16,10 @@ const question = v.object({
 
 const answer = v.object({ type: v.literal('answer'), id: v.string(), answers: v.boolean() });
 
-/** Asks a gateway whether the agent still answers on one of its streams. */
+/** Whether the agent still answers on one of the gateway's streams. */
 export type Question = v.InferOutput<typeof question>;
 
-/** Gateways cannot connect to each other, so they exchange messages through the table. */
+/** Gateways cannot connect to each other. */
 const message = v.variant('type', [question, answer]);
 export type MessageToGateway = v.InferOutput<typeof message>;
 
@@ -32,7 +32,7 @@ export async function sendToGateway(table: Table, to: string, message: MessageTo
   await putItem(table, { ...gatewayKeys.message(to, message.id), ...message, ttl });
 }
 
-/** One read unit, more only if there are many. Removes a message that it cannot parse, so that it does not block the others. */
+/** One read unit, more only if there are many. Removes a message that it cannot parse. */
 export async function readMessagesToGateway(table: Table, gateway: string): Promise<MessageToGateway[]> {
   const items = await queryPrefix(table, gatewayKeys.partition(gateway), gatewayKeys.prefixes.message);
   const messages: MessageToGateway[] = [];

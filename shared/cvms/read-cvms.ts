@@ -53,8 +53,8 @@ export async function readCvm(table: Table, reference: CvmReference, now: string
 }
 
 /**
- * Reads a page of the domain's CVMs, newest first, and the exact total. A round trip more than readPage, or two if a gateway
- * holds one of them, and two read units a CVM.
+ * Newest first, with the exact total. A round trip more than readPage, or two if a gateway holds one of them, and two read units
+ * a CVM.
  */
 export async function listCvms(
   table: Table,

@@ -19,8 +19,8 @@ import { readCollateral } from '../attestation/collateral.ts';
 import * as v from 'valibot';
 
 /**
- * Verifies a token once, and shows the result with its CVM if its process is still the present one. Ends the run of the process if its
- * evidence does not satisfy the policy of the run. Safe to repeat, also after it died between two calls.
+ * Once. Shows the result with its CVM if its process is still the present one. Ends the run of the process if its evidence does
+ * not satisfy the policy. Safe to repeat, also after it died between two calls.
  * @param key of the object with the token
  */
 export async function verifyReportedToken(
@@ -53,7 +53,7 @@ async function readProcess(table: Table, { domain, cvmId, process }: Process) {
   };
 }
 
-/** The roots of AMD and Intel. On one machine, others can be trusted in their place (`replaceClient`). */
+/** On one machine, others can be trusted in their place (`replaceClient`). */
 export const rootsOfMakers = (): Pick<VerifyOptions, 'roots'> => ({});
 
 async function optionsOf(table: Table, certificateSha512: string | null, now: string): Promise<VerifyOptions> {

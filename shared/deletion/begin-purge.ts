@@ -8,13 +8,13 @@ import { environment } from '../runtime/environment.ts';
 import { log } from '../runtime/log.ts';
 import { deadlineOf, type Table } from '../table/table.ts';
 
-/** Together with the deletion before and the call after it, less than 3 seconds. */
+/** With the deletion before and the call after it, less than 3 seconds. */
 const timeInMilliseconds = 1_500;
 const timeOfCallInMilliseconds = 800;
 
 /**
- * Does for up to 1.5 seconds what a deletion purges at once. The function of the purge does the rest: it is called at once and each
- * minute. A failure is only logged, because the deletion has succeeded.
+ * For up to 1.5 seconds. The function of the purge does the rest: it is called at once and each minute. A failure is only logged,
+ * because the deletion has succeeded.
  */
 export async function beginPurge(table: Table, work: (table: Table) => Promise<void>): Promise<void> {
   const deadline = deadlineOf(table).next(timeInMilliseconds);
@@ -31,8 +31,8 @@ export async function beginPurge(table: Table, work: (table: Table) => Promise<v
 }
 
 /**
- * Creates what asks Lambda to call `maintenance/purge`, without waiting for its end. Signed here, because Lambda's client would add 100 KB
- * (docs/adr/0005-bundles.md). On one machine, `replaceClient` puts a direct call in its place.
+ * Without waiting for its end. Signed here, because Lambda's client would add 100 KB (docs/adr/0005-bundles.md). On one machine,
+ * `replaceClient` puts a direct call in its place.
  */
 export function purgeByLambda(): (deadline: Deadline) => Promise<void> {
   let signer: SignatureV4 | undefined;

@@ -25,13 +25,13 @@ import { participationKeys } from '../todo/participation.ts';
 import { findKinds } from '../find/names.ts';
 import { ownerOfContent } from '../assets/content-store.ts';
 
-/** Keys of items, a page at a time. Items that only another one names come before that one, so a walk may be repeated. */
+/** A page at a time. Items that only another one names come before that one, so a walk may be repeated. */
 type Keys = AsyncGenerator<AnyKey[], void>;
 
 /** An item has up to 400 KB, and a query reads all of it. */
 const itemsPerPage = 100;
 
-/** Walks over everything that belongs to a computation, beside its row. */
+/** Beside its row. */
 export async function* belongingsOfComputation(
   table: Table,
   { domain, id, owner }: { domain: string; id: string; owner: string },
@@ -43,7 +43,7 @@ export async function* belongingsOfComputation(
     yield* keysIn(table, partition.partition(id));
 }
 
-/** Walks over everything that belongs to an asset, beside its row, its content and its links in computations. */
+/** Beside its row, its content and its links in computations. */
 export async function* belongingsOfAsset(table: Table, id: string): Keys {
   const list = rowLists.linkedComputations(id);
   const partitions = [list.rows.pk, ...openList(table, list).partitions, assetKeys.uses(id), assetKeys.contentReads(id).pk];
@@ -51,7 +51,7 @@ export async function* belongingsOfAsset(table: Table, id: string): Keys {
 }
 
 /**
- * Walks over everything that belongs to a domain, but what keeps it closed, and messages between gateways, which expire.
+ * But what keeps it closed, and messages between gateways, which expire.
  * @param visit called for several pages at the same time
  */
 export async function walkDomain(table: Table, domain: string, visit: (keys: AnyKey[]) => Promise<void>): Promise<void> {
@@ -107,7 +107,7 @@ export async function walkDomain(table: Table, domain: string, visit: (keys: Any
   await visitAll(pagesOf(checks.filter((check) => ownerOfContent(String(check['content_key']))?.domain === domain).map(keyOf)));
 }
 
-/** Deletes the items of a walk, and stops after each full page. */
+/** Stops after each full page. */
 export async function* deleteInParts(table: Table, keys: Keys): AsyncGenerator<undefined, void> {
   for await (const page of keys) {
     await deleteAny(table, page);

@@ -7,15 +7,15 @@ import { emitWaiting } from '../runtime/log.ts';
 import { deadlineOf, getItem, type Table } from '../table/table.ts';
 import { transact } from '../table/transaction.ts';
 
-/** The threshold of the alarm content-backlog: a call that leaves a full read of checks triggers it. */
+/** The threshold of the alarm content-backlog: a call that leaves a full read triggers it. */
 const mostChecksPerRead = 1_000;
 const checksAtOnce = 10;
 /** No check is begun with less time left. */
 const leastTimeInMilliseconds = 4_000;
 
 /**
- * Deletes content that no row names: replaced content, and leftovers of a crash between storage and table. Receives uploads whose event
- * was lost. Processes the content checks that are due, as far as the time of the function allows.
+ * Replaced content, and leftovers of a crash between storage and table. Receives uploads whose event was lost. Goes on as far as
+ * the time of the function allows.
  * @param checksPerRead at least 2, since a read may begin with one that failed
  * @returns the number of checks processed
  * @throws AggregateError with all failures, in the end

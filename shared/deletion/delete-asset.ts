@@ -24,14 +24,14 @@ interface DeleteRequest extends AnsweredRequest {
   now: string;
   /** Throws to refuse the request. */
   permit: (asset: StoredAsset) => Permitted;
-  /** Whether the request's If-Match names this state. Omit without the header. */
+  /** Absent without If-Match. */
   matchesIfMatch?: ((asset: StoredAsset) => boolean) | undefined;
 }
 
 const linksPerTransaction = 90;
 
 /**
- * Deletes an asset, which disappears from all reads at once. Its links and content are purged afterwards, by the scheduled purge if need be.
+ * It disappears from all reads at once. Its links and content are purged afterwards.
  * @throws ServiceError `not_found`; `conflict` if an active run uses it; `precondition_failed`
  */
 export async function deleteAsset(table: Table, request: DeleteRequest): Promise<Committed<Deleted>> {
@@ -47,7 +47,7 @@ interface Deleted {
 }
 
 /**
- * Also changes the version of every linked computation, so that no run starts that has read the asset before.
+ * Also changes the version of every linked computation.
  * @returns undefined if there are too many links for that
  */
 async function deleteUnlessLinkedWidely(table: Table, request: DeleteRequest): Promise<Committed<Deleted> | undefined> {
@@ -68,8 +68,8 @@ async function deleteUnlessLinkedWidely(table: Table, request: DeleteRequest): P
 }
 
 /**
- * Deletes an asset with any number of links. Marks it before it looks for active runs: a run that it does not find has not passed its
- * first step, which ends the run or this deletion (markForDeletion).
+ * Marks the asset before it looks for active runs: a run that it does not find has not passed its first step, which ends the run
+ * or this deletion (markForDeletion).
  */
 async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise<Committed<Deleted>> {
   const { domain, id, now, permit, matchesIfMatch } = request;
@@ -118,7 +118,7 @@ async function refuseWhileLinkedOnesRun(table: Table, domain: string, assetId: s
   for (const { computation_id, run_id } of ofLinked) await refuseIfUsedBy(table, { computation_id, id: run_id }, assetId);
 }
 
-/** Refuses if the active run was started with the asset, and not only linked since. */
+/** Not if the asset was only linked since. */
 async function refuseIfUsedBy(table: Table, run: Pick<Run, 'id' | 'computation_id'>, assetId: string): Promise<void> {
   if (await usesAsset(table, { computation_id: run.computation_id, run_id: run.id }, assetId)) throw inUse(run.id);
 }
@@ -127,7 +127,7 @@ function inUse(runId: string | undefined): ServiceError {
   return conflict('asset_in_use', 'An active run uses the asset. Wait until it ends, or stop it.', runId);
 }
 
-/** Refuses if an active run uses the asset that was unlinked since. */
+/** For an asset that was unlinked since. */
 async function refuseWhileUsed(table: Table, domain: string, id: string): Promise<void> {
   const uses = await queryPartition(table, assetKeys.uses(id));
   for (const use of uses) {

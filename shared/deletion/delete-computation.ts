@@ -16,13 +16,12 @@ interface DeleteRequest extends AnsweredRequest {
   id: string;
   /** Throws to refuse the request. */
   permit: (computation: StoredComputation) => Permitted;
-  /** Whether the request's If-Match names this state. Omit without the header. */
+  /** Absent without If-Match. */
   matchesIfMatch?: ((row: StoredComputation, definition: Definition) => boolean) | undefined;
 }
 
 /**
- * Deletes a computation, which disappears from all reads at once, and records its purge. Its entries in other lists are removed next, the
- * rest by the scheduled purge.
+ * It disappears from all reads at once. Its entries in other lists are removed next, the rest by the scheduled purge.
  * @throws ServiceError `not_found`; `conflict` if a run is active; `precondition_failed`
  */
 export async function deleteComputation(table: Table, request: DeleteRequest): Promise<Committed<Permitted>> {

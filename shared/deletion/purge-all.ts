@@ -8,18 +8,18 @@ import { purgeInParts, type InParts } from './purge.ts';
 /** No purge is begun with less time left, and one that fails then was cut off. */
 const leastTimeInMilliseconds = 4_000;
 
-/** The turn of a domain. It may last longer by one part of a purge. */
+/** Of a domain. It may last longer by one part of a purge. */
 const turnInMilliseconds = 1_000;
 
-/** Deletions that come during a call are found this often. */
+/** So often deletions are found that come during a call. */
 const timeBetweenReadsInMilliseconds = 5_000;
 
-/** The alarm purge-backlog wants a figure in each of three periods of five minutes, and a call may take 15 minutes. */
+/** The alarm purge-backlog wants a figure in each of three periods of five minutes. */
 const timeBetweenFiguresInMilliseconds = 60_000;
 
 interface Purged {
   purged: number;
-  /** Those that the time of the function did not allow, or that a fold may follow. */
+  /** The time of the function did not allow them, or a fold may follow. */
   waiting: number;
 }
 
@@ -29,14 +29,14 @@ interface OpenPurge {
 }
 
 /**
- * Runs every recorded purge, also those that are recorded meanwhile, as far as the time of the function allows. The domains take turns of
- * a second. Within a domain, a purge that its turn did not finish waits behind the others.
+ * Also those that are recorded meanwhile, as far as the time of the function allows. The domains take turns of a second, and
+ * purges within a domain.
  * @throws AggregateError with all failures, in the end
  */
 export async function purgeAll(table: Table, store: ContentStore): Promise<Purged> {
   const begun = deadlineOf(table);
   const isTimeOver = () => deadlineOf(table).remaining < leastTimeInMilliseconds;
-  /** The purges that wait, by domain, in the order of the domains' turns. */
+  /** By domain, in the order of the turns. */
   const queues = new Map<string, OpenPurge[]>();
   const seen = new Set<string>();
   const failures: unknown[] = [];

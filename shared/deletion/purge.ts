@@ -15,10 +15,9 @@ import { ConditionFailedError, Transaction } from '../table/transaction.ts';
 import { deleteItems } from '../table/writes.ts';
 import { belongingsOfAsset, belongingsOfComputation, deleteInParts } from './belongings.ts';
 
-/** Work that stops after each part, so that other work can take turns with it. It may be left unfinished and begun again. */
+/** Stops after each part, so that other work can take turns with it. It may be left unfinished and begun again. */
 export type InParts<Result = void> = AsyncGenerator<undefined, Result>;
 
-/** What a purge needs of the row of a deleted computation. */
 const computationPurge = v.object({
   domain: v.string(),
   id: v.string(),
@@ -26,7 +25,6 @@ const computationPurge = v.object({
 });
 export type ComputationPurge = v.InferOutput<typeof computationPurge>;
 
-/** What a purge needs of the row of a deleted asset. */
 const assetPurge = v.object({
   domain: v.string(),
   id: v.string(),
@@ -39,8 +37,9 @@ const assetPurge = v.object({
 export type AssetPurge = v.InferOutput<typeof assetPurge>;
 
 /**
- * Removes everything that is left of a deleted resource, and then the record of its purge. Safe to repeat and to interrupt.
- * @returns whether the purge is over. While the list of an asset's links is marked, a fold that began before may write nodes and a head.
+ * And then the record of the purge. Safe to repeat and to interrupt.
+ * @returns whether the purge is over. While the list of an asset's links is marked, a fold that began before may write nodes and
+ *   a head.
  */
 export async function* purgeInParts(table: Table, store: ContentStore, record: Item): InParts<boolean> {
   if (String(record['sk']).startsWith(purgeKeys.prefixes.asset)) {
@@ -59,7 +58,7 @@ export async function* purgeInParts(table: Table, store: ContentStore, record: I
   return true;
 }
 
-/** Removes the links of an asset that was just deleted, which readers could still see, and records an event for each. */
+/** Readers could still see them. Records an event for each. */
 export async function purgeAssetLinks(table: Table, purge: AssetPurge): Promise<void> {
   await doAllParts(linksInParts(table, purge));
 }
@@ -79,7 +78,7 @@ async function* linksInParts(table: Table, purge: AssetPurge): InParts {
   }
 }
 
-/** Removes the links and runs of a computation that was just deleted from lists, where readers could still see them. */
+/** Links and runs, which readers could still see. */
 export async function purgeListings(table: Table, purge: ComputationPurge): Promise<void> {
   await doAllParts(listingsInParts(table, purge));
 }
@@ -129,7 +128,7 @@ async function readRuns(table: Table, domain: string, ids: readonly string[]): P
   return found.flatMap(({ id }, at) => findRun(rows[at], id) ?? []);
 }
 
-/** Removes runs in one transaction; each in its own if another purge has removed one of them since they were read. */
+/** In one transaction; each in its own if another purge has removed one of them since they were read. */
 async function removeRuns(table: Table, domain: string, runs: readonly Run[]): Promise<void> {
   if (runs.length === 0) return;
   const transaction = new Transaction();
@@ -138,7 +137,7 @@ async function removeRuns(table: Table, domain: string, runs: readonly Run[]): P
   await inParallel(runs, (run) => removeRuns(table, domain, [run]));
 }
 
-/** Commits removals. @returns false if a condition fails: another purge, or one that died, has done one of them before */
+/** @returns false if a condition fails: another purge has done one of the removals before */
 async function commitOnce(table: Table, transaction: Transaction): Promise<boolean> {
   try {
     await transaction.commit(table);

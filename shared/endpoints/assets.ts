@@ -9,7 +9,7 @@ import { adds, appends, changes, reads } from '../runtime/uses.ts';
 import { entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';
 import { computationPage } from './computations.ts';
 
-/** The state of a link after it was made or removed. `title` names the schema in the OpenAPI document. */
+/** `title` names the schema in the OpenAPI document. */
 /*#__NO_SIDE_EFFECTS__*/
 function linkState<const Linked extends boolean>(linked: Linked, title: string) {
   return v.pipe(

@@ -12,7 +12,7 @@ import * as service from './service.ts';
 import * as statistics from './statistics.ts';
 import * as todo from './todo.ts';
 
-/** Every endpoint, in the contract's order. Everything that goes over the endpoints derives from this list. */
+/** In the contract's order. Everything that goes over the endpoints derives from it. */
 export const routes = [
   computations.createComputation,
   computations.listComputations,

@@ -139,7 +139,7 @@ export const stopRun = {
     'it too.',
 } as const satisfies Route;
 
-/** The contract has GET too. It is served by the same function as POST. */
+/** Served by the same function as POST. */
 export const stopRunByGet = {
   ...stopRun,
   method: 'GET',

@@ -20,13 +20,13 @@ import { segmentItem } from './segment.ts';
 const eventsPerSegment = 256;
 const bytesPerSegment = 128 * 1024;
 
-/** Stored with each event for readers of the table's stream (docs/events.md). */
+/** For readers of the table's stream (docs/events.md). */
 export interface JournalOwner {
   domain: string;
   computationId: string;
 }
 
-/** Thrown if another append came first. What the events are about may be as it was read. */
+/** Another append came first. What the events are about may be as it was read. */
 export class JournalMovedError extends StaleReadError {
   override readonly name = 'JournalMovedError';
 }
@@ -38,10 +38,10 @@ export interface Append {
 }
 
 /**
- * Returns the at most 53 actions that append 1 to 50 events. Their timestamp is `now`, or the last event's if that is later. Texts
- * that events are filtered by must not exceed 255 bytes, so that an index segment stays below 400 KB. The transaction fails with
- * JournalMovedError if another append came first. It must also assert that the computation exists: the head of a deleted journal looks
- * empty.
+ * At most 53 actions for 1 to 50 events. Their timestamp is `now`, or the last event's if that is later. Texts that events are
+ * filtered by must not exceed 255 bytes, so that an index segment stays below 400 KB. The transaction fails with
+ * JournalMovedError if another append came first. It must also assert that the computation exists: the head of a deleted journal
+ * looks empty.
  */
 export async function appendEvents(
   table: Table,
@@ -81,7 +81,6 @@ export async function appendEvents(
   };
 }
 
-/** Whether the next append also writes an index segment. */
 export function isSealDue(head: JournalHead): boolean {
   return head.count - head.sealed >= eventsPerSegment || head.unsealed_bytes >= bytesPerSegment;
 }

@@ -22,8 +22,7 @@ const year0 = Date.parse('0000-01-01T00:00:00.000Z');
 const year9999 = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * Parses RFC 3339 or Unix seconds, both with an optional fraction. Rounds fractions finer than a millisecond up for `from`, down
- * for `to`.
+ * Both with an optional fraction. Rounds fractions finer than a millisecond up for `from`, down for `to`.
  * @throws ServiceError `invalid_request` for any other text
  */
 export function parseTimeBound(text: string, bound: 'from' | 'to'): string {

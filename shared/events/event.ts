@@ -44,7 +44,7 @@ const seenAs = new Map(
   Object.entries(lookAlikes).flatMap(([letter, others]) => Array.from(others, (other) => [other, letter] as const)),
 );
 
-/** What remains of a name for a reader who overlooks case, blanks, marks, signs and the script of a letter. */
+/** For a reader who overlooks case, blanks, marks, signs and the script of a letter. */
 function seenName(name: string): string {
   const letters = Array.from(name.normalize('NFKD').toLowerCase(), (letter) => seenAs.get(letter) ?? letter);
   return letters.join('').replace(/[^\p{L}\p{N}]/gu, '');
@@ -54,7 +54,7 @@ const ownEvents = new Set([...lifecycleEvents, ...administrativeEvents].map(seen
 /** An event of the agent that its contract names so. */
 const agentsOwn = 'Failed';
 
-/** Whether an event has the name of one of the service's own, or one that looks like it. */
+/** Or one that looks like it. */
 export function isOwnEvent(eventType: string): boolean {
   return eventType !== agentsOwn && ownEvents.has(seenName(eventType));
 }

@@ -7,7 +7,7 @@ const integerTag = 0x02;
 const sequenceTag = 0x30;
 
 /**
- * Converts DER (RFC 3279, section 2.2.3) to r and s of 32 bytes each (RFC 7518, section 3.4).
+ * To r and s of 32 bytes each (RFC 3279, section 2.2.3; RFC 7518, section 3.4).
  * @throws Error if it is not the DER form of two integers of up to 32 bytes
  */
 export function joinedSignature(der: Uint8Array): Buffer {

@@ -61,7 +61,7 @@ const attestationOfStatement = v.pipe(
   v.description('What the service found in the attestation of the agent process that had the run.'),
 );
 
-/** What the service states about an ended run (docs/contract.md, section 10). */
+/** docs/contract.md, section 10. */
 export const statementSchema = v.pipe(
   v.object({
     type: v.pipe(v.literal('computation-evidence:v1'), v.description('The form of the statement.')),

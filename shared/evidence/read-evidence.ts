@@ -29,7 +29,7 @@ interface EvidenceRequest {
 }
 
 /**
- * Reads the evidence of an ended run. The first request makes and stores it. Nobody sees a statement that is not stored.
+ * The first request makes and stores it. Nobody sees a statement that is not stored.
  * @throws ServiceError `not_found`; `conflict` while the run is active; `unavailable`
  */
 export async function readEvidence(table: Table, kms: Kms, request: EvidenceRequest): Promise<Evidence> {
@@ -97,7 +97,7 @@ async function makeStatement(
   });
 }
 
-/** Names the tokens by their hashes, with all that is needed to verify them again. Null if none was verified. */
+/** Hashes, with all that is needed to verify the tokens again. Null if none was verified. */
 function statedAttestation(tokens: TokenOfProcess[]): Statement['attestation'] {
   const [shown] = shownOf(tokens);
   if (!shown) return null;

@@ -11,7 +11,7 @@ export interface Signature {
   key_id: string;
 }
 
-/** Signs by ES256. At most two calls of KMS. */
+/** ES256. At most two calls of KMS. */
 export async function sign(kms: Kms, text: string): Promise<Signature> {
   const KeyId = environment().SIGNING_KEY_ARN;
   const publicKey = await readPublicKey(kms, KeyId);
@@ -22,7 +22,7 @@ export async function sign(kms: Kms, text: string): Promise<Signature> {
   return { signature, key_id: publicKey.kid };
 }
 
-/** The signing key and all keys that signed before it. */
+/** With all keys that signed before. */
 export async function readPublishedKeys(kms: Kms): Promise<PublicJwk[]> {
   const arns = environment().PUBLISHED_KEY_ARNS.split(',');
   return await Promise.all(arns.map((arn) => readPublicKey(kms, arn)));

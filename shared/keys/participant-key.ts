@@ -8,11 +8,10 @@ const participantKey = v.object({
   /** Base64 of a DER SubjectPublicKeyInfo. */
   user_key: v.string(),
   fingerprint: v.string(),
-  /** Whether the user had the role result_consumer at the time of the upload. */
+  /** At the time of the upload. */
   is_consumer: v.boolean(),
   uploaded_at: v.string(),
 });
-/** The public key that a participant uploaded to a computation. */
 export type ParticipantKey = v.InferOutput<typeof participantKey>;
 
 export function parseParticipantKey(item: Item): ParticipantKey {

@@ -6,7 +6,7 @@ export function readPublicKey(encoded: string, pointer: string): ReturnType<type
   return refusedAt(pointer, () => parsePublicKey(encoded));
 }
 
-/** Reads a key or a certificate. @throws ServiceError `invalid_request` at `pointer` for InvalidKeyError */
+/** @throws ServiceError `invalid_request` at `pointer` for InvalidKeyError */
 export function refusedAt<T>(pointer: string, read: () => T): T {
   try {
     return read();

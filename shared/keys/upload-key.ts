@@ -50,8 +50,8 @@ async function readToChangeKey(table: Table, domain: string, computationId: stri
 }
 
 /**
- * Records the event of a key. The inputs change only if the key may be in the manifest or an approval depends on it: else any user
- * with `view` could hold up the starts of others. One round trip, or none for the owner and those who approved.
+ * The inputs change only if the key may be in the manifest or an approval depends on it: else any user with `view` could hold up
+ * the starts of others. One round trip, or none for the owner and those who approved.
  */
 async function recordKeyChange(
   table: Table,
@@ -67,7 +67,7 @@ async function recordKeyChange(
   }
 }
 
-/** Whether the user is the owner, the creator of a linked asset or a result consumer. */
+/** The owner, the creator of a linked asset or a result consumer. */
 async function isParty(
   table: Table,
   { row }: ComputationToChange,
@@ -80,8 +80,8 @@ async function isParty(
 }
 
 /**
- * Stores a participant's key and replaces an earlier one. Writes nothing if the key is the same. Two round
- * trips, or three unless the user is the owner or has approved.
+ * Replaces an earlier key. Writes nothing if the key is the same. Two round trips, or three unless the user is the owner or has
+ * approved.
  * @throws ServiceError `not_found`
  */
 export async function uploadKey(
@@ -138,8 +138,8 @@ interface RemovalRequest extends AnsweredRequest {
 }
 
 /**
- * Removes a user's key, and the user's approval with it. Active runs keep their manifest. Writes nothing if there is no key. Two
- * round trips, or three unless the user is the owner or has approved.
+ * With the user's approval. Active runs keep their manifest. Writes nothing if there is no key. Two round trips, or three unless
+ * the user is the owner or has approved.
  * @throws ServiceError `not_found`, and what `permitOther` throws
  */
 export async function removeKey(table: Table, request: RemovalRequest): Promise<Committed<object>> {

@@ -19,7 +19,7 @@ const startsEndWithinMilliseconds = 2 * maxTimeInMilliseconds;
 const changedWithinMilliseconds = maxTimeInMilliseconds;
 
 /**
- * Makes sure that no run starts with the asset as it was before.
+ * So that no run starts with the asset as it was before.
  * @returns the computations that did not fit into the transaction, for changeInputsLater
  */
 export async function changeInputsOfLinked(
@@ -55,7 +55,7 @@ export async function changeInputsLater(table: Table, domain: string, computatio
 }
 
 /**
- * Completes what an update may have left undone, if a start may still have read the asset before.
+ * What an update may have left undone, if a start may still have read the asset before.
  * @param times.changedAt when the request began that changed the asset
  * @throws ServiceError `unavailable`
  */
@@ -102,7 +102,7 @@ export async function renameLinks(
   }
 }
 
-/** Throws the error that the change of the asset's name or type would throw. Writes nothing. */
+/** Writes nothing. @throws what the change of the asset's name or type would throw */
 export async function refuseTakenPlaces(
   table: Table,
   domain: string,

@@ -57,7 +57,7 @@ export interface LinkRequest extends AnsweredRequest {
 }
 
 /**
- * Links an asset to a computation. Writes nothing if the link exists. Three round trips.
+ * Writes nothing if the link exists. Three round trips.
  * @throws ServiceError `not_found`; `conflict` for a second algorithm or a duplicate file name; `too_large` for dataset 101
  */
 export async function linkAsset(table: Table, request: LinkRequest): Promise<Committed<Permitted>> {
@@ -108,8 +108,7 @@ export function placeTaken({ asset_type, file_name }: StoredAsset, computation =
 }
 
 /**
- * Unlinks an asset from a computation. Writes nothing if there is no link. An active run keeps the asset from deletion. Three round
- * trips, or four without a link.
+ * Writes nothing if there is no link. An active run keeps the asset from deletion. Three round trips, or four without a link.
  * @throws ServiceError `not_found`
  */
 export async function unlinkAsset(table: Table, request: LinkRequest): Promise<Committed<Permitted>> {

@@ -34,7 +34,7 @@ interface UpdateRequest extends AnsweredRequest {
   now: string;
   /** Throws to refuse the request. */
   permit: (asset: StoredAsset) => Permitted;
-  /** Whether the request's If-Match names this state. Omit without the header. */
+  /** Absent without If-Match. */
   matchesIfMatch?: ((asset: StoredAsset) => boolean) | undefined;
 }
 
@@ -44,11 +44,11 @@ interface UpdatedAsset {
 }
 
 /**
- * Replaces an asset. New content gets a new key, so that callers can finish reading the old content, which a content check removes
- * later. A change that a run depends on changes the inputs of all linked computations before this returns.
+ * New content gets a new key, so that callers can finish reading the old content, which a content check removes later. A change
+ * that a run depends on changes the inputs of all linked computations before this returns.
  * @throws ServiceError `not_found`; `forbidden`; `invalid_request`; `too_large`; `conflict` as in renameLinks;
- * `precondition_failed`, after all of these; `unavailable`, also if the asset was changed and not all linked computations. The same
- * request again completes that.
+ *   `precondition_failed`, after all of these; `unavailable`, also if not all linked computations were changed. The same request
+ *   again completes that.
  */
 export async function updateAsset(table: Table, store: ContentStore, request: UpdateRequest): Promise<Committed<UpdatedAsset>> {
   const { domain, id, given, by, now, permit, matchesIfMatch, answerKeeper } = request;
@@ -119,12 +119,12 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
   return updated;
 }
 
-/** The checksum that was declared for a file of which a sample is stored, or nothing yet. */
+/** Declared for a file of which a sample is stored, or nothing yet. */
 function hashOfRealFile({ checksum, content_checksum, source }: StoredAsset): string | undefined {
   return checksum === null || checksum === content_checksum || source ? undefined : checksum;
 }
 
-/** What becomes of the content without a new one: none is needed with a source, and one has to arrive when that is removed. */
+/** Without new content: none is needed with a source, and one has to arrive when that is removed. */
 function contentMoved({ id, source }: StoredAsset, hasSource: boolean, domain: string): Partial<StoredAsset> {
   if (hasSource) return withoutContent;
   return source ? pendingContent(uploadKey(domain, id)) : {};
@@ -141,12 +141,15 @@ function isOtherInput(before: StoredAsset, after: StoredAsset): boolean {
   );
 }
 
-/** Whether the same request may have changed an input before, which the asset does not show any more. */
+/** Before, which the asset does not show any more. */
 function mayChangeInputs(given: AssetReplacement): boolean {
   return (['asset', 'checksum', 'user_key', 'use', ...fetchedNames] as const).some((name) => given[name] !== undefined);
 }
 
-/** @param changes by field: `asset` is the content. @throws ServiceError `forbidden` that names the fields, if somebody else than the creator changes them */
+/**
+ * @param changes by field: `asset` is the content. @throws ServiceError `forbidden` that names the fields, unless the creator
+ *   changes them
+ */
 function requireCreatorToChange(by: string, { created_by }: StoredAsset, changes: Record<string, boolean>): void {
   if (by === created_by) return;
   const fields = Object.entries(changes).flatMap(([field, isChanged]) => (isChanged ? [field] : []));

@@ -6,7 +6,7 @@ import { parseStored, queryBetween, queryPrefix, storedBytes, type Table } from 
 import { tableDefinition } from '../table/table-definition.ts';
 import { putItem } from '../table/writes.ts';
 
-/** A line of the log of a run. `time` is RFC 3339, UTC, milliseconds; of the agent, where it says one. */
+/** `time` is RFC 3339, UTC, milliseconds; of the agent, where it says one. */
 export interface LogLine {
   time: string;
   level: string;
@@ -30,7 +30,7 @@ export const sizeOfLines = (lines: readonly LogLine[]) => Buffer.byteLength(JSON
 
 export interface StoredLines {
   lines: readonly LogLine[];
-  /** What they count for the limit of a run. */
+  /** For the limit of a run. */
   size_in_bytes: number;
   /** Milliseconds since 1970. */
   at: number;
@@ -38,7 +38,7 @@ export interface StoredLines {
   part: string;
 }
 
-/** Stores lines of a run as one item, behind those that were stored before. About 1 write unit for 8 KB of text. */
+/** As one item, behind those that were stored before. About 1 write unit for 8 KB of text. */
 export async function storeLines(
   table: Table,
   { computation_id, run_id }: OfRun,
@@ -52,7 +52,7 @@ export async function storeLines(
   });
 }
 
-/** What a gateway must know of a run before it stores its log: whether anybody may read it, and how much is stored. */
+/** Whether anybody may read its log, and how much is stored. */
 export async function readLogState(table: Table, run: OfRun): Promise<{ isShared: boolean; bytes: number }> {
   const { computation_id, run_id } = run;
   const { pk, sk } = runKeys.snapshot(computation_id, run_id);
@@ -63,7 +63,7 @@ export async function readLogState(table: Table, run: OfRun): Promise<{ isShared
   return { isShared: true, bytes: chunks.reduce((sum, chunk) => sum + Number(chunk['size_in_bytes']), 0) };
 }
 
-/** Where a reading goes on: behind so many lines of a chunk. */
+/** Behind so many lines of a chunk. */
 export interface LogPosition {
   /** The sort key. Empty: from the first chunk on. */
   chunk: string;

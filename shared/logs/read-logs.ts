@@ -32,7 +32,7 @@ export interface LogPage {
 }
 
 /**
- * Reads the log of a run, or waits for more of it.
+ * Or waits for more of it.
  * @throws ServiceError `not_found`; `forbidden`, with `reason: logs_not_shared` if nobody may read it; `invalid_request`
  */
 export async function readLogs(

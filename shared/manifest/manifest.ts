@@ -42,7 +42,7 @@ const dataset = v.pipe(
   v.description('A dataset of a run.'),
 );
 
-/** The form that the agent reads. Any other would crash it. */
+/** As the agent reads it. Any other form would crash it. */
 export const manifestSchema = v.pipe(
   v.object({
     id: idOfComputation,
@@ -102,9 +102,9 @@ export interface Inputs {
   /** In the order in which they were linked. */
   datasets: StoredAsset[];
   keys: ParticipantKey[];
-  /** The only result consumers in addition to the owner. Empty: not limited. */
+  /** Beside the owner. Empty: not limited. */
   consumers: string[];
-  /** The only users beside the owner and administrators who may link their own assets. Empty: not limited. */
+  /** Beside the owner and administrators. Empty: not limited. */
   providers: string[];
   approvals: StoredApproval[];
 }
@@ -113,8 +113,8 @@ export interface Inputs {
 const manifestLimitInBytes = 256 * 1024;
 
 /**
- * Builds the manifest, or returns what is missing. Missing approvals do not matter (docs/contract.md, sections 5 and 9). A provider's
- * key is that of the asset, otherwise the one that its creator uploaded.
+ * Or what is missing, but approvals (docs/contract.md, sections 5 and 9). A provider's key is that of the asset, otherwise the
+ * one that its creator uploaded.
  */
 export function buildManifest(
   inputs: Inputs,
@@ -139,7 +139,7 @@ export function buildManifest(
   return { missing: { ...missing, info: [tooLarge] } };
 }
 
-/** The manifest as far as it is known, in the order of its fields. */
+/** As far as it is known, in the order of its fields. */
 export function draftOf(inputs: Inputs) {
   const { computation, algorithm, datasets } = inputs;
   const file = (asset: StoredAsset) => ({ hash: hashOf(asset), user_key: providerKey(inputs, asset) });
@@ -153,10 +153,7 @@ export function draftOf(inputs: Inputs) {
   };
 }
 
-/**
- * What the manifest has only of a file that the agent fetches. An agent fetches only if `kbs` is enabled, also a file that is not
- * encrypted; it tells the type from the URL.
- */
+/** An agent fetches only if `kbs` is enabled, also a file that is not encrypted; it tells the type from the URL. */
 function fetchedIn({ source, kbs, decompress, algo_type, algo_args }: StoredAsset) {
   if (!source) return {};
   const { url, kbs_resource_path } = source;

@@ -25,7 +25,7 @@ export interface Parts extends Pick<
   Inputs,
   'agent_config' | 'attestation_policy' | 'consumers' | 'providers' | 'keys' | 'approvals'
 > {
-  /** The linked assets: the algorithm, then the datasets in the order in which they were linked. */
+  /** The algorithm, then the datasets in the order in which they were linked. */
   assetIds: string[];
 }
 

@@ -11,7 +11,7 @@ import { runCanary } from './run-canary.ts';
 /** Longer than a healthy run takes, and short enough to delete everything before the function times out. */
 const stepsInMilliseconds = 150_000;
 
-/** The function of the canary. Its errors are what an alarm watches, so it throws on any trouble. */
+/** An alarm watches its errors, so it throws on any trouble. */
 export function handler(_event: unknown, invocation?: Invocation): Promise<Record<string, number>> {
   return withLogFields({ task: 'canary', request_id: invocation?.awsRequestId, domain: canaryDomain }, work);
 }

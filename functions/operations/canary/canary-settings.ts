@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-/** What a deployment tells the canary, as JSON in the variable `CANARY`. */
+/** JSON in the variable `CANARY`. */
 export const canarySettings = v.variant('signIn', [
   v.object({
     signIn: v.literal('password'),
@@ -17,16 +17,15 @@ export const canarySettings = v.variant('signIn', [
     apiUrl: v.string(),
     issuer: v.string(),
     clientId: v.string(),
-    /** The secret whose text is that of the client. */
     secretId: v.string(),
     scope: v.optional(v.string()),
-    /** More parameters for the issuer, such as `audience`. */
+    /** Such as `audience`. */
     parameters: v.optional(v.record(v.string(), v.string())),
   }),
 ]);
 
 export type CanarySettings = v.InferOutput<typeof canarySettings>;
 
-/** The domain of the canary, and its user in a user pool. Nobody else uses them. */
+/** Nobody else uses it. */
 export const canaryDomain = 'canary';
 export const canaryUser = 'canary';

@@ -1,16 +1,16 @@
 import { type Client, ServiceProblem } from 'computation-management-client';
 
-/** The most of each kind that one call deletes. */
+/** Of each kind, in one call. */
 const limit = 100;
 
-/** The names of what the canary makes. Others may keep something in its domain. */
+/** Others may keep something in the canary's domain. */
 export const canaryNames = { computation: 'Canary', algorithm: 'canary.py', dataset: 'canary.csv' } as const;
 
 /**
- * Deletes what calls of the canary have left: computations and assets with its names that its user owns. Stops runs that are in the
- * way, and leaves what they hold to the next call.
+ * Computations and assets with the canary's names that its user owns. Stops runs that are in the way, and leaves what they hold
+ * to the next call.
  * @param owner the user's `sub`
- * @param before the time before which they were created. RFC 3339, UTC, milliseconds
+ * @param before RFC 3339, UTC, milliseconds
  * @throws ServiceProblem
  */
 export async function clearDomain(
@@ -40,7 +40,7 @@ export async function deleteAsset(client: Client, id: string, signal: AbortSigna
   await deleted(() => client.deleteAsset({ id, signal }));
 }
 
-/** Returns false if an active run is in the way. Something that is gone counts as deleted. */
+/** False if an active run is in the way. Something that is gone counts as deleted. */
 async function deleted(remove: () => Promise<unknown>): Promise<boolean> {
   try {
     await remove();

@@ -2,9 +2,9 @@ import { keptToken, type Token } from 'computation-management-client';
 import * as v from 'valibot';
 
 export interface PasswordSignInOptions {
-  /** The address of a user pool, such as `https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_abc`. */
+  /** Such as `https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_abc`. */
   issuer: string;
-  /** A client of the pool without a secret that allows `USER_PASSWORD_AUTH`. */
+  /** Without a secret. It allows `USER_PASSWORD_AUTH`. */
   clientId: string;
   user: string;
   password: string;
@@ -18,7 +18,7 @@ const refusalSchema = v.object({ message: v.string() });
 
 const timeoutInMilliseconds = 20_000;
 
-/** Returns the access tokens of a user of a user pool, who signs in with a password. The request is public and needs no signature. */
+/** The request is public and needs no signature. */
 export function passwordSignIn({ issuer, clientId, user, password }: PasswordSignInOptions): Exclude<Token, string> {
   return keptToken(async () => {
     const response = await fetch(new URL('/', issuer), {

@@ -17,15 +17,15 @@ export interface CanaryOptions {
   baseUrl: string;
   /** A domain that nobody else uses. */
   domain: string;
-  /** The source of a token with the roles `administrator` and `cvm` in the domain. */
+  /** With the roles `administrator` and `cvm` in the domain. */
   token: Exclude<Token, string>;
   /** Aborts the steps, but not the deletion of what they made. */
   signal: AbortSignal;
-  /** The identifier of the CVM that it plays. Default: a new one, so that no earlier run is in the way. */
+  /** Default: a new one, so that no earlier run is in the way. */
   cvmId?: string;
 }
 
-/** Older leftovers are of an earlier call that was cut off: a later call deletes them. No call takes this long. */
+/** Of an earlier call that was cut off. No call takes this long. */
 const leftoverAgeInMilliseconds = 10 * 60_000;
 
 const deletionInMilliseconds = 60_000;
@@ -33,12 +33,12 @@ const pollInMilliseconds = 500;
 
 const pace = { eventsInMilliseconds: 200, heartbeatInMilliseconds: 10_000, pollInMilliseconds: 1_000 };
 
-/** Users repeat requests too, so what a few retries cure is no trouble. */
+/** What a few retries cure is no trouble. */
 const retry = { attempts: 4, timeoutInMilliseconds: 20_000 };
 
 /**
- * Does over HTTPS what users and a CVM do: creates a computation with an algorithm, a dataset and a key, runs it on a CVM that it
- * plays itself, checks the outcome and its evidence, and deletes everything.
+ * Over HTTPS: creates a computation with an algorithm, a dataset and a key, runs it on a CVM that it plays itself, checks the
+ * outcome and its evidence, and deletes everything.
  * @returns the milliseconds that each step took
  * @throws CanaryError
  */
@@ -110,7 +110,7 @@ function newPublicKey(): string {
   return Buffer.from(pem).toString('base64');
 }
 
-/** Uploads by the presigned link, and waits until the service has noticed. */
+/** By the presigned link. Waits until the service has noticed. */
 async function upload(client: Client, { id, upload: link }: Schemas['Asset'], signal: AbortSignal): Promise<void> {
   ensure(link !== undefined, 'the service offered no upload');
   const body = randomBytes(1_024);

@@ -1,9 +1,9 @@
-/** Thrown if a step of the canary failed. Its message names the step and the reason. */
+/** Its message names the step and the reason. */
 class CanaryError extends Error {
   override readonly name = 'CanaryError';
 }
 
-/** Does the steps of a canary one by one, and keeps the milliseconds that each has taken. */
+/** One by one, with the milliseconds of each. */
 export class Steps {
   readonly milliseconds: Record<string, number> = {};
 
@@ -20,7 +20,6 @@ export class Steps {
   }
 }
 
-/** @throws Error with the message if the condition is false */
 export function ensure(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(message);
 }
