@@ -15,7 +15,6 @@ const minute = 60_000;
 interface Connection {
   socket: Socket;
   streams: Set<Writable>;
-  /** At the last check. */
   wasIdle: boolean;
 }
 

@@ -5,7 +5,6 @@ import { type CvmIdentity, logFieldsOf } from './wire/identity.ts';
 
 export interface GatewayGauges {
   cvms: number;
-  /** Those without a stream of their log-forwarder. */
   missingForwarders: CvmIdentity[];
   /** Nobody has to fetch results any more. */
   spentCvms: CvmIdentity[];

@@ -43,7 +43,6 @@ export interface Gateway {
 /** An attestation token has some tens of kilobytes. */
 const largestMessageInBytes = 1024 * 1024;
 
-/** For reports that were made meanwhile. */
 const lookInMilliseconds = 50;
 
 const channelOptions = {

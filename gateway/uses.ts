@@ -1,6 +1,5 @@
 import type { Uses } from '../shared/runtime/uses.ts';
 
-/** The AWS actions that a gateway calls. */
 export const gatewayUses = {
   table: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
   stateMachine: ['SendTaskSuccess', 'SendTaskHeartbeat'],

@@ -24,7 +24,6 @@ export interface Authority {
   key: string;
 }
 
-/** An authority whose private key is elsewhere. */
 export interface SigningAuthority {
   /** PEM. */
   certificate: string;
@@ -51,7 +50,6 @@ export async function createAuthority(stage: string, now = Date.now()): Promise<
   return { certificate, key: await exportKey(keys.privateKey) };
 }
 
-/** @param publicKey on P-256, in DER (SPKI) */
 export async function selfSignedAuthority(
   stage: string,
   publicKey: Uint8Array,
@@ -72,7 +70,6 @@ export async function selfSignedAuthority(
   return { certificate, sign };
 }
 
-/** With its host names and addresses. */
 export async function issueServerCertificate(
   authority: Authority | SigningAuthority,
   hosts: string[],

@@ -5,7 +5,6 @@ import { log } from '../../shared/runtime/log.ts';
 import { kmsAuthority } from './kms-authority.ts';
 import { issueServerCertificate } from './authority.ts';
 
-/** As far as it is used here. */
 interface ResourceEvent {
   RequestType: 'Create' | 'Update' | 'Delete';
   ResponseURL: string;

@@ -15,20 +15,16 @@ export interface Attestation {
   token: Uint8Array;
   /** SHA-256 of the token, hex. */
   hash: string;
-  /** Which message it came with. */
   kind: string;
   on: AgentStream;
 }
 
 /** A process takes one run in its life. */
 export class AgentProcess {
-  /** Undefined until it was read. */
   record: AgentRecord | undefined;
-  /** The run of `record`. */
   run: HostedRun | undefined;
   /** The service has told which run holds the CVM. The record may have been read before that. */
   isLearned = false;
-  /** The last answer on the present stream. */
   state: AgentState | undefined;
   /** Where this gateway sent the run. */
   boundOn: AgentStream | undefined;
@@ -89,7 +85,6 @@ export class AgentProcess {
     this.nextLookAt = Math.min(this.nextLookAt, this.parts.clock.now() + milliseconds);
   }
 
-  /** Also which run holds the CVM. */
   async learn(): Promise<void> {
     const { changes } = this;
     const { service } = this.parts;

@@ -15,7 +15,6 @@ import { PendingMessages } from './pending-messages.ts';
 import { isOfQuestion } from './run-logs.ts';
 import { cannotStart, deliverRun, followRun, stopRun } from './serve-run.ts';
 
-/** One thing after the other. */
 export class CvmSession {
   readonly identity: CvmIdentity;
   readonly streams: CvmStreams;
@@ -56,7 +55,6 @@ export class CvmSession {
     return isGone && isNoneBegun && this.isReported;
   }
 
-  /** Whether the service has taken all reports. */
   get isReported(): boolean {
     return this.pending.isEmpty && this.agentProcess.outboxes.every((outbox) => outbox.isEmpty);
   }

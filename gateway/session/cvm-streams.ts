@@ -11,9 +11,7 @@ interface OpenStream {
 }
 
 interface Listener {
-  /** A new stream takes the CVM's commands. */
   onConnect: () => void;
-  /** After it named none or another one. */
   onTakenBack: () => void;
 }
 
@@ -23,13 +21,10 @@ interface Listener {
  */
 export class CvmStreams {
   readonly open = new Set<OpenStream>();
-  /** The stream that takes the CVM's commands. */
   agent: AgentStream | undefined;
-  /** Those of log-forwarders. */
   forwarders = 0;
   /** When the agent last answered, or connected. */
   private heardAt: number;
-  /** Whether another gateway has the log-forwarder's stream. */
   private isForwardedElsewhere = false;
   private readonly identity: CvmIdentity;
   private readonly parts: GatewayParts;
@@ -54,7 +49,6 @@ export class CvmStreams {
     this.nextCheckAt = parts.clock.now() + parts.timings.presence * Math.random();
   }
 
-  /** Whether the item may name this gateway. */
   get isNoted(): boolean {
     return this.held.size > 0 || this.forwards !== false || this.turns > 0;
   }
@@ -129,7 +123,6 @@ export class CvmStreams {
     }
   }
 
-  /** Whether the item names this stream now. */
   async isHolder(agent: AgentStream): Promise<boolean> {
     const registration = await this.parts.service.registration(this.identity);
     if (registration?.commandStream?.stream === agent.id) return true;

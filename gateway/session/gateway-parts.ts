@@ -3,7 +3,6 @@ import { growingPause } from '../../shared/runtime/deadline.ts';
 import type { RunLogs } from './run-logs.ts';
 import type { GatewayService } from './service.ts';
 
-/** Intervals and time limits, in milliseconds. */
 export const defaultTimings = {
   /** Of all CVMs. */
   commands: 500,
@@ -27,9 +26,7 @@ export const defaultTimings = {
   lateEventWithoutForwarder: 3_000,
   /** For messages that may be of another run. */
   record: 1_000,
-  /** Compares a CVM's registration and holder. */
   presence: 45_000,
-  /** How often to renew the gateway's lease. */
   lease: 10_000,
   /** Of other gateways. */
   messages: 500,
@@ -42,7 +39,6 @@ export const defaultTimings = {
    * connection open, and opens another. One that connects gives up after 20 seconds.
    */
   connectionWithoutStream: 30_000,
-  /** Pauses between attempts to report. */
   firstRetry: 250,
   longestRetry: 15_000,
   /** For reports, and for those that may be left out. */
@@ -51,7 +47,6 @@ export const defaultTimings = {
 };
 export type GatewayTimings = typeof defaultTimings;
 
-/** Since the start of the gateway. */
 export function noCounts() {
   return {
     /** Because of certificate, registration, job-id or number. */
@@ -75,9 +70,7 @@ export interface GatewayParts {
   logs: RunLogs;
   counts: GatewayCounts;
   timings: GatewayTimings;
-  /** Measures durations. It is never set. */
   clock: Clock;
-  /** Tells the time of day. */
   wallClock: Clock;
 }
 
@@ -88,7 +81,6 @@ export function retryPause(failures: number, { firstRetry, longestRetry }: Retry
   return growingPause(failures, { first: firstRetry, longest: longestRetry }) * (0.5 + Math.random() / 2);
 }
 
-/** Whether the pause grows no more. */
 export function isLongestPause(failures: number, { firstRetry, longestRetry }: RetryTimings): boolean {
   return growingPause(failures, { first: firstRetry, longest: longestRetry }) === longestRetry;
 }

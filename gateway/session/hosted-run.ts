@@ -24,7 +24,6 @@ export class HostedRun {
   commandId: string | undefined;
   /** The agent's first answer without a run, after a stop. */
   idleSince: number | undefined;
-  /** When this gateway last sent a stop. */
   stopSentAt: number | undefined;
   readonly outbox: Outbox;
   private accepted = false;
@@ -70,7 +69,6 @@ export class HostedRun {
     log('WARN', 'A report of a run was dropped.', { ...this.logFields, reason });
   }
 
-  /** As far as the service has told. */
   get isOver(): boolean {
     return this.status !== undefined && !isActive(this.status);
   }
@@ -79,7 +77,6 @@ export class HostedRun {
     return this.accepted;
   }
 
-  /** Lets the attestations be reported. */
   noteAccepted(): void {
     if (this.accepted) return;
     this.accepted = true;
@@ -103,7 +100,6 @@ export class HostedRun {
     if (!this.parts.logs.write(this.reference, line)) this.parts.counts.logLinesDropped++;
   }
 
-  /** Reports that the agent took the run. */
   accept(commandId: string, attestationHash: string | undefined): void {
     this.commandId = commandId;
     const hash = attestationHash === undefined ? {} : { attestation_hash: attestationHash };

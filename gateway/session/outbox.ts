@@ -76,13 +76,11 @@ export class Outbox {
     return this.entries.some(({ isOptional }) => !isOptional);
   }
 
-  /** Of the oldest report, in milliseconds. */
   get age(): number {
     const [oldest] = this.entries;
     return oldest ? this.options.now() - oldest.since : 0;
   }
 
-  /** Or when the time is over. */
   async drained(milliseconds: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const isOver = new Promise<void>((resolve) => (timer = setTimeout(resolve, milliseconds)));

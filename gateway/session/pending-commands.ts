@@ -40,7 +40,6 @@ export function pollPendingCommands(
   };
 }
 
-/** And when to obey which one again. */
 export class OpenCommands {
   private commands: PendingCommand[] = [];
   /** Infinity: answered. */

@@ -137,7 +137,6 @@ export async function stopRun(
   return false;
 }
 
-/** At most one every few seconds. */
 function sendStop({ agentProcess: { parts } }: ServedCvm, agent: AgentStream, run: HostedRun): void {
   const now = parts.clock.now();
   if (run.stopSentAt !== undefined && now - run.stopSentAt < parts.timings.stop) return;
@@ -157,7 +156,6 @@ function inferStop({ agentProcess, streams }: ServedCvm, run: HostedRun): boolea
   return true;
 }
 
-/** What the agent's events do not show. */
 export function followRun(cvm: ServedCvm, agent: AgentStream, state: AgentState): void {
   const { agentProcess, streams } = cvm;
   const { run, record, parts } = agentProcess;

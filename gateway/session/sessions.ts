@@ -48,7 +48,6 @@ export class Sessions {
     for (const [name, session] of this.sessions) session.setPending(byCvm.get(name) ?? []);
   }
 
-  /** Forgets CVMs that are gone. */
   tick(): void {
     this.peers.lease.tick();
     this.peers.others.tick();

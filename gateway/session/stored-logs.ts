@@ -109,7 +109,6 @@ export function storedRunLogs(others: RunLogs, service: Pick<GatewayService, 'lo
   };
 }
 
-/** At least one. */
 function countOfChunk(lines: readonly LogLine[]): number {
   let size = 0;
   const end = lines.findIndex((line) => (size += sizeOfLines([line])) > largestChunkInBytes);

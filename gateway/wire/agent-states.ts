@@ -1,4 +1,3 @@
-/** As an agent answers to AgentStateReq. */
 const agentStates = [
   'Idle',
   'ReceivingManifest',

@@ -18,10 +18,8 @@ interface AgentStreamOptions {
 /** Messages that an agent has not read. Then the stream takes no more. */
 const mostUnread = 16;
 
-/** Takes commands and asks for its state. */
 export class AgentStream {
   readonly id = randomUUID();
-  /** SHA-256 of its certificate. */
   readonly fingerprint: string;
   readonly openedAt: number;
   /** The attestation tokens that came on this stream. */

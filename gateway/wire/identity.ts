@@ -28,7 +28,6 @@ export function identityIn(subjectAltNames = ''): CvmIdentity | undefined {
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** As functions name them. */
 export function logFieldsOf({ domain, cvmId }: CvmIdentity): { domain: string; cvm_id: string } {
   return { domain, cvm_id: cvmId };
 }

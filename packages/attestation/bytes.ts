@@ -18,7 +18,6 @@ export function fromHex(text: unknown, what: string): Bytes {
   return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 }
 
-/** Decodes base64 or base64url, padded or not. */
 export function fromBase64(text: string, what: string): Bytes {
   const standard = text.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '');
   demand(/^[\w+/]*$/.test(standard) && standard.length % 4 !== 1, `${what} is not base64`);

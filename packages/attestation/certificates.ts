@@ -1,7 +1,6 @@
 import { type Bytes, concatenate, demand, equal, fromBase64, quote, toHex } from './bytes.ts';
 import { bitString, element, type Element, elements, oid, parts, smallInteger, tags, take, time } from './der.ts';
 
-/** A certificate or a revocation list. */
 interface Signed {
   signedBytes: Bytes;
   /** The names are compared as DER. */
@@ -94,7 +93,6 @@ function parseExtensions(field: Element | undefined): Map<string, Bytes> {
   return extensions;
 }
 
-/** Returns whether a certificate may sign certificates. */
 function isAuthority({ extensions }: Certificate): boolean {
   const constraints = extensions.get(basicConstraints);
   const usage = extensions.get(keyUsage);
@@ -158,7 +156,6 @@ function fixedSize(signature: Bytes): Bytes {
   return concatenate(...numbers);
 }
 
-/** Checks that all certificates are valid now. */
 export function checkValidity(certificates: readonly Certificate[], now: Date): string {
   for (const { commonName: name, notBefore, notAfter } of certificates) {
     demand(now >= notBefore, `${quote(name)} is not valid before ${notBefore.toISOString()}`);

@@ -1,6 +1,5 @@
 import { type Bytes, demand } from './bytes.ts';
 
-/** One element of DER. */
 export interface Element {
   tag: number;
   /** All of it, with tag and length. */
@@ -57,7 +56,6 @@ export function take(queue: Element[], tag: number): Element {
   return next;
 }
 
-/** Reads an object identifier. */
 export function oid({ tag, content }: Element): string {
   demand(tag === tags.oid && content.length > 0, 'its DER has no object identifier where there should be one');
   const arcs: number[] = [0];

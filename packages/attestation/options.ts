@@ -35,7 +35,6 @@ async function expectedReportData(binding: Binding): Promise<Bytes> {
   return data;
 }
 
-/** The check `report_data`. */
 export async function checkReportData(reportData: Bytes, boundTo: Binding | null): Promise<string> {
   demand(boundTo !== null, 'there is no certificate and no nonce to compare it with');
   const kind = 'nonce' in boundTo ? 'the nonce' : 'the hash of the certificate';

@@ -1,7 +1,6 @@
 import type { SnpTcb } from './snp-report.ts';
 import type { Check, Verdict } from './verdict.ts';
 
-/** Which machines may run a computation. */
 export interface AttestationPolicy {
   platforms: readonly string[];
   /** 96 hex digits each. SNP: the launch measurement. TDX: the SHA-384 of MRTD, RTMR0, RTMR1 and RTMR2. */

@@ -42,7 +42,6 @@ export function parseSnpReport(bytes: Bytes) {
   ] as const;
   for (const [from, to] of reserved) demand(isZero(bytes.subarray(from, to)), `its reserved bytes from ${from} are not zero`);
   return {
-    /** What the firmware signs. */
     signedBytes: bytes.slice(0, signatureAt),
     /** r and s, 48 bytes each, big-endian. */
     signature: Uint8Array.from([signatureAt, signatureAt + slot].flatMap((at) => [...slice(bytes, at, numberSize).toReversed()])),
@@ -71,7 +70,6 @@ function productOf(family: number, model: number): string {
   return `family ${family} model ${model}`;
 }
 
-/** Of Milan or Genoa. */
 export function snpTcb(version: Bytes): SnpTcb {
   const [bootloader = 0, tee = 0, , , , , snp = 0, microcode = 0] = version;
   return { bootloader, tee, snp, microcode };

@@ -7,7 +7,6 @@ const headerSize = 48;
 const intelVendor = '939a7233f79c4ca9940a0db3957f0607';
 const enclaveReportSize = 384;
 
-/** Reads bytes one after the other. */
 class Reader {
   readonly bytes: Bytes;
   at: number;
@@ -57,7 +56,6 @@ export function parseTdxQuote(bytes: Bytes) {
   demand(certificateSize === signatureSize - data.at, 'its certificates do not end with its signature');
   return {
     version,
-    /** Header and body. */
     signedBytes,
     signature,
     attestationKey,

@@ -1,11 +1,9 @@
 import { decode, Tagged } from 'cborg';
 import { type Bytes, demand, fromBase64, quote } from './bytes.ts';
 
-/** RFC 9711. */
 export interface Token {
   /** As the token claims: SNP, TDX, SNP-vTPM, vTPM, Azure or NoCC. */
   platform: string;
-  /** The hardware's evidence. */
   report: Bytes;
 }
 

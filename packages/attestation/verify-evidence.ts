@@ -37,7 +37,6 @@ export async function verifySnpReport(report: Uint8Array, options: VerifyOptions
   return { ...(await verifySnp(bytes, [], options)), token_hash: await hashOf(bytes) };
 }
 
-/** Its collateral is in the options. */
 export async function verifyTdxQuote(quoteBytes: Uint8Array, options: VerifyOptions): Promise<Verdict<TdxTcb>> {
   const bytes = new Uint8Array(quoteBytes);
   return { ...(await verifyTdx(bytes, options)), token_hash: await hashOf(bytes) };

@@ -131,14 +131,12 @@ async function findChain(
 
 let parsed: Record<keyof typeof amdCertificates, Certificate[]> | undefined;
 
-/** Returns AMD's certificates, which are parsed once. */
 function published() {
   const parse = (base64: string) => parseCertificates(fromBase64(base64, 'a certificate'));
   parsed ??= { roots: amdCertificates.roots.flatMap(parse), intermediates: amdCertificates.intermediates.flatMap(parse) };
   return parsed;
 }
 
-/** For its chip and its versions. */
 function isFor(report: SnpReport, leaf: Certificate): boolean {
   try {
     if (report.signedBy === 'VCEK') checkChip(report, leaf);
@@ -202,7 +200,6 @@ function checkFirmware({ reportedTcb, committedTcb, currentTcb }: SnpReport): st
   return 'the reported versions are committed and run';
 }
 
-/** Reads an extension that is an IA5String. */
 function text({ extensions }: Certificate, name: string): string {
   const value = extensions.get(name);
   demand(value !== undefined, `the certificate lacks the extension ${name}`);

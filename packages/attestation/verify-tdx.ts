@@ -40,7 +40,6 @@ const names = [
   'report_data',
 ] as const;
 
-/** Verifies a TDX quote. */
 export async function verifyTdx(bytes: Bytes, options: VerifyOptions): Promise<Omit<Verdict<TdxTcb>, 'token_hash'>> {
   const checks = new Checks(names);
   const parsed = await checks.produce('report_format', () => {
@@ -79,7 +78,6 @@ export async function verifyTdx(bytes: Bytes, options: VerifyOptions): Promise<O
   return { ...checks.conclude(), platform: 'tdx', measurement: genuine ? measurement : null, tcb: genuine ? tcb : null };
 }
 
-/** With its certificate and those above it. */
 type Platform = Awaited<ReturnType<typeof readPlatform>>[0];
 
 async function readPlatform({ certificates }: TdxQuote, roots: readonly Certificate[]) {

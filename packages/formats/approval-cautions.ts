@@ -1,6 +1,5 @@
 import type { Configuration } from './approval-text.ts';
 
-/** What a computation demands before a run. */
 export const approvalTexts: Record<Configuration['approval'], string> = {
   none: 'Only where an asset asks for it',
   all: 'Every party approves',

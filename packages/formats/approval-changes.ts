@@ -2,7 +2,6 @@ import { plainName as quoted } from './quoted-name.ts';
 
 type Value = string | number | boolean | null;
 
-/** An entry of `stale_because` (docs/contract.md, section 9). */
 interface ApprovalChange {
   path: string;
   approved: Value;
@@ -20,7 +19,6 @@ interface ChangeEvent {
 interface Circumstances {
   /** That are linked now, in their order. */
   datasets: readonly string[];
-  /** The CVMs that the approval names. */
   cvm_ids: readonly string[] | null;
   /** Those since the approval, newest first. */
   events: readonly ChangeEvent[];

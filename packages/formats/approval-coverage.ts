@@ -6,7 +6,6 @@ import { fetchLines } from './source.ts';
 
 type File = { hash: readonly number[]; user_key: string } & Parameters<typeof fetchLines>[0];
 
-/** As the service returns it. */
 interface Covered {
   manifest: {
     id: string;

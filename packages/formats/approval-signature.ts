@@ -2,7 +2,6 @@ import { constants, createPublicKey, verify, type KeyObject } from 'node:crypto'
 
 interface Signed {
   text: string;
-  /** Base64 of a DER SubjectPublicKeyInfo. */
   key: string;
   /** Base64. */
   signature: string;

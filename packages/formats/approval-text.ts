@@ -10,7 +10,6 @@ interface CoveredConfig {
   attested_tls: boolean;
 }
 
-/** Beside the manifest (docs/contract.md, section 9). */
 export interface Configuration {
   agent_config: CoveredConfig;
   approval: ApprovalLevel;
@@ -18,7 +17,6 @@ export interface Configuration {
   log_access: LogAccess;
 }
 
-/** What a computation is configured with. */
 interface Configured extends Pick<Configuration, 'approval' | 'attestation_policy' | 'log_access'> {
   agent_config: Partial<CoveredConfig>;
 }

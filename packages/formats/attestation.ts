@@ -24,7 +24,6 @@ const version = (what: string) =>
     v.description(`The least version of ${what}, 0 to 255.`),
   );
 
-/** Sorted, each once. */
 const sorted = <Entry extends string>(entries: Entry[]): Entry[] => [...new Set(entries)].sort();
 
 const least = v.pipe(
@@ -45,7 +44,6 @@ const ofMeasurements =
   'RTMR2. Returned sorted, in lower case, each once.';
 const ofPolicy = 'Which CVMs may run a computation. A run starts only on a CVM whose verified attestation satisfies it.';
 
-/** Fills in defaults, and sorts the lists. */
 export const attestationPolicyInput = v.pipe(
   strictObject({
     platforms: v.pipe(
@@ -69,7 +67,6 @@ export const attestationPolicyInput = v.pipe(
   v.description(ofPolicy),
 );
 
-/** As answers, digests and approvals have it. */
 export const attestationPolicy = v.pipe(
   v.object({
     platforms: v.pipe(v.array(v.picklist(platforms)), v.description(ofPlatforms), v.metadata({ maxItems: 2 })),
@@ -86,7 +83,6 @@ export const attestationPolicy = v.pipe(
 );
 export type AttestationPolicy = v.InferOutput<typeof attestationPolicy>;
 
-/** A line for each rule. */
 export function policyLines(policy: AttestationPolicy | null): string[] {
   if (policy === null) return ['None: a run may use any CVM'];
   const { platforms, measurements, minimum_tcb, allow_debug } = policy;

@@ -16,7 +16,6 @@ export function hashOfEvent(event: Readonly<Record<string, unknown>>): string {
   return createHash('sha256').update(canonicalJson(hashed)).digest('hex');
 }
 
-/** docs/contract.md, section 10. */
 interface StatedStart {
   manifest: object;
   configuration: Configuration;

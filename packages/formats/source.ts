@@ -3,7 +3,6 @@ import { characters, strictObject, text, privateKeyForAll, withoutPrivateKey } f
 import { holdsPrivateKey } from './holds-private-key.ts';
 import type { AssetType } from './vocabulary.ts';
 
-/** What the agent knows each type by. */
 const schemes = { 'oci-image': ['docker://', 'oci://'], gcs: ['gs://'], https: ['https://'], http: ['http://'] } as const;
 type SourceType = keyof typeof schemes;
 const sourceTypes = Object.keys(schemes) as SourceType[];
@@ -131,7 +130,6 @@ function orNone<const Schema extends v.GenericSchema>(schema: Schema) {
   return v.pipe(v.nullable(schema), v.description(`${v.getDescription(schema) ?? ''} null: none.`));
 }
 
-/** The same of any asset. */
 export const fetchedOrNone = {
   source: orNone(fetched.source),
   kbs: orNone(fetched.kbs),

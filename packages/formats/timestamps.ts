@@ -26,7 +26,6 @@ export const givenTimestamp = v.pipe(
   v.metadata({ format: 'date-time', maxLength: 35, examples: ['2025-07-17T08:00:00.000Z'] }),
 );
 
-/** In the service's own form. */
 export const exactTimestamp = v.pipe(
   v.string(expected),
   v.check((text) => text.length === 24 && timeOf(text) === Date.parse(text) && new Date(text).toISOString() === text, expected),

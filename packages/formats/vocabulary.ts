@@ -35,7 +35,6 @@ export function isReservedName(name: string): boolean {
   return reserved.has(name);
 }
 
-/** Inside a domain. */
 export type AccessAction =
   | 'view'
   | 'create_computation'
@@ -79,7 +78,6 @@ export function isRole(text: string): text is Role {
   return Object.hasOwn(roles, text);
 }
 
-/** Of a token, in one domain. */
 interface Membership {
   domain: string;
   role: Role;

@@ -9,9 +9,7 @@ import {
 } from 'computation-management-formats/vocabulary';
 import { ForbiddenForNowError, ServiceError, eitherOf } from '../runtime/errors.ts';
 
-/** The authenticated user, seen from one domain. */
 export interface Caller {
-  /** The token's `sub`. */
   id: string;
   roles: ReadonlySet<Role>;
   actions: ReadonlySet<AccessAction>;

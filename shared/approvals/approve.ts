@@ -21,9 +21,7 @@ interface ApproveRequest extends AnsweredRequest {
   computationId: string;
   given: ApprovalInput;
   by: string;
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** Throws to refuse the request. */
   permit: (parties: Relations) => Permitted;
 }
 
@@ -125,7 +123,6 @@ interface WithdrawRequest extends AnsweredRequest {
   domain: string;
   computationId: string;
   by: string;
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
 }
 

@@ -61,7 +61,6 @@ export interface ApprovalContext {
   /** Undefined while there is none. */
   digest: string | undefined;
   configuration_digest: string;
-  /** RFC 3339, UTC, milliseconds. */
   at: string;
   /** Undefined: the run may be on any. */
   cvm?: CvmOfRun | undefined;

@@ -50,7 +50,6 @@ const inputEntries = {
   ),
 };
 
-/** The body of endpoint 15. */
 export const assetInput = v.pipe(
   strictObject({
     asset: v.pipe(

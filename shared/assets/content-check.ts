@@ -25,7 +25,6 @@ export function putContentCheck(contentKey: string, now: string): Action {
   return { put: { Item: contentCheckItem(contentKey, now) } };
 }
 
-/** In the transaction that writes the row. */
 export function dropContentCheck({ pk, sk }: ContentCheck): Action {
   return { delete: { Key: writableKey(pk, sk) } };
 }

@@ -23,7 +23,6 @@ function namesOf(reads: Record<string, string>): string[] {
   return Object.keys(reads).sort();
 }
 
-/** Returns the latest 100 reads, newest first. */
 export function parseContentReads(item: Item | undefined): ContentRead[] {
   if (!item) return [];
   const { latest_reads: reads } = parseStored(storedReads, item, "record of a content's reads");

@@ -19,7 +19,6 @@ interface Request {
 
 interface Described {
   etag: string;
-  /** Undefined if the user has it. */
   asset?: Asset;
 }
 

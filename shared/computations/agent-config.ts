@@ -10,7 +10,6 @@ import type { Item } from '../table/table.ts';
 
 const asPemOrPath = (what: string) => `${what}, as PEM text or as a path inside the CVM. Up to 16 KiB.`;
 
-/** Every reader of the computation sees it. */
 const certificateField = (what: string) =>
   v.optional(
     v.pipe(
@@ -54,14 +53,12 @@ export const agentConfigInput = v.pipe(
   v.description('The configuration of the agent in the CVM. Omitted fields get their defaults.'),
 );
 
-/** As a CVM gets it. */
 export const agentConfigForCvm = v.pipe(
   v.object(entries),
   v.title('AgentConfigForCvm'),
   v.description('The configuration of the agent, with its private key.'),
 );
 
-/** As users get it. */
 export const agentConfigOutput = v.pipe(
   v.object({
     ...agentConfigEntries,
@@ -75,7 +72,6 @@ export const agentConfigOutput = v.pipe(
 
 export type AgentConfig = v.InferOutput<typeof agentConfigInput>;
 
-/** As it is stored. */
 export type StoredAgentConfig = Omit<AgentConfig, 'server_key'> & { server_key: StoredKey | '' };
 
 export const defaultAgentConfig: AgentConfig & StoredAgentConfig = { ...v.parse(agentConfigInput, {}), server_key: '' };

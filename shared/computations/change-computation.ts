@@ -50,7 +50,6 @@ const entryEvents = {
 export interface Entry {
   originator: string;
   details: Record<string, unknown>;
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
 }
 

@@ -91,7 +91,6 @@ const inputEntries = {
   providers: v.optional(providers, []),
 };
 
-/** The body of endpoint 1. */
 export const computationInput = v.pipe(
   strictObject(inputEntries),
   v.title('ComputationInput'),

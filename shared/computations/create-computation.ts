@@ -20,7 +20,6 @@ export interface NewComputation extends AnsweredRequest {
   consumers: string[];
   providers: string[];
   by: string;
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
 }
 

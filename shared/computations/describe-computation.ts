@@ -61,7 +61,6 @@ export function peekEtag(row: StoredComputation): string {
   return etagOf([rowOf(row), row.version]);
 }
 
-/** If-Match can name any of these. */
 export function etagsFor(caller: Caller, row: StoredComputation, definition: Definition): string[] {
   return [computationEtag(caller, row, definition), peekEtag(row)];
 }
@@ -78,7 +77,6 @@ interface Request {
 
 interface Described {
   etag: string;
-  /** Undefined if the caller has it. */
   computation?: Computation | ReturnType<typeof rowOf>;
 }
 

@@ -7,7 +7,6 @@ import { type computationRow, storedComputation } from './computation.ts';
 
 export type ComputationRow = v.InferOutput<typeof computationRow>;
 
-/** Newest first. See readPage for the cost. */
 export async function listComputations(
   table: Table,
   domain: string,

@@ -41,7 +41,6 @@ const linkSchema = v.object({
   asset_id: v.string(),
   file_name: v.string(),
   asset_type: v.picklist(assetTypes),
-  /** The creator of the asset. */
   created_by: v.string(),
   /** The number of the event that recorded the link. */
   linked_as: v.number(),
@@ -58,7 +57,6 @@ export function parseProviders(item: Item | undefined): string[] {
 
 const storedPolicy = v.object({ attestation_policy: v.optional(v.nullable(attestationPolicy), null) });
 
-/** Stored outside the row. */
 export interface Definition {
   agent_config: StoredAgentConfig;
   attestation_policy: AttestationPolicy | null;

@@ -34,14 +34,12 @@ interface Updated {
   permitted: Permitted;
 }
 
-/** Throws to refuse the request. */
 export type DecideUpdate = (current: StoredComputation, definition: Definition) => Replacement;
 
 interface UpdateRequest extends AnsweredRequest {
   domain: string;
   id: string;
   by: string;
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
   /** Called only if the key differs from the stored one. */
   seal: SealKey;

@@ -17,9 +17,7 @@ interface RegisterRequest extends AnsweredRequest {
   domain: string;
   cvmId: string;
   given: CvmInput;
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** Absent without If-Match. */
   matchesIfMatch?: ((cvm: Cvm) => boolean) | undefined;
 }
 
@@ -96,9 +94,7 @@ function replaced(transaction: Transaction, domain: string, cvm: StoredCvm, chan
 interface DeleteRequest extends AnsweredRequest {
   domain: string;
   cvmId: string;
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** Absent without If-Match. */
   matchesIfMatch?: ((cvm: Cvm) => boolean) | undefined;
 }
 

@@ -46,9 +46,7 @@ export async function readRegistration(
 
 interface CommandStreamChange {
   commandStream: CommandStream;
-  /** The stream that it replaces. */
   instead: CommandStream | undefined;
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
 }
 

@@ -7,7 +7,6 @@ import { deleteItemIf, putItem } from '../table/writes.ts';
 const question = v.object({
   type: v.literal('question'),
   id: v.string(),
-  /** The gateway that asks. */
   from: v.string(),
   domain: v.string(),
   cvm_id: v.string(),

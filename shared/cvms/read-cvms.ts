@@ -20,7 +20,6 @@ interface ReadCvm {
   claim: Claim | undefined;
 }
 
-/** For parseCvm. */
 export function keysOfCvm({ domain, cvmId }: CvmReference): [Key, RowKey] {
   return [cvmKeys.cvm(domain, cvmId), cvmKeys.claim(domain, cvmId)];
 }

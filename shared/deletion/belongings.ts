@@ -31,7 +31,6 @@ type Keys = AsyncGenerator<AnyKey[], void>;
 /** An item has up to 400 KB, and a query reads all of it. */
 const itemsPerPage = 100;
 
-/** Beside its row. */
 export async function* belongingsOfComputation(
   table: Table,
   { domain, id, owner }: { domain: string; id: string; owner: string },

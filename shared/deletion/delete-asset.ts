@@ -22,9 +22,7 @@ interface DeleteRequest extends AnsweredRequest {
   id: string;
   by: string;
   now: string;
-  /** Throws to refuse the request. */
   permit: (asset: StoredAsset) => Permitted;
-  /** Absent without If-Match. */
   matchesIfMatch?: ((asset: StoredAsset) => boolean) | undefined;
 }
 
@@ -127,7 +125,6 @@ function inUse(runId: string | undefined): ServiceError {
   return conflict('asset_in_use', 'An active run uses the asset. Wait until it ends, or stop it.', runId);
 }
 
-/** For an asset that was unlinked since. */
 async function refuseWhileUsed(table: Table, domain: string, id: string): Promise<void> {
   const uses = await queryPartition(table, assetKeys.uses(id));
   for (const use of uses) {

@@ -14,9 +14,7 @@ import { purgeListings, type ComputationPurge } from './purge.ts';
 interface DeleteRequest extends AnsweredRequest {
   domain: string;
   id: string;
-  /** Throws to refuse the request. */
   permit: (computation: StoredComputation) => Permitted;
-  /** Absent without If-Match. */
   matchesIfMatch?: ((row: StoredComputation, definition: Definition) => boolean) | undefined;
 }
 

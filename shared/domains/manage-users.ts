@@ -21,11 +21,9 @@ export interface NewUser {
 export interface RemovedUsers {
   /** Users who had no role in another domain. */
   users: number;
-  /** Each counted once. */
   roles: number;
 }
 
-/** Memberships are `<domainID>:<role>`. */
 export interface UserDirectory {
   /** In all domains. Undefined if there is no such user. */
   membershipsOf: (user: string) => Promise<string[] | undefined>;
@@ -49,9 +47,7 @@ export interface RolesOfUser {
 }
 
 export interface ManagedUser {
-  /** Undefined if the user existed. */
   created?: NewUser;
-  /** In all domains. */
   memberships: string[];
 }
 

@@ -153,7 +153,6 @@ async function removeData(storage: DomainStorage, { domain, say }: RemovalOption
   removed.content.bytes += bytes;
 }
 
-/** @returns how much content there was */
 async function eachObject(
   { client, bucket: Bucket }: ContentStore,
   domain: string,

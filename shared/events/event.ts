@@ -146,7 +146,6 @@ export interface ReportedEvent extends EventFields {
   lifecycle: boolean;
 }
 
-/** Its originator is a user or `system`. */
 export type OwnEvent = EventFields & { originator: string } & (
     { event_type: LifecycleEvent; lifecycle: true } | { event_type: AdministrativeEvent; lifecycle: false }
   );

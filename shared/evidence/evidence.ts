@@ -118,7 +118,6 @@ export const statementSchema = v.pipe(
 );
 export type Statement = v.InferOutput<typeof statementSchema>;
 
-/** A signed statement. */
 export const evidenceSchema = v.pipe(
   v.object({
     statement: statementSchema,
@@ -134,7 +133,6 @@ export const evidenceSchema = v.pipe(
   v.description('A statement about a run, with the signature of the service.'),
 );
 
-/** Evidence as it was made. */
 export interface Evidence {
   statement: unknown;
   signature: string;

@@ -24,7 +24,6 @@ interface EvidenceRequest {
   computationId: string;
   runId: string;
   serviceVersion: string;
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
 }
 

@@ -7,7 +7,6 @@ import { joinedSignature, type PublicJwk, publicJwkOf } from './es256.ts';
 export interface Signature {
   /** r and s, base64url. */
   signature: string;
-  /** The thumbprint of the key. */
   key_id: string;
 }
 

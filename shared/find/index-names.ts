@@ -21,7 +21,6 @@ const kindsOfLists: Record<string, FindKind> = {
 
 const listOf = { computation: lists.computations, asset: lists.assets, cvm: lists.cvms };
 
-/** Undefined if the row cannot be found. */
 export function namedRowAt({ pk, sk }: AnyKey): NamedRow | undefined {
   const [list = '', domain = ''] = pk.split('#');
   const kind = Object.hasOwn(kindsOfLists, list) ? kindsOfLists[list] : undefined;
@@ -59,7 +58,6 @@ export async function indexRows(table: Table, rows: readonly NamedRow[]): Promis
   await inParallel(distinct, (row) => indexRow(table, row), rowsAtOnce);
 }
 
-/** @returns their number */
 export async function indexChangedNames(table: Table, { Records }: StreamBatch): Promise<number> {
   const rows = Records.map(({ dynamodb: { Keys } }) => namedRowAt({ pk: Keys.pk.S, sk: Keys.sk.S }));
   const named = rows.filter((row) => row !== undefined);

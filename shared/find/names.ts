@@ -2,7 +2,6 @@ import { findKeys } from '../table/keys.ts';
 
 const { places } = findKeys;
 
-/** What can be found. */
 export const findKinds = ['computation', 'asset', 'cvm'] as const;
 export type FindKind = (typeof findKinds)[number];
 

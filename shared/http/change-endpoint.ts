@@ -13,7 +13,6 @@ import { type Answer, anyEndpoint, bytesOf, type EndpointRequest, type Parsed, t
 import { idempotencyKeyHeader, replayedHeader, type Route, type TakesKey } from './route.ts';
 
 export interface ChangeRequest<R extends Route> extends EndpointRequest<R> {
-  /** The stage's table. */
   table: Table;
   /** For commitChange. Undefined without an Idempotency-Key. */
   answerKeeper: AnswerKeeper | undefined;
@@ -152,12 +151,10 @@ export interface KeptAnswer {
   relations: Partial<Record<Relation, string>>;
 }
 
-/** A request with an Idempotency-Key. */
 export interface KeyedRequest {
   key: Key;
   digest: string;
   body: Buffer;
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
 }
 

@@ -6,7 +6,6 @@ import type { Table } from '../table/table.ts';
 import { limitKeys } from '../table/keys.ts';
 import { tryUpdate } from '../table/writes.ts';
 
-/** Of one user, in a function's environment. */
 interface Lease {
   /** Taken from the bucket and not used yet. */
   tokens: number;
@@ -15,7 +14,6 @@ interface Lease {
   expiresAt: number;
   /** Milliseconds since the Unix epoch. Until then the environment refuses without asking. */
   refusedUntil: number;
-  /** Why. */
   because: Reason;
   left: number;
 }
@@ -129,7 +127,6 @@ export class DomainLimit<Store> {
   }
 }
 
-/** It keeps the leases between requests. */
 let limit: DomainLimit<Table> | undefined;
 
 /**
@@ -158,7 +155,6 @@ function bucketOfStage(): Bucket | undefined {
 
 export interface Bucket {
   perSecond: number;
-  /** The tokens that it holds at most. */
   burst: number;
 }
 
@@ -178,7 +174,6 @@ export interface Taking {
 /** Longer than any bucket takes to become full. */
 const unusedInSeconds = 3_600;
 
-/** Until the bucket is full again. */
 function mostOfUser({ burst }: Bucket): number {
   return Math.max(1, Math.floor(burst * shareOfUser));
 }

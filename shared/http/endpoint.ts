@@ -74,12 +74,10 @@ export interface EndpointRequest<R extends Route> {
   now: string;
   /** All retries share it; for openTable. If the route waits, each operation has its own. */
   deadline: DeadlineSource;
-  /** For `waitOf`. */
   invocation: Invocation;
   received: Received;
 }
 
-/** If-None-Match names it: answered with 304. */
 interface NotModified {
   body?: never;
   notModified: true;

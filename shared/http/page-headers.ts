@@ -23,7 +23,6 @@ export function contentSecurityPolicy({ connectTo = [], submitTo = ["'none'"] }:
   ].join('; ');
 }
 
-/** The headers of every page. */
 export function pageHeaders(policy: PagePolicy = {}): Map<string, string> {
   return new Map([
     ['content-security-policy', contentSecurityPolicy(policy)],

@@ -93,7 +93,6 @@ const exponent = /[eE][+-]?/y;
  */
 export function malformedAt(text: string): number {
   let at = 0;
-  /** Moves behind what the expression matches here. */
   const take = (expression: RegExp): boolean => {
     expression.lastIndex = at;
     if (!expression.test(text)) return false;

@@ -8,7 +8,6 @@ const participantKey = v.object({
   /** Base64 of a DER SubjectPublicKeyInfo. */
   user_key: v.string(),
   fingerprint: v.string(),
-  /** At the time of the upload. */
   is_consumer: v.boolean(),
   uploaded_at: v.string(),
 });

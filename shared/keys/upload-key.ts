@@ -128,10 +128,8 @@ function replacementOf(before: ParticipantKey | undefined, after: Item & Key): A
 interface RemovalRequest extends AnsweredRequest {
   domain: string;
   computationId: string;
-  /** Whose key. */
   user: string;
   by: string;
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
   /** Called if the key is another user's. Throws to refuse the request. */
   permitOther: (owner: string) => unknown;

@@ -50,9 +50,7 @@ export interface LinkRequest extends AnsweredRequest {
   assetId: string;
   computationId: string;
   by: string;
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** Throws to refuse the request. */
   permit: (asset: StoredAsset, computation: StoredComputation, providers: string[]) => Permitted;
 }
 

@@ -19,7 +19,6 @@ export async function readLinkedIds(table: Table, assetId: string, { limit }: { 
   return links.map((link) => String(link['id']));
 }
 
-/** Leaves out computations that have been deleted. */
 export async function readRows(table: Table, domain: string, ids: string[]): Promise<StoredComputation[]> {
   const items = await getItems(
     table,

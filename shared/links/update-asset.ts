@@ -30,11 +30,8 @@ interface UpdateRequest extends AnsweredRequest {
   id: string;
   given: AssetReplacement;
   by: string;
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** Throws to refuse the request. */
   permit: (asset: StoredAsset) => Permitted;
-  /** Absent without If-Match. */
   matchesIfMatch?: ((asset: StoredAsset) => boolean) | undefined;
 }
 

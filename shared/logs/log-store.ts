@@ -30,7 +30,6 @@ export const sizeOfLines = (lines: readonly LogLine[]) => Buffer.byteLength(JSON
 
 export interface StoredLines {
   lines: readonly LogLine[];
-  /** For the limit of a run. */
   size_in_bytes: number;
   /** Milliseconds since 1970. */
   at: number;

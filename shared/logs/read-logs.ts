@@ -22,7 +22,6 @@ interface LogRequest {
   after: string;
   limit: number;
   now: string;
-  /** Throws to refuse the request. */
   permit: (relations: Relations) => Permitted;
 }
 

@@ -191,7 +191,6 @@ export function approvableOf(inputs: Inputs): Approvable {
   return manifest ? { ...configured, manifest, digest: canonicalDigest(manifest) } : { ...configured, missing };
 }
 
-/** The algorithm first. */
 export function assetsOf({ algorithm, datasets }: Inputs): StoredAsset[] {
   return [...(algorithm ? [algorithm] : []), ...datasets];
 }

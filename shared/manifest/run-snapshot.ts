@@ -70,7 +70,6 @@ export const storedSnapshot = v.object({
   assets: v.pipe(v.array(assetOfRun), v.metadata({ maxItems: assetsPerComputation })),
   /** Sorted by user. */
   approvals: v.array(approvalOfRun),
-  /** Whose approval the computation took. */
   approval: v.picklist(approvalLevels),
   log_access: v.picklist(logAccesses),
   /** Whether the creators of the assets may read the log, if the parties may: nobody could link an asset only to read it. */

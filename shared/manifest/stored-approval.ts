@@ -5,7 +5,6 @@ export const mostCvms = 100;
 
 const storedApproval = v.object({
   user_id: v.string(),
-  /** Of the manifest. */
   digest: v.string(),
   configuration_digest: v.string(),
   /** null: any. */
@@ -20,7 +19,6 @@ const storedApproval = v.object({
   key: v.nullable(v.string()),
   approved_at: v.string(),
 });
-/** The last one that a user gave. */
 export type StoredApproval = v.InferOutput<typeof storedApproval>;
 
 export function parseApproval(item: Item): StoredApproval {

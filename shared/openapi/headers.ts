@@ -9,7 +9,6 @@ interface HeaderObject {
 /** The length of a header's value. API Gateway accepts 10,240 bytes of headers in total. */
 const maxLength = 10_240;
 
-/** Headers with texts, by name. */
 export function textHeaders(descriptions: Record<string, string>): Record<string, HeaderObject> {
   const entries = Object.entries(descriptions);
   return Object.fromEntries(entries.map(([name, description]) => [name, { description, schema: { type: 'string', maxLength } }]));

@@ -92,7 +92,6 @@ export class Components {
     return this.moved(jsonSchemaOf(schema, typeMode)) as JsonSchema;
   }
 
-  /** All schemas added so far, by name. */
   get schemas(): Record<string, JsonSchema> {
     return Object.fromEntries([...this.named].sort(([a], [b]) => (a < b ? -1 : 1)));
   }

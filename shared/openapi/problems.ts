@@ -6,7 +6,6 @@ import { everyResponse, optionalTextHeaders, rateLimitHeaders } from './headers.
 import { problemExamples } from './problem-examples.ts';
 import { missingItemsSchema } from '../manifest/manifest.ts';
 
-/** The errors that every endpoint can return. */
 const everywhere: readonly ErrorCode[] = ['invalid_request', 'too_many_requests', 'internal', 'unavailable'];
 
 /** The errors that the endpoints behind the authorizer can return as well. */

@@ -41,7 +41,6 @@ export interface Binding extends AgentRecord {
   run_id: string;
   computation_id: string;
   stream: string;
-  /** Fingerprint of the stream's certificate. */
   certificate: string;
 }
 
@@ -78,9 +77,7 @@ export async function bindAgent(
 }
 
 export interface AttestedProcess {
-  /** The record that was read last. */
   before: AgentRecord;
-  /** Not the process of the record. */
   isNew: boolean;
   /** SHA-256, hex. Undefined if the token is empty. */
   attestation_hash: string | undefined;

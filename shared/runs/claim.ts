@@ -14,7 +14,6 @@ const storedClaim = v.object({
   stop_command_id: v.string(),
   /** Whether a private key is stored in addition to the run's snapshot. */
   has_server_key: v.boolean(),
-  /** Only this agent process gets the run. */
   token_hash: v.optional(v.string()),
   accepted_at: v.optional(v.string()),
   /** Task tokens of waiting steps. `run_token` replaces that of the offer. */
@@ -45,7 +44,6 @@ export function parseClaimOf({ run_id }: Pick<RunReference, 'run_id'>, item: Ite
   return item?.['run_id'] === run_id ? parseClaim(item) : undefined;
 }
 
-/** Of any run. */
 export async function readClaimOfCvm(table: Table, cvm: CvmOfClaim): Promise<Claim | undefined> {
   return parseClaim(await getItem(table, claimKey(cvm)));
 }

@@ -9,7 +9,6 @@ import { cvmKeys } from '../table/keys.ts';
 import { type Item, parseStored, queryPartition, type Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
 
-/** Endpoint 25. */
 export const commandSchema = v.pipe(
   v.object({
     id: v.pipe(v.string(), v.uuid(), v.description('The identifier of the command, for the report that answers it.')),
@@ -31,11 +30,9 @@ export type Command = v.InferOutput<typeof commandSchema>;
 
 /** With what gateways get beside the answer of endpoint 25. */
 export type OpenCommand = Command & {
-  /** As in the claim of the run. */
   token_hash?: string | undefined;
 };
 
-/** Its private key is still sealed. */
 export type KeptCommand = Omit<OpenCommand, 'agent_config'> & { agent_config?: StoredAgentConfig };
 
 type CommandType = Command['type'];

@@ -44,7 +44,6 @@ interface Request {
   computationId: string;
   /** Default: the latest run. */
   runId: string | undefined;
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
 }
 

@@ -15,7 +15,6 @@ import { claimKey, parseClaim, parseClaimOf, type Claim } from './claim.ts';
 import { commandSchema, type Command, type KeptCommand, type OpenCommand } from './commands.ts';
 import { recordPresence } from './record-presence.ts';
 
-/** As endpoint 25 returns it. */
 export const heldRunSchema = v.pipe(
   v.object({
     id: idOfRun,
@@ -47,7 +46,6 @@ interface Reading {
   issued: string[];
 }
 
-/** As readCommands. */
 export async function listCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Work> {
   const { work } = await readCommands(table, domain, cvmId, now);
   return work;
@@ -124,7 +122,6 @@ async function readWork(table: Table, claim: Claim, now: string): Promise<Work> 
   return { commands, run: heldRun(current, run.status) };
 }
 
-/** Those that may exist. */
 function commandTypesOf({ offer_token, accepted_at, stop_token }: Claim): Command['type'][] {
   const types: Command['type'][] = [];
   if (offer_token !== undefined && accepted_at === undefined) types.push('run');

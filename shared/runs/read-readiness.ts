@@ -80,7 +80,6 @@ interface ReadinessRequest {
   id: string;
   /** Without it, on any CVM. */
   cvmId?: string | undefined;
-  /** RFC 3339, UTC, milliseconds. */
   at: string;
 }
 

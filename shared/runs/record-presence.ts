@@ -9,7 +9,6 @@ import { isSpentBy, parsePresence, presenceToStore, type ReportedState, type Sto
 interface Heard {
   domain: string;
   cvmId: string;
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
   /** The gateway that heard it. Default: the CVM called itself. */
   by?: string | undefined;

@@ -25,7 +25,6 @@ export interface Refusal {
   isConflict?: boolean;
   /** The address of the stream. */
   peer: string;
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
 }
 

@@ -45,7 +45,6 @@ interface Batch {
   domain: string;
   cvmId: string;
   reports: (Report | InvalidReport)[];
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
   /** The gateway that reports for the CVM. Default: the CVM itself. */
   by?: string;
@@ -207,12 +206,10 @@ interface ReportsOfRun {
   reference: RunReference;
   /** Up to 40, so that their markers and events fit into a transaction. */
   reports: LastingReport[];
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
 }
 
 interface RecordedOfRun {
-  /** In the order of the reports. */
   outcomes: Omit<Outcome, 'run_status'>[];
   /** After the reports. null if the run was deleted. */
   status: Run['status'] | null;
@@ -273,7 +270,6 @@ function parseProgress(
   return { run, claim: parseClaimOf(reference, claimItem), attestation: run && attestationHashOf(runItem) };
 }
 
-/** @returns the change of its claim */
 function takeIntoClaim(
   transaction: Transaction,
   reference: RunReference,

@@ -39,7 +39,6 @@ interface RunRequest extends AnsweredRequest {
   computationId: string;
   cvmId: string;
   by: string;
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
   /** Called before anything about the computation is revealed. Throws to refuse the request. */
   permit: (computation: StoredComputation) => Permitted;
@@ -103,7 +102,6 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Committed<St
   }
 }
 
-/** What a start has read. */
 interface Found {
   computation: ComputationToChange;
   inputs: Inputs;

@@ -15,7 +15,6 @@ export const endingRun = v.object({ ...runReference.entries, ended_by: v.optiona
 export const waitingStep = v.object({ run: runReference, task_token: v.string() });
 export type WaitingStep = v.InferOutput<typeof waitingStep>;
 
-/** Configured for each stage. */
 export interface RunTimes {
   /** Until the CVM accepts the run. */
   acceptInSeconds: number;

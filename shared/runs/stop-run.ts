@@ -19,7 +19,6 @@ interface StopRequest extends AnsweredRequest {
   domain: string;
   computationId: string;
   by: string;
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
   /** Called before anything about the computation is revealed. Throws to refuse the request. */
   permit: (parties: Relations) => Permitted;

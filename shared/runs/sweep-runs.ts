@@ -96,7 +96,6 @@ function isSuspect({ offer_token, run_token, outcome }: Claim): boolean {
   return (offer_token === undefined && run_token === undefined) || outcome !== undefined;
 }
 
-/** In the order of the claims. */
 async function readRuns(table: Table, claims: Claim[]): Promise<(Item | undefined)[]> {
   const keys = claims.map(({ domain, run_id }) => runKey(domain, run_id));
   const items = await getItems(
@@ -175,7 +174,6 @@ async function takeNextName(table: Table, { resumed: before = 0, ...run }: Claim
 const cvm = v.optional(v.object({ domain: v.string(), cvm_id: v.string() }));
 const storedState = v.object({ suspect: cvm, other: cvm });
 
-/** Of each kind. */
 interface SweepState {
   suspect?: CvmOfClaim | undefined;
   other?: CvmOfClaim | undefined;

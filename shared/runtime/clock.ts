@@ -20,7 +20,6 @@ export function steadyTimeOf(clock: Clock): number {
   return clock.steady?.() ?? clock.now();
 }
 
-/** RFC 3339, UTC, milliseconds. */
 export function timestampOf(clock: Clock): string {
   return new Date(clock.now()).toISOString();
 }

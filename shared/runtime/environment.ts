@@ -19,7 +19,6 @@ const variables = {
   get LOG_LEVEL() {
     return text('LOG_LEVEL');
   },
-  /** If empty, no metrics are written. */
   get METRICS_NAMESPACE() {
     return given('METRICS_NAMESPACE');
   },
@@ -32,7 +31,6 @@ const variables = {
   get STATE_MACHINE_ARN() {
     return text('STATE_MACHINE_ARN');
   },
-  /** The key in KMS that signs evidence. */
   get SIGNING_KEY_ARN() {
     return text('SIGNING_KEY_ARN');
   },
@@ -83,7 +81,6 @@ const variables = {
   get AUTHORITY_KEY_ARN() {
     return text('AUTHORITY_KEY_ARN');
   },
-  /** The secret that contains the gateway's certificates. */
   get TLS_SECRET_ARN() {
     return text('TLS_SECRET_ARN');
   },

@@ -1,4 +1,3 @@
-/** Stable, machine-readable error codes. */
 export const errorCodes = [
   'invalid_request',
   'unauthenticated',

@@ -117,7 +117,6 @@ export function emitMetric(name: MetricName, value: number, dimensions: Record<s
   writeLine({ _aws: { Timestamp: Date.now(), CloudWatchMetrics: [metric] }, ...fieldsOfLog(), ...all, [name]: value });
 }
 
-/** The tasks that write `Waiting`. */
 export const tasksWithWaiting = ['maintenance/purge', 'maintenance/collect-content'] as const;
 
 /** Writes how much a scheduled task found to do. */

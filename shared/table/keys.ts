@@ -26,7 +26,6 @@ function hashByte(by: string): number {
   return byte;
 }
 
-/** For reads. */
 export interface AnyKey {
   pk: string;
   sk: string;

@@ -3,7 +3,6 @@ import type { AnyKey } from './keys.ts';
 import { deadlineOf, until, type Item, type Table } from './table.ts';
 
 export interface ScanOptions {
-  /** Default: start with the first item. */
   after?: AnyKey | undefined;
   /** Includes items that the filter excludes. */
   limit: number;

@@ -11,13 +11,11 @@ import type { AnyKey } from './keys.ts';
 /** The SDK's document client, or that of an engine on one machine. */
 export type TableClient = Pick<DynamoDBDocumentClient, 'send' | 'middlewareStack' | 'destroy'>;
 
-/** Access to the service's table. */
 export interface Table {
   name: string;
   document: TableClient;
   /** Default: a new deadline of 5 seconds for each operation. */
   deadline?: DeadlineSource;
-  /** Default: the system's clock. */
   clock?: Clock;
   /** Called before each retry of a transaction in conflict. */
   onConflictRetry?: () => void;
@@ -94,7 +92,6 @@ export async function processAll<T>(deadline: Deadline, batch: T[], send: (unpro
 }
 
 export interface QueryOptions {
-  /** Default: all items. */
   limit?: number | undefined;
   newestFirst?: boolean;
   /** Begins behind this key. Default: with the first item. */
@@ -152,7 +149,6 @@ async function query(table: Table, condition: KeyCondition, options: QueryOption
 /** The client of all requests of a process. */
 export const createTableClient = (): TableClient => documentClient(new DynamoDBClient(clientOptions()));
 
-/** The client is created at the first use. */
 export function openTable(deadline: DeadlineSource): Table {
   return {
     name: environment().TABLE_NAME,
@@ -169,7 +165,6 @@ export function documentClient(client: DynamoDBClient): DynamoDBDocumentClient {
   return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
 }
 
-/** A binary attribute. */
 export const storedBytes = v.custom<Uint8Array>((input) => input instanceof Uint8Array, 'Expected bytes.');
 
 /** @throws Error that names the invalid field, or the schema version if that is another one; an internal error */

@@ -134,7 +134,6 @@ function failedCondition(error: unknown, actions: Action[]): Error | undefined {
   return actions[failed]?.otherwise ?? new ConditionFailedError('A condition of the transaction does not hold.');
 }
 
-/** Returns whether a retry may succeed. */
 function isTransient(error: unknown): boolean {
   return isCancelledForNow(error) || (error instanceof Error && transientNames.has(error.name));
 }
@@ -170,7 +169,6 @@ export interface AnswerKeeper {
   refuseRepeat: () => Promise<void>;
 }
 
-/** Part of each request to change something. */
 export interface AnsweredRequest {
   /** Passed on to commitChange. Undefined without an Idempotency-Key. */
   answerKeeper?: AnswerKeeper | undefined;

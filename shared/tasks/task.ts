@@ -6,7 +6,6 @@ import type { TaskName } from './tasks.ts';
 
 /** Passed to a task's work in addition to its input. */
 export interface TaskContext {
-  /** RFC 3339, UTC, milliseconds. */
   now: string;
   /** Returns a new deadline for each operation, because a task may do many. Pass it to openTable. */
   deadline: DeadlineSource;

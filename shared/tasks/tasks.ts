@@ -1,6 +1,5 @@
 import { changes, foldsLists, type Uses } from '../runtime/uses.ts';
 
-/** What calls a task. */
 export type Trigger = 'state machine' | 'execution status' | 'upload' | 'token' | 'table stream' | { everyMinutes: number };
 
 /** A function that AWS calls, not a route. CDK and its tests are derived from this table. */

@@ -9,14 +9,12 @@ export const mostAssets = 1_000;
 
 /** How a user takes part in a computation. */
 export interface Participation {
-  /** Its number. */
   computation: number;
   /** As the owner, or as a consumer that the computation names. */
   isNamed: boolean;
   hasKey: boolean;
   /** The numbers of the user's assets that are linked to it. */
   assets: number[];
-  /** Whether there may be more than these. */
   isPartial: boolean;
 }
 

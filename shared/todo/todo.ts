@@ -4,7 +4,6 @@ import * as v from 'valibot';
 import { mostReasons } from '../approvals/readiness.ts';
 import { nameOfComputation } from '../computations/computation.ts';
 
-/** The longest list. */
 export const mostEntries = 100;
 
 const ofComputation = { computation_id: idOfComputation, name: nameOfComputation };

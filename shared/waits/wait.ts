@@ -13,7 +13,6 @@ export interface Wait {
   endsAt: number;
   /** Aborted when the service is about to stop. */
   draining?: AbortSignal | undefined;
-  /** Each endpoint has slots of its own. */
   endpoint: string;
   domain: string;
   /** The most waits at the same time, and of these in one domain. */
@@ -24,7 +23,6 @@ export interface Wait {
 export interface WaitingRequest {
   endpoint: string;
   domain: string;
-  /** The time that the client gives. */
   seconds: number;
   invocation: Invocation;
 }

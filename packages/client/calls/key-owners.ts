@@ -6,7 +6,6 @@ import { findRows, page } from './pages.ts';
 export interface KeyOwners {
   /** The linked dataset of this name, or the algorithm. */
   assetOf: (dataset?: string) => Schemas['AssetRow'] | undefined;
-  /** Its creator. */
   creatorOf: (dataset?: string) => string | undefined;
   usersWith: (fingerprint: string) => string[];
 }

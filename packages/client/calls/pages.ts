@@ -6,10 +6,8 @@ interface Counted {
   total: number;
 }
 
-/** An operation that returns pages. */
 export type ListOperation = { [O in Operation]: Data<O> extends Counted ? O : never }[Operation];
 
-/** What a list lists. */
 export type Item<O extends ListOperation> = Data<O>[Exclude<keyof Data<O>, keyof Counted>] extends readonly (infer Each)[]
   ? Each
   : never;
@@ -69,7 +67,6 @@ export async function* pages<O extends ListOperation>(
   }
 }
 
-/** As `pages`, entry by entry. */
 export async function* items<O extends ListOperation>(
   client: Client,
   operation: O,

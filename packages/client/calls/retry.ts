@@ -1,6 +1,5 @@
 import { isTransient, type ServiceProblem } from './service-problem.ts';
 
-/** Returns a function that cancels the timer. */
 export type SetTimer = (milliseconds: number, callback: () => void) => () => void;
 
 const setSystemTimer: SetTimer = (milliseconds, callback) => {
@@ -54,7 +53,6 @@ const longestPauseInMilliseconds = 15_000;
 
 export interface RetryUntilAbortedOptions {
   signal?: AbortSignal | undefined;
-  /** Before the next try. */
   onInterruption?: ((problem: ServiceProblem) => void) | undefined;
   onRecovery?: (() => void) | undefined;
 }

@@ -15,7 +15,6 @@ export interface RetryOptions {
   longestPauseInMilliseconds?: number;
   /** Of one attempt, besides a second for each 16 kB of its answer. Default 60,000. */
   timeoutInMilliseconds?: number;
-  /** Before each pause. */
   onRetry?: (retry: { problem: ServiceProblem; attempt: number; pauseInMilliseconds: number }) => void;
 }
 

@@ -17,7 +17,6 @@ export interface ProblemFields extends Partial<
   request: string;
 }
 
-/** After its retries. */
 export class ServiceProblem extends Error {
   override readonly name = 'ServiceProblem';
   /** 0 if no answer came. */
@@ -38,7 +37,6 @@ export class ServiceProblem extends Error {
   readonly missing_items: Problem['missing_items'];
   /** For the operator's logs. */
   readonly requestId: string | undefined;
-  /** Method and path. */
   readonly request: string;
 
   constructor(fields: ProblemFields, cause?: unknown) {

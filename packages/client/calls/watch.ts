@@ -11,7 +11,6 @@ export interface WatchOptions
 }
 
 const longestWaitInSeconds = 20;
-/** After an answer that came early. */
 const pauseInMilliseconds = 1_000;
 
 /**
@@ -45,7 +44,6 @@ type Run = Schemas['Run'];
 
 export interface WatchRunOptions extends RetryUntilAbortedOptions {
   domainID?: string | undefined;
-  /** The computation. */
   id: string;
   /** Default: the latest run of the computation. */
   run?: string | undefined;

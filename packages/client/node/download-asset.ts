@@ -19,12 +19,10 @@ export interface DownloadOptions {
   /** Throws if the file exists in the end, instead of replacing it. Default: false. */
   mustBeNew?: boolean | undefined;
   onProgress?: ((progress: TransferProgress) => void) | undefined;
-  /** Before the transfer goes on. */
   onCut?: ((cut: Cut) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** What has arrived. */
 interface Part {
   path: string;
   size: number;

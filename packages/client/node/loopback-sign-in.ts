@@ -46,7 +46,6 @@ export async function loopbackSignIn(given: LoopbackSignInOptions): Promise<Toke
 
 interface BrowserAnswer {
   url: URL;
-  /** Shows a text in the browser. */
   reply: (text: string) => Promise<void>;
 }
 

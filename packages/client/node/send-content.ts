@@ -17,7 +17,6 @@ import { untilHashed } from '../transfer/until-hashed.ts';
 
 type Asset = Schemas['Asset'];
 
-/** In bytes. */
 export interface TransferProgress {
   /** `waiting` for the service, which hashes content that has arrived. */
   phase: 'hashing' | 'sending' | 'waiting' | 'receiving';
@@ -30,7 +29,6 @@ export interface ContentOptions {
   /** The path of the file. */
   file: string;
   onProgress?: ((progress: TransferProgress) => void) | undefined;
-  /** Before the transfer is repeated. */
   onCut?: ((cut: Cut) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -136,7 +134,6 @@ export function expectChecksum(asset: Asset, checksum: string): Asset {
   throw new ServiceProblem({ status: 200, code: 'unexpected', detail, request: `upload of ${asset.file_name}` });
 }
 
-/** A presigned request that uploads content. */
 interface PresignedPut {
   method: string;
   url: string;

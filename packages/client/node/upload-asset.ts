@@ -78,7 +78,6 @@ function keyOf(...parts: unknown[]): string {
 }
 
 export interface UploadContentOptions extends ContentOptions {
-  /** The asset. */
   id: string;
   /** Before the content is sent, if the asset was created with the hash of another file: the content may be a sample of it. */
   onOtherHash?: ((hashes: { named: string; found: string }) => void) | undefined;

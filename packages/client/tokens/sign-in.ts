@@ -91,7 +91,6 @@ export interface DeviceCode {
 }
 
 export interface DeviceSignInOptions extends IssuerOptions {
-  /** Shows the code to the user. */
   show: (code: DeviceCode) => void;
   signal?: AbortSignal | undefined;
 }
@@ -150,7 +149,6 @@ async function askOnce(
 }
 
 export interface SignOutOptions extends IssuerOptions {
-  /** The issuer must know it. */
   returnTo: string;
 }
 

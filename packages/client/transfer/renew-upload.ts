@@ -6,7 +6,6 @@ import { retryLimit } from './repeat-transfer.ts';
 
 interface Place {
   domainID?: string | undefined;
-  /** Of the asset. */
   id: string;
   signal?: AbortSignal | undefined;
 }

@@ -1,9 +1,7 @@
 import { growingPause, retry } from '../calls/retry.ts';
 import { causeOf, isTransient, ServiceProblem } from '../calls/service-problem.ts';
 
-/** It is repeated after this. */
 export interface Cut {
-  /** Its message says why. */
   error: Error;
   /** In a row, without progress. */
   failures: number;

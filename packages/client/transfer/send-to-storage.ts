@@ -12,7 +12,6 @@ export interface StorageResponse {
 }
 
 interface Options extends RepeatOptions {
-  /** Sends the content once. */
   put: (link: Link) => Promise<StorageResponse>;
   /** Undefined if the content has arrived. */
   renew: () => Promise<Link | undefined>;

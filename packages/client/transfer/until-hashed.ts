@@ -7,7 +7,6 @@ import { largestUploadInBytes } from './sizes.ts';
 
 interface Options {
   domainID?: string | undefined;
-  /** Of the asset. */
   id: string;
   /** In bytes. Default: as many as storage takes. */
   size?: number | undefined;
