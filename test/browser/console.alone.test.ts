@@ -3,6 +3,7 @@ import { findChromium } from './chromium.ts';
 import { tellOfConflicts } from './conflict-story.ts';
 import { tellOfConsent } from './consent-stories.ts';
 import { type ConsoleWorld, startConsoleWorld } from './console-world.ts';
+import { tellOfExplainedRuns } from './explained-run-stories.ts';
 import { tellFacts } from './fact-stories.ts';
 import { tellOfTheFirstLoad } from './first-load-story.ts';
 import { tellOfTheKeyboard } from './keyboard-stories.ts';
@@ -35,6 +36,7 @@ describe.runIf(hasBrowser)('the web console', () => {
     tellOfTheFirstLoad(world);
     tellHowToSignIn(world);
     tellRuns(world);
+    tellOfExplainedRuns(world);
     tellOfTheSearch(world);
     tellFacts(world);
     tellOfConflicts(world);

@@ -25,7 +25,8 @@ import { StartRun } from './start-run.tsx';
 /** One computation: who takes part, what a run still needs, its manifest, its runs and its events. */
 export function ComputationScreen({ id }: { id: string }) {
   const { domain, client, me } = useDomain();
-  const [asked, setAsked] = useState<'start' | 'delete' | 'key'>();
+  const cvm = useAddress().query.get('start'); // Run again
+  const [asked, setAsked] = useState<'start' | 'delete' | 'key' | undefined>(cvm === null ? undefined : 'start');
   const loaded = useLoaded(id, (signal) => loadOverview(client, id, signal), { everySeconds: refreshSeconds.computation });
   const computation = loaded.value?.computation;
   const isActive = computation?.status === 'running' || computation?.status === 'stopping';
@@ -82,7 +83,7 @@ export function ComputationScreen({ id }: { id: string }) {
           <>
             <ComputationTabs id={id} overview={overview} loaded={loaded} />
             {asked === 'key' && <UploadKey id={id} onClose={close} onUploaded={closeAndReload} />}
-            {asked === 'start' && <StartRun overview={overview} onClose={close} />}
+            {asked === 'start' && <StartRun overview={overview} first={cvm ?? ''} onClose={close} />}
             {asked === 'delete' && (
               <DeleteModal
                 name={overview.computation.name}

@@ -16,10 +16,10 @@ import { Name } from '../show/visible-texts.tsx';
 import { DebtText, neededText } from './debts.tsx';
 
 /** Starts a run on a CVM, or explains what is missing. */
-export function StartRun({ overview, onClose }: { overview: Overview; onClose: () => void }) {
+export function StartRun({ overview, first, onClose }: { overview: Overview; first: string; onClose: () => void }) {
   const { client, domain, exampleCvm } = useDomain();
   const goOn = useGoOn();
-  const [cvm, setCvm] = useState('');
+  const [cvm, setCvm] = useState(first);
   const { computation, isReady, parties, others } = overview;
   const { id, name } = computation;
   const start = useAction(async () => {

@@ -11,6 +11,7 @@ import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 import { addressOf } from '../routing/places.ts';
 import { DeleteModal } from '../frame/delete-modal.tsx';
 import { useDomain } from '../access/console-context.ts';
+import { AttestationBadge } from '../attestation/attestation-panel.tsx';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
 import { Hash } from '../show/hash.tsx';
 import { Moment } from '../show/time.tsx';
@@ -95,7 +96,11 @@ export function CvmScreen({ cvm }: { cvm: string }) {
   );
 }
 
-function CvmSummary({ cvm: { presence, agent_url, certificate_fingerprint, created_at, updated_at } }: { cvm: Schemas['Cvm'] }) {
+function CvmSummary({
+  cvm: { presence, agent_url, attestation, certificate_fingerprint, created_at, updated_at },
+}: {
+  cvm: Schemas['Cvm'];
+}) {
   return (
     <>
       <Container header={<Header variant="h2">Presence</Header>}>
@@ -117,7 +122,19 @@ function CvmSummary({ cvm: { presence, agent_url, certificate_fingerprint, creat
               label: 'Fingerprint of its certificate (SHA-256)',
               value: <Hash value={certificate_fingerprint} what="fingerprint" isWhole />,
             },
-            { label: 'Agent', value: agent_url ?? 'Not registered' },
+            {
+              label: 'Address of its agent',
+              value: agent_url === null ? 'Not registered' : <Hash value={agent_url} what="address" isWhole />,
+            },
+            { label: 'Attestation', value: <AttestationBadge attestation={attestation} /> },
+            {
+              label: 'Verified',
+              value: attestation === null ? 'Never' : <Moment at={attestation.verified_at} />,
+            },
+            {
+              label: 'Measurement',
+              value: <Hash value={attestation?.measurement} what="measurement" isWhole />,
+            },
             { label: 'Registered', value: <Moment at={created_at} /> },
             { label: 'Updated', value: <Moment at={updated_at} /> },
           ]}

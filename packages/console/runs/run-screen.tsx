@@ -14,18 +14,29 @@ import { ManifestTab } from '../manifest/manifest-view.tsx';
 import { navigate, useAddress } from '../routing/navigation.ts';
 import { aboveComputation, addressOf, tabOf, tabQuery } from '../routing/places.ts';
 import { useDomain } from '../access/console-context.ts';
+import { permissions } from '../access/permissions.ts';
+import { AttestationBadge } from '../attestation/attestation-panel.tsx';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
 import { Hash } from '../show/hash.tsx';
-import { momentText } from '../show/texts.ts';
-import { Status } from '../show/status.tsx';
+import { durationText, momentText } from '../show/texts.ts';
+import { useNow } from '../show/service-clock.ts';
+import { Status, StatusIndicator } from '../show/status.tsx';
 import { Elapsed, Moment } from '../show/time.tsx';
 import { loadComputation } from '../loading/overview.ts';
 import { DownloadEvidence } from './download-evidence.tsx';
+import { AgentSteps } from './agent-steps.tsx';
+import { EndOfRun } from './end-of-run.tsx';
+import { LastGoodRun } from './last-good-run.tsx';
+import { type Phase, phasesOf } from './phases.ts';
+import { PhasesChart } from './phases-chart.tsx';
+import { RunLog } from './run-log.tsx';
 import { StopRun } from './stop-run.tsx';
 import { Timeline } from './timeline.tsx';
 import { useWatchedRun } from './watched-run.ts';
 
-const tabs = ['events', 'manifest'] as const;
+const tabs = ['events', 'log', 'manifest'] as const;
+const linesOfTab = 500;
+const linesOfFailure = 20;
 
 /** A run as it goes on: its state, its events as they come, and after its end its evidence. */
 export function RunScreen({ id, run }: { id: string; run: string }) {
@@ -34,7 +45,8 @@ export function RunScreen({ id, run }: { id: string; run: string }) {
 }
 
 function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; watchAgain: () => void }) {
-  const { domain, client } = useDomain();
+  const { domain, client, me } = useDomain();
+  const now = useNow();
   const tab = tabOf(useAddress().query, tabs);
   const [stopped, setStopped] = useState<Schemas['Run']>();
   const watched = useWatchedRun({ id, run: runId });
@@ -54,7 +66,13 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
       actions={
         <>
           {run && computation.value && <StopRun run={run} computation={computation.value.computation} onStopped={setStopped} />}
+          {run && <EndOfRun run={run} name={computation.value?.computation.name ?? 'Run'} />}
           {run && run.ended_at !== null && <DownloadEvidence run={run} />}
+          {run && run.ended_at !== null && computation.value && permissions.startRun(me, computation.value.computation) && (
+            <Button variant="primary" href={addressOf({ screen: 'computation', domain, id }, { start: run.cvm_id })}>
+              Run again
+            </Button>
+          )}
         </>
       }
     >
@@ -70,8 +88,22 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
       <LoadedView loaded={{ value: run, problem, isLoading: false, reload: watchAgain }} what="the run">
         {(shown) => (
           <>
-            <Outcome run={shown} />
-            <RunSummary run={shown} />
+            <Outcome run={shown} phases={phasesOf(shown, events, { earlier, now })} />
+            {shown.status === 'failed' && (
+              <>
+                {computation.value?.computation.log_access === 'parties' && (
+                  <Container header={<Header variant="h2">The last lines of its log</Header>}>
+                    <RunLog run={shown} isLive={false} most={linesOfFailure} />
+                  </Container>
+                )}
+                <LastGoodRun run={shown} />
+              </>
+            )}
+            <AgentSteps run={shown} events={events} />
+            <Container header={<Header variant="h2">Phases</Header>}>
+              <PhasesChart phases={phasesOf(shown, events, { earlier, now })} />
+            </Container>
+            <RunSummary run={shown} latest={events.at(-1)?.event_type} />
             <Tabs
               ariaLabel="Parts of the run"
               activeTabId={tab}
@@ -94,6 +126,15 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
                     </Container>
                   ),
                 },
+                {
+                  id: 'log',
+                  label: 'Log',
+                  content: tab === 'log' && (
+                    <Container header={<Header variant="h2">Log of the agent</Header>}>
+                      <RunLog run={shown} isLive={isLive} most={linesOfTab} />
+                    </Container>
+                  ),
+                },
                 { id: 'manifest', label: 'Manifest', content: tab === 'manifest' && <ManifestTab id={id} run={runId} /> },
               ]}
             />
@@ -104,16 +145,13 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
   );
 }
 
-function Outcome({ run: { status, reason, computation_id: id } }: { run: Schemas['Run'] }) {
-  const { domain } = useDomain();
+function Outcome({ run: { status, reason, ended_at, started_at }, phases }: { run: Schemas['Run']; phases: Phase[] }) {
   if (status === 'failed') {
+    const failed = phases.at(-1);
+    const took = durationText(Date.parse(ended_at ?? started_at) - Date.parse(started_at));
     return (
-      <Alert
-        type="error"
-        header="The run failed"
-        action={<Button href={addressOf({ screen: 'computation', domain, id })}>Open the computation</Button>}
-      >
-        {reason ?? 'No reason was given.'} The timeline shows how far it came. Start another run from the computation.
+      <Alert type="error" header={`The run failed: ${reason ?? 'no reason was given'}`}>
+        It failed after {took}, in the phase <strong>{failed?.name}</strong>.
       </Alert>
     );
   }
@@ -134,9 +172,13 @@ function Outcome({ run: { status, reason, computation_id: id } }: { run: Schemas
   return null;
 }
 
-function RunSummary({ run }: { run: Schemas['Run'] }) {
-  const { domain } = useDomain();
-  const { id, status, cvm_id, started_at, ended_at, started_by, manifest_digest } = run;
+/** @param latest the type of the latest event: with another one, the attestation is read again */
+function RunSummary({ run, latest }: { run: Schemas['Run']; latest: string | undefined }) {
+  const { domain, client } = useDomain();
+  const { id, status, cvm_id, started_at, ended_at, started_by, manifest_digest, computation_id } = run;
+  const attestation = useLoaded(`${id} ${status} ${latest ?? ''}`, (signal) =>
+    client.getAttestation({ id: computation_id, run: id, signal }),
+  );
   return (
     <Container header={<Header variant="h2">Summary</Header>}>
       <KeyValuePairs
@@ -144,6 +186,16 @@ function RunSummary({ run }: { run: Schemas['Run'] }) {
         items={[
           { label: 'Status', value: <Status status={status} /> },
           { label: 'CVM', value: <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link> },
+          {
+            label: 'Attestation',
+            value: attestation.value ? (
+              <AttestationBadge attestation={attestation.value} />
+            ) : (
+              <StatusIndicator type="loading">
+                {attestation.problem === undefined ? 'Reading' : 'Not read: the service did not say'}
+              </StatusIndicator>
+            ),
+          },
           { label: 'Started by', value: started_by },
           { label: 'Started', value: <Moment at={started_at} /> },
           { label: 'Ended', value: ended_at === null ? 'Not yet' : <Moment at={ended_at} /> },

@@ -1,0 +1,57 @@
+import type { StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
+import Box from '@cloudscape-design/components/box';
+import ExpandableSection from '@cloudscape-design/components/expandable-section';
+import type { Schemas } from 'computation-management-client';
+import { StatusIndicator } from '../show/status.tsx';
+import { sizeText } from '../show/texts.ts';
+
+type Verdict = Schemas['AttestationOfRun']['verdict'];
+
+/** Nothing but `verified` may look harmless. */
+const looks: Record<NonNullable<Verdict>, { type: StatusIndicatorProps.Type; text: string }> = {
+  verified: { type: 'success', text: 'Attested' },
+  refused: { type: 'error', text: 'Attestation refused' },
+  unsupported: { type: 'warning', text: 'Not verified: this kind of evidence is not supported' },
+};
+
+interface Props {
+  /** null: the agent sent no evidence that was verified. */
+  attestation:
+    (Pick<Schemas['AttestationOfRun'], 'checks'> & { verdict: Verdict; tokens?: Schemas['AttestationToken'][] }) | null;
+}
+
+/** Whether the machine proved what it is, with each check in words. */
+export function AttestationBadge({ attestation }: Props) {
+  const { verdict = null, checks = [], tokens = [] } = attestation ?? {};
+  const { type, text } = verdict === null ? { type: 'warning' as const, text: 'Not verified: no attestation' } : looks[verdict];
+  const failed = checks.filter(({ passed }) => !passed).length;
+  return (
+    <>
+      <StatusIndicator type={type}>{text}</StatusIndicator>
+      {checks.length > 0 && (
+        <ExpandableSection
+          headerText={failed === 0 ? `${checks.length} checks passed` : `${failed} of ${checks.length} checks failed`}
+        >
+          {checks.map(({ name, passed, detail }) => (
+            <div key={name} className="long-words">
+              <StatusIndicator type={passed ? 'success' : 'error'}>{inWords(name)}</StatusIndicator> <bdi>{detail}</bdi>
+            </div>
+          ))}
+        </ExpandableSection>
+      )}
+      {tokens.map(({ kind, hash, size, download }) => (
+        <Box key={hash} variant="small" display="block">
+          <a href={download.url} download>
+            Token <bdi>{kind}</bdi>
+          </a>{' '}
+          ({sizeText(size)}), SHA-256 <span className="hash">{hash}</span>
+        </Box>
+      ))}
+    </>
+  );
+}
+
+function inWords(name: string): string {
+  const words = name.replaceAll('_', ' ').replace(/\btcb\b/, 'TCB');
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}:`;
+}

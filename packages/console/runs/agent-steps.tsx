@@ -1,0 +1,95 @@
+import Box from '@cloudscape-design/components/box';
+import CopyToClipboard from '@cloudscape-design/components/copy-to-clipboard';
+import Container from '@cloudscape-design/components/container';
+import Header from '@cloudscape-design/components/header';
+import { type Client, findRows, page, type Schemas } from 'computation-management-client';
+import { useDomain } from '../access/console-context.ts';
+import { useLoaded } from '../loading/use-loaded.ts';
+
+type Run = Schemas['Run'];
+
+interface Step {
+  user: string;
+  what: string;
+  command: string;
+}
+
+/** Shows who must bring or fetch something at the agent now, with the command. Simulated CVMs, which nobody registers, need nothing. */
+export function AgentSteps({ run, events }: { run: Run; events: readonly Pick<Schemas['Event'], 'event_type'>[] }) {
+  const { client, me } = useDomain();
+  const phase = events.findLast(({ event_type }) => Object.hasOwn(stepsIn, event_type))?.event_type;
+  const isWaiting =
+    phase !== undefined && (run.ended_at === null || (phase === 'ConsumingResults' && run.status === 'completed'));
+  const loaded = useLoaded(`${run.id} ${isWaiting ? phase : ''}`, async (signal) =>
+    isWaiting ? await stepsOf(client, { run, phase, signal }) : undefined,
+  );
+  if (!loaded.value || loaded.value.steps.length === 0) return null;
+  const { steps, agent } = loaded.value;
+  return (
+    <Container
+      header={
+        <Header
+          variant="h2"
+          description={agent === null ? 'Ask the owner of the CVM for the address of its agent.' : `The agent is at ${agent}.`}
+        >
+          What the parties do now
+        </Header>
+      }
+    >
+      <ul className="timeline">
+        {steps.map(({ user, what, command }) => (
+          <li key={`${user} ${what}`} className="long-words">
+            <strong>{user === me.user ? 'You' : user}</strong>: {what} <Box variant="code">{command}</Box>{' '}
+            <CopyToClipboard
+              variant="icon"
+              textToCopy={command}
+              copyButtonAriaLabel={`Copy the command for ${what}`}
+              copySuccessText="Copied"
+              copyErrorText="Not copied"
+            />
+          </li>
+        ))}
+      </ul>
+    </Container>
+  );
+}
+
+/** What the agent waits for after its events. docs/participant.md explains the commands. */
+const stepsIn: Record<string, (given: Given) => Step[]> = {
+  ReceivingAlgorithm: ({ inputs }) =>
+    inputs
+      .filter(({ asset_type }) => asset_type === 'algorithm')
+      .map((asset) => ({
+        user: asset.created_by,
+        what: `send ${asset.file_name}`,
+        command: 'cocos-cli algo FILE KEY.pem -a TYPE',
+      })),
+  ReceivingData: ({ inputs }) =>
+    inputs
+      .filter(({ asset_type }) => asset_type === 'dataset')
+      .map((asset) => ({ user: asset.created_by, what: `send ${asset.file_name}`, command: 'cocos-cli data FILE KEY.pem' })),
+  Running: () => [],
+  ConsumingResults: ({ consumers }) =>
+    consumers.map((user) => ({ user, what: 'fetch the result', command: 'cocos-cli result KEY.pem -o . -f result.zip' })),
+};
+
+interface Given {
+  inputs: Pick<Schemas['AssetRow'], 'created_by' | 'file_name' | 'asset_type'>[];
+  consumers: string[];
+}
+
+async function stepsOf(
+  client: Client,
+  { run, phase, signal }: { run: Run; phase: string; signal: AbortSignal },
+): Promise<{ steps: Step[]; agent: string | null } | undefined> {
+  const { matches } = await client.find({ q: run.cvm_id, kind: 'cvm', limit: 50, signal });
+  if (!matches.some(({ id }) => id === run.cvm_id)) return undefined;
+  const cvm = await client.getCvm({ cvmID: run.cvm_id, signal });
+  const { assets, owner, consumers } = await client.getComputation({ id: run.computation_id, signal });
+  const rows = await findRows(
+    assets.map(({ id }) => id),
+    (range) => page(client, 'listAssets', { ...range, signal }),
+  );
+  const inputs = [...rows.values()].filter(({ source }) => source === null); // the agent fetches the others
+  return { steps: stepsIn[phase]?.({ inputs, consumers: [...new Set([owner, ...consumers])] }) ?? [], agent: cvm.agent_url };
+}

@@ -1,0 +1,115 @@
+import Alert from '@cloudscape-design/components/alert';
+import Box from '@cloudscape-design/components/box';
+import { type Client, pause, retryUntilAborted, type Schemas, ServiceProblem } from 'computation-management-client';
+import { useEffect, useEffectEvent, useState } from 'react';
+import { useDomain } from '../access/console-context.ts';
+import { ProblemAlert } from '../loading/problem-alert.tsx';
+import { StatusIndicator } from '../show/status.tsx';
+import { momentText } from '../show/texts.ts';
+import { gather } from './watched-run.ts';
+
+interface Read {
+  /** The latest ones. */
+  lines: Schemas['LogLine'][];
+  dropped: number;
+  isWhole: boolean;
+  problem?: unknown;
+}
+
+const nothing: Read = { lines: [], dropped: 0, isWhole: false };
+/** The gateway writes lines within some seconds, also the last ones of a run. */
+const lateInMilliseconds = 10_000;
+
+/** The last lines of the agent's log, as they come. `most`: how many. */
+export function RunLog({
+  run,
+  isLive,
+  most,
+}: {
+  run: Pick<Schemas['Run'], 'id' | 'computation_id'>;
+  isLive: boolean;
+  most: number;
+}) {
+  const { client } = useDomain();
+  const { id, computation_id } = run;
+  const [{ lines, dropped, isWhole, problem }, setRead] = useState(nothing);
+  const goesOn = useEffectEvent(() => isLive);
+  useEffect(() => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const change = (with_: (before: Read) => Read) => {
+      if (!signal.aborted) setRead(with_);
+    };
+    const gathered = gather<Schemas['LogLine']>((added) =>
+      change((before) => {
+        const all = [...before.lines, ...added];
+        return { ...before, lines: all.slice(-most), dropped: before.dropped + Math.max(0, all.length - most) };
+      }),
+    );
+    readLog(
+      client,
+      { id: computation_id, run: id, signal },
+      () => goesOn(),
+      (line) => gathered.add(line),
+    )
+      .then(() => {
+        gathered.flush();
+        change((before) => ({ ...before, isWhole: true }));
+      })
+      .catch((error: unknown) => change((before) => ({ ...before, problem: error })));
+    return () => {
+      controller.abort();
+      setRead(nothing);
+    };
+  }, [client, computation_id, id, most]);
+  if (problem instanceof ServiceProblem && problem.status === 403) {
+    return (
+      <Alert type="info" header="You cannot read the log of this run">
+        {problem.reason === 'logs_not_shared'
+          ? 'The run began while the computation shared its log with nobody. The setting is part of the configuration that parties approve.'
+          : problem.detail}
+      </Alert>
+    );
+  }
+  return (
+    <>
+      <ProblemAlert problem={problem} />
+      {dropped > 0 && <Box variant="small">{dropped.toLocaleString('en')} earlier lines: cms logs prints all.</Box>}
+      {lines.length > 0 && (
+        <pre className="json log" tabIndex={0} role="log" aria-label="Log of the agent" aria-live="off">
+          {lines.map(({ time, level, message }) => `${momentText(time)} ${level.toUpperCase().padEnd(5)} ${message}\n`)}
+        </pre>
+      )}
+      {!isWhole && problem === undefined && (
+        <StatusIndicator type={isLive ? 'in-progress' : 'loading'}>
+          {isLive ? 'Waiting for lines' : 'Reading the log'}
+        </StatusIndicator>
+      )}
+      {isWhole && lines.length === 0 && 'The agent wrote nothing, or its log is no longer kept: it is kept for 30 days.'}
+    </>
+  );
+}
+
+/** Reads a log to its end, and of a run that goes on for as long as it does. */
+async function readLog(
+  client: Client,
+  place: { id: string; run: string; signal: AbortSignal },
+  goesOn: () => boolean,
+  onLine: (line: Schemas['LogLine']) => void,
+): Promise<void> {
+  let after = '';
+  let wasLive = false;
+  let endedAt: number | undefined;
+  for (;;) {
+    const isLive = goesOn();
+    wasLive ||= isLive;
+    const ask = () => client.readLogs({ ...place, after, limit: 100, wait: isLive ? 20 : 0 });
+    const { logs, next } = await retryUntilAborted(ask, { signal: place.signal });
+    logs.forEach(onLine);
+    after = next;
+    if (logs.length > 0) continue;
+    if (!isLive) endedAt ??= Date.now();
+    if (endedAt !== undefined && (!wasLive || Date.now() - endedAt > lateInMilliseconds)) return;
+    await pause(1_000, place.signal);
+  }
+}

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { type Schemas, waitForRun } from 'computation-management-client';
+import { expect, it } from 'vitest';
+import { type ConsoleWorld, violationsOn } from './console-world.ts';
+import { arrive } from './party.ts';
+import { clientOf, readyComputation } from './seed.ts';
+
+/** What a run's screen says of its course and its end. */
+export function tellOfExplainedRuns(world: () => ConsoleWorld): void {
+  it('says why and in which phase a run failed, its last log lines, and what differed from the last good run, and runs it again', async () => {
+    const { id } = await readyComputation(world(), 'Explained');
+    const client = await clientOf(world(), 'alice', ['d1:administrator']);
+    const good = await client.startRun({ id, cvm: 'sim-explained' });
+    await waitForRun(client, { id, run: good });
+    await client.updateComputation({ id, body: { name: 'Explained', description: 'Another', log_access: 'parties' } });
+    const run = await client.startRun({ id, cvm: 'sim-fail-explained' });
+    await waitForRun(client, { id, run });
+
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['runner'] });
+    // No gateway writes logs of simulated CVMs, and no simulated CVM is attested.
+    const time = '2025-07-17T08:00:00.000Z';
+    const lines = Array.from({ length: 30 }, (_, each) => ({ time, level: 'error', message: `Line ${each} \u202Ereversed` }));
+    await page.route(/\/logs\?/, (route) => {
+      const isFirst = new URL(route.request().url()).searchParams.get('after') === '';
+      return route.fulfill({ json: { logs: isFirst ? lines : [], next: 'n' } satisfies Schemas['LogPage'] });
+    });
+    const check = { name: 'certificate_tcb', passed: false, detail: 'the certificate is for other versions' };
+    await page.route(/\/attestation\?/, (route) =>
+      route.fulfill({
+        json: { run_id: run, verdict: 'refused', checks: [check], tokens: [] } satisfies Schemas['AttestationOfRun'],
+      }),
+    );
+    await open(`computations/${id}/runs/${run}`);
+    const main = page.locator('main');
+    await main.getByText('The run failed: The CVM failed').waitFor();
+    await main.getByText('in the phase Running the algorithm').waitFor();
+    await main.getByText('What differs from the last run that completed').waitFor();
+    await main.getByText('manifest description: "" then, Another in this run').waitFor();
+    await main.getByText('CVM: sim-explained then, sim-fail-explained in this run').waitFor();
+    await main.getByText('Line 29').waitFor();
+    const log = await main.getByRole('log').innerText();
+    expect([log.includes('Line 10 ‹U+202E›'), log.includes('Line 9 ')]).toEqual([true, false]);
+    await main.getByText('Attestation refused').waitFor();
+    await main.getByRole('button', { name: '1 of 1 checks failed' }).click();
+    await main.getByText('Certificate TCB:').waitFor();
+    expect(await main.getByRole('list', { name: 'Phases of the run' }).getByRole('listitem').allInnerTexts()).toEqual([
+      expect.stringMatching(/^Waiting for the CVM/),
+      expect.stringMatching(/^Receiving the algorithm/),
+      expect.stringMatching(/^Running the algorithm/),
+    ]);
+    expect(await violationsOn(page)).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 800 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await violationsOn(page)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+
+    await main.getByRole('link', { name: 'Run again' }).click();
+    expect(await page.getByRole('dialog').getByRole('combobox').inputValue()).toBe('sim-fail-explained');
+    await page.getByRole('dialog').getByRole('button', { name: 'Start run' }).click();
+    await page.waitForURL((url) => !url.pathname.endsWith(run) && url.pathname.includes('/runs/'));
+  });
+
+  it('shows log lines as they come and the commands of the parties, and tells of the end in the title and by a notification', async () => {
+    const { id } = await readyComputation(world(), 'Looked away');
+    const client = await clientOf(world(), 'alice', ['d1:administrator', 'd1:cvm']);
+    const cvmID = 'sim-ignore-stop-away';
+    const run_id = await client.startRun({ id, cvm: cvmID });
+    await expect
+      .poll(async () => (await client.listEvents({ id, run_id, event_type: 'Running' })).total, { message: 'it runs' })
+      .toBeGreaterThan(1);
+    await client.registerCvm({ cvmID, body: { description: '', agent_url: 'cvm.example.com:7002' } });
+    await expect.poll(async () => (await client.find({ q: cvmID })).matches.length).toBe(1);
+    const report = (event_type: string, status: string) =>
+      client.report({ cvmID, body: { reports: [{ type: 'event', id: randomUUID(), run_id, event_type, status }] } });
+
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['runner'] });
+    await page.evaluate(`told = []; Notification = class {
+      static permission = 'default';
+      static requestPermission() { Notification.permission = 'granted'; return Promise.resolve('granted'); }
+      constructor(text) { told.push(text); }
+    }`);
+    const waits: (string | null)[] = [];
+    await page.route(/\/logs\?/, async (route) => {
+      const count = waits.push(new URL(route.request().url()).searchParams.get('wait'));
+      const line = { time: new Date().toISOString(), level: 'info', message: `Line ${count}` };
+      await route.fulfill({ json: { logs: count > 3 ? [] : [line], next: `${count}` } });
+    });
+    await open(`computations/${id}/runs/${run_id}?tab=log`);
+    await page.getByText('Line 3').waitFor();
+    expect(waits.slice(0, 3)).toEqual(['20', '20', '20']);
+    await report('ReceivingAlgorithm', 'InProgress');
+    await page.getByText('The agent is at cvm.example.com:7002.').waitFor();
+    await page.getByText('cocos-cli algo FILE KEY.pem -a TYPE').waitFor();
+    await page.getByRole('button', { name: 'Notify me at its end' }).click();
+    await report('Complete', 'Completed');
+    await page.getByText('The run completed').waitFor();
+    await expect.poll(() => page.title()).toBe('Completed: Looked away');
+    expect(await page.evaluate('told')).toEqual(['Completed: Looked away']);
+    await open(`cvms/${cvmID}`);
+    await page.getByText('Not verified: no attestation').waitFor();
+    await page.getByText('cvm.example.com:7002').waitFor();
+  });
+}
