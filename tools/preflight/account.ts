@@ -39,8 +39,9 @@ export function askIn(stageRegion: string): Ask {
     const text = await answer.text();
     const given = text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : { text };
     if (answer.ok) return given;
-    const type = String(given['__type'] ?? answer.headers.get('x-amzn-errortype') ?? answer.status);
+    const { __type, message, Message } = given as Record<string, string | undefined>;
+    const type = __type ?? answer.headers.get('x-amzn-errortype') ?? String(answer.status);
     const name = type.replace(/^.*#/, '').replace(/:.*$/, '');
-    throw Object.assign(new Error(String(given['message'] ?? given['Message'] ?? text.slice(0, 200))), { name });
+    throw Object.assign(new Error(message ?? Message ?? text.slice(0, 200)), { name });
   };
 }

@@ -35,8 +35,8 @@ export function checksOf(stage: Stage, reserved: number, qualifier: string): Che
       run: async (ask) => {
         const command = `npx cdk bootstrap aws://<account>/${region}${qualifier === 'hnb659fds' ? '' : ` --qualifier ${qualifier}`}`;
         const Name = `/cdk-bootstrap/${qualifier}/version`;
-        const found = await ask('ssm', { target: 'AmazonSSM.GetParameter', body: { Name } }).catch((error: Error) => {
-          if (error.name === 'ParameterNotFound') return undefined;
+        const found = await ask('ssm', { target: 'AmazonSSM.GetParameter', body: { Name } }).catch((error: unknown) => {
+          if (error instanceof Error && error.name === 'ParameterNotFound') return undefined;
           throw error;
         });
         const { Value: version = '0' } = (found?.['Parameter'] ?? {}) as { Value?: string };

@@ -29,19 +29,18 @@ async function preflightCommand(args: string[]): Promise<void> {
 }
 
 export async function findingsFor(stage: Stage, rows: readonly Stage[]): Promise<Finding[]> {
-  const context = settings.context as Record<string, unknown>;
-  const qualifier = String(context['@aws-cdk/core:bootstrapQualifier'] ?? 'hnb659fds');
+  const context: Record<string, unknown> = settings.context;
+  const own = context['@aws-cdk/core:bootstrapQualifier'];
+  const qualifier = typeof own === 'string' ? own : 'hnb659fds';
   const ask = askIn(stage.region);
   const checks = checksOf(stage, reservedInAccount(stage, rows), qualifier);
   const left: Check = { action: 'cloudformation:DescribeStacks', run: async () => leftBehind(stage, await statusesOf(stage)) };
   const found = await Promise.all(
     [...checks, left].map(({ action, run }) =>
-      run(ask, stage).catch((error: Error): Finding[] => [
-        {
-          isMet: false,
-          text: `${action} was not answered (${error.name}: ${error.message}), so it is not known. Allow it, or look by hand.`,
-        },
-      ]),
+      run(ask, stage).catch((error: unknown): Finding[] => {
+        const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+        return [{ isMet: false, text: `${action} was not answered (${why}), so it is not known. Allow it, or look by hand.` }];
+      }),
     ),
   );
   return found.flat();
