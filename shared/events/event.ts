@@ -51,7 +51,6 @@ function seenName(name: string): string {
 }
 
 const ownEvents = new Set([...lifecycleEvents, ...administrativeEvents].map(seenName));
-/** An event of the agent that its contract names so. */
 const agentsOwn = 'Failed';
 
 /** Or one that looks like it. */
@@ -61,7 +60,7 @@ export function isOwnEvent(eventType: string): boolean {
 
 const hashInHex = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits.'), v.metadata({ maxLength: 64 }));
 
-/** In decoded bytes. A page of 100 events then fits into the response of a function. */
+/** Decoded. A page of 100 events then fits into the response of a function. */
 export const detailsLimit = 32 * 1024;
 export const detailsLimitInBase64 = Math.ceil(detailsLimit / 3) * 4;
 
@@ -142,7 +141,7 @@ interface EventFields {
 export interface ReportedEvent extends EventFields {
   event_type: string;
   originator: Reporter;
-  /** False for events that arrive after the end of the run. */
+  /** False after the end of the run. */
   lifecycle: boolean;
 }
 

@@ -14,20 +14,16 @@ import { type Segment, timestampsOf } from './segment.ts';
 
 export interface EventPage {
   events: Event[];
-  /** The exact number of events that match the filter. */
   total: number;
 }
 
 /**
- * Selects a page of `total` matching events, counted from the oldest: the places from `start` on, without `end`.
+ * Of `total` matching events, counted from the oldest: the places from `start` on, without `end`.
  * @param upTo returns how many of them have a number up to this one
  */
 export type Selection = (total: number, upTo: (number: number) => number) => { start: number; end: number };
 
-/**
- * Reads the matching events that `select` takes, oldest first, and the total of all that match, both as of `head`. Throws as
- * readEvents does, and JournalGapError.
- */
+/** Oldest first, with the total of all that match, both as of `head`. Throws as readEvents does, and JournalGapError. */
 export async function readMatching(
   table: Table,
   computationId: string,
@@ -87,7 +83,7 @@ async function matchingEvents(
   return { events: events.map(publicEvent), total };
 }
 
-/** The events that no index segment covers yet: at most 256 or 128 KiB, plus one append. */
+/** Not in an index segment yet: at most 256 or 128 KiB, plus one append. */
 function readTail(table: Table, computationId: string, head: JournalHead): Promise<StoredEvent[]> {
   return readNumberRange(table, computationId, { from: head.sealed + 1, to: head.count });
 }
@@ -95,7 +91,7 @@ function readTail(table: Table, computationId: string, head: JournalHead): Promi
 const within = (events: StoredEvent[], { from, to }: NumberRange) =>
   events.filter(({ number }) => number >= from && number <= to);
 
-/** Two parallel look-ups, each of one segment or the tail: timestamps never decrease. */
+/** Each of one segment or the tail: timestamps never decrease. */
 async function numbersBetween(
   table: Table,
   computationId: string,

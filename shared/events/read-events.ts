@@ -14,8 +14,8 @@ export interface Paging {
 }
 
 /**
- * Reads a page, newest first. Page and total show the same moment. Retries if an append is only partly visible. Sequential round
- * trips: 1 for the newest events, 2 for other pages, 3 for filtered pages older than the tail.
+ * Newest first. Page and total show the same moment. Retries if an append is only partly visible. Sequential round trips: 1 for
+ * the newest events, 2 for other pages, 3 for filtered pages older than the tail.
  * @throws ServiceError `not_found` if the journal was deleted in the meantime
  * @throws Error if the journal is damaged
  */
@@ -46,7 +46,7 @@ async function newestEvents(table: Table, computationId: string, limit: number):
   return isWhole ? { events: events.map(publicEvent), total } : gapOrDeleted(table, computationId);
 }
 
-/** The first `limit` events, from 1 to 100, with numbers greater than `after`. */
+/** The first `limit` events, 1 to 100, after the number. */
 export interface Continuation {
   limit: number;
   after: number;
@@ -58,8 +58,8 @@ export interface EventsAfter extends EventPage {
 }
 
 /**
- * Reads the first matching events after an event, oldest first, and the total of all that match, both as of `head`, which is read
- * again if an append is only partly visible. Sequential round trips: 1, with a filter 2. Throws as readEvents does.
+ * Oldest first, with the total of all that match, both as of `head`, which is read again if an append is only partly visible.
+ * Sequential round trips: 1, with a filter 2. Throws as readEvents does.
  */
 export async function readEventsAfter(
   table: Table,
@@ -87,8 +87,8 @@ const following =
 const mostReadDirectly = 100;
 
 /**
- * Continues an empty page. Costs half a read unit if nothing was recorded since. The head is read eventually consistent: events may
- * be seen a moment late, but none is skipped.
+ * Half a read unit if nothing was recorded since. The head is read eventually consistent: events may be seen a moment late, but
+ * none is skipped.
  * @throws ServiceError `not_found` if the journal was deleted in the meantime
  */
 export async function readNewEvents(
@@ -120,7 +120,6 @@ async function assertNotDeleted(table: Table, computationId: string): Promise<vo
   if (count === 0) throw notFound('computation');
 }
 
-/** A client that knows the events up to `number`. */
 export interface JournalPosition {
   number: number;
   /** Read together with the event, strongly consistent. */

@@ -6,14 +6,14 @@ import type { EventFilter } from './event-filter.ts';
 import { type JournalHead, parseStoredEvent, readHead, type StoredEvent } from './stored-journal.ts';
 import { parseSegment, type Segment } from './segment.ts';
 
-/** A range of event numbers, both inclusive. Empty if `from` is greater than `to`. */
+/** Both inclusive. Empty if `from` is greater than `to`. */
 export interface NumberRange {
   from: number;
   to: number;
 }
 
 /**
- * Reads events that exist according to the journal's head, oldest first.
+ * That exist according to the journal's head, oldest first.
  * @throws ServiceError `not_found` if the journal was deleted in the meantime
  * @throws JournalGapError if an event is missing
  * @throws Error if an event is damaged
@@ -43,7 +43,7 @@ export async function readNumbers(table: Table, computationId: string, numbers: 
   return items.includes(undefined) ? gapOrDeleted(table, computationId) : items.map(parseStoredEvent);
 }
 
-/** Thrown if an event is missing: an append is only partly visible, or the journal is damaged. */
+/** An append is only partly visible, or the journal is damaged. */
 export class JournalGapError extends StaleReadError {
   override readonly name = 'JournalGapError';
 }
@@ -61,10 +61,7 @@ export async function gapOrDeleted(table: Table, computationId: string): Promise
 /** Their pauses take far longer in total than a transaction. */
 const maxAttempts = 8;
 
-/**
- * Reads again after each JournalGapError. Throws Error after the last attempt: the journal is damaged.
- * @param read gets the number of the attempt, from 1
- */
+/** Throws Error after the last attempt: the journal is damaged. @param read gets the number of the attempt, from 1 */
 export async function withoutGaps<Result>(table: Table, read: (attempt: number) => Promise<Result>): Promise<Result> {
   try {
     return await deadlineOf(table).retry(read, (error, attempt) => error instanceof JournalGapError && attempt < maxAttempts);
@@ -82,8 +79,7 @@ const beforeAll = 0;
 const afterAll = 999_999_999_999;
 
 /**
- * Reads the segments that can contain events of a time range, oldest first. Reads the stretches between the head's marks in
- * parallel, because one query returns at most 1 MB.
+ * That can contain events of a time range, oldest first. Stretches are read in parallel, because one query returns at most 1 MB.
  * @throws ServiceError `not_found` if the journal was deleted in the meantime
  * @throws Error if a segment is missing or damaged
  */

@@ -19,7 +19,7 @@ const segmentSchema = v.object({
   timestamp: storedBytes,
 });
 
-/** A compressed column for each facet of the events `first_number` to `last_number`. */
+/** A compressed column for each facet. */
 export type Segment = v.InferOutput<typeof segmentSchema>;
 
 /** Checked by one function, because a filter reads hundreds of thousands of them. */
@@ -27,8 +27,8 @@ const integers = v.custom<number[]>((input) => Array.isArray(input) && input.eve
 const facetColumnSchema = v.object({ values: v.array(v.string()), codes: integers });
 
 /**
- * Builds the segment item of consecutive events, oldest first. All columns are deflated JSON: a facet's distinct values with an
- * index into them for each event, and the milliseconds between the timestamps.
+ * Of consecutive events, oldest first. Columns are deflated JSON: a facet's distinct values with an index into them for each
+ * event, and the milliseconds between the timestamps.
  */
 export function segmentItem(computationId: string, events: StoredEvent[]): { item: Item & Key; bytes: number } {
   const first = events[0];
@@ -59,7 +59,7 @@ export function parseSegment(item: unknown): Segment {
   return parseStored(segmentSchema, item, 'index segment');
 }
 
-/** @returns the distinct values and, for each event, the index of its value. @throws Error if the column is damaged */
+/** @returns the distinct values and, for each event, the index of its value @throws Error if the column is damaged */
 export function facetOf(segment: Segment, facet: Facet): { values: string[]; codes: number[] } {
   const column = parseStored(facetColumnSchema, unpack(segment[facet]), 'segment column');
   return { values: column.values, codes: ofSegmentLength(segment, column.codes) };

@@ -17,7 +17,7 @@ const storedEventSchema = v.object({
   status: v.string(),
   /** 32 bytes. */
   hash: storedBytes,
-  /** The `hash` of the event before. Absent at the first event. */
+  /** Absent at the first event. */
   previous_hash: v.optional(storedBytes),
 });
 
@@ -40,7 +40,7 @@ export function storedEvent(event: NewEvent, number: number, timestamp: string):
   };
 }
 
-/** @param previous the hash of the event before; undefined at the first event */
+/** @param previous undefined at the first event */
 export function chainedEvent(event: UnchainedEvent, previous: Uint8Array | undefined): StoredEvent {
   const hash = hashOfEvent({ ...hashedPart(event), previous_hash: hexOf(previous) });
   return { ...event, ...(previous ? { previous_hash: previous } : {}), hash: Buffer.from(hash, 'hex') };
@@ -50,7 +50,7 @@ export function parseStoredEvent(item: unknown): StoredEvent {
   return parseStored(storedEventSchema, item, 'event');
 }
 
-/** Parses an event for the API, such as the item at `journalKeys.latest`. */
+/** For the API. */
 export function parseEvent(item: unknown): Event {
   return publicEvent(parseStoredEvent(item));
 }
@@ -67,7 +67,7 @@ function hexOf(bytes: Uint8Array | undefined): string {
   return bytes ? Buffer.from(bytes).toString('hex') : '';
 }
 
-/** The attributes' names, those of a fixed size, and 16 bytes for the domain. */
+/** Attribute names, those of a fixed size, and 16 bytes for the domain. */
 const overheadInBytes = 360;
 
 /** @returns approximately */
@@ -83,7 +83,7 @@ export const segmentMarksSchema = v.object({
   bytesSinceLast: v.number(),
 });
 
-/** Divides the index segments into stretches of about the same size. */
+/** They divide the segments into stretches of about the same size. */
 export type SegmentMarks = v.InferOutput<typeof segmentMarksSchema>;
 
 /** Below the 1 MB that one query reads. */
@@ -92,7 +92,7 @@ const maxMarks = 16;
 
 export const noMarks: SegmentMarks = { ends: [], strideInBytes: firstStrideInBytes, bytesSinceLast: 0 };
 
-/** If there are too many, removes every second mark and doubles the stride. */
+/** If there are too many, every second mark goes and the stride doubles. */
 export function markSegment(marks: SegmentMarks, end: { at: string; number: number }, bytes: number): SegmentMarks {
   const bytesSinceLast = marks.bytesSinceLast + bytes;
   if (bytesSinceLast < marks.strideInBytes) return { ...marks, bytesSinceLast };
@@ -109,13 +109,13 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const journalHeadSchema = v.object({
   /** Events are numbered 1 to `count`. */
   count,
-  /** Timestamp of the last event; empty if there is none. */
+  /** Empty if there is none. */
   last_at: v.string(),
-  /** The hash of event `count`. Absent if there is none. */
+  /** Of event `count`. Absent if there is none. */
   last_hash: v.optional(storedBytes),
   /** Index segments cover exactly the events 1 to `sealed`. */
   sealed: count,
-  /** Timestamp of event `sealed`; empty if there is none. */
+  /** Empty if there is none. */
   sealed_at: v.string(),
   unsealed_bytes: count,
   marks: segmentMarksSchema,

@@ -66,7 +66,7 @@ interface DigestedManifest {
 }
 
 /**
- * Reads the manifest that a run was started with. Without `runId`, the one that a run would get now, approved or not.
+ * Of a run; without `runId`, the one that a run would get now, approved or not.
  * @throws ServiceError `not_found`; `incomplete` with the missing items, because an incomplete manifest would crash an agent
  */
 export async function readManifest(

@@ -63,7 +63,6 @@ export type ApprovalOfRun = v.InferOutput<typeof approvalOfRun>;
 export const storedSnapshot = v.object({
   manifest: manifestSchema,
   agent_config: v.object(agentConfigEntries),
-  /** SHA3-256 of the manifest's canonical JSON, 64 hex digits. */
   manifest_digest: v.string(),
   configuration_digest: v.string(),
   /** The algorithm, then the datasets in the order of the manifest. */
@@ -72,18 +71,18 @@ export const storedSnapshot = v.object({
   approvals: v.array(approvalOfRun),
   approval: v.picklist(approvalLevels),
   log_access: v.picklist(logAccesses),
-  /** Whether the creators of the assets may read the log, if the parties may: nobody could link an asset only to read it. */
+  /** If the parties may: nobody could link an asset only to read the log. */
   shows_creators_logs: v.boolean(),
   /** Which CVMs the run may use. Null: any. */
   attestation_policy: v.nullable(attestationPolicy),
-  /** The users whose keys are the result consumers of the manifest, in its order. */
+  /** In the manifest's order. */
   result_consumers: v.array(shownText(255)),
 });
 export type RunSnapshot = Omit<v.InferOutput<typeof storedSnapshot>, 'agent_config'> & { agent_config: StoredAgentConfig };
 
 type OfRun = Pick<RunReference, 'computation_id' | 'run_id'>;
 
-/** Stores the snapshot of a run. The private key is a separate item, because it is deleted when the run ends. */
+/** The private key is a separate item, because it is deleted when the run ends. */
 export function addSnapshot(
   transaction: Transaction,
   { computation_id, run_id }: OfRun,
@@ -102,34 +101,33 @@ export function addSnapshot(
   transaction.add({ put: { Item: { ...runKeys.serverKey(computation_id, run_id), ...sealedKeyAttributes(server_key) } } });
 }
 
-/** Deletes the private key that an ended run no longer needs. */
 export function removeServerKey(transaction: Transaction, { computation_id, run_id }: OfRun): void {
   transaction.add({ delete: { Key: runKeys.serverKey(computation_id, run_id) } });
 }
 
-/** Returns the keys of an active run's snapshot, for parseSnapshot. */
+/** For parseSnapshot. */
 export function snapshotKeys({ computation_id, run_id }: OfRun): [Key, Key] {
   return [runKeys.snapshot(computation_id, run_id), runKeys.serverKey(computation_id, run_id)];
 }
 
-/** Parses the snapshot and its private key from the items read at snapshotKeys. @throws Error if they are invalid */
+/** @throws Error if they are invalid */
 export function parseSnapshot([snapshot, serverKey]: (Item | undefined)[]): RunSnapshot {
   const { agent_config, ...rest } = parseStored(storedSnapshot, snapshot, 'snapshot of a run');
   return { ...rest, agent_config: { ...agent_config, server_key: storedKeyOf(serverKey) } };
 }
 
-/** Returns the identifiers of the assets that a run uses. @param item read at runKeys.snapshot */
+/** @param item read at runKeys.snapshot */
 export function assetsOfRun(item: Item | undefined): string[] {
   return parseSnapshot([item]).assets.map(({ id }) => id);
 }
 
-/** Returns the creators of the assets that a run uses. None if the run was deleted meanwhile. */
+/** None if the run was deleted meanwhile. */
 export async function readCreators(table: Table, { computation_id, run_id }: OfRun): Promise<string[]> {
   const item = await getItem(table, runKeys.snapshot(computation_id, run_id));
   return item ? parseSnapshot([item]).assets.map(({ creator }) => creator) : [];
 }
 
-/** Returns whether a run was started with an asset. True if the run was deleted meanwhile. */
+/** True if the run was deleted meanwhile. */
 export async function usesAsset(table: Table, { computation_id, run_id }: OfRun, assetId: string): Promise<boolean> {
   const item = await getItem(table, runKeys.snapshot(computation_id, run_id));
   return item === undefined || assetsOfRun(item).includes(assetId);

@@ -9,13 +9,13 @@ const storedApproval = v.object({
   configuration_digest: v.string(),
   /** null: any. */
   cvm_ids: v.nullable(v.array(v.string())),
-  /** The certificate fingerprints that these CVMs had, by their identifiers. Those without a certificate are absent. */
+  /** By the CVMs' identifiers. Absent without a certificate. */
   certificates: v.record(v.string(), v.string()),
   /** RFC 3339, as the user gave and signed it. null: never. */
   expires_at: v.nullable(v.string()),
   /** Base64. null if the user did not sign. */
   signature: v.nullable(v.string()),
-  /** The key of the signature, base64 of a DER SubjectPublicKeyInfo. */
+  /** Base64 of a DER SubjectPublicKeyInfo. */
   key: v.nullable(v.string()),
   approved_at: v.string(),
 });

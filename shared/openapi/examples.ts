@@ -286,7 +286,7 @@ const reports = [
 
 const reportResults = ['r-1', 'r-2', null].map((id) => ({ id, outcome: 'recorded', run_status: 'running' }));
 
-/** One example of each body of each endpoint. Tests check that the examples fit the schemas. */
+/** Tests check that they fit the schemas. */
 export const examples = {
   'computations/create-computation': { request: computationBody, response: newComputation },
   'computations/list-computations': {

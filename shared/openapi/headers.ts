@@ -6,7 +6,7 @@ interface HeaderObject {
   schema: JsonSchema;
 }
 
-/** The length of a header's value. API Gateway accepts 10,240 bytes of headers in total. */
+/** API Gateway accepts 10,240 bytes of headers in total. */
 const maxLength = 10_240;
 
 export function textHeaders(descriptions: Record<string, string>): Record<string, HeaderObject> {
@@ -21,7 +21,7 @@ export function optionalTextHeaders(descriptions: Record<string, string>): Recor
   );
 }
 
-/** The headers that every response of a function has. API Gateway adds the second one. */
+/** API Gateway adds the second one. */
 export const sharedHeaders: Record<string, HeaderObject> = {
   RequestId: { description: 'The identifier of the request.', schema: { type: 'string', maxLength } },
   AllowedOrigin: {
@@ -31,13 +31,12 @@ export const sharedHeaders: Record<string, HeaderObject> = {
   },
 };
 
-/** References to these headers, which are components of the document. */
 export const everyResponse = {
   'x-request-id': { $ref: '#/components/headers/RequestId' },
   'Access-Control-Allow-Origin': { $ref: '#/components/headers/AllowedOrigin' },
 };
 
-/** The headers of changes on a stage that limits them, and of the 429 of a function. */
+/** On a stage that limits changes, and of the 429 of a function. */
 export const rateLimitHeaders = optionalTextHeaders({
   'RateLimit-Policy':
     'The limit of the domain, such as `"domain-changes";q=80;w=2`, or the share of the user that is used up, such as ' +
@@ -45,12 +44,10 @@ export const rateLimitHeaders = optionalTextHeaders({
   RateLimit: 'What remains of the limit, such as `"domain-changes";r=0;t=2`. Absent from responses of API Gateway itself.',
 });
 
-/** Descriptions of the ETag header, for the headers of a response. */
 export function etagHeader({ etag }: Route): Record<string, string> {
   return etag ? { ETag: 'The strong entity tag of the response. It changes whenever what you see of the resource changes.' } : {};
 }
 
-/** The response header of every endpoint that takes an Idempotency-Key. */
 export const replayedHeaderObject = {
   [replayedHeader]: {
     description: 'Present if this is the stored response to an earlier request with the same `Idempotency-Key`.',

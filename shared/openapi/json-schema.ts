@@ -3,8 +3,8 @@ import type * as v from 'valibot';
 import { isDeepStrictEqual } from 'node:util';
 
 /**
- * Converts a schema to JSON Schema 2020-12, as sent (`input`) or as returned (`output`). Leaves out what JSON Schema cannot
- * express and adds what the schema has in `v.metadata`. Every array and integer has limits, and every text that declares one.
+ * To JSON Schema 2020-12, as sent (`input`) or as returned (`output`), with what the schema has in `v.metadata`. Every array and
+ * integer has limits, and every text that declares one.
  */
 export function jsonSchemaOf(schema: v.GenericSchema, typeMode: 'input' | 'output'): JsonSchema {
   const config: ConversionConfig = {
@@ -30,8 +30,8 @@ function withoutDefault({ default: _, ...schema }: JsonSchema): JsonSchema {
 }
 
 /**
- * A constant without a type is anything to the generators of Go and Python. A Boolean constant is shown as any Boolean, because
- * generated Python compares it with a text.
+ * A constant without a type is anything to the generators of Go and Python. Generated Python compares a Boolean constant with a
+ * text, so it is shown as any Boolean.
  */
 function withType({ const: constant, ...schema }: JsonSchema): JsonSchema {
   if (typeof constant === 'boolean') return { type: 'boolean', ...schema };
@@ -46,8 +46,8 @@ const lengthOfFormat: Record<string, number> = { uuid: 36, 'date-time': 35, date
 const largestInt32 = 2 ** 31 - 1;
 
 /**
- * Adds limits to every array and integer of a schema that has none of its own, and to texts of a format with a longest form. Other
- * texts declare their own. Integers of this API are never negative.
+ * Only where a schema has none of its own, and for texts of a format with a longest form. Integers of this API are never
+ * negative.
  */
 export function limited(schema: JsonSchema): JsonSchema {
   return withLimits(schema) as JsonSchema;
@@ -80,12 +80,12 @@ function integer(schema: Record<string, unknown>) {
   return { ...schema, format: Number(maximum) > largestInt32 ? 'int64' : 'int32', minimum, maximum };
 }
 
-/** The named schemas of an OpenAPI document. A schema's name is its `v.title`. */
+/** By their `v.title`. */
 export class Components {
   private readonly named = new Map<string, JsonSchema>();
 
   /**
-   * Converts a schema and moves every titled part of it into the components, with a reference in its place.
+   * A reference takes the place of every titled part.
    * @throws TypeError if two different shapes have the same title
    */
   add(schema: v.GenericSchema, typeMode: 'input' | 'output'): JsonSchema {

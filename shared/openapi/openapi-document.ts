@@ -7,7 +7,7 @@ import { gatewayMessageSchema, problemSchema } from './problems.ts';
 type OpenApi = Record<string, unknown> & { openapi: '3.1.0'; paths: Record<string, Record<string, unknown>> };
 
 /**
- * Builds the OpenAPI 3.1 document of the service from the list of endpoints, with the schemas that the handlers parse with.
+ * From the list of endpoints, with the schemas that the handlers parse with.
  * @param version the service's version, semver
  */
 export function openapiDocument(version: string): OpenApi {
@@ -60,7 +60,7 @@ export function openapiDocument(version: string): OpenApi {
 type TagOf<Name extends string> = Name extends `${infer Tag}/${string}` ? Tag : never;
 type Tag = TagOf<RouteName>;
 
-/** What the operations of each tag are about. A tag is the folder of an endpoint. */
+/** A tag is the folder of an endpoint. */
 const descriptions: Record<Tag, string> = {
   approvals: "The parties' approvals of a manifest.",
   assets: 'Algorithms and datasets, their content, and their links to computations.',

@@ -16,7 +16,7 @@ import type { Components } from './json-schema.ts';
 import { parameters } from './parameters.ts';
 import { failures } from './problems.ts';
 
-/** Describes an endpoint as an OpenAPI operation. Adds its named schemas to the components. */
+/** Adds the named schemas to the components. */
 export function operation(known: KnownRoute, components: Components) {
   const route: Route = known;
   const example: { request?: unknown; response?: unknown } = examples[known.name];
@@ -52,7 +52,6 @@ function operationIdOf(route: Route): string {
   return isSecond ? `${name}ByGet` : name;
 }
 
-/** Describes who may call an endpoint: the permissions with their roles, and the relations. */
 function accessOf(route: Route): string {
   const { anyOf, or = [] } = route.access ?? { anyOf: [] };
   const all = anyOf.map((action) => `the permission \`${action}\` (roles: ${rolesWith(action).join(', ')})`);

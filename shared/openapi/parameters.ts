@@ -4,7 +4,6 @@ import { idempotencyKeyHeader, takesKey, type Route } from '../http/route.ts';
 import type { ConditionalHeader } from '../http/etags.ts';
 import { jsonSchemaOf, limited } from './json-schema.ts';
 
-/** The parameters of an endpoint in its path, query and headers. */
 export function parameters(route: Route) {
   return [
     ...pathParameters(route.path),
@@ -14,7 +13,6 @@ export function parameters(route: Route) {
   ];
 }
 
-/** The parameters in a path such as `/{domainID}/computations/{id}`, as OpenAPI writes them. */
 function pathParameters(path: string) {
   const resource = path.includes('/assets/{id}') ? 'asset' : 'computation';
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
@@ -71,7 +69,6 @@ const conditions: Record<ConditionalHeader, { name: string; description: string 
   },
 };
 
-/** The parameter of the endpoint's conditional header, if it has one. */
 function conditionParameters({ condition }: Route) {
   if (!condition) return [];
   return [
@@ -84,7 +81,6 @@ function conditionParameters({ condition }: Route) {
   ];
 }
 
-/** The request header of every endpoint that takes an Idempotency-Key. */
 const keyParameter = {
   name: idempotencyKeyHeader,
   in: 'header',

@@ -21,7 +21,7 @@ interface Sample {
 
 const linkedTo = `Computation ${computationId}, which the asset is linked to,`;
 
-/** An example of each conflict, by endpoint: not every endpoint has the same words for a reason. */
+/** By endpoint: not every endpoint has the same words for a reason. */
 const conflicts: Partial<Record<string, Partial<Record<ConflictReason, string>>>> = {
   'approvals/approve': { stale_digest: 'The manifest or the configuration has another digest now. Read both again.' },
   'assets/delete-asset': { asset_in_use: 'An active run uses the asset. Wait until it ends, or stop it.' },
@@ -47,7 +47,6 @@ const conflicts: Partial<Record<string, Partial<Record<ConflictReason, string>>>
   'runs/stop-run': { nothing_to_stop: 'No run of this computation is active.' },
 };
 
-/** What the example of a conflict has in addition to its reason. */
 const conflictExtras: Partial<Record<ConflictReason, ErrorExtras>> = {
   run_active: { run_id: runId },
   cvm_busy: { run_id: runId },
@@ -57,7 +56,7 @@ const conflictExtras: Partial<Record<ConflictReason, ErrorExtras>> = {
 
 const logsNotShared = 'The logs of this run are not shared: its `log_access` is `none`.';
 
-/** Examples of an error of an endpoint, by its code, or by its reasons for a conflict. */
+/** By code, or by its reasons for a conflict. */
 export function problemExamples(code: ErrorCode, route: Route) {
   const { status, title } = errorTable[code];
   const example = ({ detail, extras = {} }: Sample) => ({
@@ -108,7 +107,7 @@ function resourceOf({ path }: Route): string {
   return path.includes('/cvms/') ? 'registered CVM' : 'computation';
 }
 
-/** What is too large, by function, where it is not the body. */
+/** By function, where it is not the body. */
 const tooLarge: Partial<Record<string, string>> = {
   'assets/create-asset': contentTooLarge(inlineLimitInBytes + 1).message,
   'assets/update-asset': contentTooLarge(inlineLimitInBytes + 1).message,

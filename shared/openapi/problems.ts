@@ -8,7 +8,6 @@ import { missingItemsSchema } from '../manifest/manifest.ts';
 
 const everywhere: readonly ErrorCode[] = ['invalid_request', 'too_many_requests', 'internal', 'unavailable'];
 
-/** The errors that the endpoints behind the authorizer can return as well. */
 const behindAuthorizer: readonly ErrorCode[] = ['unauthenticated', 'forbidden'];
 
 /** The error responses of an endpoint, by status. */
@@ -70,7 +69,7 @@ function retryAfter(status: number) {
   };
 }
 
-/** The body of API Gateway's own errors, for requests that do not reach a function. */
+/** For requests that do not reach a function. */
 export const gatewayMessageSchema = v.pipe(
   v.object({
     message: v.pipe(v.string(), v.description('What went wrong.'), v.metadata({ maxLength: 1_000, examples: ['Unauthorized'] })),
@@ -79,7 +78,6 @@ export const gatewayMessageSchema = v.pipe(
   v.description('An error of API Gateway, for a request that did not reach the service.'),
 );
 
-/** The message of API Gateway for each error that it answers itself. */
 const gatewayMessages: Partial<Record<ErrorCode, string>> = {
   unauthenticated: 'Unauthorized',
   too_large: 'Request Entity Too Large',
@@ -102,12 +100,12 @@ const violation = v.pipe(
   v.description('An invalid place in a request.'),
 );
 
-/** The body of every error of this service (RFC 9457). */
 const currentDigest = (of: string) =>
   v.optional(
     v.pipe(v.string(), v.description(`The current digest of the ${of} (409 \`stale_digest\`).`), v.metadata({ maxLength: 64 })),
   );
 
+/** RFC 9457. */
 export const problemSchema = v.pipe(
   v.object({
     type: v.pipe(

@@ -2,7 +2,7 @@ import { tasks } from './tasks.ts';
 
 type ScheduledTask = Extract<(typeof tasks)[number], { trigger: { everyMinutes: number } }>;
 
-/** The scheduled tasks of the task table, for AWS and for the one-machine stack. */
+/** For AWS and for the one-machine stack. */
 export const schedules = tasks
   .filter((task): task is ScheduledTask => typeof task.trigger === 'object')
   .map(({ name, trigger }) => ({ name, everyMinutes: trigger.everyMinutes }));

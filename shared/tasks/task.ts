@@ -4,19 +4,17 @@ import { type DeadlineSource, clockOf, deadlineOfInvocation, type Invocation } f
 import { log, withLogFields } from '../runtime/log.ts';
 import type { TaskName } from './tasks.ts';
 
-/** Passed to a task's work in addition to its input. */
 export interface TaskContext {
   now: string;
-  /** Returns a new deadline for each operation, because a task may do many. Pass it to openTable. */
+  /** A new deadline for each operation. Pass it to openTable. */
   deadline: DeadlineSource;
-  /** Aborted when the service is about to stop. Only on one machine. */
+  /** The service is about to stop. Only on one machine. */
   draining: AbortSignal | undefined;
 }
 
 /**
- * Wraps the work of a function that AWS calls: a step of the state machine, or the target of a rule or a schedule. Parses the
- * input. Logs errors and rethrows them, because the caller decides by their name whether to retry. Never logs the input, because
- * it may contain a task token.
+ * A step of the state machine, or the target of a rule or a schedule. Logs errors and rethrows them, because the caller decides
+ * by their name whether to retry. Never logs the input, because it may contain a task token.
  */
 export function task<S extends v.GenericSchema>(
   name: TaskName,
@@ -48,7 +46,6 @@ const aboutRun = v.union([
   ),
 ]);
 
-/** Returns the log fields of the run that a step of the state machine is about. */
 function runOf(event: unknown): Record<string, string> {
   const result = v.safeParse(aboutRun, event);
   return result.success ? result.output : {};

@@ -2,16 +2,15 @@ import { changes, foldsLists, type Uses } from '../runtime/uses.ts';
 
 export type Trigger = 'state machine' | 'execution status' | 'upload' | 'token' | 'table stream' | { everyMinutes: number };
 
-/** A function that AWS calls, not a route. CDK and its tests are derived from this table. */
+/** CDK and its tests are derived from this table. */
 export interface Task {
-  /** File in functions/, test, construct id and log dimension. */
+  /** Also of the file in functions/, the test, the construct and the log dimension. */
   name: string;
   trigger: Trigger;
   uses: Uses;
-  /** The time limits of the stage that the function reads. */
   times?: readonly ('ACCEPT_TIMEOUT_SECONDS' | 'STOP_TIMEOUT_SECONDS')[];
   timeoutInSeconds: number;
-  /** The effect on users while the task fails. The alarm includes it. */
+  /** While the task fails, for the alarm. */
   impact: string;
 }
 

@@ -13,7 +13,7 @@ export interface Participation {
   /** As the owner, or as a consumer that the computation names. */
   isNamed: boolean;
   hasKey: boolean;
-  /** The numbers of the user's assets that are linked to it. */
+  /** Numbers of the user's own that are linked to it. */
   assets: number[];
   isPartial: boolean;
 }
@@ -22,7 +22,7 @@ export interface Participation {
 const mostItems = 2 * mostComputations + mostAssets + 1;
 
 /**
- * Reads the computations that a user created and owns, uploaded a key to or linked an asset to, then those that others brought the user
+ * First those that the user created and owns, uploaded a key to or linked an asset to, then those that others brought the user
  * into: each newest first. One round trip.
  * @returns `areAll` false if the user takes part in more than a todo list examines
  */
@@ -58,7 +58,7 @@ interface Participated {
   owner: string;
 }
 
-/** Returns the keys of the items that readParticipations reads of a computation. @param items those at `computationKeys` */
+/** For a computation. @param items those at `computationKeys` */
 export function participationKeys({ domain, id, owner }: Participated, items: Item[]): Key[] {
   const number = computationNumber(id);
   const mirrors = items.flatMap((item): Key[] => {

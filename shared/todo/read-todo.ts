@@ -14,10 +14,8 @@ const computationsAtOnce = 100;
 type Part = Pick<Todo, 'approvals' | 'keys'>;
 
 /**
- * Examines the user's computations in parts of 100, those by the user's own doing first, up to 300 and 1,000 assets. One round trip,
- * and three for each part. Costs about 1 read unit for each computation and each 4 KB of the user's own assets, and 1 for each 4 KB of
- * parts and each asset of those that may need an approval or a key: at most 600 for 100 computations with 3 assets each, 5,000 in the
- * worst case.
+ * In parts of 100, those by the user's own doing first, up to 300 computations and 1,000 assets. One round trip, and three for
+ * each part. Costs at most 600 read units for 100 computations with 3 assets each, 5,000 in the worst case.
  * @param at RFC 3339, UTC, milliseconds
  */
 export async function readTodo(table: Table, domain: string, userId: string, at: string): Promise<Todo> {
@@ -59,7 +57,7 @@ interface Reader {
   at: string;
 }
 
-/** @param examined the numbers of the examined assets. Gets those of this part, and more than 1,000 if not all fit */
+/** @param examined gets the numbers of this part's assets, and more than 1,000 if not all fit */
 async function examine(
   table: Table,
   { domain, userId, at }: Reader,
@@ -82,7 +80,7 @@ async function examine(
   };
 }
 
-/** Takes entries while no more than 1,000 assets are examined with theirs. */
+/** While no more than 1,000 assets are examined with theirs. */
 function withinLimit<Entry>(entries: Entry[], assetsOf: (entry: Entry) => number[], examined: Set<number>): Entry[] {
   const end = entries.findIndex((entry) => {
     for (const number of assetsOf(entry)) examined.add(number);
