@@ -55,6 +55,8 @@ export interface Stage {
   /** Protects the stacks from deletion. */
   terminationProtection: boolean;
   pointInTimeRecovery: boolean;
+  /** The ARN of a vault of AWS Backup in another account or Region, which gets a copy of table and content each day. Default: none. */
+  copiesVaultArn?: string;
   /**
    * Who is told of alarms. A stage without a target fails at synth, unless the row says `'none'` and its data is not protected from
    * deletion. The alarms are visible in CloudWatch in any case.
@@ -174,6 +176,10 @@ export interface ExistingState {
   /** The ARN of the stream of `tableName`. Required with `tableName`. */
   tableStreamArn?: string;
   contentBucketName?: string;
+  /** The ARN of a replica of the key that seals private keys, in the Region of the stage. */
+  sealingKeyArn?: string;
+  /** The ARNs of replicas of the keys that sign evidence, by the names of `evidenceKeys`. */
+  evidenceKeyArns?: Readonly<Record<string, string>>;
   /** The stage must not name an issuer as well. */
   userPool?: { id: string; clientId: string };
 }

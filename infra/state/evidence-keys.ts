@@ -10,9 +10,11 @@ export class EvidenceKeys extends Construct {
   readonly signingKeyArn: string;
   readonly publishedKeyArns: readonly string[];
 
-  constructor(scope: Construct, id: string, { evidenceKeys, removalPolicy }: Stage) {
+  constructor(scope: Construct, id: string, { evidenceKeys, removalPolicy, existing }: Stage) {
     super(scope, id);
     const arns = evidenceKeys.map((name) => {
+      const replica = existing?.evidenceKeyArns?.[name];
+      if (replica !== undefined) return replica;
       const { keyArn } = new Key(this, name, {
         keySpec: KeySpec.ECC_NIST_P256,
         keyUsage: KeyUsage.SIGN_VERIFY,

@@ -6,8 +6,12 @@ import type { Stage } from '../stages/stage.ts';
 export class SealingKey extends Construct {
   readonly sealingKeyArn: string;
 
-  constructor(scope: Construct, id: string, { removalPolicy }: Stage) {
+  constructor(scope: Construct, id: string, { removalPolicy, existing }: Stage) {
     super(scope, id);
+    if (existing?.sealingKeyArn !== undefined) {
+      this.sealingKeyArn = existing.sealingKeyArn;
+      return;
+    }
     const { keyArn } = new Key(this, 'Key', {
       description: 'Seals the private keys of agents',
       enableKeyRotation: true,

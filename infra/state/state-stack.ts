@@ -5,6 +5,7 @@ import { StageStack } from '../house/stage-stack.ts';
 import type { Resources } from '../house/permissions.ts';
 import { nameIn, originsOf, type ConsoleClient, type Issuer, type Stage } from '../stages/stage.ts';
 import { CvmAuthorityKey } from './cvm-authority-key.ts';
+import { Copies } from './copies.ts';
 import { ContentBucket } from './content-bucket.ts';
 import { EvidenceKeys } from './evidence-keys.ts';
 import { KeyChanges } from './key-changes.ts';
@@ -46,6 +47,8 @@ export class StateStack extends StageStack {
     if (stage.eventBus) new StageBus(this, 'EventBus', { stage, streamArn });
     new SchemaCheck(this, 'Schema', stage, table);
     const content = this.contentOf(stage, originsOf(stage, consoleUrl));
+    if (stage.copiesVaultArn !== undefined)
+      new Copies(this, 'Copies', stage, stage.copiesVaultArn, [table.tableArn, content.contentArn]);
     const { signingKeyArn, publishedKeyArns } = new EvidenceKeys(this, 'EvidenceKeys', stage);
     this.cvmAuthorityKeyArn = stage.gateway && new CvmAuthorityKey(this, 'CvmAuthorityKey', stage).keyArn;
     const { sealingKeyArn } = new SealingKey(this, 'SealingKey', stage);

@@ -115,6 +115,22 @@ describe('the sample, a pipeline with a custom qualifier', () => {
     expect(start).toContain(key);
   });
 
+  it('copies table and content each day to the vault that it is given', () => {
+    const { State } = synthesized[1]?.resources ?? {};
+    const rule = {
+      CopyActions: [
+        {
+          DestinationBackupVaultArn: 'arn:aws:backup:eu-west-1:444455556666:backup-vault:copies',
+          Lifecycle: { DeleteAfterDays: 35 },
+        },
+      ],
+    };
+    expect(ofType(State, 'AWS::Backup::BackupPlan')).toMatchObject([{ Properties: { BackupPlan: { BackupPlanRule: [rule] } } }]);
+    const [selection] = ofType(State, 'AWS::Backup::BackupSelection');
+    const { Resources: copied } = selection?.Properties['BackupSelection'] as { Resources: unknown[] };
+    expect(copied).toHaveLength(2);
+  });
+
   it('puts the boundary on every role and the tags on every table, bucket and function', () => {
     const { resources = {} } = synthesized[1] ?? {};
     for (const stack of Object.values(resources)) {

@@ -24,6 +24,7 @@ export function pipelineIn(app: App, built?: BuiltFiles): { pipeline: CodePipeli
     alarmTargets: [{ email: 'platform@example.com' }],
     deletionProtection: true,
     terminationProtection: true,
+    copiesVaultArn: 'arn:aws:backup:eu-west-1:444455556666:backup-vault:copies',
     dataKeyArn: `arn:aws:kms:${region}:333344445555:key/1`,
     permissionsBoundaryArn: 'arn:aws:iam::333344445555:policy/boundary',
     tags: { 'cost-center': '4711' },

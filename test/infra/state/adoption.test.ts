@@ -90,6 +90,15 @@ describe('a stage that adopts existing state', () => {
     expect(JSON.stringify(operations.resources)).toContain('"Value":"computations-restored"');
   });
 
+  it('uses the replicas of its keys that it names, and makes none in their place', () => {
+    const sealingKeyArn = 'arn:aws:kms:eu-west-1:111122223333:key/mrk-1';
+    const evidenceKeyArns = { 'key-1': 'arn:aws:kms:eu-west-1:111122223333:key/mrk-2' };
+    const [moved] = synthesize([{ ...ownStage, existing: { ...existing, sealingKeyArn, evidenceKeyArns } }]);
+    expect(moved?.stacks.state.ofType('AWS::KMS::Key')).toEqual({});
+    const text = JSON.stringify(moved?.stacks.service.resources);
+    for (const arn of [sealingKeyArn, evidenceKeyArns['key-1']]) expect(text).toContain(arn);
+  });
+
   it('passes cdk-nag without findings', () => {
     expect(findingsOf({ ...ownStage, existing })).toEqual([]);
   });
