@@ -24,7 +24,6 @@ interface Connection {
  */
 export class Connections {
   private readonly most: number;
-  /** By the other side's address and port, the oldest first. */
   private readonly open = new Map<string, Connection>();
   private warnedAt = -Infinity;
 

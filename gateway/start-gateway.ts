@@ -36,7 +36,6 @@ export interface Gateway {
   port: number;
   counts: GatewayCounts;
   gauges: () => GatewayGauges;
-  /** Accepts no new connections, sends what is waiting, and ends. */
   stop: () => Promise<void>;
 }
 

@@ -80,7 +80,6 @@ async function untilKnown<T>(
   return undefined;
 }
 
-/** @param isConflict a second agent, while the first one answers */
 function refuse(stream: Stream, parts: GatewayParts, reason: string, cvm?: CvmIdentity, isConflict = false): void {
   if (isConflict) parts.counts.identityConflicts++;
   else parts.counts.streamsRefused++;

@@ -33,7 +33,6 @@ export interface SigningAuthority {
 /** SHA-256 on P-256. @returns r and s, 32 bytes each */
 export type Sign = (content: Uint8Array) => Promise<Uint8Array>;
 
-/** A certificate and its private key, in PEM. */
 export interface KeyPair {
   certificate: string;
   key: string;

@@ -30,7 +30,6 @@ export class AgentProcess {
   boundOn: AgentStream | undefined;
   /** Where the present process attested itself. */
   private attestedOn: AgentStream | undefined;
-  /** When to ask the agent for its state again. */
   nextLookAt = 0;
   readonly identity: CvmIdentity;
   readonly parts: GatewayParts;
@@ -57,7 +56,6 @@ export class AgentProcess {
     return this.isBusy && !(this.run?.isAccepted && isWithoutRun(this.state)) ? 'busy' : 'spent';
   }
 
-  /** Whether the service knows that the agent takes no run any more. */
   get saysSpent(): boolean {
     return this.lastReported.endsWith('spent');
   }
@@ -168,7 +166,6 @@ export class AgentProcess {
     return { domain: this.identity.domain, computation_id: computationId, run_id: runId, cvm_id: this.identity.cvmId };
   }
 
-  /** When it changes, and that the agent still works on its run. */
   async reportFitness(state: AgentState): Promise<void> {
     const { run, fit, isBusy } = this;
     const current = `${state} ${fit}`;

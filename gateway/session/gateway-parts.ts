@@ -41,7 +41,6 @@ export const defaultTimings = {
   connectionWithoutStream: 30_000,
   firstRetry: 250,
   longestRetry: 15_000,
-  /** For reports, and for those that may be left out. */
   drain: 10_000,
   drainOfOptional: 1_000,
 };

@@ -16,7 +16,6 @@ const mostOptionalEvents = 10_000;
 /** Of one agent process, which sends one in its life, on Azure two. */
 export const mostAttestations = 4;
 
-/** Its events, its log, and what the service has been told of it. */
 export class HostedRun {
   readonly reference: RunReference;
   /** `ended` if the service's answer only showed that the run is over. */
@@ -108,7 +107,6 @@ export class HostedRun {
     if (attestationHash !== undefined) this.attest(attestationHash);
   }
 
-  /** Reports that the agent cannot do the run. */
   reject(commandId: string, reason: string): void {
     const text = Array.from(reason).slice(0, longestReason).join('');
     this.report({ type: 'rejected', id: `rejected:${commandId}`, command_id: commandId, reason: text });

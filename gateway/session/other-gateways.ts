@@ -43,7 +43,6 @@ export class LeaseKeeper {
     if (!this.isCurrent) await this.renew();
   }
 
-  /** Whether the others take this gateway for alive. */
   get isCurrent(): boolean {
     const { clock, wallClock } = this.parts;
     return Math.max(clock.now() - this.renewedAt, wallClock.now() - this.renewedAtTime) < standsForInMilliseconds;

@@ -2,7 +2,6 @@ import { log } from '../../shared/runtime/log.ts';
 import type { PendingCommand } from '../../shared/runs/commands.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 
-/** Polls for the pending commands of all CVMs. */
 export function pollPendingCommands(
   { service, timings }: GatewayParts,
   onPending: (commands: PendingCommand[]) => void,
@@ -45,7 +44,6 @@ export class OpenCommands {
   /** Infinity: answered. */
   private readonly retryAt = new Map<string, number>();
 
-  /** @returns false if there were none before and are none now */
   set(commands: PendingCommand[]): boolean {
     if (commands.length === 0 && this.commands.length === 0) return false;
     this.commands = commands;

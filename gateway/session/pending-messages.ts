@@ -122,7 +122,6 @@ export class PendingMessages {
     else this.parts.counts.logLinesDropped++;
   }
 
-  /** @returns false if it belongs to no run that is known here */
   private place(message: Message, { isLast = false } = {}): boolean {
     const { run } = this.agentProcess;
     if (!run) return false;

@@ -8,7 +8,6 @@ import { type AgentLog, timeOf } from '../wire/messages.ts';
 
 /** Never into the journal. */
 export interface RunLogs {
-  /** @returns false if the log of the run is full */
   write: (run: RunReference, line: AgentLog) => boolean;
   /** The run is over. */
   end: (runId: string) => unknown;

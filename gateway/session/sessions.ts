@@ -9,7 +9,6 @@ import { LeaseKeeper, OtherGateways, type Peers } from './other-gateways.ts';
 /** Each may be a write of 256 KiB. */
 const mostAttestationsPerMinute = 10;
 
-/** The sessions of all CVMs at this gateway. */
 export class Sessions {
   private readonly sessions = new Map<string, CvmSession>();
   private readonly parts: GatewayParts;

@@ -22,7 +22,6 @@ export class AgentStream {
   readonly id = randomUUID();
   readonly fingerprint: string;
   readonly openedAt: number;
-  /** The attestation tokens that came on this stream. */
   attestations = 0;
   private readonly call: Call;
   private readonly answerInMilliseconds: number;
@@ -94,14 +93,12 @@ export class AgentStream {
     }
   }
 
-  /** @returns false if nothing waits for the answer */
   answerRun(response: RunResponse): boolean {
     if (!this.onRunResponse) return false;
     this.onRunResponse(response);
     return true;
   }
 
-  /** Ends the stream and every wait for it. */
   close(): void {
     if (!this.closed) this.call.end();
     this.lost();

@@ -39,7 +39,6 @@ export function nameOf({ domain, cvmId }: CvmIdentity): string {
 /** The certificate is verified, the metadata are the CVM's own words. */
 export interface StreamCredentials {
   identity: CvmIdentity;
-  /** SHA-256 of the certificate, hex in lower case. */
   fingerprint: string;
   kind: 'agent' | 'log-forwarder';
 }

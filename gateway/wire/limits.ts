@@ -5,7 +5,6 @@ import { type ClientMessage, sizeOf } from './messages.ts';
 
 interface Limit {
   most: number;
-  /** For the first one above the limit in a minute. */
   message: string;
   reason: string;
 }

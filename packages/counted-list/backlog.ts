@@ -49,7 +49,6 @@ export async function markList(table: ListTable, keys: ListKeys, mark: Mark | un
 
 /** So many changes in the log of a list without a mark are left to the schedule too. */
 const leastToMark = 64;
-/** One change of so many looks at the log. */
 const changesPerLook = 16;
 const lookAgainInMilliseconds = 5_000;
 const mostLists = 1_000;
@@ -60,7 +59,6 @@ export class BacklogError extends Error {
 }
 
 interface Look {
-  /** When it looks again, by the steady clock. */
   until: number;
   isTooLong: boolean;
 }

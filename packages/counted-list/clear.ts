@@ -78,7 +78,6 @@ async function clearEntry(table: ListTable, keys: ListKeys, { number, steps }: E
 /** What a fold writes and replaces, recorded before it begins. */
 const storedPlan = v.object({
   sk: v.string(),
-  /** The version of the head that commits it. */
   version: v.number(),
   /** Identifiers of nodes and roots. */
   written: v.array(v.string()),

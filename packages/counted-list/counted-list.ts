@@ -32,7 +32,6 @@ export interface Change {
   version: number;
   before?: string | undefined;
   now?: string | undefined;
-  /** Milliseconds since 1970, if the days count it. */
   at?: number | undefined;
 }
 
@@ -43,14 +42,12 @@ export interface RecordingTransaction {
   add: (action: { update: LogUpdate }) => void;
   /** Calls `check` before the transaction is written, which it is not if that throws. */
   beforehand: (check: (table: ListTable) => void) => void;
-  /** Calls `work` after the transaction has been written. */
   afterwards: (work: (table: ListTable) => Promise<void>) => void;
 }
 
 export interface RecordOptions {
   /** The changes in the log from which on the list refuses further ones. Default 20,000. */
   most?: number;
-  /** Called now and then with a large number of changes in the log. */
   onBacklog?: (unfolded: number) => void;
 }
 
@@ -169,7 +166,6 @@ export function isFirstPage({ limit, offset }: PageRequest): boolean {
   return offset === 0 || offset + limit <= 50;
 }
 
-/** A busy list is folded each second while earlier folds wait. */
 const longestPauseInMilliseconds = 1_000;
 
 const patience = {

@@ -27,7 +27,6 @@ const mostNamed = 15_000;
 export interface FoldedStep {
   unfolded: number;
   folded: number;
-  /** The folds whose entries and old nodes are still there. */
   pending: number;
   unexpected: readonly number[];
 }

@@ -7,7 +7,6 @@ import { getItem, has, isAbsent, type Item, type ListTable, parseItem, putItemIf
 /** A fold whose entries may still be in the log, or seen there by a reader. */
 export interface Fold {
   name: string;
-  /** The version up to which the tree contains each member's steps, by its number. */
   entries: ReadonlyMap<number, number>;
 }
 
@@ -83,7 +82,6 @@ export function ofTree(tree: TreeNode): Pick<Head, 'edge' | 'totals'> {
   return { edge: encodeEdge(tree).slice(-nodesInHead), totals: [...countsOf(tree)] };
 }
 
-/** Returns the part of the right edge that is in the item of its root. */
 export function upperEdge(tree: TreeNode): Uint8Array[] {
   return encodeEdge(tree).slice(0, -nodesInHead);
 }

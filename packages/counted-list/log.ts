@@ -38,7 +38,6 @@ export async function readLog(table: ListTable, keys: ListKeys): Promise<Entry[]
   return logs.flat().map((item) => parseEntry(keys, item));
 }
 
-/** @throws Error if a step is damaged; an internal error */
 export function parseEntry({ prefix }: Pick<ListKeys, 'prefix'>, { sk, ...item }: Item): Entry {
   const number = Number.parseInt(String(sk).slice(prefix.length), 36);
   const steps: Step[] = [];
@@ -60,7 +59,6 @@ export function unfoldedOf(head: Pick<Head, 'folds'>, entries: readonly Entry[])
   return unfolded.filter(({ steps }) => steps.length > 0);
 }
 
-/** Returns how members differ from the tree, sorted by number. */
 export function differencesOf(unfolded: readonly Entry[]): Difference[] {
   return unfolded
     .map(({ number, steps }) => ({ number, before: steps[0]?.before ?? 0, now: steps.at(-1)?.now ?? 0 }))

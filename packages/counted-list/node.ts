@@ -79,7 +79,6 @@ export function sumOf(counts: Counts, states: ReadonlySet<State>): number {
   return sum;
 }
 
-/** The second one is not in the range. */
 export type Range = readonly [from: number, to: number];
 
 /** The first child also covers numbers before its own. */
@@ -127,7 +126,6 @@ export function encodeNode({ level, parts }: TreeNode): Uint8Array {
   return encodeIntegers([level, ...ofParts]);
 }
 
-/** @throws Error if the bytes are no node; an internal error */
 export function decodeNode(bytes: Uint8Array): TreeNode {
   const integers = integersIn(bytes);
   const level = integers.next();
@@ -181,10 +179,8 @@ export function integersOfCounts(counts: Counts): number[] {
   return [bits, ...counts.filter((count) => count > 0)];
 }
 
-/** Returns what takes one integer after another from what encodeIntegers returned. */
 export function integersIn(bytes: Uint8Array) {
   let position = 0;
-  /** @throws Error if bytes are missing; an internal error */
   const next = () => {
     let value = 0;
     for (let factor = 1; ; factor *= 128) {

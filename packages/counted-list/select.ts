@@ -4,11 +4,9 @@ import { childOf, type Difference, mergeMembers, type NodeSource } from './tree.
 export interface View {
   tree: TreeNode;
   source: NodeSource;
-  /** At most one for each member. Sorted by number. */
   differences: readonly Difference[];
 }
 
-/** Returns by how many members in the states a view differs from its tree. */
 export function changeOf(differences: readonly Difference[], states: ReadonlySet<State>): number {
   let sum = 0;
   for (const { before, now } of differences) sum += Number(states.has(now)) - Number(states.has(before));

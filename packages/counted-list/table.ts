@@ -12,7 +12,6 @@ import {
 import * as v from 'valibot';
 import type { Key } from './keys.ts';
 
-/** A document client, and what the caller has of time. */
 export interface ListTable {
   name: string;
   document: Pick<DynamoDBDocumentClient, 'send'>;
@@ -40,7 +39,6 @@ export function steadyTime({ clock }: ListTable): number {
   return clock.steady?.() ?? clock.now();
 }
 
-/** Returns values that this process keeps for a table, by their names. */
 export function rememberedByTable<T>(): (table: ListTable) => Map<string, T> {
   const ofClients = new WeakMap<object, Map<string, Map<string, T>>>();
   return ({ name, document }) => {
@@ -171,12 +169,10 @@ export function has(attribute: string, value: number): Condition {
   return { ConditionExpression: `${attribute} = :value`, ExpressionAttributeValues: { ':value': value } };
 }
 
-/** @returns whether the condition holds, so that the item is written */
 export function putItemIf(table: ListTable, Item: Item & Key, condition: Condition): Promise<boolean> {
   return attempt(table, (options) => table.document.send(new PutCommand({ TableName: table.name, Item, ...condition }), options));
 }
 
-/** @returns whether the condition holds, so that the item is deleted */
 export function deleteItemIf(table: ListTable, { pk, sk }: Key, condition: Condition): Promise<boolean> {
   const command = new DeleteCommand({ TableName: table.name, Key: { pk, sk }, ...condition });
   return attempt(table, (options) => table.document.send(command, options));

@@ -42,9 +42,7 @@ export interface Difference {
 export interface ChangedTree {
   tree: TreeNode;
   written: Map<string, TreeNode>;
-  /** The identifiers of nodes that the new tree no longer contains. */
   dropped: string[];
-  /** The members that were in another state before than they should have been. */
   unexpected: number[];
 }
 
@@ -60,7 +58,6 @@ export async function changeTree(tree: TreeNode, changes: readonly Difference[],
   return { tree: root, written: nameNewNodes(root), dropped: context.dropped, unexpected: context.unexpected };
 }
 
-/** Returns the root of these nodes of one level. The last is on the right edge. */
 function joinLevels(nodes: Part[]): TreeNode {
   let children = nodes;
   while (children.length > 1) {

@@ -26,9 +26,7 @@ export interface Moment {
   head: Head;
   unfolded: readonly Entry[];
   differences: readonly Difference[];
-  /** The newest members. They have been read with the head. */
   newest: () => View;
-  /** The tree, the changes that it lacks, and the old days. */
   view: () => Promise<View & Pick<Root, 'days'>>;
 }
 

@@ -78,7 +78,6 @@ export const storedAsset = v.object({
   upload_problem: v.optional(v.nullable(v.string())),
   /** No run starts with the asset until then (mark-for-deletion.ts). */
   closing_until: v.nullable(v.string()),
-  /** Incremented by every change of the asset or its links. */
   version: v.number(),
 });
 export type StoredAsset = v.InferOutput<typeof storedAsset>;

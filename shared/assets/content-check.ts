@@ -5,7 +5,6 @@ import type { Action } from '../table/transaction.ts';
 
 const contentCheck = v.object({ pk: v.string(), sk: v.string(), content_key: v.string() });
 
-/** When it is due: delete this content unless a row names it. */
 export type ContentCheck = v.InferOutput<typeof contentCheck>;
 
 /** Longer than a presigned link is valid. */

@@ -13,7 +13,6 @@ interface Request {
   now: string;
   /** Not called for an answer with a link, which expires. */
   isKnown?: ((etag: string) => boolean) | undefined;
-  /** The content is neither read nor recorded as read. */
   withoutContent?: boolean;
 }
 

@@ -23,7 +23,6 @@ export async function markForDeletion(table: Table, domain: string, asset: Store
   return await setMark(table, domain, asset, closing_until);
 }
 
-/** Unless the asset was deleted or marked again. */
 export async function removeDeletionMark(table: Table, domain: string, { id, closing_until }: StoredAsset): Promise<void> {
   await withFreshReads(table, async (table) => {
     const asset = await readAssetToChange(table, domain, id);

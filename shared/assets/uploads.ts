@@ -99,7 +99,6 @@ async function hashContent(store: ContentStore, key: string): Promise<{ checksum
   return { checksum: hash.digest('hex'), size };
 }
 
-/** For `renewUpload`. Empty if the answer has no `upload`. */
 export function rememberUpload(
   { upload, upload_key }: Asset & Pick<StoredAsset, 'upload_key'>,
   given_at: string,

@@ -23,7 +23,6 @@ export interface ComputationToChange {
 
 type RowToChange = Pick<ComputationToChange, 'domain' | 'row'>;
 
-/** For parseToChange. @throws ServiceError `not_found` as computationKey does */
 export function keysToChange(domain: string, id: string): [RowKey, Key] {
   return [computationKey(domain, id), journalKeys.head(id)];
 }

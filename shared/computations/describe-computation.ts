@@ -69,9 +69,7 @@ interface Request {
   domain: string;
   id: string;
   caller: Caller;
-  /** Only the fields that a list entry has. */
   isPeek: boolean;
-  /** Whether the caller has the answer with this ETag. */
   isKnown?: ((etag: string) => boolean) | undefined;
 }
 

@@ -42,7 +42,6 @@ const linkSchema = v.object({
   file_name: v.string(),
   asset_type: v.picklist(assetTypes),
   created_by: v.string(),
-  /** The number of the event that recorded the link. */
   linked_as: v.number(),
 });
 export type Link = v.InferOutput<typeof linkSchema>;
@@ -65,7 +64,6 @@ export interface Definition {
   /** The only users who may link their own assets, beside the owner and administrators. Empty: not limited. */
   providers: string[];
   algorithm: Link | undefined;
-  /** In the order in which they were linked. */
   datasets: Link[];
 }
 

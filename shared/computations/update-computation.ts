@@ -41,7 +41,6 @@ interface UpdateRequest extends AnsweredRequest {
   id: string;
   by: string;
   now: string;
-  /** Called only if the key differs from the stored one. */
   seal: SealKey;
   decide: DecideUpdate;
 }

@@ -130,10 +130,8 @@ async function answerAgain<R extends Route, T extends object>(
   };
 }
 
-/** They do not depend on what the request would change. */
 const always = new Set<ErrorCode>(['unauthenticated', 'forbidden', 'too_many_requests', 'internal', 'unavailable']);
 
-/** Whether an earlier request with the same key may be the reason of the refusal. */
 function mayBeRepeat(error: unknown): boolean {
   if (error instanceof AnswerKeptError || error instanceof ForbiddenForNowError) return true;
   return error instanceof ServiceError && !always.has(error.code);

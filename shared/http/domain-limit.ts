@@ -26,7 +26,6 @@ const mostPauseInMilliseconds = 1_000;
 const pauseOfClosedInSeconds = 60;
 /** For environments whose clock is late. A domain with a longer wait is closed. */
 const clockSkewInMilliseconds = 60_000;
-/** More users than an environment serves in an hour. */
 const mostLeases = 1_000;
 
 /** Until the bucket is full again. */
@@ -171,7 +170,6 @@ export interface Taking {
   now: number;
 }
 
-/** Longer than any bucket takes to become full. */
 const unusedInSeconds = 3_600;
 
 function mostOfUser({ burst }: Bucket): number {

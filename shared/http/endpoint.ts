@@ -54,7 +54,6 @@ export function bytesOf({ body = '', isBase64Encoded }: Received): Buffer {
   return Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
 }
 
-/** Has passed every check that needs no data. */
 export interface EndpointRequest<R extends Route> {
   path: Record<ParameterNames<R['path']>, string>;
   query: Parsed<R['query']>;

@@ -29,7 +29,6 @@ export interface Route {
   reserves?: 'reports' | 'slowReads';
   /** A call takes much more time or storage than most. `expensiveThrottling` then limits the route. */
   isExpensive?: true;
-  /** The effect on users while the endpoint fails, for the alarm. */
   impact: string;
   query?: v.GenericSchema;
   body?: v.GenericSchema;
@@ -43,7 +42,6 @@ export interface Route {
   etag?: true;
   /** If-Match can lead to 412, If-None-Match to 304. */
   condition?: ConditionalHeader;
-  /** Descriptions of those that only this endpoint has. */
   headers?: Record<string, string>;
   /** Not every success has them. */
   optionalHeaders?: Record<string, string>;
@@ -64,7 +62,6 @@ export function takesKey({ method, takesKey }: Served): boolean {
   return method !== 'GET' && takesKey !== false;
 }
 
-/** The fields of a route that decide between `endpoint` and `changeEndpoint`. */
 interface Served {
   name: string;
   method: string;
@@ -84,7 +81,6 @@ export function answersHead({ name, method }: Served, routes: readonly Served[])
   return method === 'GET' && !isLimited(name, routes);
 }
 
-/** Returns the methods that the path of the route has for its function. */
 export function methodsOf<R extends Served>(route: R, routes: readonly Served[]): readonly (R['method'] | 'HEAD')[] {
   return answersHead(route, routes) ? [route.method, 'HEAD'] : [route.method];
 }

@@ -105,7 +105,6 @@ const currentDigest = (of: string) =>
     v.pipe(v.string(), v.description(`The current digest of the ${of} (409 \`stale_digest\`).`), v.metadata({ maxLength: 64 })),
   );
 
-/** RFC 9457. */
 export const problemSchema = v.pipe(
   v.object({
     type: v.pipe(

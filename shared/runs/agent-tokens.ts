@@ -48,7 +48,6 @@ export function tokensItem({ domain, cvmId, process }: Process, { tokens, versio
   return { ...cvmKeys.process(domain, cvmId, process), tokens, version: version + 1, ttl };
 }
 
-/** Holds if the tokens have not changed since they were read. */
 export function unchangedTokens({ version }: AgentTokens) {
   if (version === 0) return { ConditionExpression: 'attribute_not_exists(pk)' };
   return { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': version } };

@@ -12,7 +12,6 @@ const storedClaim = v.object({
   claimed_at: v.string(),
   run_command_id: v.string(),
   stop_command_id: v.string(),
-  /** Whether a private key is stored in addition to the run's snapshot. */
   has_server_key: v.boolean(),
   token_hash: v.optional(v.string()),
   accepted_at: v.optional(v.string()),
@@ -20,13 +19,11 @@ const storedClaim = v.object({
   offer_token: v.optional(v.string()),
   run_token: v.optional(v.string()),
   stop_token: v.optional(v.string()),
-  /** How often the run was resumed under another execution name. */
   resumed: v.optional(v.number()),
   /** The first outcome. The run ends with it. */
   outcome: v.optional(ending),
 });
 
-/** Reserves a CVM for one active run, from the run's start to its end. */
 export type Claim = v.InferOutput<typeof storedClaim>;
 
 export type CvmOfClaim = Pick<RunReference, 'domain' | 'cvm_id'>;
@@ -86,7 +83,6 @@ type Token = 'offer_token' | 'run_token' | 'stop_token';
 export interface ClaimChange {
   set: Partial<Pick<Claim, 'accepted_at' | Token | 'outcome' | 'resumed'>>;
   remove?: Token[];
-  /** The change fails if the claim has one of these. */
   unless?: ('accepted_at' | 'outcome' | Token)[];
 }
 

@@ -22,7 +22,6 @@ export function claimChangeOf(reports: Report[], claim: Claim, now: string): Cla
   };
 }
 
-/** Whether the report answers a command that the run does not have. */
 export function isOfOtherCommand(report: Report, { run_command_id, stop_command_id }: Claim): boolean {
   return 'command_id' in report && report.command_id !== run_command_id && report.command_id !== stop_command_id;
 }
@@ -59,7 +58,6 @@ function detailsOf({ occurred_at, reason }: Report & { type: 'event' }): Record<
   return { ...(occurred_at ? { occurred_at } : {}), ...(reason ? { reason } : {}) };
 }
 
-/** The hash in the report that accepts the run. */
 export function attestationOf(reports: Report[], claim: Claim): string | undefined {
   for (const report of reports) {
     if (report.type === 'accepted' && report.command_id === claim.run_command_id && report.attestation_hash) {

@@ -141,7 +141,6 @@ export async function ensureRunExecution(table: Table, executions: Executions, r
   await ensureExecution(table, executions, run, 'run');
 }
 
-/** As ensureRunExecution, for the execution that delivers a stop. */
 export async function ensureStopExecution(table: Table, executions: Executions, run: RunOfComputation): Promise<void> {
   await ensureExecution(table, executions, run, 'stop');
 }

@@ -7,7 +7,6 @@ import type { StoredPresence } from './presence.ts';
 /** Its CVMs were last seen when it was renewed, so they need no write each. */
 const lease = v.object({
   renewed_at: v.string(),
-  /** Whether the gateway is known to be gone. */
   is_over: v.optional(v.boolean()),
 });
 
@@ -17,7 +16,6 @@ export const leaseInMilliseconds = 30_000;
 /** Until then, the CVMs of a gateway that is gone show when they were last seen. */
 const lifetimeInSeconds = 90 * 24 * 60 * 60;
 
-/** Renews or ends the lease of a gateway. One write unit. */
 export async function renewLease(table: Table, gateway: string, now: string, { isOver = false } = {}): Promise<void> {
   await putItem(table, {
     ...gatewayKeys.lease(gateway),

@@ -68,7 +68,6 @@ async function readCommands(table: Table, domain: string, cvmId: string, now: st
   });
 }
 
-/** A call of KMS for a command that has a private key. */
 export async function openWork(kms: Kms, { commands, run }: Work): Promise<Work<OpenCommand>> {
   const open = async ({ agent_config, ...command }: KeptCommand): Promise<OpenCommand> =>
     agent_config

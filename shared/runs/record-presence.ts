@@ -10,7 +10,6 @@ interface Heard {
   domain: string;
   cvmId: string;
   now: string;
-  /** The gateway that heard it. Default: the CVM called itself. */
   by?: string | undefined;
 }
 

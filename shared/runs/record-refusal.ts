@@ -21,7 +21,6 @@ export async function recordRefusal(
 
 export interface Refusal {
   reason: string;
-  /** Whether the CVM's own agent is connected, so this was a second one. Default false. */
   isConflict?: boolean;
   /** The address of the stream. */
   peer: string;

@@ -46,7 +46,6 @@ interface Batch {
   cvmId: string;
   reports: (Report | InvalidReport)[];
   now: string;
-  /** The gateway that reports for the CVM. Default: the CVM itself. */
   by?: string;
 }
 
@@ -118,7 +117,6 @@ function isHeartbeatOfRun(report: Report | InvalidReport): boolean {
 interface BatchItems {
   /** On this CVM, also in invalid reports, in the order of the reports. */
   runs: Run[];
-  /** Only if the batch has heartbeats of runs. */
   claimItem: Item | undefined;
   registered: Item | undefined;
 }
@@ -141,7 +139,6 @@ async function readItemsOfBatch(table: Table, { domain, cvmId, reports }: Batch)
 interface Recorded {
   /** By the reports' places in the batch. */
   outcomes: Map<number, Outcome>;
-  /** When the CVM accepted the active run of these reports. */
   acceptedAt: string | undefined;
 }
 

@@ -196,7 +196,6 @@ function cvmOf({ domain, cvm_id }: CvmOfClaim): CvmOfClaim {
   return { domain, cvm_id };
 }
 
-/** By their CVM, beginning after the last one. */
 export function inTurn<T extends CvmOfClaim>(claims: T[], last: CvmOfClaim | undefined): T[] {
   const sorted = claims.toSorted(compareCvms);
   if (!last) return sorted;

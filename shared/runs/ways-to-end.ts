@@ -29,7 +29,6 @@ const failedUnlessStopping = { running: 'failed', stopping: 'cancelled' } as con
 const orOwn = (reason: string) => (own: string) => own || reason;
 const withOwn = (reason: string) => (own: string) => (own ? `${reason}: ${own}` : `${reason}.`);
 
-/** The detail is the status of the execution. */
 const executionEnded = {
   statuses: failedUnlessStopping,
   reason: (status) => `The execution of the run ended as ${status}.`,
@@ -37,7 +36,6 @@ const executionEnded = {
 
 /** Functions that end a run, or keep its outcome in the claim, take the way from here. */
 export const waysToEnd = {
-  /** The CVM reports an event or rejects a command. */
   recordReports: {
     'ConsumingResults/Ready': { statuses: completed, reason: orOwn('The CVM finished the run.') },
     'Complete/Completed': { statuses: completed, reason: orOwn('The CVM finished the run.') },
@@ -47,12 +45,10 @@ export const waysToEnd = {
     runRejected: { statuses: failed, reason: withOwn('The CVM rejected the run') },
     stopRejected: { statuses: cancelledByStop, reason: withOwn('Stopped; the CVM rejected the stop'), is_confirmed: false },
   },
-  /** The run was not offered to the CVM yet. */
   offerRun: {
     stopped: { statuses: cancelledByStop, reason: () => 'Stopped before the run was offered to the CVM.', is_confirmed: true },
     assetDeleted: { statuses: failed, reason: (id) => `The asset ${id} was deleted while the run started.` },
   },
-  /** The execution of the stop, or its time, has ended without an answer of the CVM. */
   completeStop: {
     unconfirmed: {
       statuses: cancelledByStop,
@@ -60,7 +56,6 @@ export const waysToEnd = {
       is_confirmed: false,
     },
   },
-  /** The execution ends without an outcome of the CVM. */
   recordOutcome: {
     not_accepted: { statuses: failedUnlessStopping, reason: () => 'No CVM accepted the run in time.' },
     silence: { statuses: failedUnlessStopping, reason: () => 'The CVM fell silent.' },
@@ -81,7 +76,6 @@ export const waysToEnd = {
   },
 } as const satisfies Record<string, Record<string, WayToEnd>>;
 
-/** The events of an agent, as `type/status`, that end its run. */
 export const endingEvents = ['ConsumingResults/Ready', 'Complete/Completed', 'Failed/Failed', 'Stopped/Stopped'] as const;
 
 /** Returns how a run of this status ends. A stopped run ends as cancelled also if it fails. Its reason names the failure. */

@@ -15,7 +15,6 @@ export const systemClock: Clock = {
   steady: () => performance.now(),
 };
 
-/** Returns the time of a clock that nobody sets back. */
 export function steadyTimeOf(clock: Clock): number {
   return clock.steady?.() ?? clock.now();
 }

@@ -91,7 +91,6 @@ export class Deadline {
     return new Deadline(milliseconds, this.clock, { functionTime: left });
   }
 
-  /** Returns a signal that aborts a call at the deadline. */
   signal(): AbortSignal {
     return AbortSignal.timeout(Math.ceil(this.remaining));
   }
@@ -103,7 +102,6 @@ export type DeadlineSource = () => Deadline;
 /** Only tests and the one-machine stack pass a clock. */
 export interface Invocation extends Partial<Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>> {
   clock?: Clock;
-  /** Aborted when the service is about to stop. Waits end then. */
   draining?: AbortSignal;
 }
 

@@ -34,7 +34,6 @@ const variables = {
   get SIGNING_KEY_ARN() {
     return text('SIGNING_KEY_ARN');
   },
-  /** The key in KMS that seals private keys. */
   get SEALING_KEY_ARN() {
     return text('SEALING_KEY_ARN');
   },
@@ -42,7 +41,6 @@ const variables = {
   get PUBLISHED_KEY_ARNS() {
     return text('PUBLISHED_KEY_ARNS');
   },
-  /** Where Lambda is asked to call the function `maintenance/purge`. */
   get PURGE_URL() {
     return text('PURGE_URL');
   },
@@ -53,7 +51,6 @@ const variables = {
   get DOMAIN_CHANGES_PER_SECOND() {
     return limit('DOMAIN_CHANGES_PER_SECOND');
   },
-  /** The changes that a domain may make at once. */
   get DOMAIN_BURST() {
     return limit('DOMAIN_BURST');
   },
@@ -70,7 +67,6 @@ const variables = {
   get GATEWAY_TLS() {
     return text('GATEWAY_TLS');
   },
-  /** Where the load balancer asks whether the gateway works. */
   get GATEWAY_HEALTH_PORT() {
     return wholeNumber('GATEWAY_HEALTH_PORT', /^[1-9][0-9]{0,4}$/, 'a port');
   },
