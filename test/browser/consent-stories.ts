@@ -216,6 +216,59 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
     }
   });
 
+  it('opens a computation with what it waits for and since when, and leads each party to what it does next, by one primary button', async () => {
+    const owner = await clientOf(world(), 'olga', ['d1:creator']);
+    const { id } = await owner.createComputation({ body: { name: 'Step by step' } });
+    const { page, open } = await arrive(world(), { user: 'olga', roles: ['creator'] });
+    const primary = page.getByRole('main').locator('[class*=awsui_button][class*=variant-primary]');
+    const waits = page.getByRole('list', { name: 'What a run waits for' });
+    const expectNext = async (name: string) => {
+      await open('todo');
+      await page.getByRole('heading', { name: 'To do', level: 1 }).waitFor();
+      await open(`computations/${id}`);
+      await primary.getByText(name).waitFor();
+      expect(await primary.allInnerTexts()).toEqual([name]);
+    };
+    await expectNext('Add your key');
+    await waits.getByText(/^olga \(you\): public key, for \d+ s$/).waitFor();
+    await waits.getByText('An algorithm: link one under Inputs').waitFor();
+    await owner.uploadKey({ id, body: { key: publicKey() } });
+    await expectNext('Upload an algorithm');
+    const asset = { file_name: 'steps.py', asset_type: 'algorithm' } as const;
+    const { id: algorithm } = await owner.createAsset({ body: { asset } });
+    await owner.linkAsset({ id: algorithm, computationID: id });
+    await expectNext('Upload your content');
+    await waits.getByText(/^olga \(you\): content of steps\.py, for \d+ s$/).waitFor();
+    await owner.updateAsset({ id: algorithm, body: { asset: { ...asset, asset: btoa('print(1)') } } });
+    await owner.updateComputation({ id, body: { name: 'Step by step', approval: 'all' } });
+    await expectNext('Review and approve');
+    await open('computations');
+    await page.getByRole('row').filter({ hasText: 'Step by step' }).getByRole('link', { name: 'Your approval' }).click();
+    await page.getByRole('heading', { name: 'Review and approve' }).waitFor();
+    await owner.approve({
+      id,
+      body: { ...digestsIn((await owner.call('getManifest', { id })).response.headers), cvm_ids: ['sim-only'] },
+    });
+    await expectNext('Start run');
+    await page.getByRole('heading', { name: 'Ready to run' }).waitFor();
+
+    // What would refuse a run on a CVM is known before the click.
+    await page.getByRole('button', { name: 'Start run', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('combobox').fill('sim-other');
+    await dialog.getByText('Approval of olga, which allows only the CVM sim-only').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Start run' }).isDisabled()).toBe(true);
+    await dialog.getByRole('combobox').fill('sim-only');
+    await dialog.getByRole('button', { name: 'Start run' }).click();
+    await page.getByText('The run completed').waitFor();
+    await owner.updateComputation({ id, body: { name: 'Step by step', description: 'Changed' } });
+    await expectNext('Review and approve');
+    await page.getByRole('heading', { name: 'Approvals (0 of 1)' }).waitFor();
+    await page.getByText('Stale: no longer counts').waitFor();
+    // The end of a run is shown without the colour of success, which would say that all is well.
+    expect(await page.getByRole('main').locator('[class*=status-success]').getByText('Completed').count()).toBe(0);
+  });
+
   it('notices an approval by the command line while the page is open', async () => {
     const alice = await clientOf(world(), 'alice', ['d1:administrator']);
     const { id } = await readyComputation(world(), 'Approved elsewhere');

@@ -50,6 +50,13 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
     await open('cvms');
     await page.getByRole('button', { name: 'Register CVM' }).press('Enter');
     const identifier = page.getByRole('textbox', { name: 'Identifier' });
+    await expect.poll(() => nameOfFocus(page)).toBe('Identifier');
+    // After Escape, the next click on the button that has the focus is not lost.
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    const opener = await page.getByRole('button', { name: 'Register CVM' }).boundingBox();
+    await page.mouse.click((opener?.x ?? 0) + 20, (opener?.y ?? 0) + 2);
+    await identifier.waitFor();
     await identifier.fill('by keyboard');
     await identifier.press('Enter');
     await dialog.getByText('Correct the fields that are marked.').waitFor();
@@ -95,6 +102,8 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
     ] as const) {
       await open(`computations?${query}`);
       const button = page.getByRole('button', { name });
+      await button.waitFor();
+      expect(await page.getByRole('button', { name: 'Page 9' }).count()).toBe(0);
       await button.press('Enter');
       await button.waitFor({ state: 'detached' });
       expect(await nameOfFocus(page)).toMatch(/^Computations/);

@@ -30,6 +30,9 @@ export function tellHowToSignIn(world: () => ConsoleWorld): void {
       // What the browser does with Back after signing out in this tab: it shows the page as it was, with its tokens in memory.
       await page.evaluate("sessionStorage.clear(); dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))");
       await page.getByRole('heading', { name: 'Sign in on this machine' }).waitFor();
+      await page.goto('/console/domains/d4/cvms');
+      await page.getByRole('heading', { name: 'Sign in on this machine' }).waitFor();
+      await expect.poll(() => page.getByLabel('Domain', { exact: true }).inputValue()).toBe('d4');
     });
 
     it('renews an access token that has expired or is refused without asking, and asks again when it cannot', async () => {

@@ -33,7 +33,8 @@ interface Props {
 
 /** Whose approval a run needs, and who has given it. */
 export function ApprovalsPanel({ overview, reload }: Props) {
-  const { domain, me } = useDomain();
+  const { client, domain, me } = useDomain();
+  const { notify } = useFrame();
   const isNarrow = useNarrow();
   const [isWithdrawing, setWithdrawing] = useState(false);
   const { computation, approvals, digest } = overview;
@@ -41,6 +42,12 @@ export function ApprovalsPanel({ overview, reload }: Props) {
   const needed = rows.filter(({ because }) => because.length > 0);
   const changes = useChanges(computation, approvals.approvals);
   const hasGiven = approvals.approvals.some(({ user }) => user === me.user);
+  const withdraw = useAction(async () => {
+    await client.withdrawApproval({ id: computation.id });
+    notify('You have withdrawn your approval.');
+    setWithdrawing(false);
+    reload();
+  });
   const columns: Column<ApprovalRow>[] = [
     { id: 'user', header: 'User', isRowHeader: true, cell: ({ user }) => <Name of={user} /> },
     {
@@ -73,7 +80,7 @@ export function ApprovalsPanel({ overview, reload }: Props) {
         header={
           <Header
             variant="h2"
-            counter={`(${needed.filter(isGiven).length} of ${needed.length})`}
+            {...(needed.length > 0 && { counter: `(${needed.filter(isGiven).length} of ${needed.length})` })}
             description="An approval covers one manifest and one configuration. A change makes it stale."
             actions={
               <SpaceBetween direction="horizontal" size="xs">
@@ -107,14 +114,16 @@ export function ApprovalsPanel({ overview, reload }: Props) {
         }
       />
       {isWithdrawing && (
-        <Withdraw
-          computation={computation}
+        <ConfirmModal
+          title="Withdraw your approval"
+          confirm="Withdraw"
+          isRunning={withdraw.isRunning}
+          problem={withdraw.problem}
+          onConfirm={() => void withdraw.run()}
           onClose={() => setWithdrawing(false)}
-          onWithdrawn={() => {
-            setWithdrawing(false);
-            reload();
-          }}
-        />
+        >
+          No run that needs your approval starts then. An active run goes on.
+        </ConfirmModal>
       )}
     </>
   );
@@ -131,33 +140,5 @@ function Given({ approved_at, cvm_ids, expires_at }: Schemas['Approval']) {
         </div>
       )}
     </>
-  );
-}
-
-interface WithdrawProps {
-  computation: Schemas['Computation'];
-  onClose: () => void;
-  onWithdrawn: () => void;
-}
-
-function Withdraw({ computation: { id, name }, onClose, onWithdrawn }: WithdrawProps) {
-  const { client } = useDomain();
-  const { notify } = useFrame();
-  const withdraw = useAction(async () => {
-    await client.withdrawApproval({ id });
-    notify('You have withdrawn your approval.');
-    onWithdrawn();
-  });
-  return (
-    <ConfirmModal
-      title="Withdraw your approval"
-      confirm="Withdraw"
-      isRunning={withdraw.isRunning}
-      problem={withdraw.problem}
-      onConfirm={() => void withdraw.run()}
-      onClose={onClose}
-    >
-      No run of <Name of={name} /> that needs your approval starts then. An active run goes on.
-    </ConfirmModal>
   );
 }

@@ -18,9 +18,9 @@ export async function readPrivateKey(text: string, passphrase = ''): Promise<Sig
   const [, label = '', body = ''] = /-----BEGIN ([A-Z0-9 ]+)-----([^-]*)-----END \1-----/.exec(text) ?? [];
   const bytes = Uint8Array.from(atob(body.replace(/\s/g, '')), (character) => character.charCodeAt(0));
   if (label === 'OPENSSH PRIVATE KEY') {
-    return await signerOf('jwk', await readOpenSshKey(bytes, passphrase));
+    return await signerOf(await readOpenSshKey(bytes, passphrase));
   }
-  if (label === 'PRIVATE KEY') return await signerOf('pkcs8', bytes);
+  if (label === 'PRIVATE KEY') return await signerOf(bytes);
   if (label.endsWith('PUBLIC KEY') || /^(ssh|ecdsa)-/.test(text)) {
     throw new UnusableKey('This is a public key. Choose the private key that belongs to it.');
   }
@@ -28,17 +28,18 @@ export async function readPrivateKey(text: string, passphrase = ''): Promise<Sig
   throw new UnusableKey('This is no private key. Choose a file of OpenSSH, or PEM (BEGIN PRIVATE KEY).');
 }
 
-async function signerOf(format: 'jwk', key: Jwk): Promise<Sign>;
-async function signerOf(format: 'pkcs8', key: Bytes): Promise<Sign>;
-async function signerOf(format: 'jwk' | 'pkcs8', given: Jwk | Bytes): Promise<Sign> {
+/** @param given a JSON Web Key, or PKCS#8 */
+async function signerOf(given: Jwk | Bytes): Promise<Sign> {
   const algorithm = 'kty' in given ? algorithmOfJwk(given) : algorithmOf(given);
   if (!algorithm) throw new UnusableKey('Approvals are signed with an Ed25519, ECDSA or RSA key. Choose one of these.');
-  // The casts follow the overloads above.
-  const key = await subtle
-    .importKey(format as 'jwk', given as Jwk, { ...algorithm, hash: 'SHA-256' }, false, ['sign'])
-    .catch((cause: unknown) => {
-      throw new UnusableKey(`The browser cannot use this ${algorithm.name} key. ${elsewhere}`, { cause });
-    });
+  const parameters = { ...algorithm, hash: 'SHA-256' };
+  const imported =
+    'kty' in given
+      ? subtle.importKey('jwk', given, parameters, false, ['sign'])
+      : subtle.importKey('pkcs8', given, parameters, false, ['sign']);
+  const key = await imported.catch((cause: unknown) => {
+    throw new UnusableKey(`The browser cannot use this ${algorithm.name} key. ${elsewhere}`, { cause });
+  });
   return async (text) => {
     const signature = await subtle.sign(
       { name: algorithm.name, hash: 'SHA-256', saltLength: 32 },

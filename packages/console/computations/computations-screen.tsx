@@ -7,7 +7,7 @@ import type { Column } from '../lists/columns.tsx';
 import { ChoiceFilter, FilterBar, TextFilter } from '../lists/filter-bar.tsx';
 import { PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
-import { refreshSeconds } from '../loading/use-loaded.ts';
+import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../access/console-context.ts';
@@ -19,11 +19,12 @@ type Row = Schemas['ComputationRow'];
 
 /** The computations of the domain. */
 export function ComputationsScreen() {
-  const { domain, me } = useDomain();
+  const { client, domain, me } = useDomain();
   const { query } = useAddress();
   const status = statusOptions.find(({ value }) => value === query.get('status'))?.value;
   const owner = query.get('owner') ?? undefined;
   const page = usePage('listComputations', { status, owner }, { everySeconds: refreshSeconds.computations });
+  const { value: todo } = useLoaded(domain, (signal) => client.getTodo({ signal }));
   const columns: Column<Row>[] = [
     {
       id: 'name',
@@ -32,6 +33,12 @@ export function ComputationsScreen() {
       cell: ({ id, name }) => <Link href={addressOf({ screen: 'computation', domain, id })}>{name}</Link>,
     },
     { id: 'status', header: 'Status', minWidth: 120, cell: ({ status: of }) => <Status status={of} /> },
+    {
+      id: 'yours',
+      header: 'Waits for you',
+      isSecondary: true,
+      cell: ({ id }) => <Yours id={id} todo={todo} />,
+    },
     { id: 'owner', header: 'Owner', isSecondary: true, cell: ({ owner: of }) => of },
     { id: 'created', header: 'Created', isSecondary: true, cell: ({ created_at }) => <Time at={created_at} /> },
     { id: 'updated', header: 'Updated', isSecondary: true, cell: ({ updated_at }) => <Ago at={updated_at} /> },
@@ -82,4 +89,13 @@ export function ComputationsScreen() {
       />
     </ScreenFrame>
   );
+}
+
+/** What a computation waits for from the user. */
+function Yours({ id, todo }: { id: string; todo: Schemas['Todo'] | undefined }) {
+  const { domain } = useDomain();
+  const isOf = ({ computation_id }: { computation_id: string }) => computation_id === id;
+  if (todo?.keys.some(isOf)) return <Link href={addressOf({ screen: 'computation', domain, id })}>Your key</Link>;
+  if (todo?.approvals.some(isOf)) return <Link href={addressOf({ screen: 'approve', domain, id })}>Your approval</Link>;
+  return '-';
 }

@@ -1,8 +1,37 @@
-import type { Debt } from '../loading/overview.ts';
-import { Names } from '../show/visible-texts.tsx';
+import { useDomain } from '../access/console-context.ts';
+import type { Debt, Overview } from '../loading/overview.ts';
+import { useNow } from '../show/service-clock.ts';
+import { durationText, momentText } from '../show/texts.ts';
+import { Name, Names } from '../show/visible-texts.tsx';
 
-/** What a party owes, in words. */
-export function DebtText({ debt: { kind, files } }: { debt: Debt }) {
+interface Props {
+  overview: Overview;
+  /** Returns since when a user owes something, where that is known. */
+  since?: (debt: Debt, user: string) => string | undefined;
+}
+
+/** What a run waits for, and for whom. */
+export function Debts({ overview: { parties, others }, since }: Props) {
+  const { me } = useDomain();
+  return (
+    <ul aria-label="What a run waits for">
+      {parties.flatMap(({ user, owes }) =>
+        owes.map((debt) => (
+          <li key={JSON.stringify([user, debt])}>
+            <Name of={user} />
+            {user === me.user && ' (you)'}: <DebtText debt={debt} />
+            <Waited since={since?.(debt, user)} />
+          </li>
+        )),
+      )}
+      {others.map((other) => (
+        <li key={other}>{other === 'Missing algorithm' ? 'An algorithm: link one under Inputs' : other}</li>
+      ))}
+    </ul>
+  );
+}
+
+function DebtText({ debt: { kind, files } }: { debt: Debt }) {
   if (kind === 'key') return 'public key';
   const what = kind === 'content' ? 'content of ' : files.length === 0 ? 'approval' : 'approval for ';
   return (
@@ -13,7 +42,12 @@ export function DebtText({ debt: { kind, files } }: { debt: Debt }) {
   );
 }
 
-/** Returns what to do about something that no party in particular owes. */
-export function neededText(sentence: string): string {
-  return sentence === 'Missing algorithm' ? 'An algorithm: link one under Inputs' : sentence;
+function Waited({ since }: { since: string | undefined }) {
+  const now = useNow();
+  if (since === undefined) return null;
+  return (
+    <time dateTime={since} title={`since ${momentText(since)}, ${since} (UTC)`}>
+      , for {durationText(now - Date.parse(since))}
+    </time>
+  );
 }

@@ -7,22 +7,24 @@ import { page } from 'computation-management-client';
 import type { ReactNode } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { approvalRows, isGiven } from '../approvals/approval.ts';
-import type { Debt, Overview, Party } from '../loading/overview.ts';
+import type { Debt, Overview } from '../loading/overview.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { addressOf } from '../routing/places.ts';
-import { useNow } from '../show/service-clock.ts';
 import { StatusIndicator, statusText } from '../show/status.tsx';
-import { durationText, momentText } from '../show/texts.ts';
 import { Ago } from '../show/time.tsx';
 import { Name } from '../show/visible-texts.tsx';
-import { DebtText, neededText } from './debts.tsx';
+import { Debts } from './debts.tsx';
 import { fitFor, owedSince } from './readiness.ts';
 
 /** Where a computation stands: what is there, who is waited for and since when. */
 export function ReadinessPanel({ overview }: { overview: Overview }) {
-  const { me } = useDomain();
-  const { computation, parties, others, isReady } = overview;
+  const { client, me } = useDomain();
+  const { computation, parties, isReady } = overview;
   const waiting = parties.filter(({ owes }) => owes.length > 0);
+  // What is owed tells when the events are read again.
+  const { value: events = [] } = useLoaded(JSON.stringify([computation.id, waiting]), async (signal) =>
+    waiting.length === 0 ? [] : (await client.listEvents({ id: computation.id, limit: 100, signal })).events,
+  );
   const isActive = computation.run !== null && computation.run.ended_at === null;
   const headline = isActive
     ? 'A run is active'
@@ -35,8 +37,7 @@ export function ReadinessPanel({ overview }: { overview: Overview }) {
     <Container header={<Header variant="h2">{headline}</Header>}>
       <div className="stack">
         <Facts overview={overview} />
-        <Waiting computation={computation.id} waiting={waiting} />
-        {others.length > 0 && <div>Also missing: {others.map(neededText).join('. ')}.</div>}
+        {!isReady && <Debts overview={overview} since={(debt, user) => owedSince(debt, user, events)} />}
       </div>
     </Container>
   );
@@ -98,42 +99,5 @@ function LatestRun({ run }: { run: Overview['computation']['run'] }) {
         On <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link>, started by <Name of={started_by} />
       </div>
     </>
-  );
-}
-
-function Waiting({ computation: id, waiting }: { computation: string; waiting: readonly Party[] }) {
-  const { client, me } = useDomain();
-  // What is owed tells when the events are read again.
-  const loaded = useLoaded(JSON.stringify([id, waiting]), async (signal) =>
-    waiting.length === 0 ? [] : (await client.listEvents({ id, limit: 100, signal })).events,
-  );
-  if (waiting.length === 0) return null;
-  return (
-    <ul aria-label="Who is waited for">
-      {waiting.flatMap(({ user, owes }) =>
-        owes.map((debt) => {
-          const since = owedSince(debt, user, loaded.value ?? []);
-          return (
-            <li key={JSON.stringify([user, debt])}>
-              <Name of={user} />
-              {user === me.user && ' (you)'}: <DebtText debt={debt} />
-              {since !== undefined && (
-                <>
-                  , for <Waited since={since} />
-                </>
-              )}
-            </li>
-          );
-        }),
-      )}
-    </ul>
-  );
-}
-
-function Waited({ since }: { since: string }) {
-  return (
-    <time dateTime={since} title={`since ${momentText(since)}, ${since} (UTC)`}>
-      {durationText(useNow() - Date.parse(since))}
-    </time>
   );
 }

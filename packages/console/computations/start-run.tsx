@@ -12,15 +12,14 @@ import { ConfirmModal } from '../frame/confirm-modal.tsx';
 import { useDomain } from '../access/console-context.ts';
 import type { Overview } from '../loading/overview.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
-import { Name } from '../show/visible-texts.tsx';
-import { DebtText, neededText } from './debts.tsx';
+import { Debts } from './debts.tsx';
 
 /** Starts a run on a CVM, or explains what is missing. */
 export function StartRun({ overview, first, onClose }: { overview: Overview; first: string; onClose: () => void }) {
   const { client, domain, exampleCvm } = useDomain();
   const goOn = useGoOn();
   const [cvm, setCvm] = useState(first);
-  const { computation, isReady, parties, others } = overview;
+  const { computation, isReady } = overview;
   const { id, name } = computation;
   const start = useAction(async () => {
     const run = await client.startRun({ id, cvm: cvm.trim() });
@@ -60,18 +59,7 @@ export function StartRun({ overview, first, onClose }: { overview: Overview; fir
         </FormField>
       ) : (
         <Alert type="warning" header="A run cannot start yet">
-          <ul>
-            {parties.flatMap(({ user, owes }) =>
-              owes.map((debt) => (
-                <li key={JSON.stringify([user, debt])}>
-                  <Name of={user} /> owes: <DebtText debt={debt} />
-                </li>
-              )),
-            )}
-            {others.map((other) => (
-              <li key={other}>{neededText(other)}</li>
-            ))}
-          </ul>
+          <Debts overview={overview} />
         </Alert>
       )}
       {refused.length > 0 && (

@@ -28,7 +28,6 @@ export function ConfirmModal({ title, confirm, children, isRunning, problem, isD
   const { size = 'medium', fields, conflict, onConfirm, onClose } = props;
   const form = useId();
   useUnsavedWork('open');
-  useEffect(() => focusFirst(form), [form]);
   return (
     <Modal
       visible
@@ -61,6 +60,7 @@ export function ConfirmModal({ title, confirm, children, isRunning, problem, isD
           }}
         >
           {children}
+          <FirstFocus form={form} />
         </form>
         <ProblemAlert problem={problem} fields={fields} />
         {conflict}
@@ -70,16 +70,21 @@ export function ConfirmModal({ title, confirm, children, isRunning, problem, isD
 }
 
 /**
- * Moves the focus to the first field of a dialog, or to its way out if it has none: the design system focuses the X first.
- * @param form the identifier of the dialog's form
+ * Moves the focus to the first field of a dialog, or to its way out: the design system focuses the X first, before the next frame. Not to a
+ * field that opens a list, which would cover the buttons.
  */
-function focusFirst(form: string): void {
-  const fields = 'input, textarea, button:not([disabled])';
-  const [field] = document.getElementById(form)?.querySelectorAll<HTMLElement>(fields) ?? [];
-  const cancel = [...document.querySelectorAll<HTMLElement>('[role=dialog] button')].find(
-    ({ innerText }) => innerText === 'Cancel',
-  );
-  (field ?? cancel)?.focus();
+function FirstFocus({ form }: { form: string }) {
+  useEffect(() => {
+    const frame = requestAnimationFrame(() => {
+      const [field] = document.getElementById(form)?.querySelectorAll<HTMLElement>('input:not([role=combobox]), textarea') ?? [];
+      const cancel = [...document.querySelectorAll<HTMLElement>('[role=dialog] button')].find(
+        ({ innerText }) => innerText === 'Cancel',
+      );
+      (field ?? cancel)?.focus();
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [form]);
+  return null;
 }
 
 /** Why a change cannot be cancelled while it is under way. */

@@ -96,10 +96,17 @@ export async function loadManifest(
 function fileColumns(knowsParties: boolean, check: (row: FileRow) => ReactNode): Column<FileRow>[] {
   const size: Column<FileRow> = {
     id: 'size',
-    header: 'Size',
+    header: 'Size and type',
     isSecondary: true,
     minWidth: 120,
-    cell: ({ asset }) => (asset?.size === undefined || asset.size === null ? '-' : sizeText(asset.size)),
+    cell: ({ asset }) =>
+      asset === undefined ? (
+        '-'
+      ) : (
+        <>
+          {sizeText(asset.size ?? null)} {asset.mime_type && <Name of={asset.mime_type} />}
+        </>
+      ),
   };
   return [
     { id: 'type', header: 'Type', minWidth: 110, isRowHeader: true, cell: ({ type }) => assetTypeText(type) },

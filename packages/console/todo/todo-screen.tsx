@@ -68,7 +68,7 @@ function TaskTable<T>({ title, items, total, trackBy, nothing, columnDefinitions
       wrapLines
       columnDefinitions={columnDefinitions}
       empty={<Box textAlign="center">{nothing}</Box>}
-      footer={total !== items.length && `The first ${items.length} are shown. Others follow as these are done.`}
+      footer={total !== items.length && `The first ${items.length} are shown. Others may follow as these are done.`}
     />
   );
 }

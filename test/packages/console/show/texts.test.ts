@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { agoText, durationText, offsetText, sizeText } from '../../../../packages/console/show/texts.ts';
+import { agoText, durationText, momentText, offsetText, sizeText } from '../../../../packages/console/show/texts.ts';
 import { learnServiceTime, serviceNow } from '../../../../packages/console/show/service-clock.ts';
 
 describe('a size', () => {
@@ -15,6 +15,11 @@ describe('a size', () => {
   ])('of %i bytes reads as %s', (bytes, text) => {
     expect(sizeText(bytes)).toBe(text.replace(' ', '\u00a0'));
   });
+});
+
+it('a point in time reads with its zone', () => {
+  expect(momentText('2026-11-22T12:00:00.000Z')).toMatch(/^22 Nov 2026, \d\d:\d\d:00 [A-Z]{2,4}/);
+  expect(momentText('no time')).toBe('no time');
 });
 
 describe('a duration', () => {
