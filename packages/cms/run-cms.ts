@@ -6,6 +6,7 @@ import { addAssetCommands } from './commands/assets.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addComputationCommands } from './commands/computations.ts';
 import { addCvmCommands } from './commands/cvms.ts';
+import { addDoctorCommands } from './commands/doctor.ts';
 import { addEventsCommand } from './commands/events.ts';
 import { addEvidenceCommands } from './commands/evidence.ts';
 import { addFindCommand } from './commands/find.ts';
@@ -14,8 +15,10 @@ import { addKeyCommands } from './commands/keys.ts';
 import { addLoginCommands } from './commands/login.ts';
 import { addLogsCommand } from './commands/logs.ts';
 import { addCheckCommand, addManifestCommand } from './commands/manifest.ts';
+import { addOpenCommand } from './commands/open.ts';
 import { refuseEmpty } from './commands/options.ts';
 import { addRunCommands } from './commands/runs.ts';
+import { addStatusCommand } from './commands/status.ts';
 import { addTodoCommand } from './commands/todo.ts';
 import { contextOf, type GlobalOptions, type WrapAction } from './context/context.ts';
 import { interrupted } from './context/outages.ts';
@@ -38,6 +41,7 @@ export async function runCms(args: readonly string[], terminal: Terminal, versio
       try {
         await action(context, ...given);
       } catch (error) {
+        if (error instanceof CommanderError) throw error; // cms help prints its help
         throw withNext(await context.explain(interrupted(error, terminal)), { help, typed });
       }
     };
@@ -68,10 +72,22 @@ export async function runCms(args: readonly string[], terminal: Terminal, versio
       terminal.out(isJson ? `${JSON.stringify(result)}\n` : help);
       return exitCodes.success;
     }
+    const answered = isJson ? undefined : await answerOf(error, terminal);
+    if (answered) return await runCms([...args, ...answered], terminal, version);
     const described = error instanceof CommanderError ? usageError(mistaken, args, usageErrors) : errorOf(error);
     terminal.err(isJson ? asJson(described) : asText(described));
     return described.exitCode;
   }
+}
+
+/** Asks for an argument or option that is missing. Undefined if nothing is, or nobody answers. */
+async function answerOf(error: unknown, { ask }: Terminal): Promise<string[] | undefined> {
+  if (!(error instanceof CommanderError) || !ask) return undefined;
+  const [, argument, option, value] =
+    /^error: (?:missing required argument '(.*)'|required option '(--\S+) <(.*)>')/.exec(error.message) ?? [];
+  const what = argument ?? value;
+  const answer = what === undefined ? '' : (await ask(`${what}: `)).trim();
+  return answer === '' ? undefined : [...(option === undefined ? [] : [option]), answer];
 }
 
 /** What commander says about a mistake in the line of a command, and where to read more. */
@@ -85,10 +101,8 @@ function usageError(command: Command, args: readonly string[], printed: string[]
   return new CmsError(message, { next, exitCode: exitCodes.usage });
 }
 
-/** A command line without a command shows the help. After `cms help`, the command that is to be explained does not exist. */
+/** A command line without a command shows the help. */
 function withoutCommand(help: string, args: readonly string[]): string {
-  const words = args.filter((arg) => !arg.startsWith('-'));
-  if (words[0] === 'help') return `Unknown command '${words.slice(1).join(' ')}'`;
   return args.includes('--json') ? 'Missing command' : help;
 }
 
@@ -147,33 +161,58 @@ function asJson({ message, next, exitCode, problem }: CmsError): string {
 export function createProgram(version: string, wrapAction: WrapAction): Command {
   const program = new Command('cms')
     .description('Manage confidential computations: who takes part, with which files and keys, and their runs.')
-    .version(version, '--version', 'print the version')
+    .version(version, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .helpCommand('help [COMMAND]', 'print the help of a command')
+    .helpCommand(false)
     .configureHelp({ showGlobalOptions: true })
     .option('--json', 'print results as JSON, and errors as one line of JSON')
     .option('--server <URL>', 'the service (CMS_SERVER; default: that of the profile)')
     .option('--domain <DOMAIN>', 'the domain (CMS_DOMAIN; default: that of the profile)')
     .option('--profile <NAME>', 'the login to use (CMS_PROFILE; default: default)');
-  addLoginCommands(program, wrapAction);
-  addInitCommand(program, wrapAction);
-  addExportCommand(program, wrapAction);
-  addTodoCommand(program, wrapAction);
-  addFindCommand(program, wrapAction);
-  addComputationCommands(program, wrapAction);
-  addAssetCommands(program, wrapAction);
-  addKeyCommands(program, wrapAction);
-  addCheckCommand(program, wrapAction);
-  addManifestCommand(program, wrapAction);
-  addApprovalCommands(program, wrapAction);
-  addRunCommands(program, wrapAction);
-  addEventsCommand(program, wrapAction);
-  addLogsCommand(program, wrapAction);
-  addEvidenceCommands(program, wrapAction);
-  addCvmCommands(program, wrapAction);
-  addCompletionCommand(program, wrapAction);
+  const groups: [string, ((program: Command, wrapAction: WrapAction) => void)[]][] = [
+    ['Begin:', [addLoginCommands, addStatusCommand, addTodoCommand, addFindCommand, addOpenCommand]],
+    ['Set up:', [addInitCommand, addExportCommand, addComputationCommands, addAssetCommands, addKeyCommands, addCvmCommands]],
+    ['Decide:', [addCheckCommand, addManifestCommand, addApprovalCommands]],
+    ['Run and prove:', [addRunCommands, addEventsCommand, addLogsCommand, addEvidenceCommands]],
+    ['Help:', [addHelpCommand, (to, wrap) => addDoctorCommands(to, wrap, version), addCompletionCommand]],
+  ];
+  for (const [group, adders] of groups) {
+    program.commandsGroup(group);
+    for (const add of adders) add(program, wrapAction);
+  }
+  program.addHelpText('after', examples);
   refuseEmptyValues(program);
   return program;
+}
+
+const examples = `
+Examples:
+  cms login --local --user alice            log in to the service of npm start
+  cms init study.yaml                       set up your part of a collaboration
+  cms approve --sign ~/.ssh/id_ed25519      read, then approve
+  cms run "My study" --cvm sim-1 --watch    start a run, and watch it
+  cms evidence --verify                     save the proof of it, and check it
+
+Guide: docs/command-line.md
+`;
+
+function addHelpCommand(program: Command, wrapAction: WrapAction): void {
+  program
+    .command('help')
+    .description('print the help of a command')
+    .argument('[COMMAND...]', 'such as computation list')
+    .action(
+      wrapAction(async (_, words: string[] | undefined = []) => {
+        let found = program;
+        for (const word of words) {
+          const next = found.commands.find((each) => each.name() === word);
+          if (!next)
+            throw new CmsError(`Unknown command '${words.join(' ')}'`, { next: helpOf(found), exitCode: exitCodes.usage });
+          found = next;
+        }
+        found.help();
+      }),
+    );
 }
 
 function refuseEmptyValues(command: Command): void {

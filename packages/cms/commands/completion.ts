@@ -1,7 +1,11 @@
 import { Argument, type Command, type Option } from 'commander';
+import { page } from 'computation-management-client';
+import { printable } from 'computation-management-formats/printable';
 import type { WrapAction } from '../context/context.ts';
+import { listed } from '../context/find-by-name.ts';
 
 export function addCompletionCommand(program: Command, wrapAction: WrapAction): void {
+  addCompleteCommand(program, wrapAction);
   program
     .command('completion')
     .description('print a script that completes commands and options: eval "$(cms completion bash)"')
@@ -10,6 +14,29 @@ export function addCompletionCommand(program: Command, wrapAction: WrapAction): 
       wrapAction(async ({ print }, shell: (typeof shells)[number]) => {
         const script = completionScript(program, shell);
         print({ shell, script }, () => script);
+      }),
+    );
+}
+
+/** What the scripts ask for names: computations and assets by the beginning of their names, newest first, and CVMs. */
+function addCompleteCommand(program: Command, wrapAction: WrapAction): void {
+  program
+    .command('complete', { hidden: true })
+    .addArgument(new Argument('<KIND>').choices(['computation', 'asset', 'cvm']))
+    .argument('[BEGINNING]')
+    .action(
+      wrapAction(async ({ connect, terminal }, kind: 'computation' | 'asset' | 'cvm', given: string | undefined) => {
+        const beginning = given ?? '';
+        const { client } = await connect();
+        const range = { limit: 100, offset: 0 };
+        const newest =
+          kind === 'cvm'
+            ? (await page(client, 'listCvms', range)).items.map(({ id }) => id)
+            : (await listed(client, kind, range)).items.map(({ name }) => name);
+        const found = beginning === '' ? [] : (await client.find({ q: beginning, kind, limit: 50 })).matches;
+        const names = [...new Set([...newest, ...found.map(({ name }) => name)])];
+        const offered = names.filter((name) => name.startsWith(beginning) && printable(name) === name);
+        terminal.out(offered.map((name) => `${name}\n`).join(''));
       }),
     );
 }
@@ -26,12 +53,14 @@ interface Entry {
 interface Offer {
   words: { text: string; description: string }[];
   isFile: boolean;
+  /** The kind of things whose names may follow, or empty. */
+  names: string;
 }
 
 /** Lists each command with the words that may follow it. */
 function entriesOf(command: Command, path: string[] = [], inherited: readonly Option[] = []): Entry[] {
   const options = [...command.options, ...inherited];
-  const subcommands = command.commands.filter((each) => each.name() !== 'help');
+  const subcommands = command.commands.filter((each) => !['help', 'complete'].includes(each.name()));
   const values = command.registeredArguments.map((argument) => valuesOf(argument, argument.name()));
   const words = [
     ...subcommands.map((each) => ({ text: each.name(), description: each.summary() || each.description() })),
@@ -42,7 +71,11 @@ function entriesOf(command: Command, path: string[] = [], inherited: readonly Op
   return [
     {
       path: path.join(' '),
-      offer: { words, isFile: values.some(({ isFile }) => isFile) },
+      offer: {
+        words,
+        isFile: values.some(({ isFile }) => isFile),
+        names: values.find(({ names }) => names !== '')?.names ?? '',
+      },
       values: new Map(taking.map(([long, option]) => [long, valuesOf(option, option.flags)])),
     },
     ...subcommands.flatMap((each) => entriesOf(each, [...path, each.name()], options)),
@@ -53,6 +86,7 @@ function valuesOf({ argChoices = [], description }: Argument | Option, placehold
   return {
     words: argChoices.map((text) => ({ text, description })),
     isFile: /FILE|DIR|PATH/.test(placeholder),
+    names: /COMPUTATION|ASSET|CVM/.exec(placeholder)?.[0].toLowerCase() ?? '',
   };
 }
 
@@ -82,17 +116,19 @@ function casesOf(entries: Entry[], assign: (offer: Offer) => string): string {
   const offers = entries.flatMap(({ path, offer, values }): [string, Offer][] => [
     [`${path}:`, offer],
     ...[...values]
-      .filter(([, { words, isFile }]) => words.length > 0 || isFile)
+      .filter(([, { words, isFile, names }]) => words.length > 0 || isFile || names !== '')
       .map(([option, each]): [string, Offer] => [`${path}:${option}`, each]),
   ]);
-  return offers.map(([place, offer]) => `    ${quoted(place)}) ${assign(offer)}; files=${offer.isFile ? 1 : 0} ;;`).join('\n');
+  return offers
+    .map(([place, offer]) => `    ${quoted(place)}) ${assign(offer)}; files=${offer.isFile ? 1 : 0}; names=${offer.names} ;;`)
+    .join('\n');
 }
 
 function bashScript(entries: Entry[]): string {
   const assign = ({ words }: Offer) => `offered=${quoted(words.map(({ text }) => text).join(' '))}`;
   return `# Completion of cms for bash. Load it in ~/.bashrc: eval "$(cms completion bash)"
 _cms() {
-  local path= option= word offered= files=0 current="\${COMP_WORDS[COMP_CWORD]}"
+  local path= option= word offered= files=0 names= current="\${COMP_WORDS[COMP_CWORD]}"
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     if [[ $word == = ]]; then continue; fi # bash divides --option=value
     if [[ $option ]]; then option=; continue; fi
@@ -113,6 +149,11 @@ ${casesOf(entries, assign)}
     current=\${current#[\\"\\']}
     while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "\${current//\\\\/}")
   fi
+  if [[ $names && $current != -* ]]; then
+    current=\${current#[\\"\\']}
+    current=\${current//\\\\/}
+    while IFS= read -r word; do COMPREPLY+=("$(printf %q "$word")"); done < <(cms complete $names \${current:+"$current"} 2>/dev/null)
+  fi
 }
 complete -F _cms cms
 `;
@@ -128,8 +169,8 @@ function zshScript(entries: Entry[]): string {
   return `#compdef cms
 # Completion of cms for zsh. Load it in ~/.zshrc after compinit: eval "$(cms completion zsh)"
 _cms() {
-  local path_of= option= word files=0
-  local -a offered
+  local path_of= option= word files=0 names=
+  local -a offered found
   for word in "\${(@)words[2,CURRENT-1]}"; do
     if [[ -n $option ]]; then option=; continue; fi
     case "$word" in
@@ -148,6 +189,10 @@ ${casesOf(entries, assign)}
   esac
   if (( $#offered )); then _describe -V 'cms' offered; fi
   if (( files )); then _files; fi
+  if [[ -n $names && "\${words[CURRENT]}" != -* ]]; then
+    found=("\${(@f)$(cms complete $names \${(Q)words[CURRENT]} 2>/dev/null)}")
+    [[ -n $found ]] && compadd -- $found
+  fi
 }
 if [ "$funcstack[1]" = "_cms" ]; then _cms "$@"; else compdef _cms cms; fi
 `;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { items } from 'computation-management-client';
 import { checkEvidence, formatFindings, note, UnreadableError } from 'computation-management-verify';
-import type { WrapAction } from '../context/context.ts';
+import type { Context, WrapAction } from '../context/context.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { computationId } from '../context/computation-reference.ts';
 import { filesBeside, shellWord } from '../terminal/shell-word.ts';
@@ -21,8 +21,9 @@ export function addEvidenceCommands(program: Command, wrapAction: WrapAction): v
     .argument('[COMPUTATION]', 'its identifier or name')
     .option('--run <RUN>', 'the run (default: the latest)')
     .option('--output <DIR>', 'where to save the files', defaultDirectory)
+    .option('--verify', 'check them too, as cms verify does')
     .action(
-      wrapAction(async (context, reference: string | undefined, options: { run?: string; output: string }) => {
+      wrapAction(async (context, reference: string | undefined, options: { run?: string; output: string; verify?: boolean }) => {
         const connection = await context.connect();
         const { client } = connection;
         const id = await computationId(context, connection, reference);
@@ -44,6 +45,11 @@ export function addEvidenceCommands(program: Command, wrapAction: WrapAction): v
         const { tokens } = await client.getAttestation({ id, run });
         for (const token of tokens) await saveToken(options.output, token);
         const files = [...Object.values(evidenceFiles), ...tokens.map(tokenFile)];
+        if (options.verify === true) {
+          context.note(`Saved ${files.join(', ')} in ${options.output}.\n`);
+          await verify(context, options.output, {});
+          return;
+        }
         context.print({ run, directory: options.output, files }, () => `Saved ${files.join(', ')} in ${options.output}.\n`);
         context.note(`Next: cms verify ${shellWord(options.output)}\n`);
       }),
@@ -61,19 +67,22 @@ export function addEvidenceCommands(program: Command, wrapAction: WrapAction): v
     .option('--root <FILE>', 'trust this certificate in place of the roots of AMD and Intel, for tests (repeatable)', collect)
     .action(
       wrapAction(async (context, path: string, options: VerifyFiles) => {
-        const given = await readEvidence(path, options);
-        const findings = [
-          ...(await findingsOf(given)),
-          ...(options.keys === undefined
-            ? [note('The keys were saved with the evidence. Compare the key with other parties.')]
-            : []),
-        ];
-        context.print({ items: findings, holds: findings.every(({ verdict }) => verdict !== 'does not hold') }, () =>
-          formatFindings(findings),
-        );
-        if (findings.some(({ verdict }) => verdict === 'does not hold')) context.exitWith(exitCodes.failure);
+        await verify(context, path, options);
       }),
     );
+}
+
+/** Prints what holds of saved evidence, and what does not. */
+async function verify(context: Context, path: string, options: VerifyFiles): Promise<void> {
+  const given = await readEvidence(path, options);
+  const findings = [
+    ...(await findingsOf(given)),
+    ...(options.keys === undefined ? [note('The keys were saved with the evidence. Compare the key with other parties.')] : []),
+  ];
+  context.print({ items: findings, holds: findings.every(({ verdict }) => verdict !== 'does not hold') }, () =>
+    formatFindings(findings),
+  );
+  if (findings.some(({ verdict }) => verdict === 'does not hold')) context.exitWith(exitCodes.failure);
 }
 
 async function findingsOf(given: Parameters<typeof checkEvidence>[0]) {

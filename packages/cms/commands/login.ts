@@ -174,7 +174,7 @@ async function loggedIn(context: Context, target: Profile, options: Options, kno
 
 function howToLogIn({ typed }: Context, options: Options, isLocal: boolean): CmsError {
   return new CmsError('Choose how to log in: with --issuer for a stage, or with --local for the service that npm start runs.', {
-    next: `${typed}${isLocal && options.issuer === undefined ? ' --local' : lackingOptions(options)}`,
+    next: `${typed}${isLocal && options.issuer === undefined ? ` --local${options.user === undefined ? ' --user USER' : ''}` : lackingOptions(options)}`,
     exitCode: exitCodes.usage,
   });
 }

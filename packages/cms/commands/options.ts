@@ -17,7 +17,7 @@ export const assetTypeOption = () => new Option('--type <TYPE>', 'the type of th
 
 /** Returns the type that an option names, or asks for it. @throws CmsError if nobody can answer */
 export async function chosenType(context: Context, given: AssetType | undefined): Promise<AssetType> {
-  const answer = given ?? (await asked(context, 'Is it an algorithm or a dataset?'));
+  const answer = given ?? (await asked(context, 'Its type, algorithm or dataset'));
   const type = assetTypes.find((each) => each === answer);
   if (type !== undefined) return type;
   throw new CmsError('Say whether it is an algorithm or a dataset: --type algorithm, or --type dataset.', {

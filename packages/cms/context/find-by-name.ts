@@ -73,7 +73,7 @@ async function cvmsLike(client: Client, given: string): Promise<string[]> {
 }
 
 /** Lists what a name may mean, with whose each is, newest first. */
-async function listed(client: Client, kind: Named, range: { limit: number; offset: number }) {
+export async function listed(client: Client, kind: Named, range: { limit: number; offset: number }) {
   if (kind === 'computation') return await page(client, 'listComputations', range);
   const { items, total } = await page(client, 'listAssets', range);
   return { items: items.map(({ id, file_name: name, created_by: owner }) => ({ id, name, owner })), total };

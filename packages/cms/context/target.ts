@@ -40,7 +40,9 @@ export function notLoggedIn({
   const elsewhere = profile ? ` Your login${inProfile} is for ${profile.server}.` : '';
   const options = `${isDefault ? '' : ` --server ${server}`}${profileOption(profileName)}`;
   return new CmsError(`You are not logged in to ${server}${profile ? '' : inProfile}.${elsewhere}`, {
-    next: isLocal ? `cms login --local${options}` : `cms login${options} --issuer URL --client-id ID --domain DOMAIN`,
+    next: isLocal
+      ? `cms login --local --user ${profile ? shellWord(profile.user) : 'USER'}${options}`
+      : `cms login${options} --issuer URL --client-id ID --domain DOMAIN`,
     exitCode: exitCodes.notLoggedIn,
   });
 }

@@ -23,6 +23,7 @@ function offeredByZsh(...words: string[]): string[] {
     compset() { :; }
     _describe() { print -rl -- "\${(@)\${(P)@[-1]}%%:*}"; }
     _files() { print FILES; }
+    compadd() { print -rl -- "\${@[2,-1]}"; }
     . "$1"
     words=("\${(@)argv[2,-1]}")
     CURRENT=$#words
@@ -48,7 +49,7 @@ describe('cms completion', () => {
 
   it.skipIf(!isThere('bash'))('completes commands, subcommands and options in bash', () => {
     expect(offered('cms', 'comp')).toEqual(['computation', 'completion']);
-    expect(offered('cms', 'asset', 'd')).toEqual(['download', 'delete']);
+    expect(offered('cms', 'asset', 'd')).toEqual(['declare', 'download', 'delete']);
     expect(offered('cms', 'run', '--w')).toEqual(['--watch']);
     expect(offered('cms', 'run', 'Incomes', '--pro')).toEqual(['--profile']);
   });
@@ -112,6 +113,23 @@ describe('cms completion', () => {
     const line = `autoload -U compinit && compinit -u -d "$1" && . "$0" && print -r -- $_comps[cms]`;
     const { stdout, stderr } = spawnSync('zsh', ['-f', '-c', line, scripts.zsh, join(folder, 'dump')], { encoding: 'utf8' });
     expect({ stdout, stderr }).toEqual({ stdout: '_cms\n', stderr: '' });
+  });
+
+  it.skipIf(!isThere('bash'))('completes names of computations, assets and CVMs in bash and zsh', () => {
+    const asked = join(folder, 'cms');
+    writeFileSync(asked, '#!/bin/sh\n[ "$1 $2" = "complete computation" ] && printf "My study\\nMine\\n"\n', { mode: 0o755 });
+    const path = process.env['PATH'];
+    process.env['PATH'] = `${folder}:${path ?? ''}`;
+    try {
+      expect(offered('cms', 'check', 'My')).toEqual(['My\\ study', 'Mine']);
+      expect(offered('cms', 'asset', 'upload', '--computation', 'M')).toEqual(['My\\ study', 'Mine']);
+      expect(offered('cms', 'asset', 'show', '--js')).toEqual(['--json']);
+      if (!isThere('zsh')) return;
+      expect(offeredByZsh('cms', 'computation', 'show', 'M').slice(-2)).toEqual(['My study', 'Mine']);
+    } finally {
+      process.env['PATH'] = path;
+      rmSync(asked);
+    }
   });
 
   it('refuses another shell', async () => {

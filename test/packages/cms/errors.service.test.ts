@@ -295,7 +295,7 @@ describe('errors of cms', () => {
     expect(await nobody('todo')).toEqual({
       exitCode: 3,
       stdout: '',
-      stderr: `You are not logged in to ${stack.baseUrl}.\nNext: cms login --local --server ${stack.baseUrl}\n`,
+      stderr: `You are not logged in to ${stack.baseUrl}.\nNext: cms login --local --user USER --server ${stack.baseUrl}\n`,
     });
     const elsewhere = await nobody('todo', '--server', 'https://api.example.com');
     expect(elsewhere.stderr).toContain(
@@ -814,5 +814,111 @@ describe('errors of cms', () => {
       ),
     );
     expect(await alice('cvm', 'register', 'gpu-node-1', '--agent-url', 'x')).toMatchObject({ exitCode: 2 });
+  });
+
+  it('two parties and the owner of an algorithm come from nothing to a verified proof in eleven commands', async () => {
+    const study = join(folder, 'study.yaml');
+    const names = ['carol', 'dan', 'erin'] as const;
+    const keys = names.map((name) => writeSshKeys(join(folder, name)));
+    for (const name of ['mean.py', 'wages.csv']) writeFileSync(join(folder, name), `${name}\n`);
+    writeFileSync(
+      study,
+      `computation: { name: Mean wage, owner: carol, approval: all_signed, consumers: [carol], providers: [dan, erin] }
+parties:
+  carol: { key: ~/.ssh/id_ed25519.pub }
+  dan: { key: ~/.ssh/id_ed25519.pub, assets: [{ file: mean.py, type: algorithm }] }
+  erin: { key: ~/.ssh/id_ed25519.pub, assets: [{ file: wages.csv, type: dataset }] }
+`,
+    );
+    const lines = [
+      ...names.map((name, index) => [
+        name,
+        'login',
+        '--local',
+        '--role',
+        ['creator', 'algo_provider', 'dataset_provider'][index] ?? '',
+      ]),
+      ...names.map((name) => [name, 'init', study, '--yes']),
+      ...names.map((name, index) => [name, 'approve', '--sign', keys[index] ?? '', '--yes']),
+      ['carol', 'run', '--cvm', 'sim-9', '--watch'],
+      ['erin', 'evidence', '--verify', '--output', join(folder, 'proof')],
+    ];
+    expect(lines).toHaveLength(11);
+    let last = '';
+    for (const [name = '', ...line] of lines) {
+      const cms = cmsIn(join(folder, name), { env: { CMS_SERVER: stack.baseUrl }, userName: name });
+      const ran = await cms(...line);
+      expect({ line, ...ran }).toMatchObject({ exitCode: 0 });
+      last = ran.stdout;
+    }
+    expect(last).toMatch(/Everything that was checked holds/);
+    expect(last).toContain('with a signature "dan", "erin", "carol"');
+    const erin = cmsIn(join(folder, 'erin'), { env: { CMS_SERVER: stack.baseUrl } });
+    expect(await erin('run', '--again')).toMatchObject({ exitCode: 4 });
+    const carol = cmsIn(join(folder, 'carol'), { env: { CMS_SERVER: stack.baseUrl } });
+    expect(await carol('run', '--again')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('on sim-9.\n') });
+    const status = await carol('status');
+    expect(status.stdout).toMatch(
+      /^To do: 1 approval, 0 keys, 0 content\nActive runs: 1\n {2}"Mean wage" on sim-9, running since /,
+    );
+    await carol('stop', '--watch');
+  });
+
+  it('cms help explains a command of commands, in groups, and cms status, doctor, version and open say where things stand', async () => {
+    expect((await alice('help', 'computation', 'list')).stdout).toMatch(/^Usage: cms computation list /);
+    expect((await alice('help')).stdout).toMatch(/\nDecide:\n[^]*\nExamples:\n[^]*\nGuide: docs\/command-line\.md\n/);
+    expect(await alice('help', 'asset', 'nope')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('cms asset --help'),
+    });
+    expect((await alice('-v')).stdout).toBe('1.0.0\n');
+    expect((await alice('version')).stdout).toMatch(/^cms 1\.0\.0\nservice \d+\.\d+\.\d+\n$/);
+    writeSshKeys(join(folder, 'alice'));
+    const { exitCode, stdout } = await alice('doctor');
+    expect({ exitCode, marks: stdout.match(/^. \w+/gm) }).toEqual({
+      exitCode: 0,
+      marks: ['✓ server', '✓ clock', '✓ token', '✓ key', '✓ proxy', '✓ machine'],
+    });
+    const late = cmsIn(join(folder, 'nobody'), { env: { CMS_SERVER: stack.baseUrl }, now: () => Date.now() - 120_000 });
+    const ill = JSON.parse((await late('doctor', '--json')).stdout) as {
+      items: { check: string; ok: boolean; detail: string }[];
+    };
+    expect(ill.items.filter(({ ok }) => !ok).map(({ check }) => check)).toEqual(['clock', 'token', 'key']);
+    expect(ill.items[1]?.detail).toMatch(/^The clock of this machine is 1[12]\d s behind that of the service\./);
+    const opened: string[] = [];
+    const open = cmsIn(join(folder, 'alice'), { env: { CMS_SERVER: stack.baseUrl }, openPage: (url) => void opened.push(url) });
+    await open('open', id);
+    expect(opened).toEqual([`${stack.baseUrl}/console/domains/d1/computations/${id}`]);
+    expect(await open('open', 'No such thing')).toMatchObject({
+      exitCode: 5,
+      stderr: expect.stringContaining('Nothing is named'),
+    });
+  });
+
+  it('a terminal is asked for what is missing', async () => {
+    const questions: string[] = [];
+    const answers = ['Asked', 'sim-1', 'dataset', join(folder, 'wages.csv'), ''];
+    const asking = cmsIn(join(folder, 'alice'), {
+      env: { CMS_SERVER: stack.baseUrl },
+      ask: async (question) => {
+        questions.push(question);
+        return answers.shift() ?? '';
+      },
+    });
+    expect(await asking('computation', 'create')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Asked') });
+    expect(await asking('run')).toMatchObject({ exitCode: 7 });
+    answers.unshift(answers.splice(1, 1)[0] ?? '');
+    expect(await asking('asset', 'upload')).toMatchObject({ exitCode: 0 });
+    expect(await asking('computation', 'delete')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("'COMPUTATION'"),
+    });
+    expect(questions).toEqual([
+      'NAME: ',
+      'The CVM that takes the run: ',
+      'FILE: ',
+      'Its type, algorithm or dataset: ',
+      'COMPUTATION: ',
+    ]);
   });
 });

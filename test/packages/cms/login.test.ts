@@ -252,10 +252,13 @@ describe('cms login', () => {
     expect((await cms('login', '--token', 'T', '--server', 'https://api.example.com')).stderr).toContain(
       'Next: cms login --token TOKEN --server https://api.example.com --domain DOMAIN\n',
     );
-    expect(await cms('login')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('Next: cms login --local\n') });
+    expect(await cms('login')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('Next: cms login --local --user USER\n'),
+    });
     expect(await cms('login', '--domain', 'd1')).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('Next: cms login --domain d1 --local'),
+      stderr: expect.stringContaining('Next: cms login --domain d1 --local --user USER\n'),
     });
   });
 
