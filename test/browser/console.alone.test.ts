@@ -4,6 +4,7 @@ import { tellOfConflicts } from './conflict-story.ts';
 import { tellOfConsent } from './consent-stories.ts';
 import { type ConsoleWorld, startConsoleWorld } from './console-world.ts';
 import { tellOfExplainedRuns } from './explained-run-stories.ts';
+import { tellOfCopies } from './copy-stories.ts';
 import { tellFacts } from './fact-stories.ts';
 import { tellOfTheFirstLoad } from './first-load-story.ts';
 import { tellOfTheKeyboard } from './keyboard-stories.ts';
@@ -36,6 +37,7 @@ describe.runIf(hasBrowser)('the web console', () => {
     tellOfTheFirstLoad(world);
     tellHowToSignIn(world);
     tellRuns(world);
+    tellOfCopies(world);
     tellOfExplainedRuns(world);
     tellOfTheSearch(world);
     tellFacts(world);

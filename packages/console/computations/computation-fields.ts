@@ -28,6 +28,13 @@ export function fieldsOf(computation: Schemas['Computation']): ComputationFields
   return { ...given, agent_config: { ...noConfiguration, ...given.agent_config } };
 }
 
+/** Returns what a duplicate begins with. It belongs to its creator, and the agent's private key stays with the first. */
+export function copyOf(computation: Schemas['Computation'], owner: string): ComputationFields {
+  const fields = fieldsOf(computation);
+  const name = `Copy of ${computation.name}`.slice(0, 200);
+  return { ...fields, name, owner, agent_config: { ...fields.agent_config, server_key: '' } };
+}
+
 /** Returns the users of a text, separated by commas or line breaks, each once. */
 export function usersOf(text: string): string[] {
   return [

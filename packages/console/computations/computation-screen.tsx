@@ -51,6 +51,9 @@ export function ComputationScreen({ id }: { id: string }) {
                 Delete
               </Button>
             )}
+            {permissions.createComputation(me) && (
+              <Button href={addressOf({ screen: 'new-computation', domain }, { from: id })}>Duplicate</Button>
+            )}
             {permissions.editComputation(me, computation) && (
               <Button href={addressOf({ screen: 'edit-computation', domain, id })}>Edit</Button>
             )}

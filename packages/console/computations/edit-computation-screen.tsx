@@ -1,3 +1,4 @@
+import type { Schemas } from 'computation-management-client';
 import { useState } from 'react';
 import { useDomain, useFrame } from '../access/console-context.ts';
 import { permissions } from '../access/permissions.ts';
@@ -7,9 +8,9 @@ import { loadComputation, type LoadedComputation } from '../loading/overview.ts'
 import { LoadedView, ReadAgain } from '../loading/problem-alert.tsx';
 import { keysForBodies, useAction } from '../loading/use-action.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
-import { useGoOn } from '../routing/navigation.ts';
+import { useAddress, useGoOn } from '../routing/navigation.ts';
 import { aboveComputation, addressOf } from '../routing/places.ts';
-import { type ComputationFields, fieldsOf, newFields } from './computation-fields.ts';
+import { type ComputationFields, copyOf, fieldsOf, newFields } from './computation-fields.ts';
 import { ComputationForm } from './computation-form.tsx';
 
 /** Creates a computation. */
@@ -23,19 +24,37 @@ export function NewComputationScreen() {
 }
 
 function NewForm() {
+  const from = useAddress().query.get('from');
+  const { client } = useDomain();
+  const copied = useLoaded(from ?? '', async (signal) =>
+    from === null ? null : (await loadComputation(client, from, signal)).computation,
+  );
+  return (
+    <LoadedView loaded={copied} what="the computation to duplicate">
+      {(computation) => <FilledForm computation={computation} />}
+    </LoadedView>
+  );
+}
+
+/** @param computation the one that is duplicated: its settings, but no private key, and its inputs */
+function FilledForm({ computation }: { computation: Schemas['Computation'] | null }) {
   const { client, domain, me } = useDomain();
   const { notify } = useFrame();
   const goOn = useGoOn();
   const [keyFor] = useState(keysForBodies);
+  const [initial] = useState(() => (computation === null ? newFields(me.user) : copyOf(computation, me.user)));
   const save = useAction(async (fields: ComputationFields) => {
     const { id, name } = await client.createComputation({ body: fields, idempotencyKey: keyFor(fields) });
-    notify(`${name} is created. Link an algorithm and datasets next.`);
+    for (const asset of computation?.assets ?? []) await client.linkAsset({ id: asset.id, computationID: id });
+    notify(
+      `${name} is created. ${computation === null ? 'Link an algorithm and datasets next.' : 'Its inputs are linked. Keys and approvals are given anew.'}`,
+    );
     goOn(addressOf({ screen: 'computation', domain, id }), { replace: true });
   });
   return (
     <ComputationForm
       isNew
-      initial={newFields(me.user)}
+      initial={initial}
       submit="Create computation"
       save={save}
       cancelAddress={addressOf({ screen: 'computations', domain })}

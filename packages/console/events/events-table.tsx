@@ -57,6 +57,7 @@ export function EventsTable({ id }: { id: string }) {
       page={page}
       columns={columns}
       rowKey={(event) => event.id}
+      saved={(event) => ({ ...event, details: detailsText(event.details) })}
       query={query}
       filterNames={['type']}
       filters={

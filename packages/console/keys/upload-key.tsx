@@ -1,3 +1,4 @@
+import Checkbox from '@cloudscape-design/components/checkbox';
 import FileInput from '@cloudscape-design/components/file-input';
 import FormField from '@cloudscape-design/components/form-field';
 import Textarea from '@cloudscape-design/components/textarea';
@@ -7,6 +8,8 @@ import { useDomain, useFrame } from '../access/console-context.ts';
 import { ConfirmModal } from '../frame/confirm-modal.tsx';
 import { fieldErrors } from '../loading/problem-text.ts';
 import { useAction } from '../loading/use-action.ts';
+import { useLoaded } from '../loading/use-loaded.ts';
+import { Texts } from '../show/visible-texts.tsx';
 import { keyToSend } from './key-to-send.ts';
 
 interface Props {
@@ -22,9 +25,13 @@ export function UploadKey({ id, onClose, onUploaded }: Props) {
   const { notify } = useFrame();
   const [key, setKey] = useState('');
   const [isPrivate, setPrivate] = useState(false);
+  const [isForAll, setForAll] = useState(false);
+  const todo = useLoaded('todo', (signal) => client.getTodo({ signal }));
+  const others = todo.value?.keys.filter(({ computation_id }) => computation_id !== id) ?? [];
   const upload = useAction(async () => {
-    await client.uploadKey({ id, body: { key: keyToSend(key) } });
-    notify('Your public key is uploaded.');
+    const ids = [id, ...(isForAll ? others.map(({ computation_id }) => computation_id) : [])];
+    for (const each of ids) await client.uploadKey({ id: each, body: { key: keyToSend(key) } });
+    notify(ids.length === 1 ? 'Your public key is uploaded.' : `Your public key is uploaded to ${ids.length} computations.`);
     onUploaded();
   });
   const take = (text: string) => {
@@ -68,6 +75,15 @@ export function UploadKey({ id, onClose, onUploaded }: Props) {
           onChange={({ detail }) => take(detail.value)}
         />
       </FormField>
+      {others.length > 0 && (
+        <Checkbox
+          checked={isForAll}
+          onChange={({ detail }) => setForAll(detail.checked)}
+          description={<Texts of={others.map(({ name }) => name)} />}
+        >
+          Also give it to all other computations that wait for your key ({others.length})
+        </Checkbox>
+      )}
     </ConfirmModal>
   );
 }

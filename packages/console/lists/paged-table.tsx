@@ -9,6 +9,7 @@ import type { ReactNode } from 'react';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { type Column, definitionsOf, useNarrow } from './columns.tsx';
 import { pageCount, pageSizes } from '../routing/places.ts';
+import { ExportRows } from './export-rows.tsx';
 import type { LoadedPage } from './use-page.ts';
 
 interface Props<Row> {
@@ -25,6 +26,8 @@ interface Props<Row> {
   filterNames?: readonly string[];
   query: URLSearchParams;
   variant?: 'full-page' | 'container';
+  /** What a file has of a row. Default: the row as the API gives it. */
+  saved?: (row: Row) => object;
 }
 
 /** One page of a list, with the exact number of all rows. */
@@ -64,6 +67,7 @@ export function PagedTable<Row>(props: Props<Row>) {
             actions={
               <SpaceBetween direction="horizontal" size="xs">
                 <Button iconName="refresh" ariaLabel={`Refresh ${title.toLowerCase()}`} loading={isLoading} onClick={reload} />
+                <ExportRows title={title} all={page.all} saved={props.saved} />
                 {props.actions}
               </SpaceBetween>
             }

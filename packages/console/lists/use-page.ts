@@ -1,4 +1,4 @@
-import { type Arguments, type Item, type ListOperation, type Page, page as loadPage } from 'computation-management-client';
+import { type Arguments, type Item, items, type ListOperation, type Page, page as loadPage } from 'computation-management-client';
 import { useCallback, useMemo } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { type Loaded, useLoaded } from '../loading/use-loaded.ts';
@@ -7,6 +7,8 @@ import { changedQuery, type PageQuery, pageOf } from '../routing/places.ts';
 
 export interface LoadedPage<Row> extends PageQuery {
   loaded: Loaded<Page<Row>>;
+  /** Reads all rows that the filters match. */
+  all: () => AsyncIterable<Row>;
   change: (changes: Record<string, string | number | undefined>, how?: { replace: boolean }) => void;
 }
 
@@ -30,7 +32,8 @@ export function usePage<O extends ListOperation>(
       navigate(`${pathname}${changedQuery(query, changes)}`, how),
     [pathname, query],
   );
-  return { ...place, loaded, change };
+  const all = () => items(client, operation, ...([filters] as unknown as Parameters<O>));
+  return { ...place, loaded, change, all };
 }
 
 type Parameters<O extends ListOperation> = typeof loadPage<O> extends (
