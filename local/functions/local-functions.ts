@@ -61,9 +61,14 @@ export function localFunctions(options: LocalFunctionsOptions = {}): InvokeFunct
   };
 }
 
+const imported = new Map<string, Handler>();
+
 export async function importHandler(name: string): Promise<Handler> {
+  const known = imported.get(name);
+  if (known) return known;
   const file = new URL(`../../functions/${name}.ts`, import.meta.url).href;
   const { handler } = (await import(/* @vite-ignore */ file)) as { handler: Handler };
+  imported.set(name, handler);
   return handler;
 }
 
