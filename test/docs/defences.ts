@@ -389,7 +389,7 @@ export const defences: Record<string, Defence[]> = {
     shared('computations/agent-config', 'return { computation };', "return { computation: '' };"),
   ],
   'Read more on the event bus than the API gives': [
-    at('infra/bus/journal-filter.ts', "      pk: { S: [{ prefix: journalKeys.partition('') }] },\n", ''),
+    at('infra/bus/journal-filter.ts', '      sk: { S: [{ prefix: journalKeys.prefixes.event }] },\n', ''),
   ],
   'Reach data with the password of the canary': [
     at(

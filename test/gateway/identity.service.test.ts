@@ -67,7 +67,8 @@ describe('a stream', () => {
   it('is refused with a certificate that was replaced', async () => {
     const before = await world.enrol('renewed-1');
     await world.enrol('renewed-1');
-    expect(await refusalOf(before)).toMatchObject({ code: permissionDenied });
+    const details = expect.stringContaining('registered with another certificate');
+    expect(await refusalOf(before)).toMatchObject({ code: permissionDenied, details });
   });
 
   it('is refused if its job-id names another CVM than its certificate', async () => {
