@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { causeOf } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
+import { addAgentCommands } from './commands/agent.ts';
 import { addApprovalCommands } from './commands/approvals.ts';
 import { addAssetCommands } from './commands/assets.ts';
 import { addCompletionCommand } from './commands/completion.ts';
@@ -173,7 +174,7 @@ export function createProgram(version: string, wrapAction: WrapAction): Command 
     ['Begin:', [addLoginCommands, addStatusCommand, addTodoCommand, addFindCommand, addOpenCommand]],
     ['Set up:', [addInitCommand, addExportCommand, addComputationCommands, addAssetCommands, addKeyCommands, addCvmCommands]],
     ['Decide:', [addCheckCommand, addManifestCommand, addApprovalCommands]],
-    ['Run and prove:', [addRunCommands, addEventsCommand, addLogsCommand, addEvidenceCommands]],
+    ['Run and prove:', [addRunCommands, addAgentCommands, addEventsCommand, addLogsCommand, addEvidenceCommands]],
     ['Help:', [addHelpCommand, (to, wrap) => addDoctorCommands(to, wrap, version), addCompletionCommand]],
   ];
   for (const [group, adders] of groups) {

@@ -1,4 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { checkEvidence } from 'computation-management-verify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack, type Stack } from '../../local/stack.ts';
@@ -6,6 +9,8 @@ import { rootsOfMakers } from '../../shared/cvms/verify-reported-token.ts';
 import { cvmBody } from '../../shared/openapi/examples.ts';
 import { replaceClient } from '../../shared/runtime/clients.ts';
 import { coseOf, forgeSnp, messageOf, type SnpChange } from '../packages/attestation/forge-snp.ts';
+import { cmsIn } from '../packages/cms/fake-terminal.ts';
+import { startStandInAgent, type StandInAgent } from '../support/stand-in-agent.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { callAs, readyComputation, type Call } from '../support/ready-computation.ts';
 
@@ -203,5 +208,184 @@ describe('a token', () => {
     expect(await attestationOf(on)).not.toBeNull();
     await alice('PUT', `/d1/cvms/${on}`, { description: 'Rack 5', certificate: `${cvmBody.certificate}\n` });
     expect(await attestationOf(on)).toBeNull();
+  });
+});
+
+describe('cms and the agent of a run', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cms-agent-'));
+  const pair = generateKeyPairSync('ed25519');
+  const userKey = pair.publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
+  const [algorithm, key, root] = ['algorithm.bin', 'key.pem', 'root.der'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const content = randomBytes(3 * 1024 * 1024);
+  const agents: StandInAgent[] = [];
+  let cms: ReturnType<typeof cmsIn>;
+
+  beforeAll(async () => {
+    writeFileSync(algorithm, content);
+    writeFileSync(key, pair.privateKey.export({ format: 'pem', type: 'pkcs8' }));
+    writeFileSync(root, forgeSnp().options.roots?.[0] ?? '');
+    cms = cmsIn(folder, { env: { CMS_SERVER: stack.baseUrl } });
+    expect(await cms('login', '--local', '--user', 'alice', '--domain', 'd1', '--role', 'administrator')).toMatchObject({
+      exitCode: 0,
+    });
+  });
+  afterAll(() => {
+    for (const agent of agents) agent.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** A token of a machine of the test keys over a nonce. */
+  const attest = (nonce: Buffer) => {
+    const { report, certificates } = forgeSnp({ report: (bytes) => void nonce.copy(bytes, 0x50) });
+    return coseOf({ platform_type: 'SNP', raw_report: messageOf(report, certificates) });
+  };
+  const startAgent = async (options: Partial<Parameters<typeof startStandInAgent>[0]> = {}) => {
+    const agent = await startStandInAgent({ userKey, attest, result: Buffer.from('a result'.repeat(1_000)), ...options });
+    agents.push(agent);
+    return agent;
+  };
+
+  /** A run that waits for its algorithm, of a computation with a policy that alice has approved, on a CVM at an address. */
+  async function waitingRun(
+    address: string,
+    {
+      approved = true,
+      cert_file = '/etc/agent.pem',
+      attestation_policy = policy,
+    }: { approved?: boolean; cert_file?: string; attestation_policy?: object | null } = {},
+  ) {
+    const created = await alice('POST', '/d1/computations', {
+      name: 'Iris',
+      attestation_policy,
+      agent_config: { cert_file, server_key: cert_file },
+    });
+    expect(created).toMatchObject({ status: 201 });
+    const id = String(created.body['id']);
+    const asset = { file_name: 'algorithm.bin', asset_type: 'algorithm', asset: content.toString('base64') };
+    const { body } = await alice('POST', '/d1/assets', { asset });
+    await alice('POST', `/d1/assets/${String(body['id'])}/${id}`);
+    await alice('POST', `/d1/computations/${id}/key`, { key: userKey });
+    if (approved) expect(await cms('approve', id, '--yes')).toMatchObject({ exitCode: 0 });
+    const on = `attested-${++cvms}`;
+    await alice('PUT', `/d1/cvms/${on}`, { ...cvmBody, agent_url: address });
+    const token = tokenOf();
+    await send(on, token);
+    await attested(on, token);
+    const { body: run } = await start(id, on);
+    await report(on, { type: 'event', id: 'e1', run_id: run, event_type: 'ReceivingAlgorithm', status: 'InProgress' });
+    return { id, on, run: run as unknown as string };
+  }
+  const sendWith = (id: string, ...more: string[]) =>
+    cms('send', algorithm, '--computation', id, '--key', key, '--root', root, ...more);
+
+  it('sends the algorithm over the connection that was named, after fresh evidence, and fetches the result', async () => {
+    const agent = await startAgent();
+    const { id, on, run } = await waitingRun(agent.address);
+    const sent = await sendWith(id, '--agent-fingerprint', agent.fingerprint, '--arg', 'one', '--arg', 'two');
+    expect(sent).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Sent ') });
+    const hash = createHash('sha3-256').update(content).digest('hex');
+    expect(agent.received.files).toMatchObject([
+      { call: 'Algo', hash, metadata: { algo_type: ['bin'], algo_args: ['one, two'] } },
+    ]);
+    expect(new Set(agent.received.nonces.map(String)).size).toBe(agent.received.nonces.length);
+    await report(on, { type: 'event', id: 'end', run_id: run, event_type: 'ConsumingResults', status: 'Ready' });
+    const output = join(folder, 'result.zip');
+    const words = ['result', id, '--key', key, '--root', root, '--output', output, '--agent-fingerprint', agent.fingerprint];
+    expect(await cms(...words)).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(output, 'utf8')).toBe('a result'.repeat(1_000));
+    expect(await cms('attest', '--computation', id, '--root', root, '--agent-fingerprint', agent.fingerprint)).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^verified: snp, measurement (ab){48}\n[^]*passed {2}report_data/),
+    });
+    expect(await cms('attest', '--computation', id, '--agent-fingerprint', agent.fingerprint)).toMatchObject({ exitCode: 12 });
+  });
+
+  it.each<
+    [string, (agent: StandInAgent, other: StandInAgent) => string[], Partial<Parameters<typeof startStandInAgent>[0]>, RegExp]
+  >([
+    [
+      'of another certificate',
+      (_, other) => ['--agent-fingerprint', other.fingerprint],
+      {},
+      /certificate with the SHA-256 .* Nothing was sent/,
+    ],
+    ['that nothing tells apart from a relay', () => [], {}, /can read all that you send/],
+    [
+      'that shows old evidence',
+      (agent) => ['--agent-fingerprint', agent.fingerprint],
+      { attest: () => attest(Buffer.alloc(64, 1)) },
+      /report_data/,
+    ],
+    [
+      'without evidence',
+      (agent) => ['--agent-fingerprint', agent.fingerprint],
+      { attest: () => Buffer.from('none') },
+      /does not satisfy/,
+    ],
+    [
+      'with another measurement, though it is accepted unbound',
+      () => ['--unbound'],
+      {
+        attest: (nonce) => {
+          const report = (bytes: Buffer) => void (nonce.copy(bytes, 0x50), bytes.fill(0xcd, 0x90, 0xc0));
+          const forged = forgeSnp({ report });
+          return coseOf({ platform_type: 'SNP', raw_report: messageOf(forged.report, forged.certificates) });
+        },
+      },
+      /measurement: it is (cd){48}/,
+    ],
+  ])('sends nothing to an agent %s', async (_what, options, behaviour, said) => {
+    const [agent, other] = [await startAgent(behaviour), await startAgent()];
+    const { id } = await waitingRun(agent.address);
+    const { exitCode, stderr } = await sendWith(id, ...options(agent, other));
+    expect([exitCode > 0, stderr]).toEqual([true, expect.stringMatching(said)]);
+    expect([agent.received.bytes, other.received.bytes]).toEqual([0, 0]);
+  });
+
+  it('sends nothing if the policy was changed after the approval, or is not the one approved elsewhere', async () => {
+    const agent = await startAgent();
+    const known = ['--agent-fingerprint', agent.fingerprint];
+    const { id, on, run } = await waitingRun(agent.address);
+    expect(await sendWith(id, ...known, '--approved', 'ab'.repeat(32))).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringContaining('a configuration that you did not approve'),
+    });
+    await report(on, { type: 'event', id: 'end', run_id: run, event_type: 'Complete', status: 'Completed' });
+    await expect.poll(() => runOf(id), untilTestEnds).toMatchObject({ status: 'completed' });
+    const changed = { name: 'Iris', attestation_policy: { ...policy, allow_debug: true } };
+    await alice('PUT', `/d1/computations/${id}`, changed);
+    const [again, token] = [await registered(), tokenOf()];
+    await send(again, token);
+    await attested(again, token);
+    expect((await start(id, again)).status).toBe(200);
+    expect(await sendWith(id, ...known, '--agent', agent.address)).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringContaining('that you did not approve with cms approve'),
+    });
+    expect(agent.received.bytes).toBe(0);
+  });
+
+  it('says what the agent refused and why, and sends again after a cut', async () => {
+    const refusing = await startAgent({ refusal: 'malformed data, hash does not match manifest', withTls: false });
+    const { id } = await waitingRun(refusing.address, { cert_file: '', attestation_policy: null });
+    expect(await sendWith(id, '--unbound')).toMatchObject({
+      exitCode: 12,
+      stderr: expect.stringMatching(/Warning: .*\nThe agent refused .*: malformed data, .*It is not the file of the manifest\./),
+    });
+    const cutting = await startAgent({ cuts: 1, withTls: false });
+    expect(await sendWith(id, '--unbound', '--agent', cutting.address)).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('Sending '),
+    });
+    expect(cutting.received.files).toHaveLength(1);
+    writeFileSync(join(folder, 'other.bin'), 'other');
+    expect(await cms('send', join(folder, 'other.bin'), '--computation', id, '--key', key)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('is in the manifest of the run (the algorithm)'),
+    });
   });
 });

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { ServiceProblem, wholeAnswer } from 'computation-management-client';
 import { type Approved, approvalText, type Limits, limitsOf } from 'computation-management-formats/approval-text';
 import { plainName } from 'computation-management-formats/quoted-name';
-import { computationId, named } from '../context/computation-reference.ts';
+import { computationId, named, recordApproval } from '../context/computation-reference.ts';
 import { confirm, type WrapAction } from '../context/context.ts';
 import { formatCoverage, readCoverage } from '../context/coverage.ts';
 import { noteLikeCvms } from '../context/find-by-name.ts';
@@ -85,6 +85,7 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
         const approval = await client.approve({ id, body }).catch(async (error: unknown) => {
           throw isOfSignature(error) && !(await client.checkKey({ id })).uploaded ? noKey(error) : error;
         });
+        await recordApproval(context, connection, id, { manifest_digest, configuration_digest });
         context.print(
           approval,
           () =>

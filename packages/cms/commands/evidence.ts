@@ -9,6 +9,7 @@ import { computationId } from '../context/computation-reference.ts';
 import { filesBeside, shellWord } from '../terminal/shell-word.ts';
 import { materialFrom, type Material, readBytes } from '../files/attestation-material.ts';
 import { evidenceFiles, savedRun, saveEvidence, saveToken, tokenEnding, tokenFile } from '../files/saved-evidence.ts';
+import { addMaterialOptions } from './agent-options.ts';
 import { collect } from './options.ts';
 
 /** Where `cms evidence` saves, and `cms verify` looks. */
@@ -55,21 +56,19 @@ export function addEvidenceCommands(program: Command, wrapAction: WrapAction): v
       }),
     );
 
-  program
-    .command('verify')
-    .description('check saved evidence, without the service')
-    .argument('[PATH]', 'the directory of cms evidence, or the file of a statement', defaultDirectory)
-    .option('--keys <FILE>', 'the public keys that you trust (default: keys.json in the directory)')
-    .option('--events <FILE>', 'a page of events (repeatable; default: events.json in the directory)', collect)
-    .option('--token <FILE>', 'an attestation token (repeatable; default: those in the directory)', collect)
-    .option('--certificate <FILE>', 'a certificate of AMD that a token lacks (repeatable)', collect)
-    .option('--collateral <FILE>', 'documents of Intel, for TDX (repeatable)', collect)
-    .option('--root <FILE>', 'trust this certificate in place of the roots of AMD and Intel, for tests (repeatable)', collect)
-    .action(
-      wrapAction(async (context, path: string, options: VerifyFiles) => {
-        await verify(context, path, options);
-      }),
-    );
+  addMaterialOptions(
+    program
+      .command('verify')
+      .description('check saved evidence, without the service')
+      .argument('[PATH]', 'the directory of cms evidence, or the file of a statement', defaultDirectory)
+      .option('--keys <FILE>', 'the public keys that you trust (default: keys.json in the directory)')
+      .option('--events <FILE>', 'a page of events (repeatable; default: events.json in the directory)', collect)
+      .option('--token <FILE>', 'an attestation token (repeatable; default: those in the directory)', collect),
+  ).action(
+    wrapAction(async (context, path: string, options: VerifyFiles) => {
+      await verify(context, path, options);
+    }),
+  );
 }
 
 /** Prints what holds of saved evidence, and what does not. */

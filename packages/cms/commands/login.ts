@@ -63,7 +63,8 @@ export function addLoginCommands(program: Command, wrapAction: WrapAction): void
         const used = isSamePlace && before.computation !== undefined ? { computation: before.computation } : {};
         const base = { server, domain, user: '', ...used, access_token: '', expires_at: 0 };
         const profile = await loggedIn(context, { ...base, credentials: { kind: 'token' } }, options, known);
-        await context.profiles.change(context.profileName, () => profile);
+        const approved = isSamePlace && before.user === profile.user && before.approved ? { approved: before.approved } : {};
+        await context.profiles.change(context.profileName, () => ({ ...profile, ...approved }));
         const roles = rolesIn(profile);
         context.print(
           { user: profile.user, server, domain, roles, profile: context.profileName },

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { findRows, page } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { runStatuses } from 'computation-management-formats/vocabulary';
+import { sendFiles, type SendOptions } from '../agent/send-files.ts';
 import { asked, type WrapAction } from '../context/context.ts';
 import { noteLikeCvms } from '../context/find-by-name.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
@@ -11,52 +12,61 @@ import { statusColour } from '../terminal/table.ts';
 import { interrupted } from '../context/outages.ts';
 import { watchToEnd } from './watch-to-end.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
-import { statusOption } from './options.ts';
+import { collect, statusOption } from './options.ts';
+import { addSendOptions } from './agent-options.ts';
 
-interface RunOptions {
+interface RunOptions extends Partial<SendOptions> {
+  send?: string[];
   cvm?: string;
   again?: boolean;
   watch?: boolean;
 }
 
 export function addRunCommands(program: Command, wrapAction: WrapAction): void {
-  program
-    .command('run')
-    .description('start a run of a computation on a CVM')
-    .argument('[COMPUTATION]', 'its identifier or name')
-    .option('--cvm <CVM>', 'the CVM that takes the run (required, but for --again)')
-    .addOption(new Option('--again', 'on the CVM of the latest run').conflicts('cvm'))
-    .option('--watch', 'print its events until the run has ended; the exit code shows the outcome')
-    .action(
-      wrapAction(async (context, reference: string | undefined, options: RunOptions) => {
-        const { watch, again } = options;
-        const given = options.cvm ?? (again === true ? undefined : await asked(context, 'The CVM that takes the run'));
-        if (given === undefined && again !== true) {
-          const { isLocal } = await context.target();
-          throw new CmsError('Missing option --cvm: choose the CVM for the run.', {
-            next: isLocal ? `${context.typed} --cvm ${await context.exampleCvm()}` : context.command('cvm list'),
-            exitCode: exitCodes.usage,
-          });
-        }
-        const connection = await context.connect();
-        const { client } = connection;
-        const id = await computationId(context, connection, reference);
-        const cvm = given ?? (await client.getRun({ id })).cvm_id;
-        await noteLikeCvms(context, connection, cvm);
-        const { name } = await client.getComputation({ id, peek: 'true' });
-        const run = await client.startRun({ id, cvm }).catch((error: unknown) => {
-          throw interrupted(error, context.terminal, 'Interrupted. The run may have started.', context.command(`runs ${id}`));
+  addSendOptions(
+    program
+      .command('run')
+      .description('start a run of a computation on a CVM')
+      .argument('[COMPUTATION]', 'its identifier or name')
+      .option('--cvm <CVM>', 'the CVM that takes the run (required, but for --again)')
+      .addOption(new Option('--again', 'on the CVM of the latest run').conflicts('cvm'))
+      .option('--watch', 'print its events until the run has ended; the exit code shows the outcome')
+      .option('--send <FILE>', 'with --watch: send this file of yours to the agent, with --key (repeatable)', collect)
+      .option('--key <FILE>', 'your private key, whose public key is in the manifest'),
+  ).action(
+    wrapAction(async (context, reference: string | undefined, options: RunOptions) => {
+      const { watch, again, send, key } = options;
+      if (send && (key === undefined || watch !== true)) {
+        throw new CmsError('--send goes with --watch and --key.', { next: context.help, exitCode: exitCodes.usage });
+      }
+      const given = options.cvm ?? (again === true ? undefined : await asked(context, 'The CVM that takes the run'));
+      if (given === undefined && again !== true) {
+        const { isLocal } = await context.target();
+        throw new CmsError('Missing option --cvm: choose the CVM for the run.', {
+          next: isLocal ? `${context.typed} --cvm ${await context.exampleCvm()}` : context.command('cvm list'),
+          exitCode: exitCodes.usage,
         });
-        await thenUse(context, connection, id);
-        if (watch !== true) {
-          context.print({ run, computation: id, cvm }, () => `Started the run ${run} of ${printable(name)} on ${cvm}.\n`);
-          context.note(`Next: ${context.command(`watch${named(context, connection, id)}`)}\n`);
-          return;
-        }
-        context.note(`Started the run ${run} of ${printable(name)} on ${cvm}.\n`);
-        await watchToEnd(context, connection, { id, run });
-      }),
-    );
+      }
+      const connection = await context.connect();
+      const { client } = connection;
+      const id = await computationId(context, connection, reference);
+      const cvm = given ?? (await client.getRun({ id })).cvm_id;
+      await noteLikeCvms(context, connection, cvm);
+      const { name } = await client.getComputation({ id, peek: 'true' });
+      const run = await client.startRun({ id, cvm }).catch((error: unknown) => {
+        throw interrupted(error, context.terminal, 'Interrupted. The run may have started.', context.command(`runs ${id}`));
+      });
+      await thenUse(context, connection, id);
+      if (watch !== true) {
+        context.print({ run, computation: id, cvm }, () => `Started the run ${run} of ${printable(name)} on ${cvm}.\n`);
+        context.note(`Next: ${context.command(`watch${named(context, connection, id)}`)}\n`);
+        return;
+      }
+      context.note(`Started the run ${run} of ${printable(name)} on ${cvm}.\n`);
+      if (send && key !== undefined) await sendFiles(context, connection, id, { ...options, key, run, files: send });
+      await watchToEnd(context, connection, { id, run });
+    }),
+  );
 
   program
     .command('watch')

@@ -99,11 +99,9 @@ function ofRun(error: unknown, run: string, watch: string): CmsError {
 }
 
 const steps: Record<string, string> = {
-  'ReceivingAlgorithm/InProgress':
-    'The CVM waits for the algorithm. Its provider types: AGENT_GRPC_URL=ADDRESS cocos-cli algo FILE KEY.pem -a bin\n',
-  'ReceivingData/InProgress':
-    'The CVM waits for the datasets. Each provider types: AGENT_GRPC_URL=ADDRESS cocos-cli data FILE KEY.pem\n',
-  'ConsumingResults/Ready': 'The result is in the CVM. Each consumer types: AGENT_GRPC_URL=ADDRESS cocos-cli result KEY.pem\n',
+  'ReceivingAlgorithm/InProgress': 'The CVM waits for the algorithm. Its provider types: cms send FILE --key KEY\n',
+  'ReceivingData/InProgress': 'The CVM waits for the datasets. Each provider types: cms send FILE --key KEY\n',
+  'ConsumingResults/Ready': 'The result is in the CVM. Each consumer types: cms result --key KEY\n',
 };
 
 /** What users do at the agent of a real CVM after an event (docs/participant.md). */

@@ -51,6 +51,19 @@ export async function useComputation({ profiles, profileName }: Context, connect
   return true;
 }
 
+/** Keeps what this user approved, so that `cms send` sends to no run of anything else. */
+export async function recordApproval(
+  { profiles, profileName }: Context,
+  connection: Connection,
+  id: string,
+  approved: { manifest_digest: string; configuration_digest: string },
+): Promise<void> {
+  if (!isOf(connection, connection.profile)) return;
+  await profiles.change(profileName, (stored) =>
+    isOf(connection, stored) ? { ...stored, approved: { ...stored.approved, [id]: approved } } : stored,
+  );
+}
+
 /** As `useComputation`, after a command has made something: what it made counts, and an error here is only noted. */
 export async function thenUse(context: Context, connection: Connection, id: string): Promise<void> {
   await useComputation(context, connection, id).catch((error: unknown) => {

@@ -38,6 +38,8 @@ const profileSchema = v.object({
   user: v.string(),
   /** The computation of commands that name none. */
   computation: v.exactOptional(v.string()),
+  /** What the user has approved here, by computation. The service may name something else later. */
+  approved: v.exactOptional(v.record(v.string(), v.object({ manifest_digest: v.string(), configuration_digest: v.string() }))),
   credentials,
   access_token: v.string(),
   /** Unix seconds. */

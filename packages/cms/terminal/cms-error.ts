@@ -35,6 +35,8 @@ export const exitCodes = {
   unavailable: 8,
   runFailed: 10,
   runCancelled: 11,
+  refused: 12,
+  unsupported: 13,
   interrupted: 130,
 } as const;
 

@@ -68,7 +68,7 @@ describe('cms watch', () => {
     await cvm.report({ cvmID: 'my-cvm', body: { reports: [...reports, event('ConsumingResults', 'Ready')] } });
     const { exitCode, stderr } = await watching;
     expect(exitCode).toBe(0);
-    expect(stderr.match(/cocos-cli \w+/g)).toEqual(['cocos-cli algo', 'cocos-cli data', 'cocos-cli result']);
+    expect(stderr.match(/cms (?:send|result)\b/g)).toEqual(['cms send', 'cms send', 'cms result']);
   });
 });
 

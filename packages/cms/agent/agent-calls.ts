@@ -1,0 +1,117 @@
+import { type KeyObject, sign } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import type { AgentConnection } from './agent-connection.ts';
+
+/** The agent's own interface (`agent.proto` of Cocos). */
+
+const roles = { Algo: 'algorithm-provider', Data: 'data-provider', Result: 'consumer' } as const;
+
+/** Proves who calls, as the agent wants it: a signature over the name of the role. RSA signs with PKCS#1 v1.5 here. */
+function signedAs(method: keyof typeof roles, key: KeyObject): Record<string, string> {
+  const role = Buffer.from(roles[method]);
+  const signature = sign(key.asymmetricKeyType === 'ed25519' ? null : 'sha256', role, key);
+  return { 'user-id': roles[method], signature: signature.toString('base64') };
+}
+
+export interface SentFile {
+  file: string;
+  key: KeyObject;
+  onProgress: (bytes: number) => void;
+}
+
+/** Sends the algorithm. The agent takes its type and arguments from here, and no approval covers them. */
+export async function sendAlgorithm(
+  agent: AgentConnection,
+  { type, args, requirements, ...sent }: SentFile & { type: string; args: string[]; requirements?: string | undefined },
+): Promise<void> {
+  const metadata = { ...signedAs('Algo', sent.key), algo_type: type, ...(args.length > 0 ? { algo_args: args } : {}) };
+  const messages = async function* () {
+    yield* chunks(sent, (chunk) => field(1, chunk));
+    if (requirements !== undefined) yield* chunks({ file: requirements }, (chunk) => field(2, chunk));
+  };
+  await ended(agent.call('Algo', metadata, messages()));
+}
+
+/** Sends a dataset under its name in the manifest. */
+export async function sendDataset(
+  agent: AgentConnection,
+  { name, decompress, ...sent }: SentFile & { name: string; decompress: boolean },
+): Promise<void> {
+  const metadata = { ...signedAs('Data', sent.key), decompress: String(decompress) };
+  const named = field(2, Buffer.from(name));
+  await ended(
+    agent.call(
+      'Data',
+      metadata,
+      chunks(sent, (chunk) => Buffer.concat([field(1, chunk), named])),
+    ),
+  );
+}
+
+/** Returns the parts of the result, a zip archive. */
+export function fetchResult(agent: AgentConnection, key: KeyObject): AsyncGenerator<Buffer> {
+  return contents(agent.call('Result', signedAs('Result', key), once(Buffer.alloc(0))));
+}
+
+const platformTypes = { snp: 0, tdx: 4 } as const;
+const largestToken = 1024 * 1024;
+
+/** Asks the agent for fresh evidence with a nonce of 64 bytes. */
+export async function fetchToken(agent: AgentConnection, platform: keyof typeof platformTypes, nonce: Buffer): Promise<Buffer> {
+  const type = platformTypes[platform];
+  const request = Buffer.concat([field(1, nonce), ...(type === 0 ? [] : [Buffer.from([3 << 3, type])])]);
+  const parts: Buffer[] = [];
+  for await (const part of contents(agent.call('Attestation', {}, once(request)))) {
+    parts.push(part);
+    if (parts.reduce((sum, { length }) => sum + length, 0) > largestToken) throw new Error('The token has more than 1 MiB.');
+  }
+  return Buffer.concat(parts);
+}
+
+const chunkSize = 1024 * 1024;
+
+async function* chunks(
+  { file, onProgress }: { file: string; onProgress?: SentFile['onProgress'] },
+  encode: (chunk: Buffer) => Buffer,
+) {
+  let sent = 0;
+  for await (const chunk of createReadStream(file, { highWaterMark: chunkSize }) as AsyncIterable<Buffer>) {
+    yield encode(chunk);
+    onProgress?.((sent += chunk.length));
+  }
+  if (sent === 0) yield encode(Buffer.alloc(0));
+}
+
+async function* once(message: Buffer): AsyncGenerator<Buffer> {
+  yield message;
+}
+
+async function ended(messages: AsyncIterable<Buffer>): Promise<void> {
+  for await (const _ of messages); // the answer is empty
+}
+
+/** A field of bytes in a message of protobuf. */
+function field(number: number, bytes: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([(number << 3) | 2]), varint(bytes.length), bytes]);
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  let left = value;
+  for (; left >= 0x80; left = Math.floor(left / 0x80)) bytes.push((left % 0x80) | 0x80);
+  return Buffer.from([...bytes, left]);
+}
+
+/** Returns the first field of each message, which is its only one. */
+async function* contents(messages: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const message of messages) {
+    if (message.length === 0) continue;
+    let [length, at, factor] = [0, 1, 1];
+    for (let byte = 0x80; byte >= 0x80; factor *= 0x80) {
+      byte = message[at++] ?? 0;
+      length += (byte & 0x7f) * factor;
+    }
+    if (message[0] !== 0x0a || at + length !== message.length) throw new Error('The agent sent a message that cannot be read.');
+    yield message.subarray(at);
+  }
+}

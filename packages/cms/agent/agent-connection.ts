@@ -1,0 +1,174 @@
+import { once } from 'node:events';
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect as connectHttp2,
+  constants,
+  type IncomingHttpHeaders,
+} from 'node:http2';
+import { connect as connectTcp, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+
+/** What the agent answered in place of success, by its code of gRPC. */
+export class AgentError extends Error {
+  override readonly name = 'AgentError';
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** How to reach an agent, and how to know it. */
+export interface AgentAddress {
+  /** `host:port`. */
+  address: string;
+  /** Undefined: without TLS. */
+  tls?: { certificate?: Buffer; key?: Buffer };
+  /** SHA-256 of the agent's certificate in DER, lower-case hex. Undefined: any certificate will do. */
+  fingerprint?: string | undefined;
+  signal: AbortSignal;
+}
+
+const timeoutInMilliseconds = 10_000;
+
+/** The agent has another certificate than the given one. Nothing was sent. */
+export class AnotherAgentError extends Error {
+  override readonly name = 'AnotherAgentError';
+}
+
+/** A connection to an agent, whose certificate was compared before anything was sent. */
+export class AgentConnection {
+  readonly #session: ClientHttp2Session;
+
+  private constructor(session: ClientHttp2Session) {
+    this.#session = session;
+    session.on('error', () => undefined); // each call reports it
+  }
+
+  /** @throws AnotherAgentError; Error of the network */
+  static async open({ address, tls, fingerprint, signal }: AgentAddress): Promise<AgentConnection> {
+    const { hostname, port } = new URL(`http://${address}`);
+    const host = hostname.replace(/^\[|\]$/g, '');
+    const target = { host, port: Number(port || 80) };
+    const socket = tls ? openTls(target, tls) : connectTcp(target);
+    const within = AbortSignal.any([signal, AbortSignal.timeout(timeoutInMilliseconds)]);
+    try {
+      await once(socket, tls ? 'secureConnect' : 'connect', { signal: within });
+      if (fingerprint !== undefined) comparePeer(socket, fingerprint);
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    }
+    return new AgentConnection(connectHttp2(`${tls ? 'https' : 'http'}://${address}`, { createConnection: () => socket }));
+  }
+
+  /** Calls a method: sends messages, one after the other as the agent takes them, and returns those of the answer. */
+  async *call(method: string, metadata: Record<string, string | string[]>, messages: AsyncIterable<Buffer>) {
+    const stream = this.#session.request({
+      ':method': 'POST',
+      ':path': `/agent.AgentService/${method}`,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      ...metadata,
+    });
+    const outcome = outcomeOf(stream);
+    outcome.catch(() => undefined); // thrown below
+    const sent = pipeline(Readable.from(framed(messages), { highWaterMark: 1 }), stream).catch(() => undefined);
+    try {
+      yield* unframed(stream);
+      await outcome;
+    } catch (error) {
+      if (error instanceof AgentError) throw error;
+      await outcome; // says more than that the stream ended
+      throw error;
+    } finally {
+      stream.close(constants.NGHTTP2_NO_ERROR);
+      await sent;
+    }
+  }
+
+  close(): void {
+    this.#session.destroy();
+  }
+}
+
+function openTls(target: { host: string; port: number }, { certificate, key }: { certificate?: Buffer; key?: Buffer }) {
+  return connectTls({
+    ...target,
+    ALPNProtocols: ['h2'],
+    minVersion: 'TLSv1.3',
+    rejectUnauthorized: false, // the certificate itself is compared, or the user has said that nobody compares it
+    ...(certificate && key ? { cert: certificate, key } : {}),
+  });
+}
+
+function comparePeer(socket: Socket | TLSSocket, expected: string): void {
+  const peer = 'getPeerX509Certificate' in socket ? socket.getPeerX509Certificate() : undefined;
+  const found = peer?.fingerprint256.replaceAll(':', '').toLowerCase();
+  if (found === expected) return;
+  throw new AnotherAgentError(
+    `The agent has ${found === undefined ? 'no certificate' : `a certificate with the SHA-256 ${found}`}.`,
+  );
+}
+
+/** Resolves when the call has succeeded. */
+async function outcomeOf(stream: ClientHttp2Stream): Promise<void> {
+  const status = new Promise<void>((resolve, reject) => {
+    let ended = false;
+    const judge = (headers: IncomingHttpHeaders) => {
+      if (headers['grpc-status'] === undefined) return;
+      ended = true;
+      const code = Number(headers['grpc-status']);
+      if (code === 0) resolve();
+      else reject(new AgentError(code, textOf(headers['grpc-message']) || `code ${code}`));
+    };
+    stream.on('response', (headers) => {
+      judge(headers);
+      const http = headers[':status'];
+      if (!ended && http !== 200) reject(new AgentError(14, `the agent answers with the status ${String(http)}`));
+    });
+    stream.on('trailers', judge);
+    stream.on('error', reject);
+    stream.on('close', () => reject(new Error('The agent closed the connection.')));
+  });
+  await status;
+}
+
+/** Decodes a message of gRPC, in which an agent may have escaped anything. */
+function textOf(message: string | string[] | undefined): string {
+  const text = String(message ?? '');
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+async function* framed(messages: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const message of messages) {
+    const head = Buffer.alloc(5);
+    head.writeUInt32BE(message.length, 1);
+    yield head;
+    yield message;
+  }
+}
+
+const largestMessage = 16 * 1024 * 1024;
+
+async function* unframed(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of stream) {
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    while (rest.length >= 5) {
+      const length = rest.readUInt32BE(1);
+      if (rest[0] !== 0 || length > largestMessage) throw new AgentError(13, 'the agent sent a message that cannot be read');
+      if (rest.length < 5 + length) break;
+      yield rest.subarray(5, 5 + length);
+      rest = rest.subarray(5 + length);
+    }
+  }
+}

@@ -1,0 +1,191 @@
+import { createHash, randomBytes, X509Certificate } from 'node:crypto';
+import { type Check, checkPolicy, type Verdict, verifyToken } from 'computation-management-attestation';
+import { type Schemas, wholeAnswer } from 'computation-management-client';
+import { type Configuration, configurationOf } from 'computation-management-formats/approval-text';
+import { isAgentUrl } from 'computation-management-formats/attestation';
+import { canonicalDigest } from 'computation-management-formats/digests';
+import { printable } from 'computation-management-formats/printable';
+import type { Connection, Context } from '../context/context.ts';
+import { type Material, materialFrom, readBytes } from '../files/attestation-material.ts';
+import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { fetchToken } from './agent-calls.ts';
+import { AgentConnection, AnotherAgentError } from './agent-connection.ts';
+
+/** The options by which the user says which agent is the right one. */
+export interface AgentOptions extends Material {
+  run?: string;
+  agent?: string;
+  agentFingerprint?: string;
+  agentCertificate?: string;
+  clientCertificate?: string;
+  clientKey?: string;
+  approved?: string;
+  unbound?: boolean;
+}
+
+/** A run, with what it was started with, as far as it fits the digests of the run. */
+export interface KnownRun {
+  run: Schemas['Run'];
+  manifest: Schemas['Manifest'];
+  configuration: Configuration;
+}
+
+/**
+ * Reads a run, and checks that it was started with what this user approved: here, by the record of `cms approve`, or elsewhere, by the
+ * digest of --approved. Without either, what the service says counts.
+ * @throws CmsError
+ */
+export async function readKnownRun(
+  context: Context,
+  { client, profile }: Connection,
+  id: string,
+  options: Pick<AgentOptions, 'run' | 'approved'>,
+): Promise<KnownRun> {
+  const run = await client.getRun({ id, ...(options.run === undefined ? {} : { run: options.run }) });
+  const [{ data: computation }, manifest] = [
+    wholeAnswer(await client.call('getComputation', { id })),
+    await client.getManifest({ id, run: run.id }),
+  ];
+  const configuration = configurationOf(computation);
+  const [manifest_digest, configuration_digest] = [canonicalDigest(manifest), canonicalDigest(configuration)];
+  const otherwise = (message: string) =>
+    new CmsError(`${message} Nothing was sent.`, {
+      next: context.command(`manifest ${id} --run ${run.id}`),
+      exitCode: exitCodes.conflict,
+    });
+  if (run.manifest_digest !== manifest_digest || run.configuration_digest !== configuration_digest) {
+    throw otherwise('The manifest or the configuration is another one than the run was started with.');
+  }
+  const record = profile?.approved?.[id];
+  if (options.approved !== undefined && options.approved.toLowerCase() !== configuration_digest) {
+    throw otherwise(`The run has a configuration that you did not approve: ${configuration_digest}.`);
+  }
+  if (record && (record.manifest_digest !== manifest_digest || record.configuration_digest !== configuration_digest)) {
+    throw otherwise('The run has a manifest or a configuration that you did not approve with cms approve.');
+  }
+  if (!record && options.approved === undefined) {
+    context.note(
+      'This machine has no record of your approval, so the manifest and the policy are those that the service names. To compare, give --approved with the digest of the configuration that you approved.\n',
+    );
+  }
+  return { run, manifest, configuration };
+}
+
+const risk =
+  'Without the certificate of the agent, the connection may end at someone else: whoever answers at the address that the service names, or stands between, can read all that you send, and pass it on.';
+
+/**
+ * Opens a connection to the agent of a run. With an attestation policy, asks the agent for fresh evidence first.
+ * @throws CmsError if the agent is not known to be the right one. Then nothing was sent but a nonce
+ */
+export async function openRightAgent(
+  context: Context,
+  { client }: Connection,
+  known: KnownRun,
+  options: AgentOptions,
+): Promise<AgentConnection> {
+  const { agent_config, attestation_policy } = known.configuration;
+  const fingerprint = await fingerprintIn(options);
+  if (fingerprint === undefined && options.unbound !== true) {
+    throw new CmsError(`${risk} Give --agent-fingerprint or --agent-certificate, which the owner of the CVM has.`, {
+      next: `${context.typed} --agent-fingerprint SHA256`,
+      exitCode: exitCodes.usage,
+    });
+  }
+  if (fingerprint === undefined) context.note(`Warning: ${risk}\n`);
+  if (agent_config.attested_tls) {
+    throw new CmsError(
+      'The computation wants attested TLS, which cms does not speak. Anyone can have such an agent vouch for a key that is not its own.',
+      {
+        next: context.help,
+      },
+    );
+  }
+  const withTls = agent_config.cert_file !== '';
+  if (fingerprint !== undefined && !withTls) {
+    throw new CmsError('The agent has no certificate to compare: agent_config of the computation has no cert_file.', {
+      next: context.help,
+      exitCode: exitCodes.conflict,
+    });
+  }
+  const { cvm_id } = known.run;
+  const address = options.agent ?? (await client.getCvm({ cvmID: cvm_id })).agent_url;
+  if (!address || !isAgentUrl(address)) {
+    throw new CmsError(`The address of the agent on ${cvm_id} is not known. Its owner knows it.`, {
+      next: `${context.typed} --agent HOST:7002`,
+      exitCode: exitCodes.incomplete,
+    });
+  }
+  const agent = await AgentConnection.open({
+    address,
+    fingerprint,
+    signal: context.terminal.signal,
+    ...(withTls ? { tls: await clientIdentity(options) } : {}),
+  }).catch((error: unknown) => {
+    throw error instanceof AnotherAgentError
+      ? new CmsError(`${error.message} That is not the one that you gave. Nothing was sent.`, {
+          exitCode: exitCodes.refused,
+          cause: error,
+        })
+      : error;
+  });
+  try {
+    if (attestation_policy) await demandEvidence(agent, known, options);
+    return agent;
+  } catch (error) {
+    agent.close();
+    throw error;
+  }
+}
+
+async function clientIdentity({ clientCertificate, clientKey }: AgentOptions) {
+  if (clientCertificate === undefined || clientKey === undefined) return {};
+  return { certificate: await readBytes(clientCertificate), key: await readBytes(clientKey) };
+}
+
+/** @throws CmsError */
+async function fingerprintIn({ agentFingerprint, agentCertificate }: AgentOptions): Promise<string | undefined> {
+  const given = agentFingerprint
+    ?.replace(/^sha256:/i, '')
+    .replaceAll(':', '')
+    .toLowerCase();
+  if (given !== undefined && !/^[0-9a-f]{64}$/.test(given)) {
+    throw new CmsError('--agent-fingerprint: expected the SHA-256 of the certificate, 64 hex digits.', {
+      exitCode: exitCodes.usage,
+    });
+  }
+  if (agentCertificate === undefined) return given;
+  const content = await readBytes(agentCertificate);
+  try {
+    const own = new X509Certificate(content).fingerprint256.replaceAll(':', '').toLowerCase();
+    if (given === undefined || given === own) return own;
+  } catch (cause) {
+    throw new CmsError(`${agentCertificate} is not a certificate.`, { exitCode: exitCodes.usage, cause });
+  }
+  throw new CmsError('--agent-fingerprint and --agent-certificate are of different certificates.', { exitCode: exitCodes.usage });
+}
+
+/** Verifies fresh evidence of an agent, with a nonce of a run and its manifest. */
+export async function freshVerdict(
+  agent: AgentConnection,
+  { run, manifest, configuration }: KnownRun,
+  options: Material,
+): Promise<{ verdict: Verdict; checks: Check[]; token: Buffer }> {
+  const policy = configuration.attestation_policy;
+  const said = `${run.id} ${canonicalDigest(manifest)} ${randomBytes(32).toString('hex')}`;
+  const nonce = createHash('sha512').update(said).digest();
+  const token = await fetchToken(agent, policy?.platforms.includes('snp') === false ? 'tdx' : 'snp', nonce);
+  const verdict = await verifyToken(token, { ...(await materialFrom(options)), boundTo: { nonce }, now: new Date() });
+  return { verdict, checks: policy ? checkPolicy(verdict, policy) : [], token };
+}
+
+async function demandEvidence(agent: AgentConnection, known: KnownRun, options: Material): Promise<void> {
+  const { verdict, checks } = await freshVerdict(agent, known, options);
+  const failed = checks.filter(({ passed }) => !passed);
+  if (failed.length === 0) return;
+  const all = [...verdict.checks.filter(({ passed }) => !passed), ...failed];
+  const reasons = all.map(({ name, detail }) => `${name}: ${printable(detail)}`).join('\n');
+  throw new CmsError(`The evidence of the agent does not satisfy the attestation policy. Nothing was sent.\n${reasons}`, {
+    exitCode: exitCodes.refused,
+  });
+}

@@ -1,0 +1,178 @@
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { causeOf, pause, waitForRun } from 'computation-management-client';
+import { printable } from 'computation-management-formats/printable';
+import type { Connection, Context } from '../context/context.ts';
+import { readPrivateKey } from '../files/key-files.ts';
+import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { startProgress } from '../terminal/progress.ts';
+import { filesBeside, whyUnreadable } from '../terminal/shell-word.ts';
+import { sendAlgorithm, sendDataset, type SentFile } from './agent-calls.ts';
+import { AgentError } from './agent-connection.ts';
+import { type AgentOptions, type KnownRun, openRightAgent, readKnownRun } from './right-agent.ts';
+
+export interface SendOptions extends AgentOptions {
+  key: string;
+  type?: string;
+  arg?: string[];
+  requirements?: string;
+  decompress?: boolean;
+}
+
+interface Planned {
+  file: string;
+  size: number;
+  /** The name of the dataset. Undefined: the algorithm. */
+  dataset: string | undefined;
+}
+
+/** Sends files to the agent of a run, each when the agent waits for it: the algorithm first. @throws CmsError */
+export async function sendFiles(
+  context: Context,
+  connection: Connection,
+  id: string,
+  { files, ...options }: SendOptions & { files: string[] },
+): Promise<{ run: string; sent: Planned[] }> {
+  const key = await readPrivateKey(options.key, context.terminal);
+  const known = await readKnownRun(context, connection, id, options);
+  const { run } = known;
+  if (run.ended_at !== null) {
+    throw new CmsError(`The run ${run.id} has ${run.status}, so its agent takes no file.`, {
+      next: context.command('todo'),
+      exitCode: exitCodes.conflict,
+    });
+  }
+  const planned = [];
+  for (const file of files) planned.push(await placeOf(file, known, key));
+  planned.sort((one, other) => Number(one.dataset !== undefined) - Number(other.dataset !== undefined));
+  (await openRightAgentSoon(context, connection, known, options)).close();
+  for (const each of planned) {
+    await untilEvent(context, connection, known, [`Receiving${each.dataset === undefined ? 'Algorithm' : 'Data'}/InProgress`]);
+    await sendOne(context, connection, known, { ...options, ...each, sender: key });
+    context.note(`Sent ${printable(each.file)}${each.dataset === undefined ? ', the algorithm' : ''}.\n`);
+  }
+  return { run: run.id, sent: planned };
+}
+
+/** Finds what a file is in a run, by its hash. @throws CmsError if it is nothing of this user */
+async function placeOf(file: string, { manifest }: KnownRun, key: KeyObject): Promise<Planned> {
+  const hash = createHash('sha3-256');
+  const size = await pipeline(createReadStream(file), hash)
+    .then(async () => (await stat(file)).size)
+    .catch((error: unknown) => {
+      throw new CmsError(whyUnreadable(file, error), { next: filesBeside(file), exitCode: exitCodes.usage });
+    });
+  const found = hash.digest();
+  const isIt = (declared: { hash: number[] }) => Buffer.from(declared.hash).equals(found);
+  const datasets = manifest.datasets.filter(isIt);
+  const dataset = datasets.find(({ filename }) => filename === basename(file)) ?? datasets[0];
+  const declared = isIt(manifest.algorithm) ? manifest.algorithm : dataset;
+  const refuse = (message: string) => new CmsError(`${file}: ${message} Nothing was sent.`, { exitCode: exitCodes.usage });
+  if (!declared) {
+    const names = manifest.datasets.map(({ filename }) => printable(filename)).join(', ');
+    throw refuse(
+      `no file with its SHA3-256, ${found.toString('hex')}, is in the manifest of the run (the algorithm${names && `, ${names}`}).`,
+    );
+  }
+  if ('source' in declared) throw refuse('the agent fetches this file by itself.');
+  const own = createPublicKey(key).export({ format: 'der', type: 'spki' }).toString('base64');
+  if (declared.user_key !== own) throw refuse('the manifest names another key for it than the one of --key.');
+  return { file, size, dataset: declared === manifest.algorithm ? undefined : dataset?.filename };
+}
+
+const attempts = 3;
+
+type Sending = SendOptions & Planned & { sender: KeyObject };
+
+async function sendOne(
+  context: Context,
+  connection: Connection,
+  known: KnownRun,
+  { file, size, dataset, sender: key, type = 'bin', arg = [], requirements, decompress = false, ...options }: Sending,
+): Promise<void> {
+  const progress = startProgress(context.terminal);
+  for (let attempt = 1; ; attempt += 1) {
+    const agent = await openRightAgentSoon(context, connection, known, options);
+    const sent: SentFile = { file, key, onProgress: (done) => progress.show(basename(file), { done, total: size }) };
+    try {
+      if (dataset === undefined) await sendAlgorithm(agent, { ...sent, type, args: arg, requirements });
+      else await sendDataset(agent, { ...sent, name: dataset, decompress });
+      return;
+    } catch (error) {
+      if (error instanceof AgentError && error.code !== unavailable) throw refused(file, error, context);
+      if (attempt === attempts || context.terminal.signal.aborted) throw notSent(file, error, context);
+      context.note(`The connection was cut: ${printable(causeOf(error))}. Sending ${printable(file)} again.\n`);
+    } finally {
+      progress.stop();
+      agent.close();
+    }
+  }
+}
+
+/** The code of gRPC for an agent that cannot be reached. */
+const unavailable = 14;
+
+export function refused(what: string, { message }: AgentError, context: Context): CmsError {
+  const hints: [RegExp, string][] = [
+    [/hash does not match/, ' It is not the file of the manifest.'],
+    [/signature verification|Unauthenticated/i, ' The key is not the one of the manifest.'],
+    [/not expecting this operation/, ' It waits for something else now, or has it already.'],
+  ];
+  const hint = hints.find(([pattern]) => pattern.test(message))?.[1] ?? '';
+  return new CmsError(`The agent refused ${printable(what)}: ${printable(message)}.${hint}`, {
+    next: context.command('watch'),
+    exitCode: exitCodes.refused,
+  });
+}
+
+function notSent(file: string, cause: unknown, context: Context): CmsError {
+  return new CmsError(`${printable(file)} was not sent: ${printable(causeOf(cause))}.`, {
+    next: context.typed,
+    exitCode: exitCodes.unavailable,
+    cause,
+  });
+}
+
+const patienceInMilliseconds = 60_000;
+const pauseInMilliseconds = 1_000;
+
+/** As `openRightAgent`. Waits for an agent that does not listen yet. */
+export async function openRightAgentSoon(...given: Parameters<typeof openRightAgent>): ReturnType<typeof openRightAgent> {
+  const [{ terminal }] = given;
+  const until = terminal.now() + patienceInMilliseconds;
+  for (;;) {
+    try {
+      return await openRightAgent(...given);
+    } catch (error) {
+      const isDecided = error instanceof CmsError || terminal.signal.aborted || terminal.now() > until;
+      if (isDecided) throw error;
+      await pause(pauseInMilliseconds, terminal.signal);
+    }
+  }
+}
+
+/** Waits until a run has had one of the events. @throws CmsError if it ends before */
+export async function untilEvent(
+  context: Context,
+  { client }: Connection,
+  { run: { id: run, computation_id: id } }: KnownRun,
+  events: string[],
+): Promise<void> {
+  const found = new AbortController();
+  const signal = AbortSignal.any([context.terminal.signal, found.signal]);
+  const onEvent = ({ event_type, status }: { event_type: string; status: string }) => {
+    if (events.includes(`${event_type}/${status}`)) found.abort();
+  };
+  try {
+    const { status, reason } = await waitForRun(client, { id, run, signal, onInterruption: context.outages.began, onEvent });
+    if (found.signal.aborted) return;
+    throw new CmsError(`The run has ${status}: ${printable(reason ?? '')}`, {
+      next: context.command(`events ${id} --run ${run}`),
+    });
+  } catch (error) {
+    if (!found.signal.aborted) throw error;
+  }
+}

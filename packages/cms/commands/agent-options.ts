@@ -1,0 +1,34 @@
+import { type Command, Option } from 'commander';
+import { collect } from './options.ts';
+
+export const keyOption = () =>
+  new Option('--key <FILE>', 'your private key, whose public key is in the manifest').makeOptionMandatory();
+
+export function addMaterialOptions(command: Command): Command {
+  return command
+    .option('--certificate <FILE>', 'a certificate of AMD that the evidence lacks (repeatable)', collect)
+    .option('--collateral <FILE>', 'documents of Intel, for TDX (repeatable)', collect)
+    .option('--root <FILE>', 'trust this certificate in place of the roots of AMD and Intel, for tests (repeatable)', collect);
+}
+
+/** The options that say which agent is the right one. */
+export function addAgentOptions(command: Command): Command {
+  return addMaterialOptions(
+    command
+      .option('--agent <HOST:PORT>', 'the address of the agent (default: agent_url of the CVM)')
+      .option('--agent-fingerprint <SHA256>', 'the SHA-256 of the certificate of the agent')
+      .option('--agent-certificate <FILE>', 'the certificate of the agent')
+      .option('--client-certificate <FILE>', 'your certificate, for an agent that demands one')
+      .option('--client-key <FILE>', 'its private key')
+      .option('--approved <DIGEST>', 'the digest of the configuration that you approved elsewhere')
+      .option('--unbound', 'accept any agent at the address'),
+  );
+}
+
+export function addSendOptions(command: Command): Command {
+  return addAgentOptions(command)
+    .addOption(new Option('--type <TYPE>', 'the type of the algorithm').choices(['bin', 'python', 'wasm', 'docker']))
+    .option('--arg <TEXT>', 'an argument of the algorithm (repeatable)', collect)
+    .option('--requirements <FILE>', 'the requirements.txt of an algorithm in Python')
+    .option('--decompress', 'let the agent unpack the datasets');
+}

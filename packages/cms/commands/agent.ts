@@ -1,0 +1,157 @@
+import { open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { type Check, type Verdict, verifySnpReport, verifyTdxQuote, verifyToken } from 'computation-management-attestation';
+import { printable } from 'computation-management-formats/printable';
+import { fetchResult } from '../agent/agent-calls.ts';
+import { AgentError } from '../agent/agent-connection.ts';
+import { type AgentOptions, freshVerdict, readKnownRun } from '../agent/right-agent.ts';
+import { openRightAgentSoon, refused, sendFiles, type SendOptions, untilEvent } from '../agent/send-files.ts';
+import { computationId } from '../context/computation-reference.ts';
+import type { Context, WrapAction } from '../context/context.ts';
+import { type Material, materialFrom, readBytes } from '../files/attestation-material.ts';
+import { readPrivateKey } from '../files/key-files.ts';
+import { CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
+import { startProgress } from '../terminal/progress.ts';
+import { addAgentOptions, addSendOptions, keyOption } from './agent-options.ts';
+
+export function addAgentCommands(program: Command, wrapAction: WrapAction): void {
+  addSendOptions(
+    program
+      .command('send')
+      .description('send your files to the agent of a run, when it waits for them')
+      .argument('<FILE...>', 'the algorithm or datasets of the manifest')
+      .addOption(keyOption())
+      .option('--computation <COMPUTATION>', 'its identifier or name')
+      .option('--run <RUN>', 'the run (default: the latest)'),
+  ).action(
+    wrapAction(async (context, files: string[], { computation, ...options }: SendOptions & { computation?: string }) => {
+      const connection = await context.connect();
+      const id = await computationId(context, connection, computation);
+      const result = await sendFiles(context, connection, id, { ...options, files });
+      context.print(result, () => '');
+    }),
+  );
+
+  addAgentOptions(
+    program
+      .command('result')
+      .description('fetch the result of a run from its agent, when it is ready')
+      .argument('[COMPUTATION]', 'its identifier or name')
+      .addOption(keyOption())
+      .option('--run <RUN>', 'the run (default: the latest)')
+      .option('--output <FILE>', 'where to save the archive', 'result.zip'),
+  ).action(
+    wrapAction(async (context, reference: string | undefined, options: AgentOptions & { key: string; output: string }) => {
+      const { key: keyFile, output } = options;
+      if (await stat(output).catch(() => undefined)) {
+        throw new CmsError(`${output} is there already.`, { next: `${context.typed} --output FILE`, exitCode: exitCodes.usage });
+      }
+      const key = await readPrivateKey(keyFile, context.terminal);
+      const connection = await context.connect();
+      const id = await computationId(context, connection, reference);
+      const known = await readKnownRun(context, connection, id, options);
+      await untilEvent(context, connection, known, ['ConsumingResults/Ready', 'Complete/Completed', 'Failed/Failed']);
+      const agent = await openRightAgentSoon(context, connection, known, options);
+      const progress = startProgress(context.terminal);
+      const file = await open(`${output}.part`, 'w');
+      let size = 0;
+      try {
+        for await (const part of fetchResult(agent, key)) {
+          await file.write(part);
+          progress.show(output, { done: (size += part.length), total: size });
+        }
+        await rename(`${output}.part`, output);
+      } catch (error) {
+        await rm(`${output}.part`, { force: true });
+        throw error instanceof AgentError ? refused('the result', error, context) : error;
+      } finally {
+        progress.stop();
+        agent.close();
+        await file.close();
+      }
+      context.print({ run: known.run.id, output, size }, () => `Saved the result in ${output}.\n`);
+    }),
+  );
+
+  addAgentOptions(
+    program
+      .command('attest')
+      .description('judge the evidence of the agent of a run, or saved evidence, without the service')
+      .argument('[FILE...]', 'tokens, SEV-SNP reports or TDX quotes')
+      .option('--computation <COMPUTATION>', 'its identifier or name')
+      .option('--run <RUN>', 'the run (default: the latest)')
+      .option('--nonce <HEX>', 'the nonce of saved evidence, 32 to 64 bytes')
+      .option('--bound-to <FILE>', 'the certificate over which saved evidence was made')
+      .option('--output <FILE>', 'where to save the token of the agent'),
+  ).action(
+    wrapAction(async (context, files: string[], options: AttestOptions) => {
+      if (files.length === 0) await attestAgent(context, options);
+      else await attestFiles(context, files, options);
+    }),
+  );
+}
+
+interface AttestOptions extends AgentOptions {
+  computation?: string;
+  nonce?: string;
+  boundTo?: string;
+  output?: string;
+}
+
+const codes: Record<Verdict['verdict'], ExitCode> = {
+  verified: exitCodes.success,
+  refused: exitCodes.refused,
+  unsupported: exitCodes.unsupported,
+};
+
+async function attestAgent(context: Context, options: AttestOptions): Promise<void> {
+  const connection = await context.connect();
+  const id = await computationId(context, connection, options.computation);
+  const read = await readKnownRun(context, connection, id, options);
+  // The evidence is what is asked for, so it need not satisfy a policy before.
+  const configuration = { ...read.configuration, attestation_policy: null };
+  const agent = await openRightAgentSoon(context, connection, { ...read, configuration }, { ...options, unbound: true });
+  try {
+    const { verdict, checks, token } = await freshVerdict(agent, read, options);
+    if (options.output !== undefined) await writeFile(options.output, token, { flag: 'wx' });
+    const isSatisfied = checks.every(({ passed }) => passed);
+    context.print({ ...verdict, run: read.run.id, policy: checks }, () => textOf(verdict) + checksText('policy: ', checks));
+    context.exitWith(isSatisfied ? codes[verdict.verdict] : exitCodes.refused);
+  } finally {
+    agent.close();
+  }
+}
+
+async function attestFiles(context: Context, files: string[], options: AttestOptions): Promise<void> {
+  const items: (Verdict & { file: string })[] = [];
+  for (const file of files) items.push({ file, ...(await judge(await readBytes(file), options)) });
+  context.print({ items }, () => items.map((item) => `${printable(item.file)}\n${textOf(item)}`).join('\n'));
+  const worst = (['refused', 'unsupported'] as const).find((each) => items.some(({ verdict }) => verdict === each));
+  context.exitWith(codes[worst ?? 'verified']);
+}
+
+const snpReportSize = 1184;
+
+async function judge(evidence: Buffer, options: AttestOptions & Material): Promise<Verdict> {
+  const given = { ...(await materialFrom(options)), boundTo: await bindingIn(options), now: new Date() };
+  const isQuote = evidence.length > 8 && [4, 5].includes(evidence.readUInt16LE(0)) && evidence.readUInt32LE(4) === 0x81;
+  if (isQuote) return await verifyTdxQuote(evidence, given);
+  return evidence.length === snpReportSize ? await verifySnpReport(evidence, given) : await verifyToken(evidence, given);
+}
+
+async function bindingIn({ nonce, boundTo }: AttestOptions) {
+  if (boundTo !== undefined) return { certificate: await readBytes(boundTo) };
+  if (nonce === undefined) return null;
+  if (/^([0-9a-f]{2}){32,64}$/i.test(nonce) && !/^0+$/.test(nonce)) return { nonce: Buffer.from(nonce, 'hex') };
+  throw new CmsError('--nonce: expected 64 to 128 hex digits, not all zero.', { exitCode: exitCodes.usage });
+}
+
+function textOf({ verdict, platform, measurement, checks }: Verdict): string {
+  return `${verdict}: ${printable(platform)}${measurement === null ? '' : `, measurement ${measurement}`}\n${checksText('', checks)}`;
+}
+
+function checksText(prefix: string, checks: Check[]): string {
+  return checks
+    .map(({ name, passed, detail }) => `  ${passed ? 'passed' : 'FAILED'}  ${prefix}${name}: ${printable(detail)}\n`)
+    .join('');
+}
