@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
-import { BackupPlan, BackupPlanRule, BackupResource, BackupVault, type IBackupVault } from 'aws-cdk-lib/aws-backup';
+import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from 'aws-cdk-lib/aws-backup';
 import { Schedule } from 'aws-cdk-lib/aws-events';
-import { ManagedPolicy, Role, ServicePrincipal, type IRole } from 'aws-cdk-lib/aws-iam';
+import { ManagedPolicy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { acknowledge } from '../house/acknowledge.ts';
 import { recoverableInDays } from '../house/lifetimes.ts';
@@ -15,7 +15,7 @@ export class Copies extends Construct {
       backupVaultName: nameIn(stage, 'copies'),
       removalPolicy: stage.removalPolicy,
     });
-    const plan = new BackupPlan(this, 'Plan', { backupPlanName: nameIn(stage, 'copies'), backupVault: vault as IBackupVault });
+    const plan = new BackupPlan(this, 'Plan', { backupPlanName: nameIn(stage, 'copies'), backupVault: vault });
     const deleteAfter = Duration.days(recoverableInDays);
     const destinationBackupVault = BackupVault.fromBackupVaultArn(this, 'Destination', vaultArn);
     plan.addRule(
@@ -39,6 +39,6 @@ export class Copies extends Construct {
       );
     }
     const resources = resourceArns.map((arn) => BackupResource.fromArn(arn));
-    plan.addSelection('State', { resources, role: role as IRole, disableDefaultBackupPolicy: true });
+    plan.addSelection('State', { resources, role: role, disableDefaultBackupPolicy: true });
   }
 }
