@@ -75,9 +75,13 @@ export function failedScenes(scenes: readonly Scene[]): Scene[] {
 
 /** Formats the story as its two terminals show it. @param server replaced by the usual address of `npm start` */
 export function transcriptOf(scenes: readonly Scene[], server: string): string {
-  return scenes
-    .map(({ who, line, output }) => `${who}$ ${line}\n${output}`)
-    .join('\n')
+  const transcript = scenes.map(({ who, line, output }) => `${who}$ ${line}\n${output}`).join('\n');
+  // All parties read the same before they approve: once is enough.
+  const [covered = ''] = /^What is computed\n[^]*?\n\n/m.exec(transcript) ?? [];
+  const [first = '', ...others] = covered === '' ? [transcript] : transcript.split(covered);
+  return [first, ...others]
+    .join('(the same as above)\n\n')
+    .replace('(the same as above)\n\n', () => covered)
     .replaceAll(server, 'http://localhost:3000');
 }
 
