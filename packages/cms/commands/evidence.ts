@@ -2,7 +2,8 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { items } from 'computation-management-client';
-import { checkEvidence, formatFindings, note, UnreadableError } from 'computation-management-verify';
+import { checkEvidence, formatFindings, note, parseJson, UnreadableError } from 'computation-management-verify';
+import * as v from 'valibot';
 import type { Context, WrapAction } from '../context/context.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { computationId } from '../context/computation-reference.ts';
@@ -60,7 +61,7 @@ export function addEvidenceCommands(program: Command, wrapAction: WrapAction): v
     program
       .command('verify')
       .description('check saved evidence, without the service')
-      .argument('[PATH]', 'the directory of cms evidence, or the file of a statement', defaultDirectory)
+      .argument('[PATH]', 'the directory of cms evidence, the file that the console saves, or a statement', defaultDirectory)
       .option('--keys <FILE>', 'the public keys that you trust (default: keys.json in the directory)')
       .option('--events <FILE>', 'a page of events (repeatable; default: events.json in the directory)', collect)
       .option('--token <FILE>', 'an attestation token (repeatable; default: those in the directory)', collect),
@@ -109,6 +110,17 @@ async function readEvidence(path: string, options: VerifyFiles) {
     });
   }
   const isDirectory = found.isDirectory();
+  const archive = isDirectory ? undefined : archiveIn(await content(path));
+  if (archive) {
+    const { keys: trusted, events: pages, token } = options;
+    return {
+      evidence: archive.evidence,
+      keys: trusted === undefined ? archive.keys : await content(trusted),
+      events: pages === undefined ? [archive.events] : await Promise.all(pages.map(content)),
+      tokens: token === undefined ? archive.tokens : await Promise.all(token.map(readBytes)),
+      ...(await materialFrom(options)),
+    };
+  }
   const there = isDirectory ? await readdir(path) : [];
   const inDirectory = (name: keyof typeof evidenceFiles) =>
     there.includes(evidenceFiles[name]) ? join(path, evidenceFiles[name]) : undefined;
@@ -128,6 +140,27 @@ async function readEvidence(path: string, options: VerifyFiles) {
     tokens: await Promise.all(tokens.map(readBytes)),
     ...(await materialFrom(options)),
   };
+}
+
+const archiveFile = v.strictObject({
+  evidence: v.looseObject({}),
+  keys: v.looseObject({}),
+  events: v.looseObject({}),
+  tokens: v.array(v.pipe(v.string(), v.base64())),
+});
+
+/** Returns the parts of the one file that the console saves. Undefined for another file. @throws CmsError */
+function archiveIn(text: string) {
+  try {
+    const parsed = parseJson(text, 'The evidence');
+    if (!v.is(archiveFile, parsed)) return undefined;
+    const { evidence, keys, events } = parsed; // as they are: what a schema returns lacks members such as `constructor`
+    const tokens = parsed.tokens.map((token) => Buffer.from(token, 'base64'));
+    return { evidence: JSON.stringify(evidence), keys: JSON.stringify(keys), events: JSON.stringify(events), tokens };
+  } catch (error) {
+    if (!(error instanceof UnreadableError)) throw error;
+    throw new CmsError(error.message, { exitCode: exitCodes.usage });
+  }
 }
 
 async function content(file: string): Promise<string> {

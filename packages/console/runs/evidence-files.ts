@@ -4,23 +4,13 @@ interface Evidence {
   keys: object;
   /** The events of the computation. */
   events: object[];
+  /** The attestation tokens of the run, in base64. */
+  tokens: string[];
 }
 
-/** What a user saves to check a run without the service: the files, and the command that checks them. */
-export interface EvidenceFiles {
-  files: { name: string; text: string }[];
-  command: string;
-}
-
-/** Returns the files that `cms evidence` saves too, under names that keep the runs apart. */
-export function evidenceFiles(run: string, { evidence, keys, events }: Evidence): EvidenceFiles {
-  const nameOf = (part: string) => `${part}-${run}.json`;
-  const contents = { evidence, keys, events: { events } };
-  return {
-    files: Object.entries(contents).map(([part, content]) => ({
-      name: nameOf(part),
-      text: `${JSON.stringify(content, null, 2)}\n`,
-    })),
-    command: `cms verify ${nameOf('evidence')} --keys ${nameOf('keys')} --events ${nameOf('events')}`,
-  };
+/** Returns the one file with which a user checks a run without the service, and the command that checks it. */
+export function evidenceArchive(run: string, { evidence, keys, events, tokens }: Evidence) {
+  const name = `evidence-${run}.json`;
+  const text = `${JSON.stringify({ evidence, keys, events: { events }, tokens }, null, 2)}\n`;
+  return { name, text, command: `cms verify ${name}` };
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readNames } from '../../../../packages/console/runs/computation-names.ts';
-import { evidenceFiles } from '../../../../packages/console/runs/evidence-files.ts';
+import { evidenceArchive } from '../../../../packages/console/runs/evidence-files.ts';
 import { gather, shownEvents } from '../../../../packages/console/runs/watched-run.ts';
 import { cmsIn } from '../../cms/fake-terminal.ts';
 import { genuineEvidence } from '../../verify/genuine-evidence.ts';
@@ -78,12 +78,13 @@ it('the command that the console names checks the files that it saves', async ()
   const directory = mkdtempSync(join(tmpdir(), 'evidence-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const { statement, signature, key_id, keys, events } = genuineEvidence();
-  const { files, command } = evidenceFiles('r1', {
+  const { name, text, command } = evidenceArchive('r1', {
     evidence: { statement, signature, key_id },
     keys,
     events: events.toReversed(),
+    tokens: [],
   });
-  for (const { name, text } of files) writeFileSync(join(directory, name), text);
+  writeFileSync(join(directory, name), text);
   const [program, ...args] = command.split(' ').map((word) => (word.endsWith('.json') ? join(directory, word) : word));
   expect(program).toBe('cms');
   const { exitCode, stdout, stderr } = await cmsIn(directory)(...args);
@@ -91,4 +92,17 @@ it('the command that the console names checks the files that it saves', async ()
   expect(exitCode).toBe(0);
   expect(stdout).toContain('HOLDS');
   expect(stdout).not.toContain('were not given');
+
+  const tamperings = [
+    ['"run_id"', '"run_id": "r2", "run_id"', /two values named "run_id"/],
+    ['"status": "completed"', '"status": "failed"', /DOES NOT HOLD/],
+    ['"signature": "', '"signature": "A', /DOES NOT HOLD/],
+  ] as const;
+  for (const [genuine, forged, expected] of tamperings) {
+    expect(text).toContain(genuine);
+    writeFileSync(join(directory, name), text.replace(genuine, forged));
+    const answer = await cmsIn(directory)('verify', join(directory, name));
+    expect(answer.exitCode).not.toBe(0);
+    expect(answer.stdout + answer.stderr).toMatch(expected);
+  }
 });
