@@ -16,13 +16,16 @@ interface Question {
 /** Asks a service of AWS with the caller's credentials. An answer in XML is its `text`. @throws Error with AWS's code as its name */
 export type Ask = (service: string, question: Question) => Promise<Record<string, unknown>>;
 
+/** Services with one address for all Regions. */
+const isGlobal = new Set(['budgets', 'cloudfront']);
+
 const timeInMilliseconds = 15_000;
 
 export function askIn(stageRegion: string): Ask {
   const { config } = new CloudFormationClient({ region: stageRegion }); // for the credentials that every command finds
   return async (service, { target, body = {}, path = '/', query = {}, region = stageRegion }) => {
     const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
-    const place = service === 'budgets' ? service : `${service}.${region}`;
+    const place = isGlobal.has(service) ? service : `${service}.${region}`;
     const url = new URL(path, process.env['AWS_ENDPOINT_URL'] ?? `https://${place}.${suffix}`);
     url.search = new URLSearchParams(query).toString();
     const { protocol, hostname, host, pathname } = url;
