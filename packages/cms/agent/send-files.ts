@@ -40,7 +40,7 @@ export async function sendFiles(
   const known = await readKnownRun(context, connection, id, options);
   const { run } = known;
   if (run.ended_at !== null) {
-    throw new CmsError(`The run ${run.id} has ${run.status}, so its agent takes no file.`, {
+    throw new CmsError(`The run ${run.id} has ${printable(run.status)}, so its agent takes no file.`, {
       next: context.command('todo'),
       exitCode: exitCodes.conflict,
     });
@@ -147,11 +147,18 @@ export async function openRightAgentSoon(...given: Parameters<typeof openRightAg
     try {
       return await openRightAgent(...given);
     } catch (error) {
-      const isDecided = error instanceof CmsError || terminal.signal.aborted || terminal.now() > until;
-      if (isDecided) throw error;
+      if (!isPassing(error) || terminal.signal.aborted || terminal.now() > until) throw error;
       await pause(pauseInMilliseconds, terminal.signal);
     }
   }
+}
+
+/** Whether nobody answers at the address yet. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof AgentError) return error.code === unavailable;
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error ? String(error.code) : '';
+  return /^(ECONN|ETIMEDOUT|EPIPE|EHOST|ENET)/.test(code) || error.name === 'TimeoutError';
 }
 
 /** Waits until a run has had one of the events. @throws CmsError if it ends before */
@@ -169,7 +176,7 @@ export async function untilEvent(
   try {
     const { status, reason } = await waitForRun(client, { id, run, signal, onInterruption: context.outages.began, onEvent });
     if (found.signal.aborted) return;
-    throw new CmsError(`The run has ${status}: ${printable(reason ?? '')}`, {
+    throw new CmsError(`The run has ${printable(status)}: ${printable(reason ?? '')}`, {
       next: context.command(`events ${id} --run ${run}`),
     });
   } catch (error) {

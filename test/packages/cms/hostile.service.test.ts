@@ -162,6 +162,9 @@ const lines = (): Record<string, string[]> => ({
   doctor: [],
   version: [],
   evidence: [id, '--output', file('evidence')],
+  send: [file('data.csv'), '--computation', id, '--key', join(home, '.ssh/id_ed25519'), '--unbound'],
+  result: [id, '--key', join(home, '.ssh/id_ed25519'), '--output', file('result.zip'), '--unbound'],
+  attest: ['--computation', id],
   'cvm list': [],
   'cvm show': ['cvm-1'],
 });
