@@ -89,8 +89,8 @@ export function tellOfExplainedRuns(world: () => ConsoleWorld): void {
     await page.getByText('Line 3').waitFor();
     expect(waits.slice(0, 3)).toEqual(['20', '20', '20']);
     await report('ReceivingAlgorithm', 'InProgress');
-    await page.getByText('The agent is at cvm.example.com:7002.').waitFor();
-    await page.getByText('cocos-cli algo FILE KEY.pem -a TYPE').waitFor();
+    await page.getByText('The agent is at cvm.example.com:7002. Ask the owner').waitFor();
+    await page.getByText(`cms send FILE --type TYPE --computation ${id} --run ${run_id}`).waitFor();
     await page.getByRole('button', { name: 'Notify me at its end' }).click();
     await report('Complete', 'Completed');
     await page.getByText('The run completed').waitFor();

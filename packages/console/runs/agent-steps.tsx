@@ -30,7 +30,11 @@ export function AgentSteps({ run, events }: { run: Run; events: readonly Pick<Sc
       header={
         <Header
           variant="h2"
-          description={agent === null ? 'Ask the owner of the CVM for the address of its agent.' : `The agent is at ${agent}.`}
+          description={
+            agent === null
+              ? 'Ask the owner of the CVM for the address and the certificate of its agent.'
+              : `The agent is at ${agent}. Ask the owner of the CVM for its certificate: the service could name another machine.`
+          }
         >
           What the parties do now
         </Header>
@@ -56,24 +60,33 @@ export function AgentSteps({ run, events }: { run: Run; events: readonly Pick<Sc
 
 /** What the agent waits for after its events. docs/participant.md explains the commands. */
 const stepsIn: Record<string, (given: Given) => Step[]> = {
-  ReceivingAlgorithm: ({ inputs }) =>
+  ReceivingAlgorithm: ({ run, inputs }) =>
     inputs
       .filter(({ asset_type }) => asset_type === 'algorithm')
       .map((asset) => ({
         user: asset.created_by,
         what: `send ${asset.file_name}`,
-        command: 'cocos-cli algo FILE KEY.pem -a TYPE',
+        command: `cms send FILE --type TYPE ${options(run)}`,
       })),
-  ReceivingData: ({ inputs }) =>
+  ReceivingData: ({ run, inputs }) =>
     inputs
       .filter(({ asset_type }) => asset_type === 'dataset')
-      .map((asset) => ({ user: asset.created_by, what: `send ${asset.file_name}`, command: 'cocos-cli data FILE KEY.pem' })),
+      .map((asset) => ({ user: asset.created_by, what: `send ${asset.file_name}`, command: `cms send FILE ${options(run)}` })),
   Running: () => [],
-  ConsumingResults: ({ consumers }) =>
-    consumers.map((user) => ({ user, what: 'fetch the result', command: 'cocos-cli result KEY.pem -o . -f result.zip' })),
+  ConsumingResults: ({ run, consumers }) =>
+    consumers.map((user) => ({
+      user,
+      what: 'fetch the result',
+      command: `cms result ${run.computation_id} --run ${run.id} ${ofParty}`,
+    })),
 };
 
+/** The party has these: the service could name a wrong certificate. */
+const ofParty = '--key KEY --agent-certificate AGENT.pem';
+const options = ({ computation_id, id }: Run) => `--computation ${computation_id} --run ${id} ${ofParty}`;
+
 interface Given {
+  run: Run;
   inputs: Pick<Schemas['AssetRow'], 'created_by' | 'file_name' | 'asset_type'>[];
   consumers: string[];
 }
@@ -91,5 +104,5 @@ async function stepsOf(
     (range) => page(client, 'listAssets', { ...range, signal }),
   );
   const inputs = [...rows.values()].filter(({ source }) => source === null); // the agent fetches the others
-  return { steps: stepsIn[phase]?.({ inputs, consumers: [...new Set([owner, ...consumers])] }) ?? [], agent: cvm.agent_url };
+  return { steps: stepsIn[phase]?.({ run, inputs, consumers: [...new Set([owner, ...consumers])] }) ?? [], agent: cvm.agent_url };
 }
