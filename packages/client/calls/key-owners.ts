@@ -6,7 +6,6 @@ import { findRows, page } from './pages.ts';
 export interface KeyOwners {
   /** The linked dataset of this name, or the algorithm. */
   assetOf: (dataset?: string) => Schemas['AssetRow'] | undefined;
-  creatorOf: (dataset?: string) => string | undefined;
   usersWith: (fingerprint: string) => string[];
 }
 
@@ -36,7 +35,6 @@ export async function readKeyOwners(
   );
   return {
     assetOf: (dataset) => linked.get(dataset),
-    creatorOf: (dataset) => linked.get(dataset)?.created_by,
     usersWith: (fingerprint) => [...latest].filter(([, given]) => given === fingerprint).map(([user]) => user),
   };
 }

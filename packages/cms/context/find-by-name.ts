@@ -37,7 +37,7 @@ export async function identified(
   const next = command(`${kind} list`);
   if (only && others.length === 0) return only.id;
   if (only) {
-    const ids = found.map(({ id }) => id);
+    const ids = found.map(({ id }) => id).sort((one, other) => (one < other ? 1 : -1)); // newest first
     const rows = await findRows(ids, (range) => listed(client, kind, range));
     const list = ids.map((id) => `  ${id} of ${printable(rows.get(id)?.owner ?? '')}`).join('\n');
     throw new CmsError(`Several ${kind}s are named ${quotedName(given)}. Use an identifier:\n${list}`, {

@@ -96,7 +96,6 @@ describe('a manifest', () => {
     const row = { file_name: 'mean.py', mime_type: '', size: 5, created_by: 'bob "b"' } as Schemas['AssetRow'];
     const owners = {
       assetOf: (dataset?: string) => (dataset === 'a.csv' ? { ...row, mime_type: 'text/csv' } : undefined),
-      creatorOf: () => undefined,
       usersWith: (fingerprint: string) => (fingerprint === parsePublicKey(ofAlice).fingerprint ? ['alice', 'eve'] : []),
     };
     const configuration = configurationOf({
