@@ -126,14 +126,12 @@ it.each<[string, Series, string[], string]>([
   ],
 ])('tells that %s, under a heading with what to do', (_what, changed, expected, toDo) => {
   expect(startedBy(changed)).toEqual(expected);
-  const [first] = expected;
-  const alarm = alarms.find(({ AlarmName }) => AlarmName === `${prefix}${first}`);
-  const heading = alarm?.AlarmDescription.split('#')[1] ?? '';
-  const section = runbook.split('\n## ').find((each) => each.split('\n')[0]?.toLowerCase().replaceAll(' ', '-') === heading);
-  const last = alarms.find(({ AlarmName }) => AlarmName === `${prefix}${expected.at(-1)}`)?.AlarmDescription.split('#')[1];
-  const both =
-    section + String(runbook.split('\n## ').find((each) => each.toLowerCase().replaceAll(' ', '-').startsWith(`${last}\n`)));
-  expect(both).toContain(toDo);
+  const sections = alarms
+    .filter(({ AlarmName }) => expected.includes(AlarmName.replace(prefix, '')))
+    .map(({ AlarmDescription }) => AlarmDescription.split('#')[1] ?? '')
+    .map((heading) => runbook.split('\n## ').find((each) => each.toLowerCase().replaceAll(' ', '-').startsWith(`${heading}\n`)));
+  expect(sections).toHaveLength(expected.length);
+  expect(sections.join('\n')).toContain(toDo);
 });
 
 it.each<[string, Series]>([
