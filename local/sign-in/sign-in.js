@@ -30,7 +30,17 @@ if (isDevice) {
   code.value = new URLSearchParams(location.search).get('user_code') ?? '';
   refuse.addEventListener('click', () => void decide({ refused: true }, 'The sign-in is refused.'));
 }
-if (isDevice && code.value === '') code.focus();
+const redirectUri = new URLSearchParams(location.search).get('redirect_uri');
+const leadsBack =
+  redirectUri === null ||
+  redirectUri === `${location.origin}/console/` ||
+  /^http:\/\/127\.0\.0\.1:\d{1,5}\/callback$/.test(redirectUri);
+if (!isDevice && !leadsBack) {
+  form.hidden = true;
+  document.getElementById('done').textContent =
+    `The page at ${redirectUri} cannot sign users in here. Have it ask to return to http://127.0.0.1:<port>/callback, on the port ` +
+    'at which you open it, or give it a token of npm run token: see docs/front-end.md.';
+} else if (isDevice && code.value === '') code.focus();
 else user.select();
 
 form.addEventListener('submit', (event) => {

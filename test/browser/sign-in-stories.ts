@@ -15,6 +15,15 @@ const unauthorized = /status of 401/;
 
 export function tellHowToSignIn(world: () => ConsoleWorld): void {
   describe('signing in', () => {
+    it('tells a page to which it cannot lead back what to do, before a form is filled in', async () => {
+      const page = await world().openTab();
+      const asked = new URLSearchParams({ client_id: 'local', redirect_uri: 'http://localhost:5173/' });
+      await page.goto(`/local/issuer/sign-in?${String(asked)}`);
+      await page.getByText('The page at http://localhost:5173/ cannot sign users in here').waitFor();
+      expect(await page.getByLabel('User name').isVisible()).toBe(false);
+      expect(await violationsOn(page)).toEqual([]);
+    });
+
     it('asks who one is, returns to the address that was opened, keeps it after a reload, and never shows it again once tokens are gone', async () => {
       const page = await world().openTab();
       await page.goto('/console/domains/d1/assets?type=dataset#top');
