@@ -178,6 +178,21 @@ export const defences: Record<string, Defence[]> = {
     shared('runs/start-run', 'return present > head.last_at ? present : head.last_at;', 'return now;'),
   ],
   'Add a consumer of the results, or name another owner, after the approvals': [changesInputs],
+  'Name the address of another agent, or relay to the true one': [
+    at('packages/cms/agent/agent-connection.ts', '      if (fingerprint !== undefined) comparePeer(socket, fingerprint);\n', ''),
+    at(
+      'packages/cms/agent/right-agent.ts',
+      'if (fingerprint === undefined && options.unbound !== true) {',
+      'if (fingerprint === undefined && options.unbound === false) {',
+    ),
+  ],
+  'Show another policy or manifest to a provider after the approval': [
+    at(
+      'packages/cms/agent/right-agent.ts',
+      'record.manifest_digest !== manifest_digest || record.configuration_digest !== configuration_digest',
+      'record.manifest_digest === ""',
+    ),
+  ],
   'Turn off attested TLS after the approvals': [changesInputs],
   'Turn off attested TLS between reading and approval': [
     shared('approvals/readiness', ' || approval.configuration_digest !== configuration_digest) return true;', ') return true;'),

@@ -93,6 +93,11 @@ export async function openRightAgent(
     });
   }
   if (fingerprint === undefined) context.note(`Warning: ${risk}\n`);
+  else if (agent_config.cert_file.includes('\n')) {
+    context.note(
+      'Warning: the computation has the certificate of the agent as text. If it has the private key too, the service and whoever may edit the computation can stand in for the agent. Ask the owner of the CVM for one whose key is in the CVM.\n',
+    );
+  }
   if (agent_config.attested_tls) {
     throw new CmsError(
       'The computation wants attested TLS, which cms does not speak. Anyone can have such an agent vouch for a key that is not its own.',
