@@ -3,10 +3,11 @@ import Box from '@cloudscape-design/components/box';
 import Button from '@cloudscape-design/components/button';
 import Header from '@cloudscape-design/components/header';
 import Link from '@cloudscape-design/components/link';
-import Table, { type TableProps } from '@cloudscape-design/components/table';
+import Table from '@cloudscape-design/components/table';
 import type { Schemas } from 'computation-management-client';
 import { useState } from 'react';
 import { UploadKey } from '../keys/upload-key.tsx';
+import { type Column, definitionsOf, useNarrow } from '../lists/columns.tsx';
 import { LoadedView } from '../loading/problem-alert.tsx';
 import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 import { addressOf } from '../routing/places.ts';
@@ -44,7 +45,8 @@ export function TodoScreen() {
   );
 }
 
-interface TaskTableProps<T> extends Pick<TableProps<T>, 'columnDefinitions'> {
+interface TaskTableProps<T> {
+  columnDefinitions: Column<T>[];
   title: string;
   items: T[];
   /** null if there may be more than were examined. */
@@ -55,6 +57,7 @@ interface TaskTableProps<T> extends Pick<TableProps<T>, 'columnDefinitions'> {
 }
 
 function TaskTable<T>({ title, items, total, trackBy, nothing, columnDefinitions }: TaskTableProps<T>) {
+  const isNarrow = useNarrow();
   return (
     <Table
       header={
@@ -66,7 +69,7 @@ function TaskTable<T>({ title, items, total, trackBy, nothing, columnDefinitions
       items={items}
       trackBy={trackBy}
       wrapLines
-      columnDefinitions={columnDefinitions}
+      columnDefinitions={definitionsOf(columnDefinitions, isNarrow)}
       empty={<Box textAlign="center">{nothing}</Box>}
       footer={total !== items.length && `The first ${items.length} are shown. Others may follow as these are done.`}
     />
@@ -88,7 +91,7 @@ function ApprovalsToGive({ approvals, totals }: Schemas['Todo']) {
           isRowHeader: true,
           cell: ({ computation_id: id, name }) => <Link href={addressOf({ screen: 'computation', domain, id })}>{name}</Link>,
         },
-        { id: 'because', header: 'Needed for', cell: ({ because }) => <Texts of={because} /> },
+        { id: 'because', header: 'Needed for', isSecondary: true, cell: ({ because }) => <Texts of={because} /> },
         {
           id: 'action',
           header: 'Action',
