@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { exitsWith0, makeWorkingCopy } from '../../tools/mutants/working-copy.ts';
+import { exitsWith0, makeWorkingCopy } from './working-copy.ts';
 import { attempts, testsIn } from './attempts.ts';
 import { defences } from './defences.ts';
 
