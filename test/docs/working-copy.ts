@@ -4,7 +4,7 @@ import { join } from 'node:path/posix';
 
 /** Tests that take longer have failed. */
 const mostSeconds = 1_200;
-export const root = join(import.meta.dirname, '../..');
+const root = join(import.meta.dirname, '../..');
 
 /** A copy of the repository, whose files may be changed. It shares the installed packages, and has its own of the workspace. */
 export function makeWorkingCopy(directory: string): string {
