@@ -80,7 +80,7 @@ export function tellFacts(world: () => ConsoleWorld): void {
     ] as const) {
       await open(`cvms/${name}`);
       await page.getByRole('heading', { name, level: 1 }).waitFor();
-      for (const fact of facts) await page.getByRole('main').getByText(fact, { exact: true }).waitFor();
+      for (const fact of facts) await page.getByRole('main').getByText(fact, { exact: true }).first().waitFor();
     }
   });
 
