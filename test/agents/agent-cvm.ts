@@ -7,8 +7,8 @@ import { ensure } from '../../tools/demo/ensure.ts';
 import { exitCodeOf, tailOf } from '../rehearse/emulator.ts';
 import { relay } from './relay.ts';
 
-/** The programs of a CVM, and the command line of its users. */
-const programs = ['agent', 'computation-runner', 'log-forwarder', 'attestation-service', 'cli'] as const;
+/** The programs of a CVM. */
+const programs = ['agent', 'computation-runner', 'log-forwarder', 'attestation-service'] as const;
 export type Program = (typeof programs)[number];
 
 export interface Build {

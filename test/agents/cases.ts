@@ -1,6 +1,13 @@
 import { execFile } from 'node:child_process';
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createServer } from 'node:tls';
 import { promisify } from 'node:util';
+import { createAuthority, issueCvmCertificate, issueServerCertificate } from '../../gateway/certificates/authority.ts';
 import { ensure } from '../../tools/demo/ensure.ts';
 import type { AgentCvm } from './agent-cvm.ts';
 import type { RehearsalWorld } from './rehearsal-world.ts';
@@ -52,12 +59,12 @@ async function ensureEnd(world: RehearsalWorld, run: RehearsedRun, status: strin
 }
 
 const complete = (inputs: Parameters<RehearsalWorld['computation']>[0]) => async (world: RehearsalWorld) => {
-  const { id, cvm } = await world.cvm();
+  const { id } = await world.cvm();
   const run = await world.computation(inputs);
   await run.start(id);
-  await run.upload(cvm);
+  await run.upload();
   const end = await ensureEnd(world, run, 'completed');
-  await run.fetchResult(cvm);
+  await run.fetchResult();
   await world.service.untilEvent(run.computationId, 'Complete/Completed');
   const inferred = await ensureOnce(world, run, [...wholeRun, 'Complete/Completed']);
   ensure(inferred.length === 0, `Events were made up for: ${inferred.join(', ')}`);
@@ -72,7 +79,7 @@ async function atWork(world: RehearsalWorld, seconds: number, on?: { id: string;
   const { id, cvm } = on ?? (await world.cvm());
   const run = await world.computation({ algorithm: sumAfter(seconds) });
   await run.start(id);
-  await run.upload(cvm);
+  await run.upload();
   await world.service.untilEvent(run.computationId, 'Running/InProgress');
   return { id, cvm, run };
 }
@@ -83,9 +90,9 @@ async function completeAfterRestart(world: RehearsalWorld, { id, cvm }: { id: st
   await world.service.untilFit(id);
   const run = await world.computation();
   await run.start(id);
-  await run.upload(cvm);
+  await run.upload();
   await ensureEnd(world, run, 'completed');
-  await run.fetchResult(cvm);
+  await run.fetchResult();
 }
 
 async function ensureRefused(world: RehearsalWorld, cvmId: string): Promise<void> {
@@ -98,12 +105,12 @@ async function ensureRefused(world: RehearsalWorld, cvmId: string): Promise<void
 async function fourAtOnce(world: RehearsalWorld): Promise<string> {
   const cvms = [];
   for (const number of [1, 2, 3, 4]) cvms.push(await world.cvm(number));
-  const ends = cvms.map(async ({ id, cvm }) => {
+  const ends = cvms.map(async ({ id }) => {
     const run = await world.computation({ algorithm: sumAfter(3) });
     await run.start(id);
-    await run.upload(cvm);
+    await run.upload();
     await ensureEnd(world, run, 'completed');
-    await run.fetchResult(cvm);
+    await run.fetchResult();
     await ensureOnce(world, run, wholeRun);
   });
   await Promise.all(ends);
@@ -133,10 +140,10 @@ async function stopEarly(world: RehearsalWorld): Promise<string> {
 }
 
 async function failingAlgorithm(world: RehearsalWorld): Promise<string> {
-  const { id, cvm } = await world.cvm();
+  const { id } = await world.cvm();
   const run = await world.computation({ algorithm: '#!/bin/sh\necho "no such column" >&2\nexit 3\n' });
   await run.start(id);
-  await run.upload(cvm);
+  await run.upload();
   const end = await ensureEnd(world, run, 'failed');
   ensure(end.includes('exit status 3'), `The reason does not name the exit status: ${end}`);
   await ensureOnce(world, run, ['Running/Failed', 'Failed/Failed']);
@@ -164,7 +171,7 @@ async function forwarderFrozen(world: RehearsalWorld): Promise<string> {
   const { cvm, run } = await atWork(world, 5);
   await cvm.signal('log-forwarder', 'SIGSTOP');
   const end = await ensureEnd(world, run, 'completed');
-  await run.fetchResult(cvm);
+  await run.fetchResult();
   const inferred = await ensureOnce(world, run, ['ConsumingResults/Ready']);
   ensure(inferred.includes('ConsumingResults/Ready'), 'The end was not made up for.');
   return `${end} Made up for: ${inferred.join(', ')}.`;
@@ -175,18 +182,18 @@ async function forwarderLate(world: RehearsalWorld): Promise<string> {
   await cvm.signal('log-forwarder', 'SIGSTOP');
   const end = await ensureEnd(world, run, 'completed');
   await cvm.signal('log-forwarder', 'SIGCONT');
-  await run.fetchResult(cvm);
+  await run.fetchResult();
   await world.service.untilEvent(run.computationId, 'Complete/Completed');
   const inferred = await ensureOnce(world, run, [...wholeRun, 'Complete/Completed']);
   return `${end} Its events came after its end, once. Made up for: ${inferred.join(', ')}.`;
 }
 
 async function twoMachines(world: RehearsalWorld): Promise<string> {
-  const { cvm, run } = await atWork(world, 20);
+  const { run } = await atWork(world, 20);
   await world.copyOf(1);
   await world.service.untilEvent(run.computationId, 'IdentityConflict/Warning');
   const end = await ensureEnd(world, run, 'completed');
-  await run.fetchResult(cvm);
+  await run.fetchResult();
   await ensureOnce(world, run, wholeRun);
   return `${end} The journal names the second machine.`;
 }
@@ -198,7 +205,7 @@ async function gatewayRestarted(world: RehearsalWorld): Promise<string> {
   await service.killGateway();
   await service.startGateway();
   const end = await ensureEnd(world, run, 'completed');
-  await run.fetchResult(cvm);
+  await run.fetchResult();
   const inferred = await ensureOnce(world, run, [...wholeRun.slice(0, 3), 'ConsumingResults/Ready']);
   await completeAfterRestart(world, { id, cvm });
   return `${end} Made up for: ${inferred.join(', ')}. A further run completed after a restart of the CVM.`;
@@ -207,12 +214,12 @@ async function gatewayRestarted(world: RehearsalWorld): Promise<string> {
 async function gatewayDown(world: RehearsalWorld): Promise<string> {
   const { service } = world;
   ensure(service instanceof ServiceWithOwnGateway, 'This case needs a gateway of its own.');
-  const { cvm, run } = await atWork(world, 3);
+  const { run } = await atWork(world, 3);
   await service.killGateway();
   await delay(10_000); // the algorithm ends meanwhile
   await service.startGateway();
   const end = await ensureEnd(world, run, 'completed');
-  await run.fetchResult(cvm);
+  await run.fetchResult();
   const inferred = await ensureOnce(world, run, ['ConsumingResults/Ready']);
   return `${end} Made up for: ${inferred.join(', ')}.`;
 }
@@ -237,7 +244,7 @@ async function serviceRestarted(world: RehearsalWorld): Promise<string> {
   await world.service.end('SIGKILL');
   await world.service.start();
   const end = await ensureEnd(world, run, 'completed');
-  await run.fetchResult(cvm);
+  await run.fetchResult();
   const inferred = await ensureOnce(world, run, [...wholeRun.slice(0, 3), 'ConsumingResults/Ready']);
   await completeAfterRestart(world, { id, cvm });
   return `${end} Made up for: ${inferred.join(', ')}. A further run completed after a restart of the CVM.`;
@@ -259,7 +266,7 @@ async function silentForAMoment(world: RehearsalWorld): Promise<string> {
   await delay(10_000);
   await cvm.network('up');
   const end = await ensureEnd(world, run, 'completed', 90);
-  await run.fetchResult(cvm);
+  await run.fetchResult();
   await ensureOnce(world, run, wholeRun);
   return `${end} Each event came once.`;
 }
@@ -293,54 +300,49 @@ async function silentWithKeepalive(world: RehearsalWorld): Promise<string> {
   return `${end} The CVM came back by itself, as spent. A further run completed after a restart of the CVM.`;
 }
 
-const pythonSum = `import glob
-total = sum(float(line) for name in glob.glob('datasets/*.csv') for line in open(name))
-open('results/sum.txt', 'w').write(str(round(total)))
+const pythonSum = `import glob, sys
+_, pattern, flag, title = sys.argv
+total = sum(float(line) for name in glob.glob(pattern) for line in open(name))
+open('results/sum.txt', 'w').write(str(round(total)) if (flag, title) == ('--title', ' Größe, "all" of it: 1 € ') else repr(sys.argv))
 `;
-
-/** How cocos-cli uploads a Python program, for this machine's Python. */
-async function asPython(): Promise<string[]> {
-  const { stdout } = await promisify(execFile)('python3', ['-c', 'import sys; print(sys.executable)']);
-  return ['-a', 'python', '--python-runtime', stdout.trim()];
-}
+const pythonArguments = ['--arg', 'datasets/*.csv', '--arg=--title', '--arg', ' Größe, "all" of it: 1 € '];
 
 async function pythonProgram(world: RehearsalWorld): Promise<string> {
-  const uploadedAs = await asPython();
   const packages = world.folder('packages');
   await promisify(execFile)('python3', ['-m', 'pip', 'download', '-q', '-d', packages, 'pip', 'setuptools', 'wheel']);
-  const { id, cvm } = await world.cvm(1, { PIP_NO_INDEX: '1', PIP_FIND_LINKS: packages });
-  const run = await world.computation({ algorithm: pythonSum, uploadedAs });
+  const { id } = await world.cvm(1, { PIP_NO_INDEX: '1', PIP_FIND_LINKS: packages });
+  const run = await world.computation({ algorithm: pythonSum, sentAs: ['--type', 'python', ...pythonArguments] });
   await run.start(id);
-  await run.upload(cvm);
+  await run.upload();
   const end = await ensureEnd(world, run, 'completed', 300);
-  await run.fetchResult(cvm);
+  await run.fetchResult();
   await ensureOnce(world, run, wholeRun);
   return `${end} The result is ${run.expected}.`;
 }
 
 async function pythonWithoutPackages(world: RehearsalWorld): Promise<string> {
-  const { id, cvm } = await world.cvm();
-  const run = await world.computation({ algorithm: pythonSum, uploadedAs: await asPython() });
+  const { id } = await world.cvm();
+  const run = await world.computation({ algorithm: pythonSum, sentAs: ['--type', 'python'] });
   await run.start(id);
-  await run.upload(cvm);
+  await run.upload();
   const end = await ensureEnd(world, run, 'failed', 300);
   ensure(end.includes('error updating pip'), `The reason does not name what failed: ${end}`);
   return end;
 }
 
 async function wasmWithoutRuntime(world: RehearsalWorld): Promise<string> {
-  const { id, cvm } = await world.cvm(1, { PATH: '/usr/bin:/bin' });
-  const run = await world.computation({ uploadedAs: ['-a', 'wasm'] });
+  const { id } = await world.cvm(1, { PATH: '/usr/bin:/bin' });
+  const run = await world.computation({ sentAs: ['--type', 'wasm'] });
   await run.start(id);
-  await run.upload(cvm);
+  await run.upload();
   return await ensureEnd(world, run, 'failed');
 }
 
 async function dockerWithoutDaemon(world: RehearsalWorld): Promise<string> {
-  const { id, cvm } = await world.cvm(1, { DOCKER_HOST: 'unix:///run/no-docker.sock' });
-  const run = await world.computation({ uploadedAs: ['-a', 'docker'] });
+  const { id } = await world.cvm(1, { DOCKER_HOST: 'unix:///run/no-docker.sock' });
+  const run = await world.computation({ sentAs: ['--type', 'docker'] });
   await run.start(id);
-  await run.upload(cvm);
+  await run.upload();
   return await ensureEnd(world, run, 'failed');
 }
 
@@ -348,21 +350,112 @@ async function attestedTls(world: RehearsalWorld): Promise<string> {
   const { id, cvm } = await world.cvm();
   const run = await world.computation({ agentConfig: { attested_tls: true } });
   await run.start(id);
-  const refusal = await run.upload(cvm).then(
-    () => '',
-    (error: unknown) => String(error),
-  );
-  ensure(refusal !== '', 'An agent without a TEE took an upload of a run with attested TLS.');
+  const refusal = await refusalOf(run);
+  ensure(refusal.includes('cms does not speak'), `cms said: ${refusal}`);
   await run.stop();
   const end = await ensureEnd(world, run, 'cancelled');
   await completeAfterRestart(world, { id, cvm });
-  return `Users could not connect. ${end} A further run without attested TLS completed after a restart of the CVM.`;
+  return `cms refused to send. ${end} A further run without attested TLS completed after a restart of the CVM.`;
+}
+
+/** The certificate of an agent and its key, as files that the CVM sees, with the options that name it. */
+async function agentIdentity(world: RehearsalWorld) {
+  const authority = await createAuthority('agents');
+  const { certificate, key } = await issueServerCertificate(authority, ['localhost']);
+  const [cert_file, server_key] = [join(world.folder('agent'), 'agent.pem'), join(world.folder('agent'), 'agent-key.pem')];
+  writeFileSync(cert_file, certificate);
+  writeFileSync(server_key, key);
+  return { authority, certificate, key, cert_file, server_key };
+}
+
+async function overTls(world: RehearsalWorld): Promise<string> {
+  const { certificate, cert_file, server_key } = await agentIdentity(world);
+  const agent = ['--agent-fingerprint', new X509Certificate(certificate).fingerprint256];
+  return await complete({ agentConfig: { cert_file, server_key }, agent })(world);
+}
+
+async function overMutualTls(world: RehearsalWorld): Promise<string> {
+  const { authority, certificate, key, cert_file } = await agentIdentity(world);
+  const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const publicKey = own.publicKey.export({ format: 'pem', type: 'spki' }).toString();
+  const files = { certificate: join(world.folder('client'), 'client.pem'), key: join(world.folder('client'), 'key.pem') };
+  writeFileSync(files.certificate, await issueCvmCertificate(authority, { domain: 'd1', cvmId: 'alice' }, publicKey));
+  writeFileSync(files.key, own.privateKey.export({ format: 'pem', type: 'pkcs8' }));
+  const asClient = ['--client-certificate', files.certificate, '--client-key', files.key];
+  const agentConfig = { cert_file: certificate, server_key: key, client_ca_file: authority.certificate };
+  return await complete({ agentConfig, agent: ['--agent-certificate', cert_file, ...asClient] })(world);
+}
+
+/** The service names the address of somebody with a certificate of their own. */
+async function anotherAddress(world: RehearsalWorld): Promise<string> {
+  const { id, cvm } = await world.cvm();
+  const { authority, cert_file, server_key } = await agentIdentity(world);
+  const other = await issueServerCertificate(authority, ['localhost']);
+  let [connections, bytes] = [0, 0];
+  const server = createServer({ cert: other.certificate, key: other.key, ALPNProtocols: ['h2'] }, (socket) => {
+    socket.on('data', ({ length }: Buffer) => (bytes += length)).on('error', () => undefined);
+  });
+  server.on('connection', () => (connections += 1)).listen(0);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const name = async (agent_url: string) => await world.service.ask('PUT', `/d1/cvms/${id}`, { description: '', agent_url });
+  await name(`localhost:${port}`);
+  const run = await world.computation({ agentConfig: { cert_file, server_key }, agent: ['--agent-certificate', cert_file] });
+  await run.start(id);
+  const refusal = await refusalOf(run);
+  server.close();
+  ensure(refusal.includes('not the one that you gave. Nothing was sent.'), `cms said: ${refusal}`);
+  ensure(connections > 0 && bytes === 0, `${bytes} bytes were sent in ${connections} connections.`);
+  await name(cvm.address);
+  await run.upload();
+  const end = await ensureEnd(world, run, 'completed');
+  await run.fetchResult();
+  return `cms sent 0 bytes there. At the right address: ${end}`;
+}
+
+async function refusalOf(run: RehearsedRun): Promise<string> {
+  return await run.upload().then(
+    () => '',
+    (error: unknown) => String(error),
+  );
+}
+
+async function otherConfiguration(world: RehearsalWorld): Promise<string> {
+  const { id } = await world.cvm();
+  const run = await world.computation({ agent: ['--unbound', '--approved', '0'.repeat(64)] });
+  await run.start(id);
+  const refusal = await refusalOf(run);
+  ensure(refusal.includes('did not approve'), `cms said: ${refusal}`);
+  await run.stop();
+  return await ensureEnd(world, run, 'cancelled');
+}
+
+async function policyWithoutTee(world: RehearsalWorld): Promise<string> {
+  const { id } = await world.cvm();
+  const run = await world.computation();
+  const attestation_policy = { platforms: ['snp', 'tdx'], measurements: ['ab'.repeat(48)] };
+  const path = `/d1/computations/${run.computationId}`;
+  await world.service.ask('PUT', path, { name: 'Sum', attestation_policy });
+  const { status, body } = await world.service.call('POST', `${path}/run?cvm=${id}`);
+  ensure(
+    status === 409 && body['reason'] === 'cvm_not_attested',
+    `The start was answered with ${status} ${String(body['reason'])}.`,
+  );
+  await world.service.ask('PUT', path, { name: 'Sum', attestation_policy: null });
+  await run.start(id);
+  await run.upload();
+  return `Refused: ${String(body['detail'])} ${await ensureEnd(world, run, 'completed')}`;
 }
 
 export const cases: RehearsalCase[] = [
   { name: 'complete', play: complete({}) },
   { name: 'rsa-key', play: complete({ keys: 'rsa' }) },
   { name: 'ec-key', play: complete({ keys: 'ec' }) },
+  { name: 'tls', play: overTls },
+  { name: 'mutual-tls', play: overMutualTls },
+  { name: 'another-address', play: anotherAddress },
+  { name: 'another-configuration', play: otherConfiguration },
+  { name: 'policy', play: policyWithoutTee },
   { name: '40-datasets', play: complete({ datasets: 40 }) },
   { name: 'four-cvms', play: fourAtOnce },
   { name: 'stop-running', play: stopWhileRunning },

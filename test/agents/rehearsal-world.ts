@@ -27,6 +27,7 @@ export class RehearsalWorld {
     const directory = join(this.directory, `cvm-${number}`);
     const environment = await this.service.enrol(id, join(directory, 'certs'));
     const cvm = await this.start(directory, { ...environment, ...more });
+    await this.service.ask('PUT', `/d1/cvms/${id}`, { description: '', agent_url: cvm.address });
     await this.service.untilFit(id);
     return { id, cvm };
   }
@@ -47,7 +48,7 @@ export class RehearsalWorld {
 
   async computation(inputs?: RunInputs): Promise<RehearsedRun> {
     const directory = join(this.directory, `run-${++this.runs}`);
-    return await RehearsedRun.prepare(this.service, this.program('cli'), directory, inputs);
+    return await RehearsedRun.prepare(this.service, directory, inputs);
   }
 
   /** Creates a directory for files of the case. */

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { inflateRawSync } from 'node:zlib';
 import { ensure } from '../../tools/demo/ensure.ts';
-import type { AgentCvm } from './agent-cvm.ts';
-import { type RehearsedService, until } from './rehearsed-service.ts';
+import type { RehearsedService } from './rehearsed-service.ts';
 
 /** Reads the files of a ZIP archive, as an agent packs its results: stored or deflated, less than 4 GiB. */
 function unzip(archive: Buffer): Map<string, Buffer> {
@@ -33,8 +32,10 @@ export type KeyKind = 'ed25519' | 'rsa' | 'ec';
 export interface RunInputs {
   /** A program of the type `python`, or else a script with its interpreter. Default: sums the numbers of all datasets. */
   algorithm?: string;
-  /** How cocos-cli uploads the algorithm. Default: as an executable file. */
-  uploadedAs?: string[];
+  /** The options of `cms send` that say what the algorithm is. Default: none. */
+  sentAs?: string[];
+  /** The options of `cms` that say which agent is the right one. Default: `--unbound`. */
+  agent?: string[];
   /** Of the computation. Default: none. */
   agentConfig?: Record<string, unknown>;
   /** Default: one. */
@@ -45,33 +46,34 @@ export interface RunInputs {
 
 const sum = "#!/bin/sh\ncat datasets/*.csv | awk '{ total += $1 } END { print total }' > results/sum.txt\n";
 
-/** A computation with real content, and its only participant, who uploads and fetches with cocos-cli. */
+const cms = join(import.meta.dirname, '../../packages/cms/bin/cms.js');
+
+/** A computation with real content, and its only participant, who sends and fetches with `cms`. */
 export class RehearsedRun {
   readonly computationId: string;
+  readonly directory: string;
   private readonly service: RehearsedService;
-  private readonly cli: string;
-  private readonly directory: string;
   private readonly datasets: string[];
-  private readonly uploadedAs: string[];
+  private readonly sentAs: string[];
+  private readonly agent: string[];
 
   private constructor(
-    { service, cli, directory }: { service: RehearsedService; cli: string; directory: string },
-    { computationId, datasets, uploadedAs }: { computationId: string; datasets: string[]; uploadedAs: string[] },
+    { service, directory }: { service: RehearsedService; directory: string },
+    given: { computationId: string; datasets: string[]; sentAs: string[]; agent: string[] },
   ) {
     this.service = service;
-    this.cli = cli;
     this.directory = directory;
-    this.computationId = computationId;
-    this.datasets = datasets;
-    this.uploadedAs = uploadedAs;
+    this.computationId = given.computationId;
+    this.datasets = given.datasets;
+    this.sentAs = given.sentAs;
+    this.agent = given.agent;
   }
 
   /** Creates the computation and all that a run of it needs. */
   static async prepare(
     service: RehearsedService,
-    cli: string,
     directory: string,
-    { algorithm = sum, uploadedAs = ['-a', 'bin'], agentConfig, datasets = 1, keys = 'ed25519' }: RunInputs = {},
+    { algorithm = sum, sentAs = [], agent = ['--unbound'], agentConfig, datasets = 1, keys = 'ed25519' }: RunInputs = {},
   ): Promise<RehearsedRun> {
     mkdirSync(directory, { recursive: true });
     const given = { name: 'Sum', ...(agentConfig ? { agent_config: agentConfig } : {}) };
@@ -80,8 +82,7 @@ export class RehearsedRun {
     const { publicKey, privateKey } = generate(keys);
     const pem = publicKey.export({ format: 'pem', type: 'spki' });
     await service.ask('POST', `/d1/computations/${computationId}/key`, { key: Buffer.from(pem).toString('base64') });
-    const type = keys === 'ec' ? 'sec1' : 'pkcs8'; // cocos-cli reads no EC key in PKCS#8
-    writeFileSync(join(directory, 'key.pem'), privateKey.export({ format: 'pem', type }), { mode: 0o600 });
+    writeFileSync(join(directory, 'key.pem'), privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 });
     const names = Array.from({ length: datasets }, (_, index) => `numbers-${index + 1}.csv`);
     const files = [
       { name: 'sum.sh', type: 'algorithm', content: algorithm },
@@ -89,11 +90,11 @@ export class RehearsedRun {
     ];
     for (const { name, type, content } of files) {
       writeFileSync(join(directory, name), content);
-      const asset = { file_name: name, asset_type: type, asset: btoa(content) };
+      const asset = { file_name: name, asset_type: type, asset: Buffer.from(content).toString('base64') };
       const created = await service.ask('POST', '/d1/assets', { asset });
       await service.ask('POST', `/d1/assets/${String(created['id'])}/${computationId}`);
     }
-    return new RehearsedRun({ service, cli, directory }, { computationId, datasets: names, uploadedAs });
+    return new RehearsedRun({ service, directory }, { computationId, datasets: names, sentAs, agent });
   }
 
   async start(cvmId: string): Promise<void> {
@@ -110,34 +111,26 @@ export class RehearsedRun {
     return String((count * (count + 1)) / 2 + 1000 * count);
   }
 
-  /** Waits until the agent takes uploads, and uploads the algorithm and the datasets. */
-  async upload(cvm: AgentCvm): Promise<void> {
-    await this.service.untilEvent(this.computationId, 'ReceivingAlgorithm/InProgress');
-    const key = join(this.directory, 'key.pem');
-    await this.callAgent(cvm, ['algo', join(this.directory, 'sum.sh'), key, ...this.uploadedAs]);
-    for (const name of this.datasets) await this.callAgent(cvm, ['data', join(this.directory, name), key]);
+  /** Sends the algorithm and the datasets, as soon as the agent takes them. */
+  async upload(): Promise<void> {
+    const files = ['sum.sh', ...this.datasets].map((name) => join(this.directory, name));
+    await this.cms('send', ...files, '--computation', this.computationId, ...this.sentAs, ...this.agent);
   }
 
   /** Fetches the result as its consumer. @throws Error if it is not the right one */
-  async fetchResult(cvm: AgentCvm): Promise<void> {
-    const file = 'result.zip';
-    await this.callAgent(cvm, ['result', join(this.directory, 'key.pem'), '-o', this.directory, '-f', file]);
-    const found = [...unzip(readFileSync(join(this.directory, file)))].find(([name]) => name.endsWith('sum.txt'));
+  async fetchResult(): Promise<void> {
+    const file = join(this.directory, 'result.zip');
+    await this.cms('result', this.computationId, '--output', file, ...this.agent);
+    const found = [...unzip(readFileSync(file))].find(([name]) => name.endsWith('sum.txt'));
     const text = found?.[1].toString().trim();
     ensure(text === this.expected, `The result is ${JSON.stringify(text)}; expected ${this.expected}.`);
   }
 
-  /** Calls cocos-cli. It ends with exit code 0 whatever happens, and a new agent may not listen yet. */
-  private async callAgent({ address }: AgentCvm, args: string[]): Promise<void> {
-    let output = '';
-    const isDone = async () => {
-      const env = { ...process.env, AGENT_GRPC_URL: address, AGENT_GRPC_TIMEOUT: '10s' };
-      const { stdout, stderr } = await promisify(execFile)(this.cli, args, { env, cwd: this.directory, timeout: 30_000 });
-      output = stdout + stderr;
-      return /success/i.test(output);
-    };
-    await until(`cocos-cli ${args[0]}`, isDone, 15).catch((error: unknown) => {
-      throw new Error(`${String(error)} ${output.trim().slice(-500)}`);
+  private async cms(...args: string[]): Promise<void> {
+    const env = { ...process.env, ...this.service.environment };
+    await promisify(execFile)(process.execPath, [cms, ...args, '--key', join(this.directory, 'key.pem')], {
+      env,
+      timeout: 120_000,
     });
   }
 }

@@ -68,6 +68,12 @@ export class RehearsedService {
     return this.process.call;
   }
 
+  /** Where `cms` works, and as whom. */
+  get environment(): Record<string, string> {
+    ensure(this.process !== undefined, 'The service does not run.');
+    return { CMS_SERVER: this.process.baseUrl, CMS_DOMAIN: 'd1', CMS_TOKEN: this.process.token };
+  }
+
   /** Calls the service. @throws Error with the answer if it is no success */
   async ask(...request: Parameters<Call>): Promise<Record<string, unknown>> {
     const { status, body } = await this.call(...request);
@@ -135,27 +141,31 @@ const program = join(import.meta.dirname, '../../gateway/main.ts');
 export class ServiceWithOwnGateway extends RehearsedService {
   private readonly stack: Stack;
   private readonly authority: Authority;
-  private readonly callAsAlice: Call;
+  private readonly token: string;
   private gateway: ChildProcess | undefined;
 
-  private constructor(directory: string, gatewayPort: number, parts: { stack: Stack; authority: Authority; call: Call }) {
+  private constructor(directory: string, gatewayPort: number, parts: { stack: Stack; authority: Authority; token: string }) {
     super(directory, gatewayPort);
     this.stack = parts.stack;
     this.authority = parts.authority;
-    this.callAsAlice = parts.call;
+    this.token = parts.token;
   }
 
   static override async start(directory: string): Promise<ServiceWithOwnGateway> {
     const stack = await startStack({ port: 0, simulator: false, dataDirectory: directory });
-    const call = callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator']));
-    const parts = { stack, authority: await createAuthority('rehearsal'), call };
+    const token = await stack.token('alice', ['d1:administrator']);
+    const parts = { stack, authority: await createAuthority('rehearsal'), token };
     const service = new ServiceWithOwnGateway(directory, await freePort(), parts);
     await service.startGateway();
     return service;
   }
 
   override get call(): Call {
-    return this.callAsAlice;
+    return callAs(this.stack.baseUrl, this.token);
+  }
+
+  override get environment(): Record<string, string> {
+    return { CMS_SERVER: this.stack.baseUrl, CMS_DOMAIN: 'd1', CMS_TOKEN: this.token };
   }
 
   async startGateway(): Promise<void> {

@@ -15,7 +15,9 @@ export interface ServiceProcess {
   exited: Promise<number | null>;
   hasEnded: () => boolean;
   baseUrl: string;
-  /** Calls the service as alice, administrator of d1. */
+  /** A token for alice, administrator of d1. */
+  token: string;
+  /** Calls the service as alice. */
   call: Call;
   end: (signal: NodeJS.Signals) => Promise<number | null>;
 }
@@ -55,13 +57,15 @@ export async function startService(
   });
   await Promise.race([answers, exited]);
   const baseUrl = `http://localhost:${port}`;
+  const token = /^export TOKEN=(\S+)$/m.exec(output)?.[1] ?? '';
   return {
     pid: child.pid ?? 0,
     output: () => output,
     exited,
     hasEnded: () => !running.has(child),
     baseUrl,
-    call: callAs(baseUrl, /^export TOKEN=(\S+)$/m.exec(output)?.[1] ?? ''),
+    token,
+    call: callAs(baseUrl, token),
     end: async (signal) => {
       child.kill(signal);
       return await exited;

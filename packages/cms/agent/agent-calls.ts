@@ -13,6 +13,9 @@ function signedAs(method: keyof typeof roles, key: KeyObject): Record<string, st
   return { 'user-id': roles[method], signature: signature.toString('base64') };
 }
 
+/** Returns a text as a header carries it: its bytes in UTF-8, which the agent passes on to the algorithm. */
+const inHeader = (text: string) => Buffer.from(text).toString('latin1');
+
 export interface SentFile {
   file: string;
   key: KeyObject;
@@ -24,7 +27,11 @@ export async function sendAlgorithm(
   agent: AgentConnection,
   { type, args, requirements, ...sent }: SentFile & { type: string; args: string[]; requirements?: string | undefined },
 ): Promise<void> {
-  const metadata = { ...signedAs('Algo', sent.key), algo_type: type, ...(args.length > 0 ? { algo_args: args } : {}) };
+  const metadata = {
+    ...signedAs('Algo', sent.key),
+    algo_type: type,
+    ...(args.length > 0 ? { algo_args: args.map(inHeader) } : {}),
+  };
   const messages = async function* () {
     yield* chunks(sent, (chunk) => field(1, chunk));
     if (requirements !== undefined) yield* chunks({ file: requirements }, (chunk) => field(2, chunk));
