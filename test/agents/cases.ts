@@ -301,11 +301,11 @@ async function silentWithKeepalive(world: RehearsalWorld): Promise<string> {
 }
 
 const pythonSum = `import glob, sys
-_, pattern, flag, title = sys.argv
+_, pattern, flag, empty, title = sys.argv
 total = sum(float(line) for name in glob.glob(pattern) for line in open(name))
-open('results/sum.txt', 'w').write(str(round(total)) if (flag, title) == ('--title', ' Größe, "all" of it: 1 € ') else repr(sys.argv))
+open('results/sum.txt', 'w').write(str(round(total)) if (flag, empty, title) == ('--title', '', ' Größe, "all" of it: 1 € ') else repr(sys.argv))
 `;
-const pythonArguments = ['--arg', 'datasets/*.csv', '--arg=--title', '--arg', ' Größe, "all" of it: 1 € '];
+const pythonArguments = ['--arg', 'datasets/*.csv', '--arg=--title', '--arg', '', '--arg', ' Größe, "all" of it: 1 € '];
 
 async function pythonProgram(world: RehearsalWorld): Promise<string> {
   const packages = world.folder('packages');

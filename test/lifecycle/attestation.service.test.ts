@@ -285,6 +285,10 @@ describe('cms and the agent of a run', () => {
   it('sends the algorithm over the connection that was named, after fresh evidence, and fetches the result', async () => {
     const agent = await startAgent();
     const { id, on, run } = await waitingRun(agent.address);
+    expect(await sendWith(id, '--agent-fingerprint', agent.fingerprint, '--arg', 'one\ntwo')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('--arg'),
+    });
     const sent = await sendWith(id, '--agent-fingerprint', agent.fingerprint, '--arg', 'one', '--arg', 'two');
     expect(sent).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Sent ') });
     const hash = createHash('sha3-256').update(content).digest('hex');

@@ -1,8 +1,14 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { collect } from './options.ts';
 
 export const keyOption = () =>
   new Option('--key <FILE>', 'your private key, whose public key is in the manifest').makeOptionMandatory();
+
+/** Collects arguments of an algorithm, which go to the agent as headers: one with a line break would be left out. */
+function collectArguments(text: string, before: string[] = []): string[] {
+  if (!/(?!\t)\p{Cc}/u.test(text)) return [...before, text];
+  throw new InvalidArgumentError('Expected a text without line breaks or other control characters.');
+}
 
 export function addMaterialOptions(command: Command): Command {
   return command
@@ -28,7 +34,7 @@ export function addAgentOptions(command: Command): Command {
 export function addSendOptions(command: Command): Command {
   return addAgentOptions(command)
     .addOption(new Option('--type <TYPE>', 'the type of the algorithm').choices(['bin', 'python', 'wasm', 'docker']))
-    .option('--arg <TEXT>', 'an argument of the algorithm (repeatable)', collect)
+    .option('--arg <TEXT>', 'an argument of the algorithm (repeatable)', collectArguments)
     .option('--requirements <FILE>', 'the requirements.txt of an algorithm in Python')
     .option('--decompress', 'let the agent unpack the datasets');
 }
