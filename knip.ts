@@ -21,6 +21,7 @@ const config: KnipConfig = {
       project: ['**/*.ts'],
     },
     'packages/client': { project: ['**/*.ts'] },
+    'packages/console': { entry: ['help/search.ts'] },
     'packages/cms': { entry: ['cms.ts'], project: ['**/*.ts'] },
   },
   vitest: { config: ['vitest*.config.ts', 'test/deployed/vitest.config.ts'], entry: ['test/**/*.{test,deployed}.ts'] },

@@ -32,9 +32,15 @@ export class ConsoleFilesStack extends StageStack {
     const shared = { destinationBucket, logGroup, prune: false };
     const assets = new BucketDeployment(this, 'Assets', {
       ...shared,
-      sources: [Source.asset(folder, { exclude: ['index.html'] })],
+      sources: [Source.asset(folder, { exclude: ['index.html', 'help'] })],
       destinationKeyPrefix: 'console',
       cacheControl: [CacheControl.fromString('public, max-age=31536000, immutable')],
+    });
+    new BucketDeployment(this, 'Help', {
+      ...shared,
+      sources: [Source.asset(join(folder, 'help'))],
+      destinationKeyPrefix: 'help',
+      cacheControl: [CacheControl.noCache()],
     });
     const configuration = {
       api: apiUrl,

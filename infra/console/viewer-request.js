@@ -4,6 +4,7 @@ function handler(event) {
   const uri = request.uri;
   const isScreen = uri.startsWith('/console/') && !uri.startsWith('/console/assets/') && uri !== '/console/config.json';
   if (isScreen) request.uri = '/console/index.html';
-  if (uri.startsWith('/console/')) return request;
+  if (uri === '/help/') request.uri = '/help/index.html';
+  if (uri.startsWith('/console/') || uri.startsWith('/help/')) return request;
   return { statusCode: 302, statusDescription: 'Found', headers: { location: { value: '/console/' } } };
 }

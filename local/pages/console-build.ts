@@ -9,9 +9,9 @@ import { dirname, join } from 'node:path';
 const root = join(import.meta.dirname, '../..');
 const cache = join(root, 'node_modules/.cache/console');
 
-/** The console's own sources, and those that it imports. */
-const sourceFolders = ['packages/console', 'packages/client', 'packages/formats', 'shared'];
-const sourceNames = /\.(tsx?|css|html|svg|json)$/;
+/** The console's own sources, those that it imports, and the documents of its help. */
+const sourceFolders = ['packages/console', 'packages/client', 'packages/formats', 'shared', 'docs'];
+const sourceNames = /\.(tsx?|css|html|svg|json|md)$/;
 const neverSources = ['node_modules', 'dist'];
 
 export type ConsoleFiles =

@@ -18,12 +18,13 @@ export interface ConsolePagesOptions {
 }
 
 const base = '/console/';
+const help = '/help/';
 
 /** Built files have a hash of their content in their name. */
 const immutable = 'public, max-age=31536000, immutable';
 const alwaysChecked = 'no-cache';
 
-/** Serves the web console at /console/, and leads there from /. A path that is no file is one of the console's screens. */
+/** Serves the web console at /console/, leads there from /, and serves the help at /help/. Other paths are screens of the console. */
 export function consolePages({ files, storage, ...names }: ConsolePagesOptions) {
   const filesIn = listing();
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
@@ -33,8 +34,8 @@ export function consolePages({ files, storage, ...names }: ConsolePagesOptions) 
       response.writeHead(302, { location: query === undefined ? base : `${base}?${query}` }).end();
       return true;
     }
-    // Other requests call the API, whose paths start with a domain: it may be named console.
-    if (!path.startsWith(base) || !isRead || request.headers.authorization !== undefined) return false;
+    // Other requests call the API, whose paths start with a domain: it may be named console or help.
+    if (!(path.startsWith(base) || path.startsWith(help)) || !isRead || request.headers.authorization !== undefined) return false;
     response.setHeaders(pageHeaders({ connectTo: [storage] }));
     if (path === `${base}config.json`) {
       sendConfiguration(request, response, names);
@@ -62,13 +63,14 @@ async function sendPage(
   filesIn: (folder: string) => ReadonlySet<string>,
 ): Promise<void> {
   if (path === `${base}waiting.css`) {
-    await sendFile(response, join(import.meta.dirname, 'waiting.css'), alwaysChecked);
+    await sendFile(response, join(import.meta.dirname, '../../packages/console/help/help.css'), alwaysChecked);
     return;
   }
-  const name = path.slice(base.length);
+  const isHelp = path.startsWith(help);
+  const name = isHelp ? `help/${path.slice(help.length) || 'index.html'}` : path.slice(base.length);
   if (built.state === 'ready') {
     const isFile = filesIn(built.folder).has(name);
-    if (!isFile && name.startsWith('assets/')) send(response, apiGatewayMessage(404, 'Not Found'));
+    if (!isFile && (isHelp || name.startsWith('assets/'))) send(response, apiGatewayMessage(404, 'Not Found'));
     else if (isFile && name.startsWith('assets/')) await sendFile(response, join(built.folder, name), immutable);
     else await sendFile(response, join(built.folder, isFile ? name : 'index.html'), alwaysChecked);
     return;

@@ -1,4 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Marked } from 'marked';
 import { defineConfig, type Plugin } from 'vite';
+import { helpPages } from './help/help-pages.ts';
 
 /**
  * Makes files of the fonts that the global styles contain as base64. The browser then loads only those that a page uses, in
@@ -21,10 +25,90 @@ function fontsAsFiles(): Plugin {
   };
 }
 
+/** Makes the pages of /help/ of the documents that `helpPages` names. A link to another document becomes plain text. */
+function helpFromDocuments(): Plugin {
+  return {
+    name: 'help-from-documents',
+    apply: 'build',
+    buildStart() {
+      this.emitFile({ type: 'chunk', id: join(import.meta.dirname, 'help/search.ts'), fileName: 'help/search.js' });
+    },
+    generateBundle() {
+      const emit = (name: string, source: string) => this.emitFile({ type: 'asset', fileName: `help/${name}`, source });
+      emit('help.css', readFileSync(join(import.meta.dirname, 'help/help.css'), 'utf8'));
+      emit('index.html', helpPage('Help', '<h1>Help</h1>\n<p>Choose a page, or search all of them.</p>'));
+      for (const { name, title } of helpPages) {
+        const document = readFileSync(join(import.meta.dirname, `../../docs/${name}.md`), 'utf8');
+        emit(`${name}.html`, helpPage(title, helpRenderer().parse(document, { async: false })));
+      }
+    },
+  };
+}
+
+function helpRenderer(): Marked {
+  const marked = new Marked();
+  marked.use({
+    renderer: {
+      heading({ tokens, depth, text }) {
+        const id = text
+          .toLowerCase()
+          .replaceAll(/[^\w\- ]/g, '')
+          .replaceAll(' ', '-');
+        return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      },
+      link({ href, tokens }) {
+        const [, name, part = ''] = /^(\w+)\.md(#.*)?$/.exec(href) ?? [];
+        const target = helpPages.some((page) => page.name === name) ? `${name}.html${part}` : href;
+        const leads = target !== href || /^(#|https:)/.test(href);
+        const content = this.parser.parseInline(tokens);
+        return leads ? `<a href="${target}">${content}</a>` : content;
+      },
+      image: () => '',
+    },
+    hooks: {
+      // Wide tables and code scroll by themselves, also by keyboard.
+      postprocess: (html) =>
+        html
+          .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
+          .replaceAll('</table>', '</table></div>')
+          .replaceAll('<pre>', '<pre tabindex="0">'),
+    },
+  });
+  return marked;
+}
+
+function helpPage(title: string, content: string): string {
+  const links = helpPages.map((page) => `<a class="page" href="${page.name}.html">${page.title}</a>`);
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    <title>${title}</title>
+    <link rel="stylesheet" href="help.css" />
+    <script type="module" src="search.js"></script>
+  </head>
+  <body>
+    <header>
+      <nav aria-label="Help">${links.join('\n')}\n<a href="/console/">Open the console</a></nav>
+      <p><label for="search">Search the help</label></p>
+      <input id="search" type="search" autocomplete="off" />
+      <p id="found" role="status"></p>
+      <ol id="results"></ol>
+    </header>
+    <main>
+${content}
+    </main>
+  </body>
+</html>
+`;
+}
+
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
-  plugins: [fontsAsFiles()],
+  plugins: [fontsAsFiles(), helpFromDocuments()],
   css: { lightningcss: { errorRecovery: true } },
   build: {
     outDir: 'dist',

@@ -7,6 +7,7 @@ import { tellOfExplainedRuns } from './explained-run-stories.ts';
 import { tellOfCopies } from './copy-stories.ts';
 import { tellFacts } from './fact-stories.ts';
 import { tellOfTheFirstLoad } from './first-load-story.ts';
+import { tellOfTheHelp } from './help-story.ts';
 import { tellOfTheKeyboard } from './keyboard-stories.ts';
 import { tellOfLeaving } from './leaving-stories.ts';
 import { tellRuns } from './run-stories.ts';
@@ -40,6 +41,7 @@ describe.runIf(hasBrowser)('the web console', () => {
     tellOfCopies(world);
     tellOfExplainedRuns(world);
     tellOfTheSearch(world);
+    tellOfTheHelp(world);
     tellFacts(world);
     tellOfConflicts(world);
     tellOfConsent(world);

@@ -1,6 +1,7 @@
 import TopNavigation from '@cloudscape-design/components/top-navigation';
 import { applyMode, Mode } from '@cloudscape-design/global-styles';
 import { type ReactNode, useState } from 'react';
+import { helpPages } from '../help/help-pages.ts';
 import { navigate } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 
@@ -16,7 +17,7 @@ interface Props {
   signOut: () => void;
 }
 
-/** The bar above every screen: the domain, the appearance and the user. */
+/** The bar above every screen: the domain, the help, the appearance and the user. */
 export function TopBar({ user, roles, domain, domains, search, signOut }: Props) {
   const [appearance, setAppearance] = useState(chosenAppearance);
   const choose = (id: string) => {
@@ -37,6 +38,18 @@ export function TopBar({ user, roles, domain, domains, search, signOut }: Props)
           ariaLabel: domain === undefined ? 'Choose a domain' : `Domain: ${domain}`,
           items: domains.map((name) => ({ id: name, text: name, itemType: 'checkbox', checked: name === domain })),
           onItemClick: ({ detail }) => navigate(addressOf({ screen: 'computations', domain: detail.id })),
+        },
+        {
+          type: 'menu-dropdown',
+          text: 'Help',
+          title: 'Help',
+          items: helpPages.map(({ name, title }) => ({
+            id: name,
+            text: title,
+            href: `/help/${name}.html`,
+            external: true,
+            externalIconAriaLabel: 'in a new tab',
+          })),
         },
         {
           type: 'menu-dropdown',

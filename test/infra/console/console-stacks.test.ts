@@ -86,8 +86,9 @@ describe('a stage with a console', () => {
     expect(deployments.map(({ SystemMetadata }) => SystemMetadata)).toEqual([
       { 'cache-control': 'public, max-age=31536000, immutable' },
       { 'cache-control': 'no-cache' },
+      { 'cache-control': 'no-cache' },
     ]);
-    expect(deployments.map(({ Prune }) => Prune)).toEqual([false, false]);
+    expect(deployments.map(({ Prune }) => Prune)).toEqual([false, false, false]);
     const inserted = pool.files.ofType<{ SourceMarkers?: object[] }>('Custom::CDKBucketDeployment');
     const values = JSON.stringify(Object.values(inserted).map(({ SourceMarkers }) => SourceMarkers));
     for (const name of ['Content', 'ApiHttp', 'UsersPoolConsole']) expect(values).toContain(name);
@@ -132,8 +133,12 @@ describe('the function that CloudFront calls for each request', () => {
     expect(handle(uri).uri).toBe('/console/index.html');
   });
 
-  it.each(['/console/assets/index-1.js', '/console/config.json'])('serves the file %s', (uri) => {
+  it.each(['/console/assets/index-1.js', '/console/config.json', '/help/search.js'])('serves the file %s', (uri) => {
     expect(handle(uri).uri).toBe(uri);
+  });
+
+  it('serves the start of the help at /help/', () => {
+    expect(handle('/help/').uri).toBe('/help/index.html');
   });
 
   it.each(['/', '/console', '/index.html'])('leads from %s to the console', (uri) => {

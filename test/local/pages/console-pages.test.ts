@@ -14,6 +14,8 @@ let origin: string;
 
 beforeAll(async () => {
   mkdirSync(join(folder, 'assets'));
+  mkdirSync(join(folder, 'help'));
+  for (const name of ['index', 'glossary']) writeFileSync(join(folder, `help/${name}.html`), `help: ${name}`);
   writeFileSync(join(folder, 'index.html'), 'the page');
   writeFileSync(join(folder, 'assets/index-1.js'), 'the script');
   const pages = consolePages({
@@ -58,6 +60,14 @@ describe('the pages of the console', () => {
     expect((await get('/console/assets/index-2.js')).status).toBe(404);
   });
 
+  it('serve the help, whose pages the browser asks for each time, and answer 404 to a page that is not there', async () => {
+    expect(await (await get('/help/')).text()).toBe('help: index');
+    const answer = await get('/help/glossary.html');
+    expect([await answer.text(), answer.headers.get('cache-control')]).toEqual(['help: glossary', 'no-cache']);
+    for (const path of ['/help/x.html', '/help/..%2findex.html']) expect((await get(path)).status).toBe(404);
+    expect((await get('/help/computations', { headers: { authorization: 'Bearer x' } })).status).toBe(404);
+  });
+
   it('answer HEAD as they answer GET, without the body', async () => {
     for (const path of ['/', '/console', '/console/', '/console/assets/index-1.js', '/console/config.json']) {
       const [asGet, asHead] = [await get(path), await get(path, { method: 'HEAD' })];
@@ -88,6 +98,7 @@ describe('the pages of the console', () => {
     const { headers } = building;
     expect([building.status, headers.get('retry-after'), headers.get('refresh')]).toEqual([503, '2', '2']);
     expect(await building.text()).toContain('The console is being built');
+    expect((await get('/console/waiting.css')).headers.get('content-type')).toContain('text/css');
     files = { state: 'failed', message: '' };
     const failed = await get('/console/');
     expect([failed.status, await failed.text()]).toEqual([500, expect.stringContaining('could not be built')]);

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import { helpPages } from '../../packages/console/help/help-pages.ts';
+import { type ConsoleWorld, violationsOn } from './console-world.ts';
+import { arrive } from './party.ts';
+
+export function tellOfTheHelp(world: () => ConsoleWorld): void {
+  it('leads from the menu to each page of the help, whose links all work and whose search finds a word on any page', async () => {
+    const { page } = await arrive(world(), { user: 'reader', roles: ['viewer'], domain: 'helped' });
+    await page.getByRole('button', { name: 'Help', exact: true }).click();
+    for (const { title } of helpPages) await page.getByRole('menuitem', { name: title }).waitFor();
+    expect(await violationsOn(page)).toEqual([]);
+    const opened = page.context().waitForEvent('page');
+    await page.getByRole('menuitem', { name: 'Glossary' }).click();
+    const glossary = await opened;
+    await glossary.getByRole('heading', { name: 'Glossary', level: 1 }).waitFor();
+    await glossary.close();
+
+    const help = await world().openTab({ width: 360, height: 800, colorScheme: 'dark' });
+    for (const name of ['', ...helpPages.map((known) => `${known.name}.html`)]) {
+      const answer = await help.goto(`/help/${name}`);
+      expect([name, answer?.status()]).toEqual([name, 200]);
+      expect(answer?.headers()['content-security-policy']).toContain("script-src 'self'; style-src 'self'");
+      expect(await help.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      expect([name, await violationsOn(help)]).toEqual([name, []]);
+      await help.emulateMedia({ colorScheme: 'light' });
+      expect([name, await violationsOn(help, ['color-contrast'])]).toEqual([name, []]);
+      await help.emulateMedia({ colorScheme: 'dark' });
+      const hrefs = await help.evaluate<string[]>("[...document.querySelectorAll('main a')].map(({ href }) => href)");
+      for (const url of hrefs.map((href) => new URL(href)).filter(({ origin }) => origin === new URL(help.url()).origin)) {
+        expect(helpPages.map((known) => `/help/${known.name}.html`)).toContain(url.pathname);
+        const text = await (await fetch(url)).text();
+        if (url.hash) expect(text).toContain(`id="${url.hash.slice(1)}"`);
+      }
+    }
+    await help.getByLabel('Search the help').fill('stale');
+    await help.getByText(/^Found \d+ sections?$/).waitFor();
+    const results = help.locator('#results');
+    expect(await results.innerText()).toMatch(/stale/i);
+    expect(await violationsOn(help)).toEqual([]);
+    await results.getByRole('link').first().click();
+    await expect.poll(() => help.locator('main').innerText()).toMatch(/stale/i);
+    await help.getByLabel('Search the help').fill('zzqq');
+    await help.getByText('Found 0 sections').waitFor();
+  });
+}
