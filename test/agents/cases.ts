@@ -443,6 +443,8 @@ async function policyWithoutTee(world: RehearsalWorld): Promise<string> {
   );
   await world.service.ask('PUT', path, { name: 'Sum', attestation_policy: null });
   await run.start(id);
+  const { code, said } = await run.attest();
+  ensure(code === 12 && said.includes('The agent gives no evidence'), `cms attest ended with ${code}: ${said}`);
   await run.upload();
   return `Refused: ${String(body['detail'])} ${await ensureEnd(world, run, 'completed')}`;
 }

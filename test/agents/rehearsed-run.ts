@@ -126,12 +126,21 @@ export class RehearsedRun {
     ensure(text === this.expected, `The result is ${JSON.stringify(text)}; expected ${this.expected}.`);
   }
 
+  /** Judges the evidence of the agent. @returns the exit code of `cms attest`, and what it says */
+  async attest(): Promise<{ code: number; said: string }> {
+    return await this.call('attest', '--computation', this.computationId, ...this.agent).then(
+      ({ stdout }) => ({ code: 0, said: stdout }),
+      ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ code, said: stdout + stderr }),
+    );
+  }
+
   private async cms(...args: string[]): Promise<void> {
+    await this.call(...args, '--key', join(this.directory, 'key.pem'));
+  }
+
+  private async call(...args: string[]) {
     const env = { ...process.env, ...this.service.environment };
-    await promisify(execFile)(process.execPath, [cms, ...args, '--key', join(this.directory, 'key.pem')], {
-      env,
-      timeout: 120_000,
-    });
+    return await promisify(execFile)(process.execPath, [cms, ...args], { env, timeout: 120_000 });
   }
 }
 

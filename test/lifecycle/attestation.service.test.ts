@@ -285,10 +285,14 @@ describe('cms and the agent of a run', () => {
   it('sends the algorithm over the connection that was named, after fresh evidence, and fetches the result', async () => {
     const agent = await startAgent();
     const { id, on, run } = await waitingRun(agent.address);
-    expect(await sendWith(id, '--agent-fingerprint', agent.fingerprint, '--arg', 'one\ntwo')).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining('--arg'),
-    });
+    for (const wrong of [
+      ['--arg', 'one\ntwo'],
+      ['--requirements', 'nowhere.txt'],
+    ]) {
+      const refused = { exitCode: 2, stderr: expect.stringContaining(wrong[0] === '--arg' ? '--arg' : 'nowhere.txt') };
+      expect(await sendWith(id, '--agent-fingerprint', agent.fingerprint, ...wrong)).toMatchObject(refused);
+    }
+    expect(agent.received.nonces).toEqual([]);
     const sent = await sendWith(id, '--agent-fingerprint', agent.fingerprint, '--arg', 'one', '--arg', 'two');
     expect(sent).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Sent ') });
     const hash = createHash('sha3-256').update(content).digest('hex');
@@ -323,6 +327,16 @@ describe('cms and the agent of a run', () => {
       (agent) => ['--agent-fingerprint', agent.fingerprint],
       { attest: () => attest(Buffer.alloc(64, 1)) },
       /report_data/,
+    ],
+    [
+      'that cannot make evidence',
+      (agent) => ['--agent-fingerprint', agent.fingerprint],
+      {
+        attest: () => {
+          throw new Error('EmptyProvider should not be used');
+        },
+      },
+      /The agent gives no evidence: .*EmptyProvider.* Nothing was sent/,
     ],
     [
       'without evidence',

@@ -30,7 +30,7 @@ export interface StandInAgent {
 }
 
 interface Options {
-  /** Returns the token for a nonce. */
+  /** Returns the token for a nonce, or throws: the agent has no evidence. */
   attest?: (nonce: Buffer) => Uint8Array;
   /** The public key of all parties, as base64 of its SubjectPublicKeyInfo. */
   userKey: string;
@@ -99,8 +99,12 @@ export async function startStandInAgent(options: Options): Promise<StandInAgent>
     },
     Attestation: (stream: ServerWritableStream<{ teeNonce: Buffer }, object>) => {
       received.nonces.push(stream.request.teeNonce);
-      stream.write({ file: Buffer.from(options.attest?.(stream.request.teeNonce) ?? []) });
-      stream.end();
+      try {
+        stream.write({ file: Buffer.from(options.attest?.(stream.request.teeNonce) ?? []) });
+        stream.end();
+      } catch (error) {
+        stream.emit('error', { code: status.UNKNOWN, details: String(error) });
+      }
     },
   });
   const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });

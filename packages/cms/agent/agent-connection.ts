@@ -11,6 +11,9 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 
+/** The code of gRPC for an agent that cannot be reached. */
+export const unavailable = 14;
+
 /** What the agent answered in place of success, by its code of gRPC. */
 export class AgentError extends Error {
   override readonly name = 'AgentError';
@@ -129,7 +132,7 @@ async function outcomeOf(stream: ClientHttp2Stream): Promise<void> {
     stream.on('response', (headers) => {
       judge(headers);
       const http = headers[':status'];
-      if (!ended && http !== 200) reject(new AgentError(14, `the agent answers with the status ${String(http)}`));
+      if (!ended && http !== 200) reject(new AgentError(unavailable, `the agent answers with the status ${String(http)}`));
     });
     stream.on('trailers', judge);
     stream.on('error', reject);

@@ -9,7 +9,7 @@ import type { Connection, Context } from '../context/context.ts';
 import { type Material, materialFrom, readBytes } from '../files/attestation-material.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { fetchToken } from './agent-calls.ts';
-import { AgentConnection, AnotherAgentError } from './agent-connection.ts';
+import { AgentConnection, AgentError, AnotherAgentError, unavailable } from './agent-connection.ts';
 
 /** The options by which the user says which agent is the right one. */
 export interface AgentOptions extends Material {
@@ -179,9 +179,17 @@ export async function freshVerdict(
   const policy = configuration.attestation_policy;
   const said = `${run.id} ${canonicalDigest(manifest)} ${randomBytes(32).toString('hex')}`;
   const nonce = createHash('sha512').update(said).digest();
-  const token = await fetchToken(agent, policy?.platforms.includes('snp') === false ? 'tdx' : 'snp', nonce);
+  const token = await fetchToken(agent, policy?.platforms.includes('snp') === false ? 'tdx' : 'snp', nonce).catch(noEvidence);
   const verdict = await verifyToken(token, { ...(await materialFrom(options)), boundTo: { nonce }, now: new Date() });
   return { verdict, checks: policy ? checkPolicy(verdict, policy) : [], token };
+}
+
+function noEvidence(error: unknown): never {
+  if (!(error instanceof AgentError) || error.code === unavailable) throw error;
+  throw new CmsError(`The agent gives no evidence: ${printable(error.message)}. Nothing was sent.`, {
+    exitCode: exitCodes.refused,
+    cause: error,
+  });
 }
 
 async function demandEvidence(agent: AgentConnection, known: KnownRun, options: Material): Promise<void> {

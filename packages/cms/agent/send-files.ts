@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { access, constants, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { causeOf, pause, waitForRun } from 'computation-management-client';
@@ -11,7 +11,7 @@ import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { startProgress } from '../terminal/progress.ts';
 import { filesBeside, whyUnreadable } from '../terminal/shell-word.ts';
 import { sendAlgorithm, sendDataset, type SentFile } from './agent-calls.ts';
-import { AgentError } from './agent-connection.ts';
+import { AgentError, unavailable } from './agent-connection.ts';
 import { type AgentOptions, type KnownRun, openRightAgent, readKnownRun } from './right-agent.ts';
 
 export interface SendOptions extends AgentOptions {
@@ -45,6 +45,8 @@ export async function sendFiles(
       exitCode: exitCodes.conflict,
     });
   }
+  const { requirements } = options;
+  if (requirements !== undefined) await access(requirements, constants.R_OK).catch(refuseUnreadable(requirements));
   const planned = [];
   for (const file of files) planned.push(await placeOf(file, known, key));
   planned.sort((one, other) => Number(one.dataset !== undefined) - Number(other.dataset !== undefined));
@@ -57,14 +59,16 @@ export async function sendFiles(
   return { run: run.id, sent: planned };
 }
 
+const refuseUnreadable = (file: string) => (error: unknown) => {
+  throw new CmsError(whyUnreadable(file, error), { next: filesBeside(file), exitCode: exitCodes.usage });
+};
+
 /** Finds what a file is in a run, by its hash. @throws CmsError if it is nothing of this user */
 async function placeOf(file: string, { manifest }: KnownRun, key: KeyObject): Promise<Planned> {
   const hash = createHash('sha3-256');
   const size = await pipeline(createReadStream(file), hash)
     .then(async () => (await stat(file)).size)
-    .catch((error: unknown) => {
-      throw new CmsError(whyUnreadable(file, error), { next: filesBeside(file), exitCode: exitCodes.usage });
-    });
+    .catch(refuseUnreadable(file));
   const found = hash.digest();
   const isIt = (declared: { hash: number[] }) => Buffer.from(declared.hash).equals(found);
   const datasets = manifest.datasets.filter(isIt);
@@ -111,9 +115,6 @@ async function sendOne(
     }
   }
 }
-
-/** The code of gRPC for an agent that cannot be reached. */
-const unavailable = 14;
 
 export function refused(what: string, { message }: AgentError, context: Context): CmsError {
   const hints: [RegExp, string][] = [
