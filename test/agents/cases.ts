@@ -148,7 +148,9 @@ async function failingAlgorithm(world: RehearsalWorld): Promise<string> {
   ensure(end.includes('exit status 3'), `The reason does not name the exit status: ${end}`);
   await ensureOnce(world, run, ['Running/Failed', 'Failed/Failed']);
   await ensureRefused(world, id);
-  return end;
+  const result = await run.fetchResult().then(() => '', String);
+  ensure(result.includes('exit status 3'), `cms result said: ${result}`);
+  return `${end} cms result says the same.`;
 }
 
 async function agentKilled(world: RehearsalWorld): Promise<string> {

@@ -130,7 +130,10 @@ export class RehearsedRun {
   async attest(): Promise<{ code: number; said: string }> {
     return await this.call('attest', '--computation', this.computationId, ...this.agent).then(
       ({ stdout }) => ({ code: 0, said: stdout }),
-      ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ code, said: stdout + stderr }),
+      (error: unknown) => {
+        const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+        return { code, said: stdout + stderr };
+      },
     );
   }
 
