@@ -360,6 +360,18 @@ async function attestedTls(world: RehearsalWorld): Promise<string> {
   return `cms refused to send. ${end} A further run without attested TLS completed after a restart of the CVM.`;
 }
 
+async function threeAtOnce(world: RehearsalWorld): Promise<string> {
+  const { id } = await world.cvm();
+  const run = await world.computation({ datasets: 4 });
+  await run.start(id);
+  const datasets = [run.send('numbers-1.csv', 'numbers-2.csv'), run.send('numbers-3.csv', 'numbers-4.csv')];
+  await Promise.all([...datasets, run.send('sum.sh')]);
+  const end = await ensureEnd(world, run, 'completed');
+  await run.fetchResult();
+  await ensureOnce(world, run, wholeRun);
+  return `${end} The result is ${run.expected}. Each event came once.`;
+}
+
 /** The certificate of an agent and its key, as files that the CVM sees, with the options that name it. */
 async function agentIdentity(world: RehearsalWorld) {
   const authority = await createAuthority('agents');
@@ -457,6 +469,7 @@ export const cases: RehearsalCase[] = [
   { name: 'ec-key', play: complete({ keys: 'ec' }) },
   { name: 'tls', play: overTls },
   { name: 'mutual-tls', play: overMutualTls },
+  { name: 'three-senders', play: threeAtOnce },
   { name: 'another-address', play: anotherAddress },
   { name: 'another-configuration', play: otherConfiguration },
   { name: 'policy', play: policyWithoutTee },

@@ -113,7 +113,11 @@ export class RehearsedRun {
 
   /** Sends the algorithm and the datasets, as soon as the agent takes them. */
   async upload(): Promise<void> {
-    const files = ['sum.sh', ...this.datasets].map((name) => join(this.directory, name));
+    await this.send('sum.sh', ...this.datasets);
+  }
+
+  async send(...names: string[]): Promise<void> {
+    const files = names.map((name) => join(this.directory, name));
     await this.cms('send', ...files, '--computation', this.computationId, ...this.sentAs, ...this.agent);
   }
 
