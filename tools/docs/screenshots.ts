@@ -30,7 +30,7 @@ try {
   await take(page, 'run');
   await page.goto('/console/domains/d1/computations');
   await page.getByRole('link', { name: 'Flipper length by island' }).waitFor();
-  await page.getByPlaceholder('Name, file, checksum or identifier').waitFor(); // the search is loaded last
+  await page.getByRole('combobox', { name: 'Find computations' }).waitFor(); // the search is loaded last
   await take(page, 'computations');
   await page.goto(`/console/domains/d1/computations/${id}`);
   await page.getByRole('table', { name: 'Inputs' }).getByText('penguin-sizes.py').waitFor();
