@@ -16,6 +16,7 @@ import { type Stack, startStack } from '../../local/stack.ts';
 import { ensure } from '../../tools/demo/ensure.ts';
 import { type Call, callAs } from '../support/ready-computation.ts';
 import { type ServiceProcess, startService } from '../support/service-process.ts';
+import { serveExecutions } from '../support/simulated-step-functions.ts';
 
 /** Waits until something is so. @throws Error with `what` if it is not so in time */
 async function until(what: string, isSo: () => Promise<boolean>, seconds = 60): Promise<void> {
@@ -152,7 +153,7 @@ export class ServiceWithOwnGateway extends RehearsedService {
   }
 
   static override async start(directory: string): Promise<ServiceWithOwnGateway> {
-    const stack = await startStack({ port: 0, simulator: false, dataDirectory: directory });
+    const stack = await startStack({ port: 0, simulator: false, dataDirectory: directory, intercept: serveExecutions });
     const token = await stack.token('alice', ['d1:administrator']);
     const parts = { stack, authority: await createAuthority('rehearsal'), token };
     const service = new ServiceWithOwnGateway(directory, await freePort(), parts);
