@@ -1,5 +1,8 @@
 import { plainName as quoted } from './quoted-name.ts';
 
+/** The service names no more. */
+const mostChanges = 20;
+
 type Value = string | number | boolean | null;
 
 interface ApprovalChange {
@@ -33,6 +36,7 @@ export interface DescribedChange {
 /** Such as `alice replaced a.py 100e… by b.py bc76…`. */
 export function describeChanges(changes: readonly ApprovalChange[], given: Circumstances): DescribedChange[] {
   const described = changes.flatMap((change) => describe(change, changes, given) ?? []);
+  if (changes.length >= mostChanges) described.push(saying('There may be more changes: check everything again'));
   return described.filter(({ sentence }, index) => described.findIndex((other) => other.sentence === sentence) === index);
 }
 
@@ -55,7 +59,7 @@ function describe(change: ApprovalChange, all: readonly ApprovalChange[], given:
   }
   if (kind === 'manifest' && part === 'datasets') {
     const ofName = all.find((other) => other.path === `/manifest/datasets/${index}/filename`);
-    if (field !== 'filename' && ofName && (ofName.approved ?? ofName.current) && isOneSided(ofName) && isOneSided(change))
+    if (field !== 'filename' && ofName && (ofName.approved ?? ofName.current) && isOneSided(change) && isOfSide(ofName, change))
       return undefined;
     const name = quoted(given.datasets[Number(index)] ?? `dataset ${Number(index) + 1}`);
     const isKnown = field === 'filename' || field === 'hash' || field === 'user_key';
@@ -101,6 +105,8 @@ function ofField({ approved, current }: ApprovalChange, names: string[], whose: 
   return saying(['changed', `${names.join('.')} of ${whose}`, `from ${shown(approved)} to ${shown(current)}`]);
 }
 
+const isOfSide = (a: ApprovalChange, b: ApprovalChange) =>
+  (a.approved === null) === (b.approved === null) && (a.current === null) === (b.current === null);
 const isOneSided = ({ approved, current }: ApprovalChange) => approved === null || current === null;
 const verbOf = ({ approved, current }: ApprovalChange) =>
   approved === null ? 'added' : current === null ? 'removed' : 'replaced';
@@ -115,8 +121,8 @@ function saying(what: string | [verb: string, object: string, rest?: string], ev
 }
 
 function shown(value: Value): string {
-  if (typeof value !== 'string') return value === null ? 'none' : String(value);
-  return value.startsWith('sha256:') ? short(value) : value === '' ? 'none' : quoted(value);
+  if (typeof value !== 'string') return value === null ? 'nothing' : String(value);
+  return value.startsWith('sha256:') ? short(value) : quoted(value);
 }
 
 const short = (hash: Value) =>

@@ -21,7 +21,9 @@ export function quotedName(text: string): string {
   return `"${shown}" (not ASCII: ${named.join(', ')}${more})`;
 }
 
-/** As `quotedName`, but a name of one plain word stays as it is. */
+const wordsOfOurs = /^(algorithm|dataset|nothing|result|consumer|owner|creator|manifest|you)$/i;
+
+/** As `quotedName`, but a name of one plain word stays as it is, unless it is one of ours. */
 export function plainName(text: string): string {
-  return /^[\w.@+-]+$/.test(text) ? text : quotedName(text);
+  return /^[\w.@+-]+$/.test(text) && !wordsOfOurs.test(text) ? text : quotedName(text);
 }

@@ -90,10 +90,11 @@ export function approveCommand({
   cvm_ids = [],
   expires_at,
 }: Approved): string {
+  const word = (text: string) => (/^[\w-][\w.:-]*$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
   return [
-    `cms --domain ${domain} approve ${computation} --digest ${manifest_digest} --configuration ${configuration_digest}`,
+    `cms --domain ${word(domain)} approve ${word(computation)} --digest ${manifest_digest} --configuration ${configuration_digest}`,
     '--sign KEYFILE',
-    ...cvm_ids.map((cvm) => `--cvm ${cvm}`),
+    ...cvm_ids.map((cvm) => `--cvm ${word(cvm)}`),
     ...(expires_at === undefined ? [] : [`--expires ${expires_at}`]),
   ].join(' ');
 }

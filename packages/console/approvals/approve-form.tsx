@@ -98,7 +98,11 @@ export function ApproveForm({ consent, loaded }: { consent: Consent; loaded: Loa
           description="Identifiers, separated by commas. Empty: on any CVM."
           errorText={errors.at('/cvm_ids')}
         >
-          <Input value={cvms} onChange={({ detail }) => setCvms(detail.value)} />
+          <Input
+            value={cvms}
+            onChange={({ detail }) => setCvms(detail.value)}
+            onKeyDown={(event) => event.detail.key === 'Enter' && event.preventDefault()}
+          />
         </FormField>
         <FormField
           label={isSigned ? 'Signing key' : 'Signing key (optional)'}

@@ -91,10 +91,11 @@ function Review({ consent, loaded }: { consent: Consent; loaded: Loaded<Consent>
 }
 
 /** What the user has approved before, and what has changed since. Notices an approval that is given elsewhere meanwhile. */
-function Before({ consent: { overview } }: { consent: Consent }) {
+function Before({ consent: { overview, digests } }: { consent: Consent }) {
   const { client, me } = useDomain();
   const { computation } = overview;
   const { id } = computation;
+  const { manifest_digest, configuration_digest } = digests;
   const present = useLoaded(id, (signal) => client.listApprovals({ id, signal }), { everySeconds: refreshSeconds.approve });
   const mine = (present.value ?? overview.approvals).approvals.find(({ user }) => user === me.user);
   const changes = useChanges(computation, mine ? [mine] : []).get(me.user) ?? [];
@@ -104,6 +105,13 @@ function Before({ consent: { overview } }: { consent: Consent }) {
       <Alert type="warning" header="Your approval does not count any more">
         You approved at <Time at={mine.approved_at} />. Since then:
         <Changes of={changes} />
+      </Alert>
+    );
+  }
+  if (mine.digest !== manifest_digest || mine.configuration_digest !== configuration_digest) {
+    return (
+      <Alert type="warning" header="You have approved something else">
+        The computation has changed since this page was opened. Reload the page.
       </Alert>
     );
   }
@@ -123,7 +131,7 @@ function Check({ row: { type, name, hash, asset } }: { row: FileRow }) {
     <div className="stack">
       <CompareFile what={`the ${type} ${name ?? ''}`.trim()} hash={hash} />
       {type === 'algorithm' && isOpen && asset.created_by !== undefined && (
-        <OpenText id={asset.id} creator={asset.created_by} isMine={isMine} hash={hash} />
+        <OpenText key={hash} id={asset.id} creator={asset.created_by} isMine={isMine} hash={hash} />
       )}
     </div>
   );

@@ -26,6 +26,8 @@ export async function loadConsent(client: Client, id: string, signal: AbortSigna
     loadManifest(client, { id, signal }),
   ]);
   const { computation, inputs } = overview;
+  if (computation.id !== id || manifest.id !== id)
+    throw new Error('The service returned another computation than the one asked for.');
   const configuration = configurationOf(computation);
   const digests = { manifest_digest: digestOf(manifest), configuration_digest: digestOf(configuration) };
   if (served.digest !== digests.manifest_digest || served.configurationDigest !== digests.configuration_digest) {

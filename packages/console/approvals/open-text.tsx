@@ -16,6 +16,9 @@ interface Props {
   hash: string;
 }
 
+/** Begins a line for an interpreter, and is a blank on the screen. */
+const loneReturn = /\r(?!\n)/g;
+
 /** Shows the text of an algorithm, if it is the one of the manifest. */
 export function OpenText({ id, creator, isMine, hash }: Props) {
   const { client } = useDomain();
@@ -31,8 +34,8 @@ export function OpenText({ id, creator, isMine, hash }: Props) {
   });
   if (text !== undefined) {
     return (
-      <pre className="json" tabIndex={0} aria-label="The text of the algorithm">
-        {text}
+      <pre className="json whole-lines" tabIndex={0} aria-label="The text of the algorithm">
+        {text.replace(loneReturn, '‹U+000D›\n')}
       </pre>
     );
   }

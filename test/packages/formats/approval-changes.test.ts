@@ -25,8 +25,8 @@ describe('describeChanges', () => {
     ['/manifest/algorithm/hash', one, two, `alice replaced penguin-sizes.py 100e… by penguin-sizes-v2.py bc76… at ${at}`],
     ['/manifest/algorithm/hash', one, null, `alice removed penguin-sizes.py 100e…, the algorithm at ${at}`],
     ['/manifest/algorithm/user_key', 'k', 'l', 'the key of the algorithm was replaced'],
-    ['/manifest/algorithm/algo_args/1', null, '--all', 'algo_args.1 of the algorithm was changed from none to --all'],
-    ['/manifest/datasets/0/source/url', 'https://a', null, 'source.url of a.csv was changed from "https://a" to none'],
+    ['/manifest/algorithm/algo_args/1', null, '--all', 'algo_args.1 of the algorithm was changed from nothing to --all'],
+    ['/manifest/datasets/0/source/url', 'https://a', null, 'source.url of a.csv was changed from "https://a" to nothing'],
     ['/manifest/datasets/0/hash', one, two, 'a.csv 100e… was replaced by bc76…'],
     ['/manifest/datasets/1/filename', null, 'b.csv', `alice added the dataset b.csv at ${at}`],
     ['/manifest/datasets/1/filename', 'c.csv, and', null, 'the dataset "c.csv, and" was removed'],
@@ -40,6 +40,7 @@ describe('describeChanges', () => {
       false,
       `alice changed agent_config.attested_tls from true to false at ${at}`,
     ],
+    ['/configuration/agent_config/cert_file', '', 'nothing', 'agent_config.cert_file was changed from "" to "nothing"'],
     ['/configuration/log_access', 'none', 'parties', 'log_access was changed from none to parties'],
     ['/signature', 'k', 'l', 'The key that signed the approval was replaced'],
     ['/signature', null, 'required', 'The approval is not signed, and signatures are required now'],
@@ -47,6 +48,17 @@ describe('describeChanges', () => {
     ['/cvm_ids/0', 'f', null, 'The CVM cvm-1 has another certificate'],
   ])('says in words that %s changed from %j to %j', (path, approved, current, sentence) => {
     expect(sentences(path, approved, current)).toEqual([sentence]);
+  });
+
+  it('tells what a kept dataset gained at the place of a removed one, and that a list of 20 may be cut', () => {
+    const changes = [
+      { path: '/manifest/datasets/0/filename', approved: 'gone.csv', current: null },
+      { path: '/manifest/datasets/0/source/url', approved: null, current: 'https://a' },
+      ...Array.from({ length: 18 }, (_, index) => ({ path: `/manifest/f${index}`, approved: 1, current: 2 })),
+    ];
+    const told = describeChanges(changes, { datasets: ['algorithm'], cvm_ids: null, events: [] }).map(({ sentence }) => sentence);
+    expect(told[1]).toBe('source.url of "algorithm" was changed from nothing to "https://a"');
+    expect(told.at(-1)).toBe('There may be more changes: check everything again');
   });
 
   it('says once that a dataset was removed, and once that the order is another', () => {
