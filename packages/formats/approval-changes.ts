@@ -58,9 +58,8 @@ function describe(change: ApprovalChange, all: readonly ApprovalChange[], given:
     return index === 'user_key' ? ofKey('the algorithm') : ofField(change, names.slice(1), 'the algorithm');
   }
   if (kind === 'manifest' && part === 'datasets') {
-    const ofName = all.find((other) => other.path === `/manifest/datasets/${index}/filename`);
-    if (field !== 'filename' && ofName && (ofName.approved ?? ofName.current) && isOneSided(change) && isOfSide(ofName, change))
-      return undefined;
+    const isOfName = (other: ApprovalChange) => other.path === `/manifest/datasets/${index}/filename` && isOfSide(other, change);
+    if (field !== 'filename' && isOneSided(change) && all.some(isOfName)) return undefined;
     const name = quoted(given.datasets[Number(index)] ?? `dataset ${Number(index) + 1}`);
     const isKnown = field === 'filename' || field === 'hash' || field === 'user_key';
     return isKnown ? ofDataset(change, field, name, given) : ofField(change, names.slice(2), name);
