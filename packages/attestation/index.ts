@@ -1,5 +1,5 @@
 export { verifySnpReport, verifyTdxQuote, verifyToken } from './verify-evidence.ts';
-export { checkPolicy, type AttestationPolicy } from './policy.ts';
+export { checkPolicy, failedChecks, type AttestationPolicy } from './policy.ts';
 export type { Binding, VerifyOptions } from './options.ts';
 export type { SnpTcb } from './snp-report.ts';
 export type { TdxCollateral } from './tdx-collateral.ts';

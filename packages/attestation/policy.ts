@@ -51,6 +51,24 @@ export function checkPolicy(verdict: Omit<Verdict, 'token_hash'>, policy: Attest
   return platform === 'snp' && policy.minimum_tcb !== null ? [...checks, checkTcb(verdict.tcb, policy.minimum_tcb)] : checks;
 }
 
+/**
+ * Judges the tokens of one agent process: one must satisfy the policy, and none may be refused, but for debugging that the policy
+ * allows. @returns the failed checks of the token that decides; none if the policy is satisfied
+ */
+export function failedChecks(verdicts: readonly Omit<Verdict, 'token_hash'>[], policy: AttestationPolicy): Check[] {
+  const judged = verdicts.map((verdict) => {
+    const ofPolicy = checkPolicy(verdict, policy);
+    return {
+      failed: [...verdict.checks, ...ofPolicy].filter(({ passed }) => !passed),
+      isSatisfied: ofPolicy.every(({ passed }) => passed),
+      isRefused: verdict.verdict === 'refused' && ofPolicy.some(({ name, passed }) => name === 'evidence' && !passed),
+    };
+  });
+  const refused = judged.find(({ isRefused }) => isRefused);
+  if (!refused && judged.some(({ isSatisfied }) => isSatisfied)) return [];
+  return (refused ?? judged[0])?.failed ?? [{ name: 'evidence', passed: false, detail: 'there is none' }];
+}
+
 function checkTcb(tcb: unknown, minimum: SnpTcb): Check {
   const versions = (typeof tcb === 'object' && tcb !== null ? tcb : {}) as Partial<SnpTcb>;
   const components = ['bootloader', 'tee', 'snp', 'microcode'] as const;

@@ -1,4 +1,4 @@
-import { checkPolicy, type TdxCollateral, type Verdict, verifyToken } from 'computation-management-attestation';
+import { failedChecks, type TdxCollateral, type Verdict, verifyToken } from 'computation-management-attestation';
 import { timeOf } from 'computation-management-formats/timestamps';
 import { fails, type Finding, holds, note, quoted } from './finding.ts';
 import type { Statement } from './statement.ts';
@@ -38,12 +38,14 @@ export async function checkAttestation(statement: Statement, files: AttestationF
   const given = new Map<string, Uint8Array>();
   for (const token of files.tokens ?? []) given.set(await hashOf(token), token);
   const { tokens } = attestation;
+  const isReported = attestation_hash === null || tokens.some((token) => token.hash === attestation_hash);
   const others = [...given.keys()].filter((hash) => !tokens.some((token) => token.hash === hash));
   const results = await Promise.all(tokens.map((token) => checkToken(statement, token, given.get(token.hash), files)));
   const judged = results.flatMap(({ judged }) => judged ?? []);
   return [
     ...others.map((hash) => fails(`The given token ${quoted(hash)} is none of those of the statement.`)),
     ...results.map(({ finding }) => finding),
+    ...(isReported ? [] : [note(`The CVM reported the token ${quoted(attestation_hash)}, which is none of the statement.`)]),
     ...checkShown(attestation, judged),
     ...(policy === null ? [] : [satisfies(attestation, judged, policy, run.status)]),
     ...(files.roots ? [note('Other roots than those of AMD and Intel were trusted, as you said: this proves no TEE.')] : []),
@@ -93,8 +95,9 @@ function checkShown({ verdict, checks, tokens }: Attestation, judged: readonly J
   if (judged.length < verdicts.length || judged.some((each) => each.verdict.verdict !== each.token.verdict)) return [];
   const outcomes = (list: readonly { name: string; passed: boolean }[]) =>
     JSON.stringify(list.map(({ name, passed }) => [name, passed]));
-  if (judged.some((each) => outcomes(each.verdict.checks) === outcomes(checks))) return [];
-  return [fails('The stated checks are not those of a token.')];
+  const counting = judged.filter(({ token }) => token.verdict === verdict);
+  if (counting.some((each) => outcomes(each.verdict.checks) === outcomes(checks))) return [];
+  return [fails('The stated checks are not those of a token with the stated verdict.')];
 }
 
 /** A run that failed may have failed because its CVM satisfied its policy no longer. */
@@ -104,15 +107,20 @@ function satisfies(
   policy: NonNullable<Statement['configuration']['attestation_policy']>,
   status: string,
 ): Finding {
-  const onlyDebug = checks.every(({ name, passed }) => passed || (name === 'debug' && policy.allow_debug));
-  const stated = verdict === 'verified' || (verdict === 'refused' && onlyDebug);
   const isWhole = tokens.every((token) => token.verdict === null || judged.some((each) => each.token === token));
-  const failures = judged.map((each) => checkPolicy(each.verdict, policy).filter(({ passed }) => !passed));
-  const isSatisfied = failures.some((failed) => failed.length === 0) && stated;
-  if (isSatisfied) return holds('The evidence of the CVM satisfies the attestation policy of the run.');
-  if (stated && !isWhole) return note('Not all tokens were given, so the attestation policy of the run was not checked.');
-  const sentence =
-    `The evidence of the CVM does not satisfy the attestation policy of the run. ${reasons(failures[0] ?? [])}`.trim();
+  // Of the tokens that were not given, only what the service states can be judged.
+  const failed = isWhole
+    ? failedChecks(
+        judged.map((each) => each.verdict),
+        policy,
+      )
+    : checks.filter(({ passed }) => !passed);
+  const isAllowed =
+    verdict === 'refused' && failed.length > 0 && failed.every(({ name }) => name === 'debug' && policy.allow_debug);
+  const stated = checks.length > 0 && (verdict === 'verified' ? failed.length === 0 : isAllowed);
+  if (isWhole && failed.length === 0) return holds('The evidence of the CVM satisfies the attestation policy of the run.');
+  if (!isWhole && stated) return note('Not all tokens were given, so the attestation policy of the run was not checked.');
+  const sentence = `The evidence of the CVM does not satisfy the attestation policy of the run. ${reasons(failed)}`.trim();
   return status === 'failed' ? note(`${sentence} The run failed.`) : fails(sentence);
 }
 

@@ -1,4 +1,4 @@
-import { checkPolicy } from 'computation-management-attestation/policy';
+import { failedChecks } from 'computation-management-attestation/policy';
 import { type AttestationPolicy, verdicts } from 'computation-management-formats/attestation';
 import { shownText } from 'computation-management-formats/fields';
 import { timestamp } from 'computation-management-formats/timestamps';
@@ -97,16 +97,11 @@ export function attestationOf(item: Item | undefined): CvmAttestation {
 /** In a reason of a run, or a sentence of a dry run. */
 const longestFailures = 800;
 
-/** One token must satisfy the policy. @returns the checks that fail, as a sentence; undefined if none does */
+/** @returns the checks that fail, as a sentence; undefined if the policy is satisfied, or nothing is verified yet */
 export function failuresOf(attestations: readonly Attestation[], policy: AttestationPolicy): string | undefined {
-  const failures = attestations.map((attestation) => {
-    const failed = [...attestation.checks, ...checkPolicy(attestation, policy)].filter(({ passed }) => !passed);
-    const isSatisfied = checkPolicy(attestation, policy).every(({ passed }) => passed);
-    return isSatisfied ? [] : failed;
-  });
-  const [first] = failures;
-  if (!first || failures.some((failed) => failed.length === 0)) return undefined;
-  return truncate(first.map(({ name, detail }) => `${name}: ${detail}`).join('; '), longestFailures);
+  const failed = attestations.length > 0 ? failedChecks(attestations, policy) : [];
+  if (failed.length === 0) return undefined;
+  return truncate(failed.map(({ name, detail }) => `${name}: ${detail}`).join('; '), longestFailures);
 }
 
 /** Undefined if it can. */

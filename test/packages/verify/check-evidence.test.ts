@@ -89,13 +89,15 @@ describe('the check of genuine evidence', () => {
   });
 
   it('notes an attestation that the CVM reported during the run, and that is not the one of the statement', async () => {
-    const reported = (digits: string) =>
-      genuineEvidence(1, { duringRun: { event_type: 'Attestation', details: { attestation_hash: digits.repeat(32) } } });
-    const another = (await sentences(filesOf(reported('cd')), 'note')).filter((sentence) =>
+    const reported = (attestation_hash: unknown) =>
+      genuineEvidence(1, { duringRun: { event_type: 'Attestation', details: { attestation_hash } } });
+    const another = (await sentences(filesOf(reported('cd'.repeat(32))), 'note')).filter((sentence) =>
       sentence.includes('another attestation token'),
     );
     expect(another).toEqual([expect.stringContaining('cd'.repeat(32))]);
-    expect((await sentences(filesOf(reported('ab')), 'note')).join()).not.toContain('another attestation token');
+    expect((await sentences(filesOf(reported(genuine.statement['attestation_hash'])), 'note')).join()).not.toContain(
+      'another attestation token',
+    );
   });
 
   it('accepts events in both orders, in pages, and with those of the journal before and after the run', async () => {
@@ -391,6 +393,24 @@ describe('the check of an attestation', () => {
     expect(await objections({ ...files, tokens: [...files.tokens, Buffer.from('x')] })).toEqual([
       expect.stringMatching(/^The given token .* is none of those of the statement\.$/),
     ]);
+  });
+
+  it('objects to a refused token beside one that satisfies the policy, given or not, and to a refusal without checks', async () => {
+    const broken = aToken(undefined, { signed: (report) => void report.fill(0xcd, 0x90, 0xc0) });
+    const beside = (checks?: object[]) =>
+      attested((attestation) => {
+        const second = { ...attestation.tokens[0], hash: hashOfToken(broken.token), verdict: 'refused' };
+        Object.assign(attestation, { verdict: 'refused', tokens: [attestation.tokens[0], second], ...(checks && { checks }) });
+      });
+    const unsatisfied = expect.stringMatching(/does not satisfy the attestation policy/);
+    expect(await objections({ ...beside(), tokens: [...files.tokens, broken.token] })).toContainEqual(unsatisfied);
+    expect(await objections(beside())).toContainEqual(unsatisfied);
+    expect(await objections(beside([]))).toContainEqual(unsatisfied);
+  });
+
+  it('notes that the CVM reported a token which the statement lacks', async () => {
+    const given = signedAnew((statement) => (statement['attestation_hash'] = '0'.repeat(64)));
+    expect((await sentences(given, 'note')).join()).toContain('0'.repeat(64));
   });
 
   it.each<[string, EvidenceFiles, RegExp]>([

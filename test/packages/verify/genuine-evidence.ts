@@ -12,7 +12,7 @@ import { chainedEvent, publicEvent, storedEvent } from '../../../shared/events/s
 import { statementSchema } from '../../../shared/evidence/evidence.ts';
 import { publicJwkOf } from '../../../shared/evidence/es256.ts';
 import { anEvent } from '../../support/append-to-journal.ts';
-import { coseOf, forgeSnp, messageOf, now } from '../attestation/forge-snp.ts';
+import { coseOf, forgeSnp, messageOf, now, type SnpChange } from '../attestation/forge-snp.ts';
 
 const at = (second: number) => new Date(Date.parse('2025-07-17T08:00:00.000Z') + second * 1000).toISOString();
 
@@ -59,8 +59,8 @@ export function newServiceKey() {
 const serviceKey = newServiceKey();
 
 /** A token of a machine of the test keys, with the hash that its report data are. */
-export function aToken(changed?: (report: Buffer) => void) {
-  const { report, certificates, options } = forgeSnp(changed ? { report: changed } : {});
+export function aToken(changed?: (report: Buffer) => void, more: SnpChange = {}) {
+  const { report, certificates, options } = forgeSnp({ ...more, ...(changed && { report: changed }) });
   const token = Buffer.from(coseOf({ platform_type: 'SNP', raw_report: messageOf(report, certificates) }));
   return { token, certificateHash: report.toString('hex', 0x50, 0x90), roots: [...(options.roots ?? [])] };
 }
@@ -274,7 +274,7 @@ export function genuineEvidence(events = 8, { level = 'none', change, changeBefo
     ...digests,
     events: { started: ofThisRun[0], last: ofThisRun.at(-1) },
     attestation,
-    attestation_hash: 'ab'.repeat(32),
+    attestation_hash: hashOfToken(attested.token),
     service_version: '1.0.0',
     issued_at: at(events + 4),
   };
