@@ -439,7 +439,7 @@ async function otherConfiguration(world: RehearsalWorld): Promise<string> {
   const run = await world.computation({ agent: ['--unbound', '--approved', '0'.repeat(64)] });
   await run.start(id);
   const refusal = await refusalOf(run);
-  ensure(refusal.includes('did not approve'), `cms said: ${refusal}`);
+  ensure(refusal.includes('which --approved does not name'), `cms said: ${refusal}`);
   await run.stop();
   return await ensureEnd(world, run, 'cancelled');
 }

@@ -118,7 +118,7 @@ export class RehearsedRun {
 
   async send(...names: string[]): Promise<void> {
     const files = names.map((name) => join(this.directory, name));
-    await this.cms('send', ...files, '--computation', this.computationId, ...this.sentAs, ...this.agent);
+    await this.cms('send', ...files, '--yes', '--computation', this.computationId, ...this.sentAs, ...this.agent);
   }
 
   /** Fetches the result as its consumer. @throws Error if it is not the right one */

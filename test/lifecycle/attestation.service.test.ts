@@ -370,7 +370,7 @@ describe('cms and the agent of a run', () => {
     const { id, on, run } = await waitingRun(agent.address);
     expect(await sendWith(id, ...known, '--approved', 'ab'.repeat(32))).toMatchObject({
       exitCode: 6,
-      stderr: expect.stringContaining('a configuration that you did not approve'),
+      stderr: expect.stringContaining('which --approved does not name'),
     });
     await report(on, { type: 'event', id: 'end', run_id: run, event_type: 'Complete', status: 'Completed' });
     await expect.poll(() => runOf(id), untilTestEnds).toMatchObject({ status: 'completed' });
@@ -385,6 +385,40 @@ describe('cms and the agent of a run', () => {
       stderr: expect.stringContaining('that you did not approve with cms approve'),
     });
     expect(agent.received.bytes).toBe(0);
+  });
+
+  it('sends nothing without a confirmation if this machine has no approval for the run', async () => {
+    const agent = await startAgent();
+    const known = ['--agent-fingerprint', agent.fingerprint];
+    const { id, on } = await waitingRun(agent.address);
+    const unconfirmed = { exitCode: 2, stderr: expect.stringMatching(/no record of your approval[^]*--yes/) };
+    expect(await cms('withdraw', id, '--yes')).toMatchObject({ exitCode: 0 });
+    expect(await sendWith(id, ...known)).toMatchObject(unconfirmed);
+    const run = (await runOf(id)) as { id: string; manifest_digest: string; configuration_digest: string };
+    const oneDigest = await sendWith(id, ...known, '--approved', run.configuration_digest);
+    expect(oneDigest).toMatchObject({ exitCode: 6, stderr: expect.stringContaining(run.manifest_digest) });
+    expect(await cms('approve', id, '--yes', '--cvm', 'elsewhere')).toMatchObject({ exitCode: 0 });
+    expect(await sendWith(id, ...known)).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('for other CVMs') });
+    expect(await cms('approve', id, '--yes', '--cvm', on)).toMatchObject({ exitCode: 0 });
+    expect(await sendWith(id, ...known, '--decompress')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('--decompress is for datasets'),
+    });
+    expect(agent.received.bytes).toBe(0);
+    const approved = [run.manifest_digest, run.configuration_digest.toUpperCase()].flatMap((digest) => ['--approved', digest]);
+    expect(await sendWith(id, ...known, ...approved)).toMatchObject({ exitCode: 0 });
+    const nowhere = join(folder, 'nowhere', 'result.zip');
+    await report(on, {
+      type: 'event',
+      id: 'end',
+      run_id: run.id,
+      event_type: 'ConsumingResults',
+      status: 'Ready',
+    });
+    expect(await cms('result', id, '--key', key, '--output', nowhere, ...known)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(`Cannot write ${nowhere}`),
+    });
   });
 
   it('says what the agent refused and why, and sends again after a cut', async () => {

@@ -62,6 +62,7 @@ export function fetchResult(agent: AgentConnection, key: KeyObject): AsyncGenera
 
 const platformTypes = { snp: 0, tdx: 4 } as const;
 const largestToken = 1024 * 1024;
+const mostParts = 1024;
 
 /** Asks the agent for fresh evidence with a nonce of 64 bytes. */
 export async function fetchToken(agent: AgentConnection, platform: keyof typeof platformTypes, nonce: Buffer): Promise<Buffer> {
@@ -70,7 +71,8 @@ export async function fetchToken(agent: AgentConnection, platform: keyof typeof 
   const parts: Buffer[] = [];
   for await (const part of contents(agent.call('Attestation', {}, once(request)))) {
     parts.push(part);
-    if (parts.reduce((sum, { length }) => sum + length, 0) > largestToken) throw new Error('The token has more than 1 MiB.');
+    const size = parts.reduce((sum, { length }) => sum + length, 0);
+    if (size > largestToken || parts.length > mostParts) throw new Error('The token has more than 1 MiB.');
   }
   return Buffer.concat(parts);
 }

@@ -37,6 +37,8 @@ export interface AgentAddress {
 }
 
 const timeoutInMilliseconds = 10_000;
+/** Of an agent that neither sends nor takes anything. */
+const silenceInMilliseconds = 120_000;
 
 /** The agent has another certificate than the given one. Nothing was sent. */
 export class AnotherAgentError extends Error {
@@ -47,9 +49,13 @@ export class AnotherAgentError extends Error {
 export class AgentConnection {
   readonly #session: ClientHttp2Session;
 
-  private constructor(session: ClientHttp2Session) {
+  private constructor(session: ClientHttp2Session, signal: AbortSignal) {
     this.#session = session;
     session.on('error', () => undefined); // each call reports it
+    const end = () => session.destroy();
+    session.setTimeout(silenceInMilliseconds, end);
+    signal.addEventListener('abort', end, { once: true });
+    session.once('close', () => signal.removeEventListener('abort', end));
   }
 
   /** @throws AnotherAgentError; Error of the network */
@@ -64,9 +70,10 @@ export class AgentConnection {
       if (fingerprint !== undefined) comparePeer(socket, fingerprint);
     } catch (error) {
       socket.destroy();
-      throw error;
+      throw within.aborted ? within.reason : error;
     }
-    return new AgentConnection(connectHttp2(`${tls ? 'https' : 'http'}://${address}`, { createConnection: () => socket }));
+    const session = connectHttp2(`${tls ? 'https' : 'http'}://${address}`, { createConnection: () => socket });
+    return new AgentConnection(session, signal);
   }
 
   /** Calls a method: sends messages, one after the other as the agent takes them, and returns those of the answer. */
@@ -125,9 +132,10 @@ async function outcomeOf(stream: ClientHttp2Stream): Promise<void> {
     const judge = (headers: IncomingHttpHeaders) => {
       if (headers['grpc-status'] === undefined) return;
       ended = true;
-      const code = Number(headers['grpc-status']);
-      if (code === 0) resolve();
-      else reject(new AgentError(code, textOf(headers['grpc-message']) || `code ${code}`));
+      const code = /^\d+$/.test(String(headers['grpc-status'])) ? Number(headers['grpc-status']) : 2;
+      if (code > 0) reject(new AgentError(code, textOf(headers['grpc-message']) || `code ${code}`));
+      else if (stream.writableEnded) resolve();
+      else reject(new AgentError(13, 'the agent ended the call before it had everything'));
     };
     stream.on('response', (headers) => {
       judge(headers);

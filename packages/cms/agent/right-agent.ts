@@ -8,6 +8,7 @@ import { printable } from 'computation-management-formats/printable';
 import type { Connection, Context } from '../context/context.ts';
 import { type Material, materialFrom, readBytes } from '../files/attestation-material.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import { fetchToken } from './agent-calls.ts';
 import { AgentConnection, AgentError, AnotherAgentError, unavailable } from './agent-connection.ts';
 
@@ -19,7 +20,7 @@ export interface AgentOptions extends Material {
   agentCertificate?: string;
   clientCertificate?: string;
   clientKey?: string;
-  approved?: string;
+  approved?: string[];
   unbound?: boolean;
 }
 
@@ -28,12 +29,13 @@ export interface KnownRun {
   run: Schemas['Run'];
   manifest: Schemas['Manifest'];
   configuration: Configuration;
+  /** By a record on this machine, or by the digests that the user gave. */
+  isApproved: boolean;
 }
 
 /**
  * Reads a run, and checks that it was started with what this user approved: here, by the record of `cms approve`, or elsewhere, by the
- * digest of --approved. Without either, what the service says counts.
- * @throws CmsError
+ * digests of --approved. @throws CmsError
  */
 export async function readKnownRun(
   context: Context,
@@ -50,25 +52,27 @@ export async function readKnownRun(
   const [manifest_digest, configuration_digest] = [canonicalDigest(manifest), canonicalDigest(configuration)];
   const otherwise = (message: string) =>
     new CmsError(`${message} Nothing was sent.`, {
-      next: context.command(`manifest ${id} --run ${run.id}`),
+      next: context.command(`manifest ${id} --run ${shellWord(run.id)}`),
       exitCode: exitCodes.conflict,
     });
+  if (run.computation_id !== id || manifest.id !== id || run.id !== (options.run ?? run.id)) {
+    throw otherwise('The service returned another computation or run than the one asked for.');
+  }
   if (run.manifest_digest !== manifest_digest || run.configuration_digest !== configuration_digest) {
     throw otherwise('The manifest or the configuration is another one than the run was started with.');
   }
   const record = profile?.approved?.[id];
-  if (options.approved !== undefined && options.approved.toLowerCase() !== configuration_digest) {
-    throw otherwise(`The run has a configuration that you did not approve: ${configuration_digest}.`);
+  const given = options.approved?.map((digest) => digest.toLowerCase());
+  for (const digest of given ? [manifest_digest, configuration_digest] : []) {
+    if (!given?.includes(digest)) throw otherwise(`The run has the digest ${digest}, which --approved does not name.`);
   }
   if (record && (record.manifest_digest !== manifest_digest || record.configuration_digest !== configuration_digest)) {
     throw otherwise('The run has a manifest or a configuration that you did not approve with cms approve.');
   }
-  if (!record && options.approved === undefined) {
-    context.note(
-      'This machine has no record of your approval, so the manifest and the policy are those that the service names. To compare, give --approved with the digest of the configuration that you approved.\n',
-    );
+  if (record?.cvm_ids?.includes(run.cvm_id) === false || (record?.expires_at ?? '9') <= run.started_at) {
+    throw otherwise('Your approval is for other CVMs, or ended before the run.');
   }
-  return { run, manifest, configuration };
+  return { run, manifest, configuration, isApproved: record !== undefined || given !== undefined };
 }
 
 const risk =

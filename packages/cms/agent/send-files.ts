@@ -5,11 +5,12 @@ import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { causeOf, pause, waitForRun } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
-import type { Connection, Context } from '../context/context.ts';
+import { plainName } from 'computation-management-formats/quoted-name';
+import { confirm, type Connection, type Context } from '../context/context.ts';
 import { readPrivateKey } from '../files/key-files.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { startProgress } from '../terminal/progress.ts';
-import { filesBeside, whyUnreadable } from '../terminal/shell-word.ts';
+import { filesBeside, shellWord, whyUnreadable } from '../terminal/shell-word.ts';
 import { sendAlgorithm, sendDataset, type SentFile } from './agent-calls.ts';
 import { AgentError, unavailable } from './agent-connection.ts';
 import { type AgentOptions, type KnownRun, openRightAgent, readKnownRun } from './right-agent.ts';
@@ -20,6 +21,7 @@ export interface SendOptions extends AgentOptions {
   arg?: string[];
   requirements?: string;
   decompress?: boolean;
+  yes?: boolean;
 }
 
 interface Planned {
@@ -50,6 +52,14 @@ export async function sendFiles(
   const planned = [];
   for (const file of files) planned.push(await placeOf(file, known, key));
   planned.sort((one, other) => Number(one.dataset !== undefined) - Number(other.dataset !== undefined));
+  refuseUnused(planned, options);
+  if (!known.isApproved && options.yes !== true) {
+    context.note('This machine has no record of your approval: manifest, policy and CVM are what the service says.\n');
+    await confirm(
+      context,
+      `Send to the run ${printable(run.id)} of ${plainName(known.manifest.name)} on ${plainName(run.cvm_id)}?`,
+    );
+  }
   (await openRightAgentSoon(context, connection, known, options)).close();
   for (const each of planned) {
     await untilEvent(context, connection, known, [`Receiving${each.dataset === undefined ? 'Algorithm' : 'Data'}/InProgress`]);
@@ -62,6 +72,20 @@ export async function sendFiles(
 const refuseUnreadable = (file: string) => (error: unknown) => {
   throw new CmsError(whyUnreadable(file, error), { next: filesBeside(file), exitCode: exitCodes.usage });
 };
+
+/** @throws CmsError if an option is for a file that is not among them */
+function refuseUnused(planned: Planned[], { type, arg, requirements, decompress }: SendOptions): void {
+  const isThere = (isDataset: boolean) => planned.some(({ dataset }) => (dataset !== undefined) === isDataset);
+  const ofAlgorithm = [type, arg, requirements].some((option) => option !== undefined);
+  if (ofAlgorithm && !isThere(false)) {
+    throw new CmsError('--type, --arg and --requirements are for the algorithm, which is none of the files.', {
+      exitCode: exitCodes.usage,
+    });
+  }
+  if (decompress === true && !isThere(true)) {
+    throw new CmsError('--decompress is for datasets, and none of the files is one.', { exitCode: exitCodes.usage });
+  }
+}
 
 /** Finds what a file is in a run, by its hash. @throws CmsError if it is nothing of this user */
 async function placeOf(file: string, { manifest }: KnownRun, key: KeyObject): Promise<Planned> {
@@ -148,7 +172,13 @@ export async function openRightAgentSoon(...given: Parameters<typeof openRightAg
     try {
       return await openRightAgent(...given);
     } catch (error) {
-      if (!isPassing(error) || terminal.signal.aborted || terminal.now() > until) throw error;
+      if (!isPassing(error) || terminal.signal.aborted) throw error;
+      if (terminal.now() > until) {
+        throw new CmsError(`The agent does not answer: ${printable(causeOf(error))}.`, {
+          exitCode: exitCodes.unavailable,
+          cause: error,
+        });
+      }
       await pause(pauseInMilliseconds, terminal.signal);
     }
   }
@@ -178,7 +208,8 @@ export async function untilEvent(
     const { status, reason } = await waitForRun(client, { id, run, signal, onInterruption: context.outages.began, onEvent });
     if (found.signal.aborted) return;
     throw new CmsError(`The run has ${printable(status)}: ${printable(reason ?? '')}`, {
-      next: context.command(`events ${id} --run ${run}`),
+      next: context.command(`events ${id} --run ${shellWord(run)}`),
+      exitCode: status === 'cancelled' ? exitCodes.runCancelled : exitCodes.runFailed,
     });
   } catch (error) {
     if (!found.signal.aborted) throw error;

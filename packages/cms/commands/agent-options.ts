@@ -26,7 +26,11 @@ export function addAgentOptions(command: Command): Command {
       .option('--agent-certificate <FILE>', 'the certificate of the agent')
       .option('--client-certificate <FILE>', 'your certificate, for an agent that demands one')
       .option('--client-key <FILE>', 'its private key')
-      .option('--approved <DIGEST>', 'the digest of the configuration that you approved elsewhere')
+      .option(
+        '--approved <DIGEST>',
+        'a digest that you approved elsewhere: of the manifest, and of the configuration (twice)',
+        collect,
+      )
       .option('--unbound', 'accept any agent at the address'),
   );
 }
@@ -36,5 +40,6 @@ export function addSendOptions(command: Command): Command {
     .addOption(new Option('--type <TYPE>', 'the type of the algorithm').choices(['bin', 'python', 'wasm', 'docker']))
     .option('--arg <TEXT>', 'an argument of the algorithm (repeatable)', collectArguments)
     .option('--requirements <FILE>', 'the requirements.txt of an algorithm in Python')
-    .option('--decompress', 'let the agent unpack the datasets');
+    .option('--decompress', 'let the agent unpack the datasets')
+    .option('--yes', 'do not ask, if this machine has no record of your approval');
 }

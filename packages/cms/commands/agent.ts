@@ -1,6 +1,7 @@
 import { open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { type Check, type Verdict, verifySnpReport, verifyTdxQuote, verifyToken } from 'computation-management-attestation';
+import { causeOf } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { fetchResult } from '../agent/agent-calls.ts';
 import { AgentError } from '../agent/agent-connection.ts';
@@ -51,9 +52,15 @@ export function addAgentCommands(program: Command, wrapAction: WrapAction): void
       const id = await computationId(context, connection, reference);
       const known = await readKnownRun(context, connection, id, options);
       await untilEvent(context, connection, known, ['ConsumingResults/Ready', 'Complete/Completed', 'Failed/Failed']);
-      const agent = await openRightAgentSoon(context, connection, known, options);
+      const file = await open(`${output}.part`, 'w').catch((error: unknown) => {
+        throw new CmsError(`Cannot write ${output}: ${causeOf(error)}`, { exitCode: exitCodes.usage, cause: error });
+      });
+      const agent = await openRightAgentSoon(context, connection, known, options).catch(async (error: unknown) => {
+        await file.close();
+        await rm(`${output}.part`, { force: true });
+        throw error;
+      });
       const progress = startProgress(context.terminal);
-      const file = await open(`${output}.part`, 'w');
       let size = 0;
       try {
         for await (const part of fetchResult(agent, key)) {
@@ -114,9 +121,10 @@ async function attestAgent(context: Context, options: AttestOptions): Promise<vo
   try {
     const { verdict, checks, token } = await freshVerdict(agent, read, options);
     if (options.output !== undefined) await writeFile(options.output, token, { flag: 'wx' });
-    const isSatisfied = checks.every(({ passed }) => passed);
     context.print({ ...verdict, run: read.run.id, policy: checks }, () => textOf(verdict) + checksText('policy: ', checks));
-    context.exitWith(isSatisfied ? codes[verdict.verdict] : exitCodes.refused);
+    const isSatisfied = checks.length > 0 && checks.every(({ passed }) => passed);
+    const isRefused = checks.length > 0 && verdict.verdict === 'verified';
+    context.exitWith(isSatisfied ? exitCodes.success : isRefused ? exitCodes.refused : codes[verdict.verdict]);
   } finally {
     agent.close();
   }

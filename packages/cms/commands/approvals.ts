@@ -85,7 +85,7 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
         const approval = await client.approve({ id, body }).catch(async (error: unknown) => {
           throw isOfSignature(error) && !(await client.checkKey({ id })).uploaded ? noKey(error) : error;
         });
-        await recordApproval(context, connection, id, { manifest_digest, configuration_digest });
+        await recordApproval(context, connection, id, { manifest_digest, configuration_digest, ...limits });
         context.print(
           approval,
           () =>
@@ -164,6 +164,7 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
           await confirm(context, `Withdraw your approval of ${plainName(name)}? No later run uses it.`);
         }
         await connection.client.withdrawApproval({ id });
+        await recordApproval(context, connection, id, undefined);
         context.print({ withdrawn: id }, () => 'You have no approval on this computation now.\n');
       }),
     );

@@ -56,12 +56,14 @@ export async function recordApproval(
   { profiles, profileName }: Context,
   connection: Connection,
   id: string,
-  approved: { manifest_digest: string; configuration_digest: string },
+  approved: NonNullable<Profile['approved']>[string] | undefined,
 ): Promise<void> {
   if (!isOf(connection, connection.profile)) return;
-  await profiles.change(profileName, (stored) =>
-    isOf(connection, stored) ? { ...stored, approved: { ...stored.approved, [id]: approved } } : stored,
-  );
+  await profiles.change(profileName, (stored) => {
+    if (!isOf(connection, stored)) return stored;
+    const { [id]: _, ...others } = stored.approved ?? {};
+    return { ...stored, approved: { ...others, ...(approved && { [id]: approved }) } };
+  });
 }
 
 /** As `useComputation`, after a command has made something: what it made counts, and an error here is only noted. */

@@ -39,7 +39,17 @@ const profileSchema = v.object({
   /** The computation of commands that name none. */
   computation: v.exactOptional(v.string()),
   /** What the user has approved here, by computation. The service may name something else later. */
-  approved: v.exactOptional(v.record(v.string(), v.object({ manifest_digest: v.string(), configuration_digest: v.string() }))),
+  approved: v.exactOptional(
+    v.record(
+      v.string(),
+      v.object({
+        manifest_digest: v.string(),
+        configuration_digest: v.string(),
+        cvm_ids: v.exactOptional(v.array(v.string())),
+        expires_at: v.exactOptional(v.string()),
+      }),
+    ),
+  ),
   credentials,
   access_token: v.string(),
   /** Unix seconds. */
