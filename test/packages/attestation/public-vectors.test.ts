@@ -20,6 +20,11 @@ const snp: [report: string, certificate: string, day: string, failing: string[],
   ['snp-genoa', 'snp-genoa.vcek.pem', '2025-06-01', [], 'f57dc09a507c6ecd'],
   ['snp-genoa', 'snp-milan.vcek.der', '2025-06-01', ['product', 'certificate_chip', 'certificate_tcb', 'signature'], null],
   ['snp-milan-debug', 'snp-milan-debug.vcek.der', '2025-06-01', ['debug'], 'b07af9620f3b839b'],
+  ['snp-milan', 'snp-milan.altered-legacy-vcek.der', '2025-06-01', ['certificate_chain'], null],
+  ['snp-azure-v0', 'snp-azure-v0.vcek.pem', '2025-06-01', [], '6a063be9dd79f637'],
+  ['snp-azure-v0', 'snp-azure-v2.vcek.der', '2025-06-01', ['certificate_chip', 'signature'], null],
+  ['snp-azure-v2', 'snp-azure-v2.vcek.der', '2025-06-01', [], '5b0ce64ad1c1f637'],
+  ['snp-azure-hcl', 'snp-azure-hcl.vcek.pem', '2025-06-01', [], '9ac48fcac8a2d88a'],
 ];
 const tdx: [quote: string, day: string, failing: string[]][] = [
   ['tdx', '2025-07-01', []],
@@ -30,6 +35,12 @@ const tdx: [quote: string, day: string, failing: string[]][] = [
   ['tdx-debug', '2025-07-01', ['collateral', 'debug']],
   ['tdx-migration', '2026-03-01', ['tcb_status', 'migration']],
   ['tdx-azure', '2025-07-01', ['collateral', 'attributes']],
+  ['tdx-old', '2025-07-01', ['tcb_status']],
+  ['tdx-old-too', '2025-07-01', ['tcb_status']],
+  ['tdx-unlisted', '2025-07-01', ['collateral']],
+  ['tdx-padded', '2025-07-01', ['collateral', 'report_data']],
+  ['sgx', '2025-07-01', ['report_format']],
+  ['sgx-occlum', '2025-07-01', ['report_format']],
 ];
 
 function expectVerdict(verdict: Verdict, failing: string[]): void {
@@ -52,7 +63,8 @@ describe('public evidence of real machines', () => {
     const whole = read(`${name}.quote`);
     const quote = name === 'tdx-v4' ? whole.subarray(0, whole.indexOf('\nextra bytes')) : whole;
     const body = quote.readUInt16LE(0) === 4 ? 48 : 54;
-    const boundTo = { nonce: quote.subarray(body + 520, body + 584) };
+    const nonce = quote.subarray(body + 520, body + 584);
+    const boundTo = nonce.some((byte) => byte !== 0) ? { nonce } : null;
     expectVerdict(await verifyTdxQuote(quote, { now: new Date(day), boundTo, collateral }), failing);
   });
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   type AttestationPolicy,
   checkPolicy,
+  failedChecks,
   type Verdict,
   verifyTdxQuote,
   verifyToken,
@@ -157,5 +158,39 @@ describe('check policy', () => {
       tcb: null,
     };
     expect(failingChecks({ checks: checkPolicy(verdict, { ...policy, allow_debug: true }) })).toEqual(['evidence']);
+  });
+});
+
+describe('failed checks of the tokens of a process', () => {
+  const policy: AttestationPolicy = {
+    platforms: ['snp'],
+    measurements: ['ab'.repeat(48)],
+    minimum_tcb: null,
+    allow_debug: false,
+  };
+  const verdicts = {
+    good: () => snpVerdict(),
+    altered: () => snpVerdict({ signed: (bytes) => bytes.fill(1, 0x90, 0xc0) }),
+    debugging: () => snpVerdict(debug),
+    other: () => snpVerdict({ report: (bytes) => bytes.fill(0xcd, 0x90, 0xc0) }),
+    unsupported: () => verifyToken(coseOf({ platform_type: 'NoCC', raw_report: Buffer.alloc(96) }), options),
+  };
+
+  it.each<[(keyof typeof verdicts)[], boolean, string[]]>([
+    [[], false, ['evidence']],
+    [['good'], false, []],
+    [['unsupported', 'good'], false, []],
+    [['other', 'good'], false, []],
+    [['good', 'altered'], false, ['signature', 'evidence', 'measurement']],
+    [['altered', 'good'], true, ['signature', 'evidence', 'measurement']],
+    [['good', 'debugging'], false, ['debug', 'evidence', 'debug']],
+    [['good', 'debugging'], true, []],
+    [['debugging', 'unsupported'], true, []],
+    [['debugging', 'altered'], true, ['signature', 'evidence', 'measurement']],
+    [['other', 'unsupported'], false, ['measurement']],
+    [['unsupported', 'unsupported'], true, ['platform', 'evidence', 'platform', 'measurement']],
+  ])('of %j, with debugging allowed: %j, are %j', async (names, allow_debug, failing) => {
+    const judged = await Promise.all(names.map((name) => verdicts[name]()));
+    expect(failingChecks({ checks: failedChecks(judged, { ...policy, allow_debug }) })).toEqual(failing);
   });
 });

@@ -403,9 +403,21 @@ describe('the check of an attestation', () => {
         Object.assign(attestation, { verdict: 'refused', tokens: [attestation.tokens[0], second], ...(checks && { checks }) });
       });
     const unsatisfied = expect.stringMatching(/does not satisfy the attestation policy/);
-    expect(await objections({ ...beside(), tokens: [...files.tokens, broken.token] })).toContainEqual(unsatisfied);
+    const ofAnother = 'The stated checks are not those of a token with the stated verdict.';
+    const given = await objections({ ...beside(), tokens: [...files.tokens, broken.token] });
+    expect(given).toEqual(expect.arrayContaining([unsatisfied, ofAnother]));
     expect(await objections(beside())).toContainEqual(unsatisfied);
     expect(await objections(beside([]))).toContainEqual(unsatisfied);
+  });
+
+  it('objects to a verdict without checks, or with one that failed, whose token is not given', async () => {
+    for (const checks of [0, 3]) {
+      const given = attested((attestation) => {
+        attestation.checks = attestation.checks.slice(0, checks).map((each) => ({ ...each, passed: false }));
+      });
+      const unsatisfied = expect.stringMatching(/does not satisfy the attestation policy/);
+      expect(await objections({ ...given, tokens: [] })).toContainEqual(unsatisfied);
+    }
   });
 
   it('notes that the CVM reported a token which the statement lacks', async () => {
