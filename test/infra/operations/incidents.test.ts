@@ -117,7 +117,7 @@ it.each<[string, Series, string[], string]>([
   ['the table is throttled', { WriteThrottleEvents: [9] }, ['table-throttles'], 'update-contributor-insights'],
   ['API Gateway may not call a function', { '5xx': [5] }, ['unanswered-requests'], 'status >= 500'],
   ['the role of the state machine is broken', { ExecutionsFailed: [1] }, ['run-lifecycle'], 'aws stepfunctions'],
-  ['a bad version does not start', { '5xx': [100] }, ['api-failures', 'unanswered-requests'], 'rolling back'],
+  ['a bad version does not start', { '5xx': [100] }, ['api-failures', 'unanswered-requests'], 'deploy.md#rolling-back'],
   [
     'a function lacks a permission',
     { 'RequestsFailed runs-start-run': [4], RequestsFailed: [4], '5xx': [4] },
