@@ -10,7 +10,7 @@ describe('docs/api.md', () => {
     expect(withEndpointTable(page)).toBe(page);
   });
 
-  it.each(routes)('has a row for $method $path', ({ method, path }) => {
-    expect(page).toContain(`| \`${method} ${path}\` `);
+  it.each(routes)('has a line for $method $path', ({ method, path }) => {
+    expect(page).toContain(`\n- \`${method} ${path}\``);
   });
 });
