@@ -55,7 +55,7 @@ async function ended(computation: string, run: string): Promise<string> {
 }
 
 describe.each(accesses)('content whose content_access is %s', (content_access) => {
-  it.each(cases)('goes to the role $role or not as docs/contract.md says (creator of the asset: $isCreator)', async (each) => {
+  it.each(cases)('goes to the role $role or not (creator of the asset: $isCreator)', async (each) => {
     const { id } = await anAsset({ asset: content, content_access });
     const call = await as(each.isCreator ? someone : 'another', [each.role]);
     const { status, body } = await call('GET', `/d1/assets/${String(id)}`);

@@ -163,7 +163,7 @@ describe.runIf(program !== undefined)('the listeners of npm start', () => {
     await page.close();
   });
 
-  it('give a foreign page no answer that it can read, show or run, and do nothing for it', async () => {
+  it('give a foreign page no answer, and do nothing for it', async () => {
     const link = await upload();
     for (const origin of ['http://evil.example.com', 'http://localhost.evil.example.com']) {
       const page = await pageOf(origin);

@@ -199,7 +199,7 @@ describe('a run that starts while', () => {
 });
 
 describe('a change of the use of an asset', () => {
-  it('changes the inputs of all computations that it is linked to, also of more than one transaction takes', async () => {
+  it('changes the inputs of all computations that it is linked to', async () => {
     const asset = await aDatasetOfBob(stores, domain, 'iris.csv', 'open');
     const ids: string[] = [];
     for (let count = 0; count < 83; count++) {

@@ -28,7 +28,7 @@ describe('the event that docs/events.md shows', () => {
 });
 
 describe.each(['events-to-queue', 'events-to-webhook'])('docs/examples/%s.json', (name) => {
-  it('selects the event of its domain, and no event of another domain or source', () => {
+  it('selects the event of its domain, and no other', () => {
     const pattern = ruleOf(name, 'd1').EventPattern;
     expect(isSelected(pattern, { ...onBus })).toBe(true);
     expect(isSelected(pattern, { ...onBus, source: 'aws.s3' })).toBe(false);

@@ -249,7 +249,7 @@ describe('read a computation', () => {
     });
   });
 
-  itAs(['viewer', 'runner', 'creator', 'editor'], 'shows server_key only to callers who may edit the computation', async () => {
+  itAs(['viewer', 'runner', 'creator', 'editor'], 'shows server_key only to those who may edit', async () => {
     const { id } = await session.createComputation({ owner: session.target.idOf('creator'), agent_config: fullConfig });
     const { server_key, ...shown } = fullConfig;
     const configFor = async (as: 'viewer' | 'runner' | 'creator' | 'editor') => {

@@ -263,7 +263,7 @@ describe('stop a run', () => {
 });
 
 describe('the manifest', () => {
-  it('has 32-byte hashes, DER keys and the datasets in the order they were linked', async () => {
+  it('has 32-byte hashes, DER keys and datasets in the order of their links', async () => {
     const id = await session.readyComputation({ description: 'D' });
     const key = publicKey();
     const names = ['z.csv', 'a.csv', 'm.csv'];
@@ -290,7 +290,7 @@ describe('the manifest', () => {
     expect(refused).toMatchObject({ status: 422, code: 'incomplete', missing_items: { info: ['Missing algorithm'] } });
   });
 
-  it('of a run stays as it was at the start when the computation changes', async () => {
+  it('of a run stays as it was at the start', async () => {
     const id = await session.readyComputation();
     const cvm = newCvm();
     const run = await session.startRun(id, cvm);
@@ -403,7 +403,7 @@ describe('the reports of a CVM', () => {
     expect((await session.done(getRun, { path: { id } })).reason).toContain('No memory.');
   });
 
-  it('have no effect when they are about a run of another CVM, and the others of the batch count', async () => {
+  it('have no effect on a run of another CVM', async () => {
     const id = await session.readyComputation();
     const cvm = newCvm();
     const run_id = await session.startRun(id, cvm);

@@ -364,7 +364,7 @@ describe('cms and the agent of a run', () => {
     expect([agent.received.bytes, other.received.bytes]).toEqual([0, 0]);
   });
 
-  it('sends nothing if the policy was changed after the approval, or is not the one approved elsewhere', async () => {
+  it('sends nothing if the policy is not the approved one', async () => {
     const agent = await startAgent();
     const known = ['--agent-fingerprint', agent.fingerprint];
     const { id, on, run } = await waitingRun(agent.address);
@@ -387,7 +387,7 @@ describe('cms and the agent of a run', () => {
     expect(agent.received.bytes).toBe(0);
   });
 
-  it('sends nothing without a confirmation if this machine has no approval for the run', async () => {
+  it('asks before it sends if this machine has no approval for the run', async () => {
     const agent = await startAgent();
     const known = ['--agent-fingerprint', agent.fingerprint];
     const { id, on } = await waitingRun(agent.address);

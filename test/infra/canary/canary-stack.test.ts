@@ -66,7 +66,7 @@ describe('the canary of a stage with a user pool', () => {
     ]);
   });
 
-  it('signs in with a client of its own, the only one of the pool that takes a password as it is', () => {
+  it('signs in with the only client of the pool that takes a plain password', () => {
     const clients = own.state.ofType<{ ExplicitAuthFlows: string[] }>('AWS::Cognito::UserPoolClient');
     const takesPasswords = Object.entries(clients).filter(([, client]) =>
       client.ExplicitAuthFlows.includes('ALLOW_USER_PASSWORD_AUTH'),

@@ -237,7 +237,7 @@ describe('a hostile service', () => {
   });
 
   it.each(hostilities)(
-    'that answers %s writes no line and no escape of its own, and gets nothing to another server',
+    'that answers %s writes no line and no escape of its own',
     async (_, make) => {
       const env = await environment();
       for (const [command, args] of Object.entries(lines())) {

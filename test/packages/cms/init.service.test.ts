@@ -250,7 +250,7 @@ describe('cms init', () => {
     return (JSON.parse(shown.stdout) as { assets: { id: string; file_name: string }[] }).assets;
   };
 
-  it('reads nothing outside the folder of the file and nothing hidden in it, also through links, unless that is allowed', async () => {
+  it('reads nothing hidden or outside the folder of the file, unless allowed', async () => {
     const cms = mallory();
     await cms('login', '--local', '--user', 'mallory', '--role', 'administrator');
     mkdirSync(join(study, '.hidden'), { recursive: true });
@@ -349,7 +349,7 @@ describe('cms init', () => {
     expect(await mallory()('init', givenFile)).toMatchObject({ exitCode: 0 }); // nothing is left to upload
   });
 
-  it('lowers nothing that its user has raised, also with another content, unless the user says so on a terminal', async () => {
+  it('lowers nothing that its user has raised, unless asked on a terminal', async () => {
     const client = createClient({
       baseUrl: stack.baseUrl,
       domain: 'd1',

@@ -55,7 +55,7 @@ type Four<T> = [T, T, T, T];
 const approvalsOf = (statement: Statement) => statement['approvals'] as Four<StatedApproval>;
 
 describe('the check of genuine evidence', () => {
-  it('finds that everything holds, and names who approved with which key', async () => {
+  it('finds that everything holds, and who approved with which key', async () => {
     expect(await objections(files)).toEqual([]);
     const holding = await sentences(files, 'holds');
     for (const user of ['alice', 'bob', 'carol']) {
@@ -66,7 +66,7 @@ describe('the check of genuine evidence', () => {
     expect(holding).toContainEqual(expect.stringMatching(/^The 10 events .* are complete, unchanged and in order\.$/));
   });
 
-  it('names what it cannot verify: approvals without signature, the attestation, and missing events', async () => {
+  it('names what it cannot verify', async () => {
     const { events: _, ...without } = files;
     expect(await sentences(without, 'note')).toEqual([
       expect.stringContaining('as you said: this proves no TEE'),
@@ -88,7 +88,7 @@ describe('the check of genuine evidence', () => {
     );
   });
 
-  it('notes an attestation that the CVM reported during the run, and that is not the one of the statement', async () => {
+  it('notes an attestation that is not the one of the statement', async () => {
     const reported = (attestation_hash: unknown) =>
       genuineEvidence(1, { duringRun: { event_type: 'Attestation', details: { attestation_hash } } });
     const another = (await sentences(filesOf(reported('cd'.repeat(32))), 'note')).filter((sentence) =>
@@ -100,7 +100,7 @@ describe('the check of genuine evidence', () => {
     );
   });
 
-  it('accepts events in both orders, in pages, and with those of the journal before and after the run', async () => {
+  it('accepts events in both orders, in pages, and with earlier and later ones', async () => {
     const { before, events, after } = genuine;
     const journal = [...before, ...events, ...after];
     const newestFirst = journal.toReversed();
@@ -128,7 +128,7 @@ describe('the check of genuine evidence', () => {
   });
 });
 
-it("computes the name of each key: an attacker's key with the name of the service's signs nothing", async () => {
+it('computes the name of each key', async () => {
   const { jwk, signed } = newServiceKey();
   const { statement, key_id } = genuine;
   const evidence = JSON.stringify({ statement, key_id, signature: signed(statement) });
@@ -587,7 +587,7 @@ describe('the check of a statement of a computation that takes the approval of a
       /numbers differ/,
     ],
     ['an unknown level', signedAnew((statement) => (statement['approval'] = 'most')), /does not have the form .*"approval"/],
-  ])('names who did not give it as it is demanded, or what does not fit: %s', async (_what, given, named) => {
+  ])('names who did not give it as demanded, or what does not fit: %s', async (_what, given, named) => {
     expect(await objections(given)).toContainEqual(expect.stringMatching(named));
   });
 });

@@ -10,7 +10,7 @@ import { genuineFiles, tamper } from './tamperings.ts';
 const tamperings = amount({ sample: 300, full: 20_000 });
 
 describe(`tampering with evidence (seed ${sampleSeed})`, () => {
-  it('is found and named, whatever is altered, reordered, dropped or added', async () => {
+  it('is found and named, whatever it alters', async () => {
     const random = seededRandom(sampleSeed);
     const genuine = genuineEvidence();
     for (const files of genuineFiles(genuine)) {

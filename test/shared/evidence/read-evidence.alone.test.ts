@@ -138,7 +138,7 @@ describe('readEvidence', () => {
     expect(await queryPartition(stores.table, runKeys.partition(computationId))).toEqual([]);
   });
 
-  it('has the hash of the attestation token, the assets and the approvals that are kept with the run', async () => {
+  it('has the attestation hash, assets and approvals that the run kept', async () => {
     const key = runKey(domain, runId);
     if (!key) throw new TypeError('The run has no key.');
     await alter(key, 'SET attestation_hash = :hash', { ':hash': 'ab'.repeat(32) });

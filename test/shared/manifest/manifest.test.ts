@@ -64,7 +64,7 @@ describe('the documented limits', () => {
 });
 
 describe('buildManifest', () => {
-  it('returns hashes as 32 integers, and the keys that providers uploaded to the computation', () => {
+  it('returns hashes as 32 integers, and uploaded keys', () => {
     const hash = Array.from({ length: 32 }, () => 7);
     expect(buildManifest(inputs()).manifest).toEqual({
       id,

@@ -64,7 +64,7 @@ describe('endRun', () => {
     });
   });
 
-  it('removes the commands for the CVM and the server key from the stored run', async () => {
+  it("removes the CVM's commands and the server key from the run", async () => {
     const { id } = await aReadyComputation(stores, domain);
     const agent_config = { ...defaultAgentConfig, cert_file: 'certificate', server_key: 'secret' };
     const decide = (fields: ComputationFields) => ({

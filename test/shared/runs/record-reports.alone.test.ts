@@ -156,7 +156,7 @@ describe('recordReports', () => {
     expect(late).toEqual([{ id: 'after the end', outcome: 'recorded', run_status: 'failed' }]);
   });
 
-  it('keeps the hash of the attestation that accepts the run, and records every other one as an event', async () => {
+  it('keeps the hash of the accepting attestation, and records others as events', async () => {
     const reference = await aStartedRun();
     const { computation_id, cvm_id: cvmId, run_id: run } = reference;
     const claim = await readClaim(stores.table, reference);
