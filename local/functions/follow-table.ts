@@ -12,31 +12,42 @@ interface Key {
   sk: string;
 }
 
+/** A batch of the stream has at most so many records on AWS too. */
+const mostNames = 1_000;
+const names = 'names';
+
 /**
- * Calls the function that follows the table's stream, in place of a stream, which the engine has not: for each list and each named row with a
- * change, a second later and not while an earlier call for it is at work. Sees what this client writes.
+ * Calls the function that follows the table's stream, in place of a stream, which the engine has not: for each list with a change, and for
+ * all named rows together, a second later and not while an earlier call for it is at work. Sees what this client writes.
  * @returns what ends it
  */
 export function followTable(document: Pick<TableClient, 'middlewareStack'>, invoke: InvokeFunction): () => Promise<void> {
-  const waiting = new Map<string, Key>();
+  const waiting = new Map<string, Map<string, Key>>();
   const running = new Map<string, Promise<unknown>>();
   let isStopped = false;
-  const start = (list: string, { pk, sk }: Key) => {
-    const batch = { Records: [{ dynamodb: { Keys: { pk: { S: pk }, sk: { S: sk } } } }] };
+  const start = (what: string, keys: Key[]) => {
+    const batch = { Records: keys.map(({ pk, sk }) => ({ dynamodb: { Keys: { pk: { S: pk }, sk: { S: sk } } } })) };
     // A list that is not folded now is marked, and the schedule will.
     const call = invoke('maintenance/follow-table', batch).catch(() => undefined);
     running.set(
-      list,
-      call.finally(() => running.delete(list)),
+      what,
+      call.finally(() => running.delete(what)),
     );
   };
   const startWaiting = () => {
-    for (const [list, key] of waiting) {
-      if (running.has(list)) continue;
-      waiting.delete(list);
-      start(list, key);
+    for (const [what, keys] of waiting) {
+      if (running.has(what)) continue;
+      const batch = [...keys].slice(0, mostNames);
+      for (const [name] of batch) keys.delete(name);
+      if (keys.size === 0) waiting.delete(what);
+      start(
+        what,
+        batch.map(([, key]) => key),
+      );
     }
   };
+  const add = (what: string, name: string, key: Key) =>
+    waiting.set(what, (waiting.get(what) ?? new Map<string, Key>()).set(name, key));
   const timer = setInterval(startWaiting, batchingInMilliseconds);
   document.middlewareStack.add(
     (next, { commandName }) =>
@@ -44,8 +55,9 @@ export function followTable(document: Pick<TableClient, 'middlewareStack'>, invo
         const answer = await next(call);
         if (String(commandName).startsWith('TransactWrite') && !isStopped) {
           for (const key of keysIn(call.input as TransactWriteCommandInput)) {
-            const what = listOfEntry(key) ?? (namedRowAt(key) && `${key.pk} ${key.sk}`);
-            if (what !== undefined) waiting.set(what, key);
+            const list = listOfEntry(key);
+            if (list !== undefined) add(`list ${list}`, list, key);
+            else if (namedRowAt(key)) add(names, `${key.pk} ${key.sk}`, key);
           }
         }
         return answer;
@@ -55,9 +67,10 @@ export function followTable(document: Pick<TableClient, 'middlewareStack'>, invo
   return async () => {
     isStopped = true;
     clearInterval(timer);
-    await Promise.all(running.values());
-    startWaiting(); // nothing else would index a name
-    await Promise.all(running.values());
+    do {
+      await Promise.all(running.values());
+      startWaiting(); // nothing else would index a name
+    } while (running.size > 0);
   };
 }
 

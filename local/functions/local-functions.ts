@@ -125,6 +125,8 @@ const concurrencyOfReads = 16;
 const concurrencyOfScheduled = 1;
 const scheduled = new Set<string>(schedules.map(({ name }) => name));
 
+const followsTable = tasks.find(({ trigger }) => trigger === 'table stream')?.name;
+
 /** How long API Gateway waits for the function of an endpoint. */
 const endpointTimeoutInSeconds = 30;
 
@@ -139,6 +141,7 @@ function limitsOf(name: string): FunctionLimits {
 
 function concurrencyOf(name: string, uses: Uses, waits: boolean): number {
   if (scheduled.has(name)) return concurrencyOfScheduled;
+  if (name === followsTable) return concurrencyOfReads; // a call for each list, which goes on for seconds
   if (waits) return localWaits.perStage + concurrencyOfReads; // a request that is held keeps no other one from running
   return writes(uses) && !isGet(name) ? concurrencyOfChanges : concurrencyOfReads;
 }

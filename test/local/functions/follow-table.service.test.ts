@@ -66,18 +66,22 @@ describe('followTable', () => {
     expect(called.toSorted()).toEqual([list.name, owned.name].toSorted());
   });
 
-  it('calls for a list again only after the call before, and at once for other lists and for named rows', async () => {
+  it('calls for a list again only after the call before, and at once for other lists and for all named rows together', async () => {
     const { ends, invoke } = heldCalls();
     const called = follow(invoke);
     const [busy, other] = [rowLists.computations('busy'), rowLists.computations('other')];
-    const { pk, sk } = listKeys.row(other.rows, 1);
+    const [first, second] = [1, 2].map((number) => keyToWrite(listKeys.row(other.rows, number)));
+    if (!first || !second) throw new Error('No keys.');
+    const rows = [first, second].map(({ pk, sk }) => `${pk} ${sk}`);
     await addMembers(busy, 1);
     await expect.poll(() => called, untilTestEnds).toEqual([busy.name]);
     await addMembers(busy, 2);
-    await addMembers(other, 1, 1, [{ put: { Item: { ...keyToWrite(listKeys.row(other.rows, 1)), name: 'Survival' } } }]);
-    await expect.poll(() => called, untilTestEnds).toEqual([busy.name, `${pk} ${sk}`, other.name]);
+    const named = [first, second].map((key) => ({ put: { Item: { ...key, name: 'Survival' } } }));
+    await addMembers(other, 1, 1, named);
+    await expect.poll(() => called, untilTestEnds).toEqual([busy.name, ...rows, other.name]);
+    expect(ends).toHaveLength(3);
     ends[0]?.();
-    await expect.poll(() => called, untilTestEnds).toEqual([busy.name, `${pk} ${sk}`, other.name, busy.name]);
+    await expect.poll(() => called, untilTestEnds).toEqual([busy.name, ...rows, other.name, busy.name]);
     for (const end of ends) end();
   });
 
