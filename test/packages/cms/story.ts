@@ -82,6 +82,7 @@ export function transcriptOf(scenes: readonly Scene[], server: string): string {
   return [first, ...others]
     .join('(the same as above)\n\n')
     .replace('(the same as above)\n\n', () => covered)
+    .replace(/(?<=^(?:HOLDS .*\n){3})(?:(?:HOLDS|NOTE) .*\n)+/m, '(a line for each fact)\n')
     .replaceAll(server, 'http://localhost:3000');
 }
 
@@ -93,8 +94,7 @@ export function withoutChance(transcript: string): string {
     .replace(/SHA256:[\w+/]+/g, 'FINGERPRINT')
     .replace(/by the key "[\w-]{43}"/g, 'by the key KEY')
     .replace(/ +\+\d+\.\d s/g, ' +N s')
-    .replace(/^.* agent +Complete .*\n|^NOTE .* after the end of the run: .*\n/gm, '') // comes at its own time
+    .replace(/^.* agent +Complete .*\n/gm, '') // comes at its own time
     .replace(/\(\d+ notes?\)/g, '(N notes)')
-    .replace(/The \d+ events/g, 'The N events')
     .replace(/after \d+\.\d s/g, 'after N s');
 }
