@@ -16,7 +16,6 @@ interface Adaptation {
   apply: (template: Template) => Template;
 }
 
-/** docs/rehearsal.md lists what was seen for each. */
 const adaptations: Adaptation[] = [
   { because: 'alarms on computed metrics are removed: metric math is not supported', apply: withoutMetricMath },
   { because: 'the budget is removed: the resource type does not exist', apply: withoutBudget },
