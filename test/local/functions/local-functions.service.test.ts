@@ -28,6 +28,7 @@ describe('localFunctions', () => {
     ['a GET that records who has read', 'assets/get-asset', 16],
     ['a GET whose first request makes what it returns', 'runs/get-evidence', 16],
     ['a change that can be asked for by GET too', 'runs/stop-run', changesAtATime],
+    ['the function that folds lists, a call each', 'maintenance/follow-table', 16],
     ['a function that holds requests, and notes that a CVM was heard', 'cvms/list-commands', 216],
   ])('limits the concurrent invocations of %s, and starts the others in order', async (_kind, name, limit) => {
     const held = heldFunction();
