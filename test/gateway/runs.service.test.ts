@@ -194,6 +194,26 @@ describe('a run of an agent at the gateway', () => {
     expect(refused).toMatchObject({ status: 409, body: { reason: 'cvm_not_ready' } });
   });
 
+  it('shows the lines of its agent to a party that waits for them, above a level and behind those it has', async () => {
+    const agent = world.connect(await world.enrol('shared-log-1'));
+    await world.untilReady('shared-log-1');
+    const id = await readyComputation(world.call, 'd1');
+    const named = await world.call('PUT', `/d1/computations/${id}`, { name: 'Logged', log_access: 'parties' });
+    expect(named.status).toBe(200);
+    await world.call('POST', `/d1/computations/${id}/run?cvm=shared-log-1`);
+    await untilState(agent, 'ReceivingAlgorithm');
+    const read = async (query: string) => (await world.call('GET', `/d1/computations/${id}/logs?level=info&${query}`)).body;
+    const first = read('wait=20');
+    agent.log('DEBUG', 'Below the level.');
+    agent.log('WARN', 'Memory is low.');
+    const { logs, next } = await first;
+    expect(logs).toEqual([{ time: expect.any(String), level: 'warn', message: 'Memory is low.' }]);
+    const second = read(`wait=20&after=${String(next)}`);
+    agent.log('INFO', 'Another line.');
+    expect(await second).toMatchObject({ logs: [{ level: 'info', message: 'Another line.' }] });
+    agent.end();
+  });
+
   it('leaves its log until its computation is deleted, or its domain', async () => {
     const fileOf = (domain: string, runId: string) => join(world.gateway.logs ?? '', domain, `${runId}.log`);
     const completed = async (domain: string) => {
