@@ -165,7 +165,7 @@ describe('content that is its creator’s', () => {
   );
 
   it.each([...reading, ...(routes as readonly Route[]).filter(({ name }) => name === 'runs/dry-run')])(
-    'is in no answer of $method $path to others, even with every role',
+    'is in no answer to others: $method $path',
     async ({ method, path, name }) => {
       const { id: asset } = await anAsset({ asset: content });
       const computation = await readyComputation(bySomeone);

@@ -45,7 +45,7 @@ describe.each(byRole)('a repeat of %s', (name) => {
 });
 
 describe.each(keyedNames)('a repeat of %s', (name) => {
-  it('by another user or in another domain with the same key is a separate request', async () => {
+  it('of another user or domain is another request', async () => {
     const [request, key] = [await bob.prepare(name), newKey()];
     const alice = await as('alice', 'administrator');
     await alice.send(name, request, key);

@@ -197,7 +197,7 @@ describe.runIf(program !== undefined)('the listeners of npm start', () => {
     },
   );
 
-  it('refuse every other host, also for a page that it names', async () => {
+  it('refuse every other host', async () => {
     const api = Number(new URL(service.baseUrl).port);
     for (const port of ports) {
       const page = await browser.newPage();

@@ -116,7 +116,7 @@ describe('the attestation policy of a computation', () => {
 });
 
 describe('a run of a computation with an asset whose use takes approval', () => {
-  itAs([provider], 'is refused with the missing approval named, and starts after the approval', async () => {
+  itAs([provider], 'is refused, naming the missing approval, until it is given', async () => {
     const { id } = await sharedComputation();
     const missing_items = { ...nothing, info: [`Approval of ${bob()} for penguins.csv`] };
     expect(await missingIn(id)).toEqual(missing_items);
@@ -181,7 +181,7 @@ describe('a run of a computation with an asset whose use takes approval', () => 
     expect((await session.done(list, { path: { id } })).approvals).toMatchObject([{ user: bob(), stale: true }]);
   });
 
-  itAs([provider], 'takes an approval, which counts for each run until it is withdrawn', async () => {
+  itAs([provider], 'takes an approval, which counts until withdrawn', async () => {
     const { id } = await sharedComputation();
     await session.approve(id, provider);
     for (const cvm of [newCvm(), newCvm()]) {
@@ -470,7 +470,7 @@ describe('an approval', () => {
 });
 
 describe('the result consumers of a computation', () => {
-  itAs(['result_consumer', 'viewer'], 'are the owner and those whom it names, once it names some', async () => {
+  itAs(['result_consumer', 'viewer'], 'are the owner and those whom it names', async () => {
     const id = await session.readyComputation();
     for (const as of ['result_consumer', 'viewer'] as const) {
       await session.done('keys/upload-key', { path: { id }, body: { key: publicKey() }, as });

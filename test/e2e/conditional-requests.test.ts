@@ -300,7 +300,7 @@ describe('a refusal of the request itself', () => {
     expect((await change('assets/update-asset', id, stale, { body })).status).toBe(400);
   });
 
-  itAs(['creator'], 'comes before the 412: naming another owner without being an administrator', async () => {
+  itAs(['creator'], 'comes before the 412: naming another owner as no administrator', async () => {
     const { id } = await session.createComputation({}, 'creator');
     const rest = { body: { name: 'N', owner: 'someone' }, as: 'creator' } as const;
     expect((await change('computations/update-computation', id, stale, rest)).status).toBe(403);

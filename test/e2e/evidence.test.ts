@@ -121,7 +121,7 @@ describe('the evidence of a run', () => {
 });
 
 describe('the evidence of an approved run', () => {
-  it('contains the approvals of the parties, with signatures that verify without the service', async () => {
+  it('contains the approvals, with signatures that verify', async () => {
     const cvm = newCvm();
     const id = await session.readyComputation({ approval: 'all_signed' });
     const { privateKey, publicKey } = generateKeyPairSync('ed25519');

@@ -263,7 +263,7 @@ describe('stop a run', () => {
 });
 
 describe('the manifest', () => {
-  it('has 32-byte hashes, DER keys and datasets in the order of their links', async () => {
+  it('has 32-byte hashes, DER keys and ordered datasets', async () => {
     const id = await session.readyComputation({ description: 'D' });
     const key = publicKey();
     const names = ['z.csv', 'a.csv', 'm.csv'];
@@ -381,7 +381,7 @@ describe('the reports of a CVM', () => {
     expect(events[2]).toMatchObject({ originator: 'agent', cvm_id: cvm, details: base64('{"a":1}') });
   });
 
-  it('are recorded after the end of the run, whose outcome stays', async () => {
+  it('are recorded after the end, whose outcome stays', async () => {
     const id = await session.readyComputation();
     const cvm = newCvm();
     const run_id = await session.startRun(id, cvm);

@@ -211,7 +211,7 @@ describe('a connection', () => {
     server.close();
   });
 
-  it('is cut when its other side shows no certificate in time', async () => {
+  it('is cut without a certificate in time', async () => {
     const { gateway } = await impatientGateway({ connectionWithoutStream: withoutStream });
     const socket = connect(gateway.port, '127.0.0.1').on('error', () => undefined);
     const beginOfHandshake = Buffer.from([0x16, 0x03, 0x01, 0x3f, 0x00]);

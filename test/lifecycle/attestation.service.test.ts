@@ -387,7 +387,7 @@ describe('cms and the agent of a run', () => {
     expect(agent.received.bytes).toBe(0);
   });
 
-  it('asks before it sends if this machine has no approval for the run', async () => {
+  it('asks before it sends without an approval on this machine', async () => {
     const agent = await startAgent();
     const known = ['--agent-fingerprint', agent.fingerprint];
     const { id, on } = await waitingRun(agent.address);

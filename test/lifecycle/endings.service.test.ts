@@ -71,7 +71,7 @@ describe('a time limit of a run', () => {
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'failed', reason: 'longer than this stage allows' });
   });
 
-  it('cancels a stopped run when the stop is not confirmed in time, despite heartbeats', async () => {
+  it('cancels a stopped run without a confirmation, despite heartbeats', async () => {
     const { scenario, computation, run } = await awaited();
     await scenario.stop(computation);
     await scenario.command('stop');

@@ -66,7 +66,7 @@ describe('the canary of a stage with a user pool', () => {
     ]);
   });
 
-  it('signs in with the only client of the pool that takes a plain password', () => {
+  it('signs in with the only client for plain passwords', () => {
     const clients = own.state.ofType<{ ExplicitAuthFlows: string[] }>('AWS::Cognito::UserPoolClient');
     const takesPasswords = Object.entries(clients).filter(([, client]) =>
       client.ExplicitAuthFlows.includes('ALLOW_USER_PASSWORD_AUTH'),

@@ -349,7 +349,7 @@ describe('cms init', () => {
     expect(await mallory()('init', givenFile)).toMatchObject({ exitCode: 0 }); // nothing is left to upload
   });
 
-  it('lowers nothing that its user has raised, unless asked on a terminal', async () => {
+  it('lowers nothing unless asked on a terminal', async () => {
     const client = createClient({
       baseUrl: stack.baseUrl,
       domain: 'd1',

@@ -100,7 +100,7 @@ describe('the check of genuine evidence', () => {
     );
   });
 
-  it('accepts events in both orders, in pages, and with earlier and later ones', async () => {
+  it('accepts events in both orders and in pages', async () => {
     const { before, events, after } = genuine;
     const journal = [...before, ...events, ...after];
     const newestFirst = journal.toReversed();
@@ -499,7 +499,7 @@ describe('the sentences of the check', () => {
     return Object.entries(value).flatMap(([name, inner]) => textsIn(inner, [...path, name]));
   };
 
-  it('quote every text of others, in whichever place of whichever file it stands', async () => {
+  it('quote every text of others, wherever it stands', async () => {
     const signed = withMark(JSON.stringify(genuine.statement)).map((text) => {
       const statement = JSON.parse(text) as object;
       return { ...files, evidence: JSON.stringify({ statement, signature: genuine.signed(statement), key_id: genuine.key_id }) };
@@ -587,7 +587,7 @@ describe('the check of a statement of a computation that takes the approval of a
       /numbers differ/,
     ],
     ['an unknown level', signedAnew((statement) => (statement['approval'] = 'most')), /does not have the form .*"approval"/],
-  ])('names who did not give it as demanded, or what does not fit: %s', async (_what, given, named) => {
+  ])('names who did not give it, or what does not fit: %s', async (_what, given, named) => {
     expect(await objections(given)).toContainEqual(expect.stringMatching(named));
   });
 });
@@ -604,7 +604,7 @@ describe('the check of an approval that expires after the run began', () => {
 describe('the check of a journal', () => {
   const withEvents = (events: unknown[]) => ({ ...files, events: [JSON.stringify(events)] });
 
-  it('notes that the oldest events are missing, whatever is left before the run', async () => {
+  it('notes that the oldest events are missing', async () => {
     const journal = [...genuine.before, ...genuine.events];
     for (let dropped = 1; dropped <= genuine.before.length; dropped++) {
       const given = withEvents(journal.slice(dropped));
@@ -616,7 +616,7 @@ describe('the check of a journal', () => {
     }
   });
 
-  it('finds that events are missing from pages that say how many they have', async () => {
+  it('finds missing events in pages that count them', async () => {
     const newestFirst = [...genuine.before, ...genuine.events, ...genuine.after].toReversed();
     const { length } = newestFirst;
     const page = (events: unknown[], counts: object) =>

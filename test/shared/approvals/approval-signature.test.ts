@@ -29,7 +29,7 @@ describe('approvalText', () => {
     expect(approvalText({ ...approved, ...limitsOf(given) })).toBe(text);
   });
 
-  it('is another one for another domain, computation, approver, manifest, configuration and limit', () => {
+  it('is another one for another domain, computation, approver, digest and limit', () => {
     const names = Object.keys(approved) as (keyof typeof approved)[];
     const others = names.map((name) => ({ ...approved, [name]: 'other' }));
     const limited = [{ cvm_ids: ['a'] }, { cvm_ids: ['a', 'b'] }, { cvm_ids: ['b', 'a'] }, { expires_at: 'a' }];

@@ -171,7 +171,7 @@ describe('an approval', () => {
   const isStaleWith = (fields: Partial<Inputs>, approval = anApproval('bob')) =>
     isStale(approval, inputs(fields), { digest: undefined, ...approvableOf(inputs(fields)), at });
 
-  it('stays when the log level or the private key of the agent changes', () => {
+  it('stays when log_level or server_key changes', () => {
     expect(isStaleWith({ agent_config: { ...defaultAgentConfig, log_level: 'debug' } })).toBe(false);
     const secret = { ...defaultAgentConfig, cert_file: 'c', server_key: sealedAs('k') };
     const { configuration_digest: before } = approvableOf(

@@ -56,14 +56,11 @@ describe('agentConfigInput', () => {
     expect(v.safeParse(agentConfigInput, { server_key: withKey[0] }).success).toBe(true);
   });
 
-  it.each(['cert_file', 'server_ca_file', 'client_ca_file'])(
-    'names %s if anyone could sign with the key of its certificate',
-    (field) => {
-      const { text = '' } = keyCorpus.find((each) => each.field === 'certificates' && each.refused === 'small order') ?? {};
-      const [issue] = v.safeParse(agentConfigInput, { [field]: text }).issues ?? [];
-      expect([issue && v.getDotPath(issue), issue?.message]).toEqual([field, expect.stringContaining('small order')]);
-    },
-  );
+  it.each(['cert_file', 'server_ca_file', 'client_ca_file'])('names %s if anyone could sign with its certificate', (field) => {
+    const { text = '' } = keyCorpus.find((each) => each.field === 'certificates' && each.refused === 'small order') ?? {};
+    const [issue] = v.safeParse(agentConfigInput, { [field]: text }).issues ?? [];
+    expect([issue && v.getDotPath(issue), issue?.message]).toEqual([field, expect.stringContaining('small order')]);
+  });
 
   it('takes the log levels of the agent, and no others', () => {
     const levels = ['', 'debug', 'info', 'warn', 'error', 'trace'];

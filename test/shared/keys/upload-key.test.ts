@@ -88,7 +88,7 @@ describe('the key of', () => {
 });
 
 describe('a start', () => {
-  it('is made while four viewers replace their keys again and again', async () => {
+  it('is made while four viewers replace their keys', async () => {
     let isOver = false;
     let replaced = 0;
     const { id } = await aReadyComputation(stores, domain);

@@ -50,7 +50,7 @@ describe('claimChangeOf', () => {
     expect(claimChangeOf([event('Running', 'InProgress')], { ...claim, accepted_at: now }, now)).toBeUndefined();
   });
 
-  it('sets the first outcome of the reports, only while the claim has none', () => {
+  it('sets the first outcome, only while there is none', () => {
     const reports = [heartbeat, rejected('run command'), event('Complete', 'Completed')];
     expect(claimChangeOf(reports, { ...claim, accepted_at: now }, now)).toEqual({
       set: { outcome: { status: 'failed', reason: 'The CVM rejected the run: no memory' } },

@@ -217,7 +217,7 @@ describe('readTodo', () => {
     expect([totals, truncated]).toEqual([{ approvals: 1, keys: 103, content: 0 }, false]);
   });
 
-  it('names first what the user did, however often others name the user elsewhere', async () => {
+  it('names first what the user did', async () => {
     const domain = newDomain();
     const own = async () => {
       const { id } = await aSharedComputation(stores, domain);

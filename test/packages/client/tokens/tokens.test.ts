@@ -117,7 +117,7 @@ describe('the sign-in of a user', () => {
     await expect(completeSignIn(options, mine, answer)).rejects.toMatchObject({ code: 'unexpected' });
   });
 
-  it('brings the tokens through a loopback listener, whatever else asks there', async () => {
+  it('brings the tokens through a loopback listener', async () => {
     const strayed = async (url: string) => {
       const back = new URL(url).searchParams.get('redirect_uri') ?? '';
       const strays = ['?code=1', '?error=access_denied', '?error=x&state=other', '?code=1&state=', '/..?code=1'];
