@@ -82,6 +82,7 @@ export function transcriptOf(scenes: readonly Scene[], server: string): string {
   return [first, ...others]
     .join('(the same as above)\n\n')
     .replace('(the same as above)\n\n', () => covered)
+    .replace(/^On which machines[^]*?(?=^Digests$)/m, '(on which machines, and what this does not protect from)\n')
     .replace(/(?<=^(?:HOLDS .*\n){3})(?:(?:HOLDS|NOTE) .*\n)+/m, '(a line for each fact)\n')
     .replaceAll(server, 'http://localhost:3000');
 }
