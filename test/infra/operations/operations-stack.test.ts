@@ -369,21 +369,21 @@ describe('what docs/cost.md counts in a stage', () => {
   });
 });
 
-describe('the table at the top of the runbook', () => {
+describe('the sections of the runbook', () => {
   const full = synthesized.find(({ stage }) => stage === fullStage);
   const alarms = Object.values(full?.stacks.operations.ofType<AlarmProperties>('AWS::CloudWatch::Alarm') ?? {});
   const ofParts = alarms.filter(({ AlarmName }) => !functionNames.some((name) => AlarmName === nameIn(fullStage, name)));
-  const table = [...runbook.matchAll(/^\| (`[^|]+?) +\| \[.+?\]\(#([a-z-]+)\) +\|$/gm)];
 
-  it('has every alarm of a part with its heading, and no other', () => {
-    const listed = table.flatMap(([, names = '', heading]) =>
-      [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => [name, heading]),
+  it('begin with the alarms of parts that link to them, and no other', () => {
+    const sections = runbook.split(/^## /m).map((section) => section.split('\n\n'));
+    const named = sections.flatMap(([heading = '', meaning = '']) =>
+      [...meaning.matchAll(/\*\*`([a-z-]+)`\*\*/g)].map(([, name]) => [name, heading.toLowerCase().replaceAll(' ', '-')]),
     );
     const expected = ofParts.map(({ AlarmName, AlarmDescription }) => [
       AlarmName.slice(nameIn(fullStage, '').length),
       /#([a-z-]+)$/.exec(AlarmDescription)?.[1],
     ]);
-    expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(expected));
+    expect(Object.fromEntries(named)).toEqual(Object.fromEntries(expected));
   });
 
   it('has every alarm that the documents name', () => {
