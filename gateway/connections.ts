@@ -20,7 +20,7 @@ interface Connection {
 
 /**
  * Cuts each connection that has no stream for some time. gRPC ends these only after the handshake, and then waits for the other
- * side, so a stranger or a CVM that does not read could fill the gateway's memory.
+ * side.
  */
 export class Connections {
   private readonly most: number;

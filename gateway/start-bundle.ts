@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * Runs in a container that has nothing but Node: fetches the bundle's files from S3, checks them, and runs the first one. It is
- * part of the task definition, so it imports Node's modules alone and signs its requests itself.
+ * Fetches the bundle's files from S3, checks them, and runs the first one. It is part of the task definition, so it imports
+ * Node's modules alone and signs its requests itself.
  */
 const variables = process.env;
 const baseUrl = String(variables['BUNDLE_URL']);

@@ -24,10 +24,7 @@ export interface ComputationServiceStageProps extends Partial<Stage> {
   built?: BuiltFiles;
 }
 
-/**
- * A deployment of the service: the stacks with its state, its stateless part, its monitoring and its budget, and those of its gateway for
- * CVMs, its canary and its web console if it has them. Any construct can be its scope: an app, or the stage of a pipeline.
- */
+/** A deployment of the service. Any construct can be its scope: an app, or the stage of a pipeline. */
 export class ComputationServiceStage extends CdkStage {
   readonly stage: Stage;
   readonly stacks: {

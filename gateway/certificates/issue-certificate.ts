@@ -21,8 +21,8 @@ interface Answer {
 }
 
 /**
- * Writes a new certificate for the gateway into its secret. CloudFormation calls it during a deployment, and waits for an hour if
- * it gets no answer, so a failure is one too. An event without an answer address renews the certificate.
+ * Writes a new certificate for the gateway into its secret. CloudFormation waits an hour for an answer, so a failure is one too.
+ * Without an answer address, the event renews.
  */
 export async function handler(event: Partial<ResourceEvent>): Promise<{ version: string } | undefined> {
   if (event.ResponseURL === undefined) return { version: await issue() };

@@ -30,10 +30,9 @@ const reportsPerBatch = 40;
 const mostLastingFailures = 5;
 
 /**
- * In order. Repeats a batch until the service takes it: reports have identifiers, so a repeat changes nothing. Above 1,000
- * reports or 8 MiB it drops warnings and the like, oldest first, never what decides the run. While the service is busy or refuses
- * the credentials, it waits. Otherwise it sends one report at a time, and drops one that the service cannot take after five
- * attempts.
+ * Repeats a batch until the service takes it: reports have identifiers. Above 1,000 reports or 8 MiB it drops warnings and the
+ * like, oldest first, never what decides the run. While the service is busy or refuses the credentials, it waits. Otherwise it
+ * sends one report at a time, and drops one that fails five times.
  */
 export class Outbox {
   private readonly options: OutboxOptions;

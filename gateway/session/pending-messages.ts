@@ -16,9 +16,9 @@ const mostBytesWaiting = 8 * 1024 * 1024;
 const recordStandsFor = 5 * 60_000;
 
 /**
- * For the run of the agent process, also after its end. Another gateway may have given the process another run. So the record is
- * read again, at most once a second, if an event does not fit the run, is known already, or begins a run. Lines of logs begin no
- * run, so a record without a run counts for them for five minutes.
+ * For the run of the agent process, also after its end. Another gateway may have given the process another run, so the record is
+ * read again, at most once a second, if an event does not fit. Lines of logs begin no run, so a record without a run counts for
+ * them for five minutes.
  */
 export class PendingMessages {
   private readonly agentProcess: AgentProcess;

@@ -13,8 +13,7 @@ const root = join(import.meta.dirname, '../..');
 export const bundlesFolder = join(root, 'dist/functions');
 
 /**
- * Every 100 KB more add about 7 ms to a cold start. The limits leave room for functions to grow, but not for another client or
- * parser in addition to the client of the table, that of storage in functions that read or write content, and the verifier of tokens
+ * Every 100 KB more add about 7 ms to a cold start. The limits leave no room for another client or parser
  * (docs/adr/0005-bundles.md).
  */
 const limitInBytes = 350_000;

@@ -38,8 +38,8 @@ function versionIn(path: string): string {
 const webSockets = 'without-web-sockets';
 
 /**
- * Replaces modules that are not needed. `import { STATUS_CODES } from 'node:http'`, which middy contains, reads every export of that
- * module, so it would load Node's WebSocket and all of undici: 30 ms of a cold start. `getBuiltinModule` does not load them.
+ * Replaces modules that are not needed. `import { STATUS_CODES } from 'node:http'` in middy would load Node's WebSocket and all
+ * of undici: 30 ms of a cold start.
  */
 export const replacedModules: Plugin = {
   name: 'replaced-modules',

@@ -52,8 +52,8 @@ const sources: Record<keyof BusEvent, `${string}.${'S' | 'N' | 'B'}`> = {
 };
 
 /**
- * The input template of the pipe. A variable without quotes becomes the JSON of its value, with every character escaped that
- * needs it. Each attribute exists in all items that pass the filter, because a missing one would leave the JSON invalid.
+ * The input template of the pipe. A variable without quotes becomes the JSON of its value. A missing attribute would leave the
+ * JSON invalid, so each exists in all items that pass the filter.
  */
 export const busEventTemplate = `{${Object.entries(sources)
   .map(([field, source]) => `"${field}":<$.dynamodb.NewImage.${source}>`)

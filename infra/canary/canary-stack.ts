@@ -28,8 +28,8 @@ const leastMinutes = 5;
 const mostMinutes = 60;
 
 /**
- * The canary: a function that a schedule calls, which does what users and a CVM do, through the API and with a token like theirs. Its role
- * may read one secret and write its log, so it reaches nothing of the service but the API.
+ * A function that a schedule calls, which does what users and a CVM do, through the API. Its role may read one secret and write
+ * its log.
  */
 export class CanaryStack extends StageStack {
   constructor(scope: Construct, id: string, { stage, row, state, service, folder }: CanaryStackProps) {

@@ -37,8 +37,8 @@ export interface ConsoleStackProps {
 }
 
 /**
- * Where browsers find the web console: a private bucket behind CloudFront. The other stacks refer to its address, so it knows
- * nothing of them, and `ConsoleFilesStack` fills it.
+ * The web console: a private bucket behind CloudFront, which `ConsoleFilesStack` fills. It refers to no other stack, because they
+ * refer to its address.
  */
 export class ConsoleStack extends StageStack {
   readonly bucketArn: string;

@@ -20,7 +20,7 @@ export interface GatewayCertificateProps {
 
 /**
  * The certificate of the gateway and its private key, in a secret. A function issues a new one with each deployment that replaces
- * the tasks, and when it is called by hand. It is the only one that may sign with the authority's key during a deployment.
+ * the tasks, and when it is called by hand.
  */
 export class GatewayCertificate extends Construct {
   readonly secret: Secret;

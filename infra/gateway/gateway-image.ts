@@ -3,8 +3,7 @@ import description from '../../package.json' with { type: 'json' };
 const repository = 'public.ecr.aws/docker/library/node';
 
 /**
- * The public image of the gateway's tasks: Node and nothing of this service. Amazon's public registry has a copy of Docker's official
- * images, without limits for tasks of AWS.
+ * Amazon's copy of Docker's official image of Node, without limits for tasks of AWS.
  * @param digest of the image, `sha256:...`. Default: the version of Node that package.json pins for the tests
  */
 export function gatewayImage(digest?: string): string {

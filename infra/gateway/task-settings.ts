@@ -2,10 +2,9 @@
 export const taskMemoryInMebibytes = 1024;
 
 /**
- * Variables of the environment that keep the memory of a gateway small. By default, the C library takes the buffers of a connection
- * from memory that TLS handshakes have used and left, so that all of it stays in RAM: 64 KiB for what comes in and 16 KiB for what
- * goes out, of which an idle connection uses some hundred bytes. With these settings it asks the kernel for such buffers one by one,
- * and only the pages that are used are in RAM. Linux allows 65,530 of these mappings to a process.
+ * By default, the C library takes the buffers of a connection from memory that TLS handshakes have used, so that all of it stays
+ * in RAM: 64 KiB for what comes in and 16 KiB for what goes out. With these settings it asks the kernel for such buffers one by
+ * one, and only the pages that are used are in RAM. Linux allows 65,530 of these mappings to a process.
  */
 export const taskSettings = {
   NODE_OPTIONS: '--max-old-space-size=400 --max-semi-space-size=4',

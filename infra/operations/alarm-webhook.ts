@@ -21,10 +21,7 @@ export interface AlarmWebhookProps {
   number: number;
 }
 
-/**
- * Posts the start and end of every alarm of the stage to a URL. EventBridge waits 5 seconds for the answer, and repeats a request without
- * one, or with 401, 407, 409, 429 or 5xx, for up to an hour. After that, and at once after any other error, the message is undelivered.
- */
+/** Posts the start and end of every alarm of the stage to a URL. docs/deploy.md#alarms says what EventBridge repeats. */
 export class AlarmWebhook extends Construct {
   constructor(scope: Construct, id: string, { stage, webhook, number }: AlarmWebhookProps) {
     super(scope, id);

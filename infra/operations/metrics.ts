@@ -37,9 +37,8 @@ export function functionMetric(
 }
 
 /**
- * Counts the calls of lifecycle steps that Lambda refused. A refused request of a user is a 5xx that no function answered. The scheduled
- * tasks, whose calls are refused while the previous one still works, and the checks of uploads, which Lambda retries for hours, do
- * not count. The sum that Lambda has of the account would count those of other stages, too.
+ * Counts the calls of lifecycle steps that Lambda refused. Refused scheduled tasks and checks of uploads are harmless. The sum
+ * that Lambda has of the account would count other stages, too.
  */
 export function throttledSteps(watched: Watched): IMetric {
   const steps = tasks.filter(({ trigger }) => trigger === 'state machine' || trigger === 'execution status');
@@ -52,10 +51,7 @@ export function unreservedConcurrency(): Metric {
   return new Metric({ namespace: 'AWS/Lambda', metricName: 'UnreservedConcurrentExecutions', statistic: Stats.MAXIMUM, period });
 }
 
-/**
- * 1 if executions were started, each of which writes to the table, and nothing that reads its stream was called. Step Functions writes
- * the one, so it does not depend on the other.
- */
+/** 1 if executions were started, each of which writes to the table, and nothing that reads its stream was called. */
 export function silenceDuringRuns(watched: Watched, called: Metric): IMetric {
   const each = Duration.minutes(15);
   return new MathExpression({
@@ -89,10 +85,7 @@ export function apiMetric(
   return new Metric({ namespace: 'AWS/ApiGateway', metricName, dimensionsMap: { ApiId: apiId }, statistic, period });
 }
 
-/**
- * The percentage of requests that the API answers with 5xx. Few requests count like many: in a quiet stage, no other alarm notices that
- * all of them fail.
- */
+/** The percentage of requests that the API answers with 5xx. Few requests count like many, for quiet stages. */
 export function apiFailureRate(watched: Watched): IMetric {
   return new MathExpression({
     expression: '100 * failed / requests',
@@ -111,9 +104,8 @@ export function endpointFailures(watched: Watched, name: RouteName): Metric {
 const leastRequests = 100;
 
 /**
- * The percentage of requests that take longer than this, without those of functions that hold requests. Their share comes from the
- * metrics of the functions, because the API has no metrics for each route. API and functions count a request in different periods if one
- * ends between them, so with few requests the differences mean nothing: then it is 0.
+ * The percentage of requests that take longer than this, without those of functions that hold requests. API and functions count a
+ * request in different periods if one ends between them, so with few requests it is 0.
  */
 export function slowRequestRate(watched: Watched, milliseconds: number): IMetric {
   const slower = `TC(${milliseconds}:)`;
@@ -145,8 +137,8 @@ export function sumOf(usingMetrics: Record<string, IMetric>, label?: string): IM
 }
 
 /**
- * The number of 5xx responses that no function wrote: it did not start, timed out, crashed or was throttled. API and functions count a
- * request in different periods if one ends between them, so it is 0 if functions wrote nine in ten, and an alarm waits for two periods.
+ * The number of 5xx responses that no function wrote. API and functions count a request in different periods if one ends between
+ * them, so it is 0 if functions wrote nine in ten.
  */
 export function unansweredRequests(watched: Watched): IMetric {
   return new MathExpression({

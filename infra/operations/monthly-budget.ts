@@ -11,8 +11,8 @@ interface Subscriber {
 }
 
 /**
- * Notifies when a stage has cost 80 % of its budget this month, or will exceed its budget by AWS's forecast. It is a stack of its own,
- * deployed last: an organisation may deny budgets, and nothing else fails with it.
+ * Notifies when a stage has cost 80 % of its budget this month, or will exceed it by AWS's forecast. A stack of its own, because
+ * an organisation may deny budgets.
  */
 export class BudgetStack extends StageStack {
   constructor(scope: Construct, id: string, { stage, dollars }: { stage: Stage; dollars: number }) {
@@ -49,8 +49,8 @@ export class BudgetStack extends StageStack {
 }
 
 /**
- * The name of the budget. It depends on who is told, because CloudFormation replaces a budget that tells others, and makes the new one
- * before it deletes the old one.
+ * Depends on who is told: CloudFormation replaces a budget that tells others, and makes the new one before it deletes the old
+ * one.
  */
 function nameFor(stage: Stage, subscribers: readonly Subscriber[]): string {
   if (subscribers.length === 0) return nameIn(stage, 'month');

@@ -1,10 +1,7 @@
 import type { HttpRouteIntegrationBindOptions } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 
-/**
- * The integration of a function. API Gateway gets the permission to call it once for each path: the permission is for all methods
- * of the path, so those of further methods would say the same.
- */
+/** API Gateway gets the permission to call the function once for each path, which is for all methods of the path. */
 export class PathIntegration extends HttpLambdaIntegration {
   private readonly permitted = new Set<string | undefined>();
 

@@ -38,9 +38,8 @@ const usualMemoryInMegabytes = 512;
 const onlyNow = { retryAttempts: 0, maxEventAge: Duration.seconds(60) };
 
 /**
- * A function of the service with its own role, log and traces. Its permissions and environment contain only what follows from
- * `uses`. Functions that a schedule calls have no traces: Lambda traces one call a second and 5 % of the others, so it would trace
- * each of theirs, at a higher price than that of the calls.
+ * A function with its own role, log and traces. Its permissions and environment contain only what follows from `uses`. Functions
+ * that a schedule calls have no traces, because Lambda would trace each of their calls.
  */
 export class ServiceFunction extends Construct {
   readonly lambda: LambdaFunction;

@@ -40,10 +40,7 @@ export interface Stage {
   domainLimit?: { changesPerSecond: number; burst: number };
   /** The concurrent executions of all functions that the account has in the region. */
   accountConcurrency: number;
-  /**
-   * Executions that no other function can take, for each function of a kind. `'none'` for an account with a small limit: then no
-   * function has any, those that wait included.
-   */
+  /** Executions that no other function can take. `'none'` for an account with a small limit, also for functions that wait. */
   reservedConcurrency: ReservedConcurrency | 'none';
   /** Metrics are log entries of level INFO, so no stage may log less. */
   logLevel: 'DEBUG' | 'INFO';
@@ -163,9 +160,8 @@ export interface Waits {
   perStage: number;
   perDomain: number;
   /**
-   * The reserved concurrency of the endpoint's function. More than `perStage`, because requests that need no wait take some as well.
-   * Undefined, or `reservedConcurrency` of the stage is `'none'`: the function shares the concurrency of the account, so waits may
-   * keep other functions from running.
+   * The reserved concurrency of the endpoint's function, more than `perStage`. Undefined, or `reservedConcurrency` of the stage
+   * is `'none'`: waits may keep other functions from running.
    */
   concurrency?: number;
 }
@@ -196,14 +192,10 @@ export interface ReservedConcurrency {
   lifecycleSteps: number;
   /** The checks of uploaded files. Each takes as long as it takes to hash the file. Uploads that come when all are taken are checked later. */
   uploads: number;
-  /**
-   * Each endpoint that changes a domain. The function takes no more than these, so a domain that suddenly makes thousands of changes
-   * starts no more environments. Default: it shares the executions of the account.
-   */
+  /** Each endpoint that changes a domain. It takes no more than these. Default: it shares the executions of the account. */
   changes?: number;
   /**
-   * Each read that may take much longer than the others: of an asset, with its content, and of the open tasks of a user. The function
-   * takes no more than these. Default: it shares the executions of the account.
+   * Each read that may take long: of an asset, and of the open tasks of a user. Default: it shares the executions of the account.
    */
   slowReads?: number;
 }
@@ -237,8 +229,8 @@ export interface Issuer {
 const minute = 60;
 
 /**
- * Returns a stage with the defaults of what it does not say: for an account with the usual 1,000 executions, whose data stays when its
- * stack is deleted, and whose alarms tell nobody.
+ * Returns a stage with the defaults: for an account with 1,000 executions, whose data stays when its stack is deleted, and whose
+ * alarms tell nobody.
  */
 export function stageWith(given: Partial<Stage> & Pick<Stage, 'name' | 'region'>): Stage {
   return {

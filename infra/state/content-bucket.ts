@@ -27,8 +27,8 @@ const closed = {
 } satisfies BucketProps;
 
 /**
- * The bucket with the content of the assets. Keys are unique and objects are never overwritten, so versions are only those that
- * were deleted: kept for `recoverableInDays`. Pages of the origins may use presigned links. Every access is logged. Every new object sends an event.
+ * The content of the assets. Keys are unique and objects are never overwritten, so versions are only those that were deleted:
+ * kept for `recoverableInDays`.
  */
 export class ContentBucket extends Bucket {
   readonly accessLogBucketName: string;

@@ -2,10 +2,7 @@ import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import type { Stage } from '../stages/stage.ts';
 
-/**
- * The keys that sign evidence: one for each name of the stage, on P-256. KMS does not rotate such keys. A new name adds a key that
- * signs from then on. The private keys never leave KMS.
- */
+/** One key on P-256 for each name of the stage. KMS does not rotate such keys. The latest name signs. */
 export class EvidenceKeys extends Construct {
   readonly signingKeyArn: string;
   readonly publishedKeyArns: readonly string[];

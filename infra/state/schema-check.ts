@@ -9,8 +9,8 @@ import { allow } from '../house/allow.ts';
 import type { Stage } from '../stages/stage.ts';
 
 /**
- * Marks the table with the schema version that the service knows, as assertSchemaOfTable does. Fails the deployment if the table has the mark
- * of another version, before a function is replaced. CloudFormation calls it when the version or the table changes.
+ * Marks the table with the schema version that the service knows. Fails the deployment if the table has another, before a
+ * function is replaced.
  */
 export class SchemaCheck extends Construct {
   constructor(scope: Construct, id: string, stage: Stage, { tableName, tableArn }: { tableName: string; tableArn: string }) {

@@ -4,10 +4,7 @@ import { keptIfProtected, type Stage } from '../stages/stage.ts';
 import { dataKeyOf } from './data-key.ts';
 import { tableDefinition } from '../../shared/table/table-definition.ts';
 
-/**
- * The service's table. On demand, encrypted with the account's DynamoDB key or one of the stage, whose use CloudTrail records. Its stream tells which lists
- * to fold, and what to put on the event bus.
- */
+/** On demand. Its stream tells which lists to fold, and what to put on the event bus. */
 export class ServiceTable extends TableV2 {
   constructor(scope: Construct, id: string, stage: Stage) {
     super(scope, id, {

@@ -24,9 +24,8 @@ export interface StateStackProps {
 }
 
 /**
- * The state that must survive deployments: the table, the content of the assets, the keys that sign evidence and seal private
- * keys, and the users if the stage has its own. What exists already is referred to by name, so that the other stacks need nothing
- * of this one for it. The event bus is here too, so that one deployment switches it and the table's stream.
+ * The state that must survive deployments. What exists already is referred to by name, so that the other stacks need nothing of
+ * this one for it. The event bus is here too, so that one deployment switches it and the table's stream.
  */
 export class StateStack extends StageStack {
   readonly resources: Omit<Resources, 'stateMachineArn' | 'purgeFunctionArn' | 'purgeUrl'>;

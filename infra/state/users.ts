@@ -41,8 +41,8 @@ export interface UsersProps {
 }
 
 /**
- * The user pool of a stage that has no external issuer. An administrator creates users and adds them to groups named
- * `<domainID>:<role>`. Cognito writes the groups into the access token, and the service needs nothing else.
+ * The user pool of a stage that has no external issuer, with groups named `<domainID>:<role>`. Cognito writes them into the
+ * access token.
  */
 export class Users extends Construct {
   readonly issuer: Issuer;

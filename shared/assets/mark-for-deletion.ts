@@ -14,9 +14,8 @@ export function isMarkedForDeletion({ closing_until }: StoredAsset, now: string)
 }
 
 /**
- * A deletion marks the asset, looks for active runs that use it, and deletes it if its row is unchanged. A run removes the mark
- * before it is offered to its CVM. So the deletion finds the run, or the run finds the asset deleted, or the deletion fails and
- * looks again (docs/adr/0003-lifecycle.md).
+ * A run removes the mark before it is offered to its CVM. So the deletion finds the run, or the run finds the asset deleted, or
+ * the deletion fails and looks again (docs/adr/0003-lifecycle.md).
  */
 export async function markForDeletion(table: Table, domain: string, asset: StoredAsset, now: string): Promise<StoredAsset> {
   const closing_until = new Date(Date.parse(now) + secondsToDelete * 1000).toISOString();

@@ -90,8 +90,7 @@ export async function contentsOf({ table, content, users }: DomainStorage, domai
 const longestPauseInMilliseconds = 60_000;
 
 /**
- * First removes the users, so that nobody gets a new token. Then closes the domain, so that existing tokens change nothing, and
- * removes what is stored. May be interrupted at any point and repeated.
+ * May be interrupted at any point and repeated (docs/domains.md#removing-a-domain).
  * @throws Error if runs are active, and `stop` is not set
  */
 export async function removeDomain(storage: DomainStorage, options: RemovalOptions): Promise<Removed> {

@@ -38,10 +38,9 @@ export interface Append {
 }
 
 /**
- * At most 53 actions for 1 to 50 events. Their timestamp is `now`, or the last event's if that is later. Texts that events are
- * filtered by must not exceed 255 bytes, so that an index segment stays below 400 KB. The transaction fails with
- * JournalMovedError if another append came first. It must also assert that the computation exists: the head of a deleted journal
- * looks empty.
+ * At most 53 actions for 1 to 50 events. Texts that events are filtered by must not exceed 255 bytes, so that an index segment
+ * stays below 400 KB. Fails with JournalMovedError if another append came first. The transaction must also assert that the
+ * computation exists: the head of a deleted journal looks empty.
  */
 export async function appendEvents(
   table: Table,

@@ -42,9 +42,9 @@ interface Change<R extends Route, T extends object> {
 }
 
 /**
- * With an Idempotency-Key, the transaction of the change keeps the answer, and a repeat of the request within 24 hours gets it
- * again (docs/adr/0009-safe-repeats.md). A repeat attempts the change; what the first request left refuses it, so access is
- * checked with the caller's present roles and relations.
+ * With an Idempotency-Key, the transaction of the change keeps the answer for repeats (docs/adr/0009-safe-repeats.md). A repeat
+ * attempts the change; what the first request left refuses it, so access is checked with the caller's present roles and
+ * relations.
  */
 export function changeEndpoint<const R extends Route, T extends object>(
   route: R & (TakesKey<R> extends true ? unknown : never),

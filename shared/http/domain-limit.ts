@@ -40,9 +40,9 @@ export function domainIsClosed(domain: string, limits: Record<string, string> = 
 }
 
 /**
- * The bucket is an item of the table. A function's environment takes one token for a user, and then twice as many each time, up
- * to ten, while the user uses them up: most changes of a busy user need no call. After a refusal it refuses without a call until
- * the bucket has tokens again. `Store` is the table; tests that simulate many environments have a model of it.
+ * A function's environment takes one token for a user, and then twice as many each time, up to ten, while the user uses them up
+ * (docs/adr/0014-domain-limits.md). After a refusal it refuses without a call until the bucket has tokens again. `Store` is the
+ * table; tests have a model of it.
  */
 export class DomainLimit<Store> {
   private readonly bucket: Bucket;
@@ -178,8 +178,7 @@ function mostOfUser({ burst }: Bucket): number {
 
 /**
  * One call if the bucket is full or empty, else two. The item holds the time at which the bucket will be full again, which taking
- * tokens moves into the future (the generic cell rate algorithm), and what each user has taken since. A user who alone makes
- * changes gets all tokens, since the bucket is full again and again.
+ * tokens moves into the future, and what each user has taken since.
  */
 export async function takeTokens(table: Table, bucket: Bucket, { domain, user, tokens, now }: Taking): Promise<Taken> {
   const { perSecond, burst } = bucket;

@@ -41,11 +41,11 @@ interface UpdatedAsset {
 }
 
 /**
- * New content gets a new key, so that callers can finish reading the old content, which a content check removes later. A change
- * that a run depends on changes the inputs of all linked computations before this returns.
+ * Callers can finish reading the old content, which a content check removes later. A change that a run depends on changes the
+ * inputs of all linked computations before this returns.
  * @throws ServiceError `not_found`; `forbidden`; `invalid_request`; `too_large`; `conflict` as in renameLinks;
- *   `precondition_failed`, after all of these; `unavailable`, also if not all linked computations were changed. The same request
- *   again completes that.
+ * `precondition_failed`, after all of these; `unavailable`, also if not all linked computations were changed. The same request
+ * again completes that.
  */
 export async function updateAsset(table: Table, store: ContentStore, request: UpdateRequest): Promise<Committed<UpdatedAsset>> {
   const { domain, id, given, by, now, permit, matchesIfMatch, answerKeeper } = request;

@@ -59,9 +59,8 @@ function refusedBesideOthers(report: Report | InvalidReport): OrdinaryReport | I
 }
 
 /**
- * Events go to the journal, acceptance and outcome into the claim, up to 40 reports of a run in a transaction. Then notifies the
- * execution. A repeated report changes nothing but notifies again. Events after the end of a run are recorded too. Invalid
- * reports and those on other CVMs' runs do not affect the others.
+ * Up to 40 reports of a run go in a transaction. Then notifies the execution. A repeated report changes nothing but notifies
+ * again. Events after the end of a run are recorded too. Invalid reports and those on other CVMs' runs do not affect the others.
  */
 export async function recordReports(table: Table, executions: Executions, batch: Batch): Promise<ReportSummary> {
   const { domain, cvmId, now, by } = batch;

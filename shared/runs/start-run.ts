@@ -45,10 +45,10 @@ interface RunRequest extends AnsweredRequest {
 }
 
 /**
- * One transaction writes the run, the claim, the snapshot, the status and the `started` event. Then the execution starts. If the
- * process dies in between, a repeat of the request starts it, or the sweep ends the run.
+ * If the process dies between the transaction and the start of the execution, a repeat of the request starts it, or the sweep
+ * ends the run.
  * @throws ServiceError `not_found`; `conflict` if the computation or the CVM has an active run, or the CVM is disconnected, spent
- *   or not attested; `incomplete` with what is missing; `unavailable`, also while an asset is about to be deleted
+ * or not attested; `incomplete` with what is missing; `unavailable`, also while an asset is about to be deleted
  */
 export async function startRun(table: Table, executions: Executions, request: RunRequest): Promise<Committed<Started>> {
   const started = await withFreshReads(table, (table) => claimCvm(table, request));

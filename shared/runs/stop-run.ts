@@ -25,8 +25,7 @@ interface StopRequest extends AnsweredRequest {
 }
 
 /**
- * Writes the status and the `stop_requested` event in one transaction, then starts the execution that delivers the stop. A
- * repeated call starts it if a crash prevented that.
+ * Starts the execution that delivers the stop after the transaction. A repeated call starts it if a crash prevented that.
  * @throws ServiceError `not_found`; `conflict` if no run is active
  */
 export async function stopRun(table: Table, executions: Executions, request: StopRequest): Promise<Committed<Stopping>> {

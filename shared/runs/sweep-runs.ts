@@ -33,9 +33,8 @@ interface SweepLimits {
 }
 
 /**
- * Ends runs without an execution. Starts a stop that was never started, and passes on an outcome for which the execution still
- * waits. Looks first at suspects (claims without a task token or with an outcome), then at the others in turn, then at further
- * suspects with the calls that are left. The next sweep continues there.
+ * Looks first at suspects (claims without a task token or with an outcome), then at the others in turn, then at further suspects
+ * with the calls that are left. The next sweep continues there.
  * @returns the number of runs that were ended
  * @throws AggregateError with all failures, after every claim was processed
  */

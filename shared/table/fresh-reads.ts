@@ -38,10 +38,8 @@ export function isCancelledForNow(error: unknown): boolean {
 
 /**
  * Reads up to 100 items, in the order of their keys, at one moment when no transaction is writing them. Two read units per 4 KB
- * of each item.
- * Other reads may see only a part of a transaction. A change that asserts a row's version and depends on other items must read
- * the row with this function first: then later reads see everything that was written together with this version. If its other
- * items have conditions of their own, it needs no settled read.
+ * of each item. A change that asserts a row's version and depends on other items must read the row with this function first: then
+ * later reads see everything that was written together with this version.
  * @throws ServiceError `unavailable` if transactions hold the items until the deadline
  */
 export async function readSettled(table: Table, keys: AnyKey[]): Promise<(Item | undefined)[]> {

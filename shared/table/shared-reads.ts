@@ -16,8 +16,8 @@ interface NextRead<T> {
 }
 
 /**
- * While a read is under way, requests for the same wait for its end and share the next one. It begins after all of them have
- * come, so it contains what was acknowledged before. A request that comes alone does not wait.
+ * While a read is under way, requests for the same wait for its end and share the next one, so it contains what was acknowledged
+ * before. A request that comes alone does not wait.
  */
 export class SharedReads<T> {
   /** The read that began last, by the client of the table and by name. */

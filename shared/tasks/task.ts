@@ -14,7 +14,7 @@ export interface TaskContext {
 
 /**
  * A step of the state machine, or the target of a rule or a schedule. Logs errors and rethrows them, because the caller decides
- * by their name whether to retry. Never logs the input, because it may contain a task token.
+ * by their name whether to retry. Never logs the input: it may contain a task token.
  */
 export function task<S extends v.GenericSchema>(
   name: TaskName,

@@ -45,8 +45,8 @@ export function waitOf({ endpoint, domain, seconds, invocation }: WaitingRequest
 const secondInMilliseconds = 1_000;
 
 /**
- * Looks at once, and then once a second, until what it sees is enough. Ends sooner when the client's time is up, before the
- * function's time limit, when the service is about to stop, and at once if the caps of waits are reached.
+ * Looks at once, and then once a second, until what it sees is enough, the client's or the function's time is up, or the service
+ * is about to stop. Looks once if the caps of waits are reached.
  * @param look gets what it returned before. It should cost one read unit
  * @returns what was seen last
  */
@@ -110,9 +110,8 @@ const attempts = 3;
 
 /**
  * An endpoint has as many slots as the stage may have waits. Each domain may use only `perDomain` of them, which follow from its
- * name. A slot is taken by writing its item on the condition that nobody has it, so neither cap is ever exceeded. Domains share
- * slots, so one may find its slots taken before it has reached its own cap.
- * Costs a write unit, another one to free the slot, and some more with up to two read units if many slots are taken.
+ * name (docs/adr/0011-waiting.md). Costs a write unit, another one to free the slot, and some more with up to two read units if
+ * many slots are taken.
  * @returns undefined if no slot is free
  */
 export async function takeWaitSlot(table: Table, wait: Wait): Promise<FreeSlot | undefined> {
