@@ -1,10 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort, listen, type Listening } from '../../local/machine/listen.ts';
+import { freePort } from '../../local/machine/listen.ts';
 import { askEmulator, type EmulatorAddress } from './emulator-client.ts';
 
 export interface Command {
@@ -49,7 +51,7 @@ export function tailOf(logFile: string): string {
  * Even when MiniStack runs with TLS, its JWT authorizer requests the signing keys from its own Cognito over plain HTTP, and gets
  * none. This server is the HTTP proxy of MiniStack's process, and forwards that request over TLS.
  */
-async function startKeyRelay(emulator: EmulatorAddress): Promise<Listening> {
+async function startKeyRelay(emulator: EmulatorAddress): Promise<Server> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', emulator.endpoint);
     askEmulator(emulator, { path: pathname }).then(
@@ -57,7 +59,8 @@ async function startKeyRelay(emulator: EmulatorAddress): Promise<Listening> {
       (error: unknown) => response.writeHead(502).end(String(error)),
     );
   });
-  return await listen(server, 0);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return server;
 }
 
 /** The version that docs/rehearsal.md describes. */
@@ -107,7 +110,9 @@ export async function startEmulator({ python, region, folder }: EmulatorOptions)
     NODE_OPTIONS: `--import ${fileURLToPath(new URL('aws-redirect.ts', import.meta.url))}`,
     NODE_EXTRA_CA_CERTS: address.certificate,
     REHEARSAL_ENDPOINT: address.endpoint,
+    REHEARSAL_FAULTS: join(folder, 'faults.json'),
   };
+  writeFileSync(contentEnvironment.REHEARSAL_FAULTS, JSON.stringify({ service: '', port: 0 }));
   const logFile = join(folder, 'emulator.log');
   const log = openSync(logFile, 'w');
   const child = spawn(python, ['-m', 'ministack'], {
@@ -120,7 +125,7 @@ export async function startEmulator({ python, region, folder }: EmulatorOptions)
       USE_SSL: '1',
       AUTH: 'true',
       IOT_MTLS_ENABLED: '0',
-      http_proxy: relay.endpoint,
+      http_proxy: `http://127.0.0.1:${(relay.address() as AddressInfo).port}`,
     },
     stdio: ['ignore', log, log],
   });
@@ -145,7 +150,7 @@ export async function startEmulator({ python, region, folder }: EmulatorOptions)
       process.off('exit', kill);
       child.kill();
       await ended;
-      await relay.stop();
+      relay.close();
     },
   };
 }
