@@ -96,8 +96,9 @@ export default {
       comment: 'Browsers load this: no modules of Node.',
       severity: 'error',
       from: {
-        path: '^packages/(attestation|client|console)/',
-        pathNot: '^packages/(client/node/|(attestation|client)/build)|vite\\.config\\.ts$',
+        path: '^packages/(attestation|client|console|formats|verify)/',
+        pathNot:
+          '^packages/(client/node/|(attestation|client)/build|formats/(certificates|primitives)\\.ts|verify/verify\\.ts)|vite\\.config\\.ts$',
       },
       to: { dependencyTypes: ['core'] },
     },

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { GetPublicKeyCommand, SignCommand, type KMSClient } from '@aws-sdk/client-kms';
-import { joinedSignature } from '../../shared/evidence/es256.ts';
+import { joinedSignature } from 'computation-management-formats/der';
 import { selfSignedAuthority, type SigningAuthority } from './authority.ts';
 
 /**

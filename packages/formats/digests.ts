@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto';
+import { sha256, sha3 } from '#primitives';
 import type { Configuration } from './approval-text.ts';
+import { toHex } from './bytes.ts';
 import { canonicalJson } from './canonical-json.ts';
 
 /** 64 hex digits. */
 export function canonicalDigest(value: object): string {
-  return createHash('sha3-256').update(canonicalJson(value)).digest('hex');
+  return toHex(sha3(canonicalJson(value)));
 }
 
 /**
@@ -13,7 +14,7 @@ export function canonicalDigest(value: object): string {
  */
 export function hashOfEvent(event: Readonly<Record<string, unknown>>): string {
   const { hash: _, ...hashed } = event;
-  return createHash('sha256').update(canonicalJson(hashed)).digest('hex');
+  return toHex(sha256(canonicalJson(hashed)));
 }
 
 interface StatedStart {

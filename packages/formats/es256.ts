@@ -1,14 +1,18 @@
-import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { sha256 } from '#primitives';
+import { fromBase64Url, toBase64Url } from './bytes.ts';
 import { canonicalJson } from './canonical-json.ts';
 
-/** Of each of the two integers of a signature. */
-export const bytesOfInteger = 32;
-
-/** @param signature base64url. Other spellings of the same bytes do not verify. */
-export function verifiesEs256(text: string, signature: string, key: KeyObject): boolean {
-  const bytes = Buffer.from(signature, 'base64url');
-  if (bytes.length !== 2 * bytesOfInteger || bytes.toString('base64url') !== signature) return false;
-  return verify('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' }, bytes);
+/**
+ * False if the coordinates are not those of a point on the curve.
+ * @param signature base64url. Other spellings of the same bytes do not verify.
+ */
+export async function verifiesEs256(text: string, signature: string, { x, y }: { x: string; y: string }): Promise<boolean> {
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+  const bytes = fromBase64Url(signature);
+  if (bytes?.length !== 64) return false;
+  const jwk = { kty: 'EC', crv: 'P-256', x, y };
+  const key = await crypto.subtle.importKey('jwk', jwk, algorithm, false, ['verify']).catch(() => undefined);
+  return key !== undefined && (await crypto.subtle.verify(algorithm, key, bytes, new TextEncoder().encode(text)));
 }
 
 /** Of a SHA-256 in base64url. */
@@ -16,12 +20,5 @@ export const lengthOfThumbprint = 43;
 
 /** RFC 7638, section 3. */
 export function thumbprintOf({ crv, x, y }: { crv?: unknown; x?: unknown; y?: unknown }): string {
-  return createHash('sha256')
-    .update(canonicalJson({ crv, kty: 'EC', x, y }))
-    .digest('base64url');
-}
-
-/** @throws Error if the coordinates are not those of a point on the curve */
-export function keyObjectOf({ kty, crv, x, y }: { kty: string; crv: string; x: string; y: string }): KeyObject {
-  return createPublicKey({ key: { kty, crv, x, y }, format: 'jwk' });
+  return toBase64Url(sha256(canonicalJson({ crv, kty: 'EC', x, y })));
 }

@@ -127,5 +127,5 @@ const limitInBytes = 16 * 1024;
 /** PEM text, or a path inside the CVM. */
 export const certificate = v.pipe(
   text(0, limitInBytes),
-  v.check((value) => Buffer.byteLength(value) <= limitInBytes, 'Expected at most 16 KiB in UTF-8.'),
+  v.check((value) => new TextEncoder().encode(value).length <= limitInBytes, 'Expected at most 16 KiB in UTF-8.'),
 );

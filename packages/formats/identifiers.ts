@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
+import { toHex } from './bytes.ts';
 import { text } from './fields.ts';
 
 /**
@@ -12,10 +12,10 @@ export function numberedId(number: number): string {
     throw new TypeError(`A list number is an integer from 0 to 2^48 - 1, not ${number}.`);
   }
   const head = number.toString(16).padStart(12, '0');
-  const random = randomBytes(10);
+  const random = crypto.getRandomValues(new Uint8Array(10));
   random[0] = ((random[0] ?? 0) & 0x0f) | 0x80;
   random[2] = ((random[2] ?? 0) & 0x3f) | 0x80;
-  const tail = random.toString('hex');
+  const tail = toHex(random);
   return [head.slice(0, 8), head.slice(8), tail.slice(0, 4), tail.slice(4, 8), tail.slice(8)].join('-');
 }
 

@@ -1,15 +1,5 @@
-/** X.690. Stops at what is none. */
-export function derElements<Bytes extends Uint8Array>(bytes: Bytes, most = 2): { tag: number; content: Bytes }[] {
-  const [tag, first = 0] = bytes;
-  if (tag === undefined || most === 0) return [];
-  const count = first < 0x80 ? 0 : first - 0x80;
-  if (count > 4 || bytes.length < 2 + count) return [];
-  const start = 2 + count;
-  const length = count === 0 ? first : bytes.subarray(2, start).reduce((sum, byte) => sum * 256 + byte, 0);
-  const end = start + length;
-  const [content, rest] = [bytes.subarray(start, end) as Bytes, bytes.subarray(end) as Bytes];
-  return [{ tag, content }, ...derElements(rest, most - 1)];
-}
+import { toHex } from './bytes.ts';
+import { derElements } from './der.ts';
 
 const curves = new Map([
   ['2a8648ce3d030107', 'nistp256'],
@@ -24,17 +14,13 @@ const curves = new Map([
 export function sshWireOf(spki: Uint8Array): Uint8Array {
   const contentsOf = (bytes: Uint8Array) => derElements(bytes).map(({ content }) => content);
   const [algorithm = spki, bits = spki] = contentsOf(contentsOf(spki)[0] ?? spki);
-  const [type, curve] = contentsOf(algorithm).map(hex);
+  const [type, curve] = contentsOf(algorithm).map(toHex);
   const key = bits.subarray(1);
   const name = curves.get(curve ?? '') ?? '';
   if (type === '2b6570') return strings('ssh-ed25519', key);
   if (type === '2a8648ce3d0201') return strings(`ecdsa-sha2-${name}`, name, key);
   const [modulus = key, exponent = key] = contentsOf(contentsOf(key)[0] ?? key); // as RFC 4251 encodes numbers
   return strings('ssh-rsa', exponent, modulus);
-}
-
-function hex(bytes: Uint8Array): string {
-  return bytes.reduce((text, byte) => text + byte.toString(16).padStart(2, '0'), '');
 }
 
 function strings(...parts: (string | Uint8Array)[]): Uint8Array {

@@ -1,4 +1,5 @@
 import { failedChecks, type TdxCollateral, type Verdict, verifyToken } from 'computation-management-attestation';
+import { fromHex, toHex } from 'computation-management-formats/bytes';
 import { timeOf } from 'computation-management-formats/timestamps';
 import { fails, type Finding, holds, note, quoted } from './finding.ts';
 import type { Statement } from './statement.ts';
@@ -131,10 +132,5 @@ function reasons(checks: Verdict['checks']): string {
 }
 
 async function hashOf(bytes: Uint8Array): Promise<string> {
-  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array(bytes)));
-  return Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
-function fromHex(text: string): Uint8Array {
-  return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array(bytes))));
 }

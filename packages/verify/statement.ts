@@ -1,4 +1,5 @@
 import { platforms, verdicts } from 'computation-management-formats/attestation';
+import { fromBase64 } from 'computation-management-formats/bytes';
 import { approvalLevels, logAccesses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { quoted } from './finding.ts';
@@ -25,11 +26,11 @@ export const nameOf = ({ event_type, id }: ChainedEvent) => `${quoted(event_type
 
 /** Returns the details that the service itself wrote. None if they are no JSON object, as those of an agent may be. */
 export function detailsOf({ details }: ChainedEvent): Record<string, unknown> {
-  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown())), fromBase64(details));
+  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown())), textOf(details));
   return read.success ? read.output : {};
 }
 
-const fromBase64 = (text: string) => Buffer.from(text, 'base64').toString('utf8');
+const textOf = (base64: string) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(fromBase64(base64));
 
 const asset = v.looseObject({
   id: v.string(),

@@ -56,7 +56,7 @@ export async function approve(table: Table, request: ApproveRequest): Promise<Co
       cvm_ids: given.cvm_ids ?? null,
       certificates,
       expires_at: given.expires_at ?? null,
-      ...signatureOf(request, inputs),
+      ...(await signatureOf(request, inputs)),
       approved_at: now,
     };
     const transaction = new Transaction();
@@ -96,10 +96,10 @@ function staleDigest(current: { manifest_digest: string; configuration_digest: s
 }
 
 /** @throws ServiceError `invalid_request` */
-function signatureOf(
+async function signatureOf(
   { domain, given, by }: ApproveRequest,
   { computation, keys, approvals }: Inputs,
-): Pick<StoredApproval, 'signature' | 'key'> {
+): Promise<Pick<StoredApproval, 'signature' | 'key'>> {
   const { signature, digest: manifest_digest, configuration_digest } = given;
   if (signature == null) {
     if (computation.approval !== 'all_signed') return { signature: null, key: null };
@@ -110,7 +110,7 @@ function signatureOf(
     throw invalid('/signature', 'You uploaded no key to this computation. Upload the key that you sign with.');
   const approved = { domain, computation: computation.id, approver: by, manifest_digest, configuration_digest };
   const text = approvalText({ ...approved, ...limitsOf(given) });
-  if (!isSignatureOf({ text, key, signature })) {
+  if (!(await isSignatureOf({ text, key, signature }))) {
     throw invalid('/signature', `Expected a signature by the key that you uploaded, of the text ${text}`);
   }
   if (approvals.some((other) => other.user_id !== by && other.key === key)) {

@@ -1,39 +1,7 @@
 import { createPublicKey } from 'node:crypto';
-import { bytesOfInteger, lengthOfThumbprint, thumbprintOf } from 'computation-management-formats/es256';
+import { lengthOfThumbprint, thumbprintOf } from 'computation-management-formats/es256';
 import { shownText } from 'computation-management-formats/fields';
 import * as v from 'valibot';
-
-const integerTag = 0x02;
-const sequenceTag = 0x30;
-
-/**
- * To r and s of 32 bytes each (RFC 3279, section 2.2.3; RFC 7518, section 3.4).
- * @throws Error if it is not the DER form of two integers of up to 32 bytes
- */
-export function joinedSignature(der: Uint8Array): Buffer {
-  const bytes = Buffer.from(der);
-  const [tag, length] = bytes;
-  if (tag !== sequenceTag || length !== bytes.length - 2) throw notDer();
-  const r = integerAt(bytes, 2);
-  const s = integerAt(bytes, r.end);
-  if (s.end !== bytes.length) throw notDer();
-  return Buffer.concat([r.value, s.value]);
-}
-
-/** A signature of two such integers has at most 72 bytes, so every length is one byte. */
-function integerAt(bytes: Buffer, start: number): { value: Buffer; end: number } {
-  const [tag, length = 0] = bytes.subarray(start);
-  const end = start + 2 + length;
-  if (tag !== integerTag || length === 0 || end > bytes.length) throw notDer();
-  const digits = bytes.subarray(start + 2, end);
-  const value = digits[0] === 0 ? digits.subarray(1) : digits;
-  if (value.length > bytesOfInteger) throw notDer();
-  return { value: Buffer.concat([Buffer.alloc(bytesOfInteger - value.length), value]), end };
-}
-
-function notDer(): Error {
-  return new Error('The signature is not the DER form of two integers of up to 32 bytes.');
-}
 
 /** 32 bytes in base64url. */
 const coordinate = v.pipe(

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import { keyObjectOf, verifiesEs256 } from 'computation-management-formats/es256';
+import { toBase64Url } from 'computation-management-formats/bytes';
+import { joinedSignature } from 'computation-management-formats/der';
+import { verifiesEs256 } from 'computation-management-formats/es256';
 import { environment } from '../runtime/environment.ts';
 import type { Kms } from '../runtime/kms.ts';
-import { joinedSignature, type PublicJwk, publicJwkOf } from './es256.ts';
+import { type PublicJwk, publicJwkOf } from './es256.ts';
 
 export interface Signature {
   /** r and s, base64url. */
@@ -15,9 +17,9 @@ export async function sign(kms: Kms, text: string): Promise<Signature> {
   const KeyId = environment().SIGNING_KEY_ARN;
   const publicKey = await readPublicKey(kms, KeyId);
   const der = await kms.sign(KeyId, createHash('sha256').update(text).digest());
-  const signature = joinedSignature(der).toString('base64url');
+  const signature = toBase64Url(joinedSignature(der));
   // The statement never changes once it is stored, so a signature that nobody could verify must not get there.
-  if (!verifiesEs256(text, signature, keyObjectOf(publicKey))) throw new Error('KMS returned a signature that does not verify.');
+  if (!(await verifiesEs256(text, signature, publicKey))) throw new Error('KMS returned a signature that does not verify.');
   return { signature, key_id: publicKey.kid };
 }
 

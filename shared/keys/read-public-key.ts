@@ -1,3 +1,4 @@
+import { toBase64 } from 'computation-management-formats/bytes';
 import { InvalidKeyError, parsePublicKey } from 'computation-management-formats/public-key';
 import { invalid } from '../runtime/errors.ts';
 
@@ -18,5 +19,5 @@ export function refusedAt<T>(pointer: string, read: () => T): T {
 
 /** @returns base64 of a DER SubjectPublicKeyInfo, '' for '' */
 export function readOptionalKey(encoded: string, pointer: string): string {
-  return encoded === '' ? '' : readPublicKey(encoded, pointer).spki.toString('base64');
+  return encoded === '' ? '' : toBase64(readPublicKey(encoded, pointer).spki);
 }

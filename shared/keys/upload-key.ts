@@ -1,3 +1,4 @@
+import { toBase64 } from 'computation-management-formats/bytes';
 import {
   changeInputsWithEvent,
   type ComputationToChange,
@@ -28,7 +29,7 @@ export function givenKey(caller: Caller, key: string, now: string): ParticipantK
   const { spki, fingerprint } = readPublicKey(key, '/key');
   return {
     user_id: caller.id,
-    user_key: spki.toString('base64'),
+    user_key: toBase64(spki),
     fingerprint,
     is_consumer: caller.roles.has('result_consumer'),
     uploaded_at: now,

@@ -131,7 +131,7 @@ export const defences: Record<string, Defence[]> = {
     at('packages/formats/public-key.ts', "if (modulus % 2n === 0n) return 'The modulus of the RSA key is even.';", ''),
     at(
       'packages/formats/certificates.ts',
-      "'This contains a private key. Never share it.' : whyWeak(keyIn(der))",
+      "'This contains a private key. Never share it.' : whyWeak(keyOf(der))",
       "'This contains a private key. Never share it.' : undefined",
     ),
     shared('computations/agent-config', 'const message = whyWeakCertificates(input[key]);', "const message = '';"),
@@ -284,7 +284,7 @@ export const defences: Record<string, Defence[]> = {
   ],
 
   'Alter a statement, or the events before its end': [
-    verifier('check-evidence', 'return verifiesEs256(text, signature, keyObjectOf(found));', 'return true;'),
+    verifier('check-evidence', 'await verifiesEs256(canonicalJson(statement), signature, found)', 'true'),
     verifier('check-events', 'return hashOfEvent(event) === event.hash;', 'return true;'),
     verifier('check-events', 'if (!before || event.previous_hash === before.hash) return [];', 'return [];'),
   ],
@@ -306,8 +306,8 @@ export const defences: Record<string, Defence[]> = {
   'Forge a signed approval': [
     verifier(
       'check-approvals',
-      'fingerprint === undefined || !isSignatureOf({ text, key, signature })',
-      'fingerprint === undefined',
+      'fingerprint !== undefined && (await isSignatureOf({ text, key, signature }))',
+      'fingerprint !== undefined',
     ),
     verifier(
       'check-approvals',

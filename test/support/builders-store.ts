@@ -1,3 +1,4 @@
+import { toBase64 } from 'computation-management-formats/bytes';
 import { generateKeyPairSync } from 'node:crypto';
 import { numberedId } from 'computation-management-formats/identifiers';
 import type { AssetType } from 'computation-management-formats/vocabulary';
@@ -129,7 +130,7 @@ export async function anAsset(
 
 export async function aKey(table: Table, domain: string, computationId: string, userId = 'alice'): Promise<void> {
   const { spki, fingerprint } = readPublicKey(publicKey, '/key');
-  const key = { user_id: userId, user_key: spki.toString('base64'), fingerprint, is_consumer: false, uploaded_at: clockOfTests };
+  const key = { user_id: userId, user_key: toBase64(spki), fingerprint, is_consumer: false, uploaded_at: clockOfTests };
   await uploadKey(table, domain, computationId, key);
 }
 

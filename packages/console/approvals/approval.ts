@@ -1,8 +1,5 @@
-import { sha3_256 } from '@noble/hashes/sha3.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Schemas } from 'computation-management-client';
 import type { Approved, Limits } from 'computation-management-formats/approval-text';
-import { canonicalJson } from 'computation-management-formats/canonical-json';
 
 export type ApprovalState = 'missing' | 'given' | 'signed' | 'unsigned' | 'stale';
 
@@ -74,11 +71,6 @@ export function limitsOf(cvms: string, expires_at: string | undefined): Limits {
     ...(cvm_ids.length > 0 && { cvm_ids }),
     ...(expires_at !== undefined && { expires_at }),
   };
-}
-
-/** Returns the SHA3-256, hex, of the canonical JSON of what is shown. */
-export function digestOf(shown: object): string {
-  return bytesToHex(sha3_256(utf8ToBytes(canonicalJson(shown))));
 }
 
 /** Returns the command that signs and approves exactly what is shown. The user puts in the file of the private key. */

@@ -4,7 +4,7 @@ import { type Configuration, configurationOf } from 'computation-management-form
 import { loadOverview, type Overview } from '../loading/overview.ts';
 import { receiverRows, fileRows } from '../manifest/manifest-rows.ts';
 import { loadManifest } from '../manifest/manifest-view.tsx';
-import { digestOf } from './approval.ts';
+import { canonicalDigest } from 'computation-management-formats/digests';
 
 /** All that a user looks at before approving. */
 export interface Consent {
@@ -29,7 +29,7 @@ export async function loadConsent(client: Client, id: string, signal: AbortSigna
   if (computation.id !== id || manifest.id !== id)
     throw new Error('The service returned another computation than the one asked for.');
   const configuration = configurationOf(computation);
-  const digests = { manifest_digest: digestOf(manifest), configuration_digest: digestOf(configuration) };
+  const digests = { manifest_digest: canonicalDigest(manifest), configuration_digest: canonicalDigest(configuration) };
   if (served.digest !== digests.manifest_digest || served.configurationDigest !== digests.configuration_digest) {
     throw new Error(
       'The service names other digests than those of the manifest and the configuration that it returned. If they were just changed, try again.',

@@ -1,4 +1,5 @@
-import { derElements } from 'computation-management-formats/ssh-wire';
+import { toBase64, toHex } from 'computation-management-formats/bytes';
+import { derElements, signatureInDer, unsigned } from 'computation-management-formats/der';
 import { type Jwk, readOpenSshKey, UnusableKey } from './openssh-key.ts';
 
 /** Signs a text for an approval, in base64. The key cannot be read out of it again. */
@@ -47,7 +48,7 @@ async function signerOf(given: Jwk | Bytes): Promise<Sign> {
       new TextEncoder().encode(text),
     );
     const bytes = new Uint8Array(signature);
-    return btoa(String.fromCharCode(...(algorithm.name === 'ECDSA' ? derOf(bytes) : bytes)));
+    return toBase64(algorithm.name === 'ECDSA' ? derOf(bytes) : bytes);
   };
 }
 
@@ -56,7 +57,7 @@ const curves: Record<string, string> = { '2a8648ce3d030107': 'P-256', '2b8104002
 /** @param der a key in PKCS#8 (RFC 5958): a version, the algorithm, the key */
 function algorithmOf(der: Bytes): Algorithm | undefined {
   const [, algorithm] = derElements(derElements(der)[0]?.content ?? der);
-  const [type, curve] = derElements(algorithm?.content ?? der).map(({ content }) => hex(content));
+  const [type, curve] = derElements(algorithm?.content ?? der).map(({ content }) => toHex(content));
   if (type === '2b6570') return { name: 'Ed25519' };
   if (type === '2a864886f70d010101') return { name: 'RSA-PSS' };
   const namedCurve = type === '2a8648ce3d0201' ? curves[curve ?? ''] : undefined;
@@ -67,20 +68,8 @@ function algorithmOfJwk({ kty, crv = '' }: Jwk): Algorithm {
   return kty === 'OKP' ? { name: 'Ed25519' } : kty === 'RSA' ? { name: 'RSA-PSS' } : { name: 'ECDSA', namedCurve: crv };
 }
 
-function hex(bytes: Uint8Array): string {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
 /** Browsers write the two numbers of an ECDSA signature one after the other, the service reads them in DER (RFC 3279). */
-function derOf(signature: Uint8Array): number[] {
+function derOf(signature: Uint8Array): Uint8Array {
   const half = signature.length / 2;
-  const numbers = [signature.subarray(0, half), signature.subarray(half)].flatMap((part) => {
-    const digits = [...part.subarray(part.findIndex((byte) => byte !== 0))];
-    return element(0x02, (digits[0] ?? 0) >= 0x80 ? [0, ...digits] : digits);
-  });
-  return element(0x30, numbers);
-}
-
-function element(tag: number, content: number[]): number[] {
-  return content.length < 0x80 ? [tag, content.length, ...content] : [tag, 0x81, content.length, ...content];
+  return signatureInDer([signature.subarray(0, half), signature.subarray(half)].map(unsigned));
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isSignatureOf } from 'computation-management-formats/approval-signature';
 import { approvalText } from 'computation-management-formats/approval-text';
+import { toBase64 } from 'computation-management-formats/bytes';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import sshpk from 'sshpk';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -32,7 +33,7 @@ function fileOf(content: string | Buffer): string {
 async function expectSigns(file: string, publicKey: string, terminal: Parameters<typeof readPrivateKey>[1] = nobody) {
   const signature = signApproval(await readPrivateKey(file, terminal), approved);
   const { spki } = parsePublicKey(publicKey);
-  expect(isSignatureOf({ text: approvalText(approved), key: spki.toString('base64'), signature })).toBe(true);
+  expect(await isSignatureOf({ text: approvalText(approved), key: toBase64(spki), signature })).toBe(true);
 }
 
 const base64 = (key: KeyObject) => key.export({ type: 'spki', format: 'der' }).toString('base64');

@@ -1,8 +1,11 @@
-import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, generatePrimeSync, type KeyObject } from 'node:crypto';
+import { toBase64 } from 'computation-management-formats/bytes';
 import { InvalidKeyError, parsePublicKey } from 'computation-management-formats/public-key';
 import fc from 'fast-check';
 import sshpk from 'sshpk';
 import { describe, expect, it } from 'vitest';
+import * as ofBrowsers from '../../../packages/formats/primitives.browser.ts';
+import * as ofNode from '../../../packages/formats/primitives.ts';
 import { keyCorpus } from './key-corpus.ts';
 import { verdictOf } from './key-verdicts.ts';
 import { opensshKeys } from './openssh-keys.ts';
@@ -21,9 +24,9 @@ const pairs: Record<'rsa' | 'p256' | 'p384' | 'p521' | 'ed25519', Pair> = {
 };
 const kinds = Object.keys(pairs) as (keyof typeof pairs)[];
 
-const base64 = (content: string | Buffer) => Buffer.from(content).toString('base64');
+const base64 = (content: string | Uint8Array) => Buffer.from(content).toString('base64');
 const pemOf = (key: KeyObject, type: 'spki' | 'pkcs1' = 'spki') => key.export({ format: 'pem', type }).toString();
-const spkiOf = (key: KeyObject) => key.export({ format: 'der', type: 'spki' });
+const spkiOf = (key: KeyObject) => new Uint8Array(key.export({ format: 'der', type: 'spki' }));
 const opensshOf = (key: KeyObject) => sshpk.parseKey(pemOf(key), 'pem').toString('ssh');
 const blobOf = (key: KeyObject) => Buffer.from(opensshOf(key).split(' ')[1] ?? '', 'base64');
 
@@ -109,7 +112,7 @@ describe('parsePublicKey with an invalid key', () => {
   });
 
   const weak = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey;
-  const others: Record<string, string | Buffer> = {
+  const others: Record<string, string | Uint8Array> = {
     'an RSA key of 1024 bits, OpenSSH': opensshOf(weak),
     'a DSA key': spkiOf(generateKeyPairSync('dsa', { modulusLength: 2048, divisorLength: 256 }).publicKey),
     'a key of a hardware token': 'sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIA==',
@@ -186,10 +189,23 @@ describe('parsePublicKey with random input', () => {
         const content = base64(bytes.subarray(0, Math.max(1, bytes.length - Math.max(0, cut - 20))));
         onlyInvalid(content);
         const taken = takenOrUndefined(content);
-        if (taken) expect(parsePublicKey(base64(taken.spki))).toEqual(taken);
+        if (taken) expect(parsePublicKey(toBase64(taken.spki))).toEqual(taken);
       }),
       { numRuns: 1_000 },
     );
+  });
+});
+
+describe('the primitives of browsers', () => {
+  it('return what those of Node do', () => {
+    const texts = ['', 'Sépalen', '\ud800', 'x'.repeat(1_000)];
+    const prime = generatePrimeSync(256, { bigint: true });
+    const results = [ofNode, ofBrowsers].map(({ sha256, sha3, passesForPrime }) => [
+      ...[...texts, Uint8Array.of(0, 255)].map((data) => Buffer.from(sha256(data)).toString('hex')),
+      ...texts.map((data) => Buffer.from(sha3(data)).toString('hex')),
+      ...[prime, prime + 2n * 3n * 5n * 7n * prime, 65537n].map(passesForPrime),
+    ]);
+    expect(results[1]).toEqual(results[0]);
   });
 });
 

@@ -1,9 +1,7 @@
-import { canonicalDigest } from 'computation-management-formats/digests';
 import { describe, expect, it } from 'vitest';
 import {
   approvalRows,
   approveCommand,
-  digestOf,
   expiryAfter,
   limitsOf,
   mayApprove,
@@ -82,12 +80,5 @@ describe('the command that signs', () => {
     expect(approveCommand({ ...shown, cvm_ids: ['cvm-1', 'cvm-2'], expires_at: '2026-01-08T00:00:00.000Z' })).toBe(
       `${command} --cvm cvm-1 --cvm cvm-2 --expires 2026-01-08T00:00:00.000Z`,
     );
-  });
-});
-
-describe('the digest of what is shown', () => {
-  it('is that of the service', () => {
-    const shown = { name: 'Sépalen', datasets: [], nested: { b: 1, a: [null, true] } };
-    expect(digestOf(shown)).toBe(canonicalDigest(shown));
   });
 });

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isSignatureOf } from 'computation-management-formats/approval-signature';
+import { toBase64 } from 'computation-management-formats/bytes';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { afterAll, describe, expect, it } from 'vitest';
 import { NeedsPassphrase, UnusableKey } from '../../../../packages/console/approvals/openssh-key.ts';
@@ -16,8 +17,8 @@ const signsWith = async ({ file, key, passphrase }: PrivateKeyFile) => {
   const sign = await readPrivateKey(readFileSync(file, 'utf8'), passphrase);
   // The two numbers of an ECDSA signature are shorter or longer by chance.
   for (const text of Array.from({ length: 20 }, (_, number) => `text ${number}`)) {
-    const spki = parsePublicKey(key).spki.toString('base64');
-    expect(isSignatureOf({ text, key: spki, signature: await sign(text) })).toBe(true);
+    const spki = toBase64(parsePublicKey(key).spki);
+    expect(await isSignatureOf({ text, key: spki, signature: await sign(text) })).toBe(true);
   }
 };
 
