@@ -26,7 +26,7 @@ const config: KnipConfig = {
   },
   vitest: { config: ['vitest*.config.ts', 'test/deployed/vitest.config.ts'], entry: ['test/**/*.{test,deployed}.ts'] },
   ignoreExportsUsedInFile: { interface: true, type: true },
-  ignoreBinaries: ['mount', 'nsenter', 'ssh-keygen', 'umount', 'unshare'],
+  ignoreBinaries: ['mount', 'nsenter', 'script', 'ssh-keygen', 'umount', 'unshare'],
   ignoreDependencies: ['axe-core', 'swagger-ui-dist'],
 };
 

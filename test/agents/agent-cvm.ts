@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, copyFileSync, existsSync, mkdirSync, openSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ensure } from '../../tools/demo/ensure.ts';
@@ -61,6 +62,8 @@ export interface CvmOptions {
   environment: Record<string, string>;
   /** The port of the gateway on this machine. */
   gatewayPort: number;
+  /** Another port of this machine that the programs reach under its number. */
+  alsoReaches?: number | undefined;
 }
 
 /** The ports that an agent uses by itself. */
@@ -94,6 +97,8 @@ export class AgentCvm {
   private readonly stops: (() => Promise<void>)[] = [];
   /** Where users reach the agent, such as `localhost:40123`. */
   address = '';
+  /** Cuts the connections of users. */
+  cutUsers: () => void = () => undefined;
 
   private constructor(options: CvmOptions) {
     this.options = options;
@@ -119,17 +124,21 @@ export class AgentCvm {
   }
 
   private async connectNetwork(): Promise<void> {
-    const { directory, gatewayPort } = this.options;
-    const toGateway = join(directory, 'gateway.sock');
+    const { directory, gatewayPort, alsoReaches } = this.options;
     const toAgent = join(directory, 'agent.sock');
-    const out = await relay(toGateway, gatewayPort);
-    this.stops.push(out.stop);
-    const places = [String(gatewayPort), toGateway, toAgent, String(portOfUsers)];
+    const places = [toAgent, String(portOfUsers)];
+    for (const port of [gatewayPort, alsoReaches].filter((each) => each !== undefined)) {
+      const out = join(directory, `${port}.sock`);
+      this.stops.push((await relay(out, port)).stop);
+      places.push(String(port), out);
+    }
     const inner = this.spawnInside(process.execPath, [join(import.meta.dirname, 'relay.ts'), ...places], 'pipe');
     await untilPrinted(inner, 'The relay of a CVM');
     this.children.set('relay', inner);
-    const port = await portFor(toAgent, this.stops);
-    this.address = `localhost:${port}`;
+    const users = await relay(0, toAgent);
+    this.stops.push(users.stop);
+    this.cutUsers = users.cut;
+    this.address = `localhost:${(users.server.address() as AddressInfo).port}`;
   }
 
   /** Starts all programs. Those that run must have been killed before. */
@@ -200,15 +209,6 @@ export class AgentCvm {
     this.namespaces.kill('SIGKILL');
     for (const stop of this.stops.splice(0)) await stop();
   }
-}
-
-/** Relays a free port to a socket. @returns the port */
-async function portFor(socket: string, stops: (() => Promise<void>)[]): Promise<number> {
-  const { server, stop } = await relay(0, socket);
-  stops.push(stop);
-  const address = server.address();
-  ensure(typeof address === 'object' && address !== null, 'the operating system assigned no port');
-  return address.port;
 }
 
 async function untilPrinted(child: ChildProcess, what: string): Promise<void> {

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { createHash, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,6 +12,7 @@ import { createAuthority, issueCvmCertificate, issueServerCertificate } from '..
 import { ensure } from '../../tools/demo/ensure.ts';
 import type { AgentCvm } from './agent-cvm.ts';
 import type { RehearsalWorld } from './rehearsal-world.ts';
+import type { RehearsedParty } from './rehearsed-party.ts';
 import type { RehearsedRun } from './rehearsed-run.ts';
 import { ServiceWithOwnGateway } from './rehearsed-service.ts';
 
@@ -463,6 +465,170 @@ async function policyWithoutTee(world: RehearsalWorld): Promise<string> {
   return `Refused: ${String(body['detail'])} ${await ensureEnd(world, run, 'completed')}`;
 }
 
+/** Two providers and the owner of a computation, each with a key and an approval of their own, send at once. */
+async function twoProviders(world: RehearsalWorld): Promise<string> {
+  const { id } = await world.cvm();
+  const run = await world.computation({ datasets: 0, expected: '2003' });
+  const providers = [await world.party('bob', 'dataset_provider'), await world.party('carol', 'dataset_provider')];
+  const files: string[] = [];
+  for (const [index, party] of providers.entries()) {
+    const file = join(party.directory, `of-${index + 1}.csv`);
+    writeFileSync(file, `${index + 1}\n1000\n`);
+    files.push(file);
+    const { computationId } = run;
+    await party.cms('asset', 'upload', file, '--type', 'dataset', '--use', 'approval', '--computation', computationId);
+    await party.cms('key', 'upload', party.publicKey, computationId);
+  }
+  for (const party of providers) await party.cms('approve', run.computationId, '--yes');
+  await run.start(id);
+  const send = (party: RehearsedParty | undefined, file = '') => {
+    ensure(party !== undefined, 'A provider is missing.');
+    return party.cms('send', file, '--computation', run.computationId, ...party.key, '--unbound');
+  };
+  const refusal = await send(providers[0], files[1]).then(() => '', String);
+  ensure(refusal.includes('another key for it than the one of --key'), `cms said: ${refusal}`);
+  await Promise.all([send(providers[0], files[0]), send(providers[1], files[1]), run.send('sum.sh')]);
+  const end = await ensureEnd(world, run, 'completed');
+  await run.fetchResult();
+  await ensureOnce(world, run, wholeRun);
+  return `${end} The result is ${run.expected}. cms sends no file of another party.`;
+}
+
+async function watchAndSend(world: RehearsalWorld): Promise<string> {
+  const { id } = await world.cvm();
+  const run = await world.computation();
+  await run.alice.cms('approve', run.computationId, '--yes');
+  const files = ['numbers-1.csv', 'sum.sh'].flatMap((name) => ['--send', join(run.directory, name)]);
+  const words = ['run', run.computationId, '--cvm', id, '--watch', ...files, ...run.alice.key, ...run.agent];
+  const { stdout } = await run.alice.cms(...words);
+  ensure(stdout.includes('The run has completed'), `cms said: ${stdout}`);
+  await run.fetchResult();
+  return `One command started the run, sent both files and watched to the end. The result is ${run.expected}.`;
+}
+
+/** The owner changes the computation after a party has approved it, and starts a run. */
+async function otherManifest(world: RehearsalWorld): Promise<string> {
+  const { id } = await world.cvm();
+  const run = await world.computation();
+  await run.alice.cms('approve', run.computationId, '--yes');
+  const asset = { file_name: 'more.csv', asset_type: 'dataset', asset: Buffer.from('5\n').toString('base64') };
+  const { id: added } = await world.service.ask('POST', '/d1/assets', { asset });
+  await world.service.ask('POST', `/d1/assets/${String(added)}/${run.computationId}`);
+  await run.startUnapproved(id);
+  const refusal = await refusalOf(run);
+  ensure(refusal.includes('that you did not approve with cms approve. Nothing was sent.'), `cms said: ${refusal}`);
+  await run.stop();
+  return await ensureEnd(world, run, 'cancelled');
+}
+
+/** The agent fetches both files from a server of this machine. */
+async function pulled(world: RehearsalWorld): Promise<string> {
+  const { authority, certificate, key } = await agentIdentity(world);
+  const files: Record<string, string> = { '/sum.sh': sumAfter(0), '/numbers.csv': '1\n1000\n' };
+  const asked: string[] = [];
+  const server = createHttpsServer({ cert: certificate, key }, ({ url = '' }, response) => {
+    asked.push(url);
+    response.writeHead(url in files ? 200 : 404).end(files[url]);
+  }).listen(0);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const ca = join(world.folder('agent'), 'ca.pem');
+  writeFileSync(ca, authority.certificate);
+  const { id } = await world.cvm(1, { SSL_CERT_FILE: ca }, port);
+  const run = await world.computation({ datasets: 0, expected: '1001', isPulled: true });
+  for (const [path, type] of [
+    ['/sum.sh', 'algorithm'],
+    ['/numbers.csv', 'dataset'],
+  ] as const) {
+    const checksum = createHash('sha3-256')
+      .update(files[path] ?? '')
+      .digest('hex');
+    const url = `https://localhost:${port}${path}`;
+    await run.alice.cms('asset', 'add', url, '--checksum', checksum, '--type', type, '--computation', run.computationId);
+  }
+  await run.start(id);
+  const end = await ensureEnd(world, run, 'completed');
+  server.close();
+  ensure(asked.sort().join() === '/numbers.csv,/sum.sh', `The agent asked for ${asked.join()}.`);
+  await run.fetchResult();
+  await ensureOnce(world, run, wholeRun);
+  return `${end} The result is ${run.expected}. The agent fetched each file once.`;
+}
+
+async function oneGibibyte(world: RehearsalWorld): Promise<string> {
+  const { id } = await world.cvm();
+  const { certificate, cert_file, server_key } = await agentIdentity(world);
+  const agent = ['--agent-fingerprint', new X509Certificate(certificate).fingerprint256];
+  const run = await world.computation({ large: 1024, agentConfig: { cert_file, server_key }, agent });
+  await run.start(id);
+  const startedAt = performance.now();
+  const { code, printed, memoryInMiB } = await run.alice.cmsInTerminal(run.sending('sum.sh', 'large.bin'));
+  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+  ensure(code === 0, `cms ended with ${code}: ${printed}`);
+  const shown = new Set([...printed.matchAll(/large\.bin \S+ (\d+)%/g)].map(([, percent]) => percent));
+  ensure(shown.size >= 5, `The progress shows ${shown.size} percentages.`);
+  ensure(memoryInMiB < 200, `cms took ${memoryInMiB} MiB.`);
+  const end = await ensureEnd(world, run, 'completed', 120);
+  await run.fetchResult();
+  return `${end} Sent in ${seconds} s, with at most ${memoryInMiB} MiB and ${shown.size} percentages shown. The hash is right.`;
+}
+
+/** Sends a large dataset, and does something to the agent in the middle. */
+async function interrupting(world: RehearsalWorld, interrupt: (cvm: AgentCvm) => Promise<void>) {
+  const { id, cvm } = await world.cvm();
+  const run = await world.computation({ large: 512 });
+  await run.start(id);
+  await run.send('sum.sh');
+  let interruption: Promise<void> | undefined;
+  const sent = await run.alice.cmsInTerminal(run.sending('large.bin'), (text) => {
+    if (/large\.bin \S+ [2-9]\d%/.test(text)) interruption ??= interrupt(cvm);
+  });
+  ensure(interruption !== undefined, 'Nothing was interrupted.');
+  await interruption;
+  return { id, cvm, run, sent };
+}
+
+async function cutWhileSending(world: RehearsalWorld): Promise<string> {
+  const { run, sent } = await interrupting(world, async (cvm) => cvm.cutUsers());
+  ensure(sent.code === 0 && sent.printed.includes('The connection was cut'), `cms ended with ${sent.code}: ${sent.printed}`);
+  const end = await ensureEnd(world, run, 'completed', 120);
+  await run.fetchResult();
+  return `${end} cms sent the dataset again. The hash is right.`;
+}
+
+async function restartWhileSending(world: RehearsalWorld): Promise<string> {
+  const { run, sent, ...machine } = await interrupting(world, async (cvm) => {
+    await cvm.signal('agent', 'SIGKILL');
+    await delay(restartDelayInMilliseconds);
+    await cvm.startAgent();
+  });
+  const said = sent.printed.slice(sent.printed.indexOf('The connection was cut'));
+  const isExplained = said.includes('takes no file: The agent restarted while the run was active.');
+  ensure(sent.code === 6 && isExplained, `cms ended with ${sent.code}: ${said}`);
+  const end = await ensureEnd(world, run, 'failed');
+  await completeAfterRestart(world, machine);
+  return `cms said so. ${end} A further run completed after a restart of the CVM.`;
+}
+
+/** As many bytes of arguments as `cms` takes, which must arrive. */
+async function longArguments(world: RehearsalWorld): Promise<string> {
+  const { id } = await world.cvm();
+  const long = [
+    '--arg',
+    'x'.repeat(24_000),
+    '--arg',
+    'ü'.repeat(12_000),
+    ...Array.from({ length: 50 }, () => ['--arg', 'y']).flat(),
+  ];
+  const algorithm = '#!/bin/sh\necho "$# ${#1}" > results/sum.txt\n';
+  const run = await world.computation({ algorithm, sentAs: long, expected: '52 24000' });
+  await run.start(id);
+  await run.upload();
+  const end = await ensureEnd(world, run, 'completed');
+  await run.fetchResult();
+  return `${end} The result is ${run.expected}.`;
+}
+
 export const cases: RehearsalCase[] = [
   { name: 'complete', play: complete({}) },
   { name: 'rsa-key', play: complete({ keys: 'rsa' }) },
@@ -472,7 +638,15 @@ export const cases: RehearsalCase[] = [
   { name: 'three-senders', play: threeAtOnce },
   { name: 'another-address', play: anotherAddress },
   { name: 'another-configuration', play: otherConfiguration },
+  { name: 'another-manifest', play: otherManifest },
   { name: 'policy', play: policyWithoutTee },
+  { name: 'two-providers', play: twoProviders },
+  { name: 'watch-and-send', play: watchAndSend },
+  { name: 'pulled', play: pulled },
+  { name: 'long-arguments', play: longArguments },
+  { name: 'one-gibibyte', play: oneGibibyte },
+  { name: 'cut-while-sending', play: cutWhileSending },
+  { name: 'restart-while-sending', play: restartWhileSending },
   { name: '40-datasets', play: complete({ datasets: 40 }) },
   { name: 'four-cvms', play: fourAtOnce },
   { name: 'stop-running', play: stopWhileRunning },

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { AgentCvm, type Program } from './agent-cvm.ts';
+import { RehearsedParty } from './rehearsed-party.ts';
 import { RehearsedRun, type RunInputs } from './rehearsed-run.ts';
 import type { RehearsedService } from './rehearsed-service.ts';
 
@@ -22,11 +23,11 @@ export class RehearsalWorld {
   }
 
   /** Enrols a CVM, starts it, and waits until it can take a run. @param more environment variables of its programs */
-  async cvm(number = 1, more: Record<string, string> = {}): Promise<{ id: string; cvm: AgentCvm }> {
+  async cvm(number = 1, more: Record<string, string> = {}, alsoReaches?: number): Promise<{ id: string; cvm: AgentCvm }> {
     const id = `${this.name}-${number}`;
     const directory = join(this.directory, `cvm-${number}`);
     const environment = await this.service.enrol(id, join(directory, 'certs'));
-    const cvm = await this.start(directory, { ...environment, ...more });
+    const cvm = await this.start(directory, { ...environment, ...more }, alsoReaches);
     await this.service.ask('PUT', `/d1/cvms/${id}`, { description: '', agent_url: cvm.address });
     await this.service.untilFit(id);
     return { id, cvm };
@@ -39,9 +40,9 @@ export class RehearsalWorld {
     return await this.start(`${original}-copy`, environment);
   }
 
-  private async start(directory: string, environment: Record<string, string>): Promise<AgentCvm> {
+  private async start(directory: string, environment: Record<string, string>, alsoReaches?: number): Promise<AgentCvm> {
     const { gatewayPort } = this.service;
-    const cvm = await AgentCvm.start({ directory, environment, gatewayPort, program: this.program });
+    const cvm = await AgentCvm.start({ directory, environment, gatewayPort, alsoReaches, program: this.program });
     this.cvms.push(cvm);
     return cvm;
   }
@@ -49,6 +50,11 @@ export class RehearsalWorld {
   async computation(inputs?: RunInputs): Promise<RehearsedRun> {
     const directory = join(this.directory, `run-${++this.runs}`);
     return await RehearsedRun.prepare(this.service, directory, inputs);
+  }
+
+  /** Lets a user log in with `cms`. */
+  async party(user: string, role: string): Promise<RehearsedParty> {
+    return await RehearsedParty.join(this.service, this.folder(user), { user, role });
   }
 
   /** Creates a directory for files of the case. */

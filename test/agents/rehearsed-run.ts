@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process';
-import { generateKeyPairSync, type KeyPairKeyObjectResult } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { openSync, readFileSync, writeFileSync, writeSync, closeSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { inflateRawSync } from 'node:zlib';
 import { ensure } from '../../tools/demo/ensure.ts';
+import { type KeyKind, RehearsedParty } from './rehearsed-party.ts';
 import type { RehearsedService } from './rehearsed-service.ts';
 
 /** Reads the files of a ZIP archive, as an agent packs its results: stored or deflated, less than 4 GiB. */
@@ -27,8 +26,6 @@ function unzip(archive: Buffer): Map<string, Buffer> {
   return files;
 }
 
-export type KeyKind = 'ed25519' | 'rsa' | 'ec';
-
 export interface RunInputs {
   /** A program of the type `python`, or else a script with its interpreter. Default: sums the numbers of all datasets. */
   algorithm?: string;
@@ -42,73 +39,89 @@ export interface RunInputs {
   datasets?: number;
   /** The kind of the participant's key. Default ed25519. */
   keys?: KeyKind;
+  /** Another dataset, `large.bin` of so many MiB, of which the service gets a sample. The result is its SHA-256. Default: none. */
+  large?: number;
+  /** Its files are added elsewhere. Default: false. */
+  isPulled?: boolean;
+  /** What the algorithm must write. Default: the sum of all numbers. */
+  expected?: string;
 }
 
+const hashLarge = "#!/bin/sh\nsha256sum datasets/large.bin | cut -d' ' -f1 > results/sum.txt\n";
 const sum = "#!/bin/sh\ncat datasets/*.csv | awk '{ total += $1 } END { print total }' > results/sum.txt\n";
 
-const cms = join(import.meta.dirname, '../../packages/cms/bin/cms.js');
-
-/** A computation with real content, and its only participant, who sends and fetches with `cms`. */
+/** A computation with real content, and its only participant, who approves, sends and fetches with `cms`. */
 export class RehearsedRun {
   readonly computationId: string;
   readonly directory: string;
+  readonly alice: RehearsedParty;
   private readonly service: RehearsedService;
   private readonly datasets: string[];
   private readonly sentAs: string[];
-  private readonly agent: string[];
+  readonly agent: string[];
+  /** What the algorithm must write. */
+  readonly expected: string;
 
   private constructor(
-    { service, directory }: { service: RehearsedService; directory: string },
-    given: { computationId: string; datasets: string[]; sentAs: string[]; agent: string[] },
+    { service, directory, alice }: { service: RehearsedService; directory: string; alice: RehearsedParty },
+    given: { computationId: string; datasets: string[]; sentAs: string[]; agent: string[]; expected: string },
   ) {
     this.service = service;
     this.directory = directory;
+    this.alice = alice;
     this.computationId = given.computationId;
     this.datasets = given.datasets;
     this.sentAs = given.sentAs;
     this.agent = given.agent;
+    this.expected = given.expected;
   }
 
   /** Creates the computation and all that a run of it needs. */
-  static async prepare(
-    service: RehearsedService,
-    directory: string,
-    { algorithm = sum, sentAs = [], agent = ['--unbound'], agentConfig, datasets = 1, keys = 'ed25519' }: RunInputs = {},
-  ): Promise<RehearsedRun> {
-    mkdirSync(directory, { recursive: true });
+  static async prepare(service: RehearsedService, directory: string, inputs: RunInputs = {}): Promise<RehearsedRun> {
+    const { large, sentAs = [], agent = ['--unbound'], agentConfig, datasets = large ? 0 : 1, keys = 'ed25519' } = inputs;
+    const { algorithm = large ? hashLarge : sum } = inputs;
+    const alice = await RehearsedParty.join(service, join(directory, 'alice'), { user: 'alice', keys });
     const given = { name: 'Sum', ...(agentConfig ? { agent_config: agentConfig } : {}) };
     const { id } = await service.ask('POST', '/d1/computations', given);
     const computationId = String(id);
-    const { publicKey, privateKey } = generate(keys);
-    const pem = publicKey.export({ format: 'pem', type: 'spki' });
-    await service.ask('POST', `/d1/computations/${computationId}/key`, { key: Buffer.from(pem).toString('base64') });
-    writeFileSync(join(directory, 'key.pem'), privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 });
+    await alice.cms('key', 'upload', alice.publicKey, computationId);
     const names = Array.from({ length: datasets }, (_, index) => `numbers-${index + 1}.csv`);
     const files = [
       { name: 'sum.sh', type: 'algorithm', content: algorithm },
       ...names.map((name, index) => ({ name, type: 'dataset', content: `${index + 1}\n1000\n` })),
     ];
-    for (const { name, type, content } of files) {
+    for (const { name, type, content } of inputs.isPulled ? [] : files) {
       writeFileSync(join(directory, name), content);
       const asset = { file_name: name, asset_type: type, asset: Buffer.from(content).toString('base64') };
       const created = await service.ask('POST', '/d1/assets', { asset });
       await service.ask('POST', `/d1/assets/${String(created['id'])}/${computationId}`);
     }
-    return new RehearsedRun({ service, directory }, { computationId, datasets: names, sentAs, agent });
+    let expected = inputs.expected ?? String((datasets * (datasets + 1)) / 2 + 1000 * datasets);
+    if (large !== undefined) {
+      const { sha256, checksum } = writeLarge(join(directory, 'large.bin'), large);
+      const asset = { file_name: 'large.bin', asset_type: 'dataset', checksum };
+      const { id: assetId } = await service.ask('POST', '/d1/assets', { asset });
+      writeFileSync(join(directory, 'sample.bin'), 'a sample');
+      await alice.cms('asset', 'upload', join(directory, 'sample.bin'), '--asset', String(assetId));
+      await service.ask('POST', `/d1/assets/${String(assetId)}/${computationId}`);
+      names.push('large.bin');
+      expected = sha256;
+    }
+    return new RehearsedRun({ service, directory, alice }, { computationId, datasets: names, sentAs, agent, expected });
   }
 
+  /** Approves what the run would use, and starts it. */
   async start(cvmId: string): Promise<void> {
+    await this.alice.cms('approve', this.computationId, '--yes');
+    await this.startUnapproved(cvmId);
+  }
+
+  async startUnapproved(cvmId: string): Promise<void> {
     await this.service.ask('POST', `/d1/computations/${this.computationId}/run?cvm=${cvmId}`);
   }
 
   async stop(): Promise<void> {
     await this.service.ask('POST', `/d1/computations/${this.computationId}/stop`);
-  }
-
-  /** What the algorithm must write: the sum of all numbers. */
-  get expected(): string {
-    const count = this.datasets.length;
-    return String((count * (count + 1)) / 2 + 1000 * count);
   }
 
   /** Sends the algorithm and the datasets, as soon as the agent takes them. */
@@ -117,14 +130,23 @@ export class RehearsedRun {
   }
 
   async send(...names: string[]): Promise<void> {
+    await this.alice.cms(...this.sending(...names));
+  }
+
+  /** The words of `cms` that send these files. */
+  sending(...names: string[]): string[] {
     const files = names.map((name) => join(this.directory, name));
-    await this.cms('send', ...files, '--yes', '--computation', this.computationId, ...this.sentAs, ...this.agent);
+    return ['send', ...files, '--computation', this.computationId, ...this.alice.key, ...this.sentAs, ...this.agent];
   }
 
   /** Fetches the result as its consumer. @throws Error if it is not the right one */
   async fetchResult(): Promise<void> {
     const file = join(this.directory, 'result.zip');
-    await this.cms('result', this.computationId, '--output', file, ...this.agent);
+    await this.alice.cms('result', this.computationId, '--output', file, ...this.alice.key, ...this.agent);
+    this.ensureResult(file);
+  }
+
+  ensureResult(file: string): void {
     const found = [...unzip(readFileSync(file))].find(([name]) => name.endsWith('sum.txt'));
     const text = found?.[1].toString().trim();
     ensure(text === this.expected, `The result is ${JSON.stringify(text)}; expected ${this.expected}.`);
@@ -132,7 +154,7 @@ export class RehearsedRun {
 
   /** Judges the evidence of the agent. @returns the exit code of `cms attest`, and what it says */
   async attest(): Promise<{ code: number; said: string }> {
-    return await this.call('attest', '--computation', this.computationId, ...this.agent).then(
+    return await this.alice.cms('attest', '--computation', this.computationId, ...this.agent).then(
       ({ stdout }) => ({ code: 0, said: stdout }),
       (error: unknown) => {
         const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
@@ -140,19 +162,19 @@ export class RehearsedRun {
       },
     );
   }
-
-  private async cms(...args: string[]): Promise<void> {
-    await this.call(...args, '--key', join(this.directory, 'key.pem'));
-  }
-
-  private async call(...args: string[]) {
-    const env = { ...process.env, ...this.service.environment };
-    return await promisify(execFile)(process.execPath, [cms, ...args], { env, timeout: 120_000 });
-  }
 }
 
-function generate(kind: KeyKind): KeyPairKeyObjectResult {
-  if (kind === 'rsa') return generateKeyPairSync('rsa', { modulusLength: 3072 });
-  if (kind === 'ec') return generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  return generateKeyPairSync('ed25519');
+/** Each MiB differs from all others. */
+function writeLarge(file: string, mebibytes: number): { sha256: string; checksum: string } {
+  const [sha256, sha3] = [createHash('sha256'), createHash('sha3-256')];
+  const part = Buffer.alloc(1024 * 1024, 'some numbers ');
+  const opened = openSync(file, 'w');
+  for (let at = 0; at < mebibytes; at += 1) {
+    part.writeUInt32BE(at);
+    writeSync(opened, part);
+    sha256.update(part);
+    sha3.update(part);
+  }
+  closeSync(opened);
+  return { sha256: sha256.digest('hex'), checksum: sha3.digest('hex') };
 }

@@ -12,7 +12,7 @@ function optionsOf(place: Place): NetConnectOpts & { path: string } {
  * Passes connections on from one place to another. The network namespace of a CVM has no way out but Unix sockets, which belong
  * to the file system.
  */
-export async function relay(from: Place, to: Place): Promise<{ server: Server; stop: () => Promise<void> }> {
+export async function relay(from: Place, to: Place): Promise<{ server: Server; cut: () => void; stop: () => Promise<void> }> {
   const sockets = new Set<{ destroy: () => void }>();
   const server = createServer((near) => {
     const far = connect(optionsOf(to));
@@ -33,10 +33,14 @@ export async function relay(from: Place, to: Place): Promise<{ server: Server; s
     server.once('error', reject);
     server.listen(optionsOf(from), resolve);
   });
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
   return {
     server,
+    cut,
     stop: async () => {
-      for (const socket of sockets) socket.destroy();
+      cut();
       await new Promise((resolve) => server.close(resolve));
     },
   };

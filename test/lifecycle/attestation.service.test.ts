@@ -1,6 +1,8 @@
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { checkEvidence } from 'computation-management-verify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -287,6 +289,7 @@ describe('cms and the agent of a run', () => {
     const { id, on, run } = await waitingRun(agent.address);
     for (const wrong of [
       ['--arg', 'one\ntwo'],
+      ['--arg', 'x'.repeat(30_000), '--arg', 'y'.repeat(20_000)],
       ['--requirements', 'nowhere.txt'],
     ]) {
       const refused = { exitCode: 2, stderr: expect.stringContaining(wrong[0] === '--arg' ? '--arg' : 'nowhere.txt') };
@@ -434,6 +437,13 @@ describe('cms and the agent of a run', () => {
       stderr: expect.stringContaining('Sending '),
     });
     expect(cutting.received.files).toHaveLength(1);
+    const proxy = createServer().on('stream', (stream) => stream.respond({ ':status': 413 }, { endStream: true }));
+    const { port } = await new Promise<AddressInfo>((resolve) => proxy.listen(0, () => resolve(proxy.address() as AddressInfo)));
+    expect(await sendWith(id, '--unbound', '--agent', `localhost:${port}`)).toMatchObject({
+      exitCode: 12,
+      stderr: expect.stringContaining('it answers with the HTTP status 413. Something before the agent limits what passes'),
+    });
+    proxy.close();
     writeFileSync(join(folder, 'other.bin'), 'other');
     expect(await cms('send', join(folder, 'other.bin'), '--computation', id, '--key', key)).toMatchObject({
       exitCode: 2,

@@ -1,6 +1,6 @@
 import { type KeyObject, sign } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import type { AgentConnection } from './agent-connection.ts';
+import type { AgentConnection, Message } from './agent-connection.ts';
 
 /** The agent's own interface (`agent.proto` of Cocos). */
 
@@ -46,18 +46,13 @@ export async function sendDataset(
 ): Promise<void> {
   const metadata = { ...signedAs('Data', sent.key), decompress: String(decompress) };
   const named = field(2, Buffer.from(name));
-  await ended(
-    agent.call(
-      'Data',
-      metadata,
-      chunks(sent, (chunk) => Buffer.concat([field(1, chunk), named])),
-    ),
-  );
+  const messages = chunks(sent, (chunk) => [...field(1, chunk), ...named]);
+  await ended(agent.call('Data', metadata, messages));
 }
 
 /** Returns the parts of the result, a zip archive. */
 export function fetchResult(agent: AgentConnection, key: KeyObject): AsyncGenerator<Buffer> {
-  return contents(agent.call('Result', signedAs('Result', key), once(Buffer.alloc(0))));
+  return contents(agent.call('Result', signedAs('Result', key), once([])));
 }
 
 const platformTypes = { snp: 0, tdx: 4 } as const;
@@ -67,7 +62,7 @@ const mostParts = 1024;
 /** Asks the agent for fresh evidence with a nonce of 64 bytes. */
 export async function fetchToken(agent: AgentConnection, platform: keyof typeof platformTypes, nonce: Buffer): Promise<Buffer> {
   const type = platformTypes[platform];
-  const request = Buffer.concat([field(1, nonce), ...(type === 0 ? [] : [Buffer.from([3 << 3, type])])]);
+  const request = [...field(1, nonce), ...(type === 0 ? [] : [Buffer.from([3 << 3, type])])];
   const parts: Buffer[] = [];
   for await (const part of contents(agent.call('Attestation', {}, once(request)))) {
     parts.push(part);
@@ -81,7 +76,7 @@ const chunkSize = 1024 * 1024;
 
 async function* chunks(
   { file, onProgress }: { file: string; onProgress?: SentFile['onProgress'] },
-  encode: (chunk: Buffer) => Buffer,
+  encode: (chunk: Buffer) => Message,
 ) {
   let sent = 0;
   for await (const chunk of createReadStream(file, { highWaterMark: chunkSize }) as AsyncIterable<Buffer>) {
@@ -91,7 +86,7 @@ async function* chunks(
   if (sent === 0) yield encode(Buffer.alloc(0));
 }
 
-async function* once(message: Buffer): AsyncGenerator<Buffer> {
+async function* once(message: Message): AsyncGenerator<Message> {
   yield message;
 }
 
@@ -100,15 +95,11 @@ async function ended(messages: AsyncIterable<Buffer>): Promise<void> {
 }
 
 /** A field of bytes in a message of protobuf. */
-function field(number: number, bytes: Buffer): Buffer {
-  return Buffer.concat([Buffer.from([(number << 3) | 2]), varint(bytes.length), bytes]);
-}
-
-function varint(value: number): Buffer {
-  const bytes: number[] = [];
-  let left = value;
-  for (; left >= 0x80; left = Math.floor(left / 0x80)) bytes.push((left % 0x80) | 0x80);
-  return Buffer.from([...bytes, left]);
+function field(number: number, bytes: Buffer): Message {
+  const head = [(number << 3) | 2];
+  let left = bytes.length;
+  for (; left >= 0x80; left = Math.floor(left / 0x80)) head.push((left % 0x80) | 0x80);
+  return [Buffer.from([...head, left]), bytes];
 }
 
 /** Returns the first field of each message, which is its only one. */

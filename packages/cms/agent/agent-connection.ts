@@ -77,7 +77,7 @@ export class AgentConnection {
   }
 
   /** Calls a method: sends messages, one after the other as the agent takes them, and returns those of the answer. */
-  async *call(method: string, metadata: Record<string, string | string[]>, messages: AsyncIterable<Buffer>) {
+  async *call(method: string, metadata: Record<string, string | string[]>, messages: AsyncIterable<Message>) {
     const stream = this.#session.request({
       ':method': 'POST',
       ':path': `/agent.AgentService/${method}`,
@@ -140,7 +140,8 @@ async function outcomeOf(stream: ClientHttp2Stream): Promise<void> {
     stream.on('response', (headers) => {
       judge(headers);
       const http = headers[':status'];
-      if (!ended && http !== 200) reject(new AgentError(unavailable, `the agent answers with the status ${String(http)}`));
+      const code = Number(http) < 500 ? 13 : unavailable;
+      if (!ended && http !== 200) reject(new AgentError(code, `it answers with the HTTP status ${String(http)}`));
     });
     stream.on('trailers', judge);
     stream.on('error', reject);
@@ -159,12 +160,18 @@ function textOf(message: string | string[] | undefined): string {
   }
 }
 
-async function* framed(messages: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** In parts, which need not be copied together. */
+export type Message = readonly Buffer[];
+
+async function* framed(messages: AsyncIterable<Message>): AsyncGenerator<Buffer> {
   for await (const message of messages) {
     const head = Buffer.alloc(5);
-    head.writeUInt32BE(message.length, 1);
+    head.writeUInt32BE(
+      message.reduce((length, part) => length + part.length, 0),
+      1,
+    );
     yield head;
-    yield message;
+    yield* message;
   }
 }
 

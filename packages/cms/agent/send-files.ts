@@ -41,12 +41,7 @@ export async function sendFiles(
   const key = await readPrivateKey(options.key, context.terminal);
   const known = await readKnownRun(context, connection, id, options);
   const { run } = known;
-  if (run.ended_at !== null) {
-    throw new CmsError(`The run ${run.id} has ${printable(run.status)}, so its agent takes no file.`, {
-      next: context.command('todo'),
-      exitCode: exitCodes.conflict,
-    });
-  }
+  expectActive(run, context);
   const { requirements } = options;
   if (requirements !== undefined) await access(requirements, constants.R_OK).catch(refuseUnreadable(requirements));
   const planned = [];
@@ -67,6 +62,15 @@ export async function sendFiles(
     context.note(`Sent ${printable(each.file)}${each.dataset === undefined ? ', the algorithm' : ''}.\n`);
   }
   return { run: run.id, sent: planned };
+}
+
+/** @throws CmsError if a run has ended */
+function expectActive({ id, status, reason, ended_at }: KnownRun['run'], context: Context): void {
+  if (ended_at === null) return;
+  throw new CmsError(`The run ${id} has ${printable(status)}, so its agent takes no file: ${printable(reason ?? '')}`, {
+    next: context.command('todo'),
+    exitCode: exitCodes.conflict,
+  });
 }
 
 const refuseUnreadable = (file: string) => (error: unknown) => {
@@ -111,7 +115,7 @@ async function placeOf(file: string, { manifest }: KnownRun, key: KeyObject): Pr
   return { file, size, dataset: declared === manifest.algorithm ? undefined : dataset?.filename };
 }
 
-const attempts = 3;
+const attempts = 5;
 
 type Sending = SendOptions & Planned & { sender: KeyObject };
 
@@ -137,6 +141,9 @@ async function sendOne(
       progress.stop();
       agent.close();
     }
+    await pause(pauseInMilliseconds * 2 ** (attempt - 1), context.terminal.signal);
+    const { id: run, computation_id: id } = known.run;
+    expectActive(await connection.client.getRun({ id, run }), context); // an agent that restarts ends its run
   }
 }
 
@@ -144,6 +151,7 @@ export function refused(what: string, { message }: AgentError, context: Context)
   const hints: [RegExp, string][] = [
     [/hash does not match/, ' It is not the file of the manifest.'],
     [/signature verification|Unauthenticated/i, ' The key is not the one of the manifest.'],
+    [/HTTP status 4(13|31)/, ' Something before the agent limits what passes: ask the owner of the CVM.'],
     [/not expecting this operation/, ' It waits for something else now, or has it already.'],
   ];
   const hint = hints.find(([pattern]) => pattern.test(message))?.[1] ?? '';

@@ -4,10 +4,18 @@ import { collect } from './options.ts';
 export const keyOption = () =>
   new Option('--key <FILE>', 'your private key, whose public key is in the manifest').makeOptionMandatory();
 
-/** Collects arguments of an algorithm, which go to the agent as headers: one with a line break would be left out. */
+/** In bytes, of all together: they go to the agent as headers, which have 64 KiB. */
+const longestArguments = 50_000;
+
+/** One with a line break would be left out of the headers. */
 function collectArguments(text: string, before: string[] = []): string[] {
-  if (!/(?!\t)\p{Cc}/u.test(text)) return [...before, text];
-  throw new InvalidArgumentError('Expected a text without line breaks or other control characters.');
+  if (/(?!\t)\p{Cc}/u.test(text)) {
+    throw new InvalidArgumentError('Expected a text without line breaks or other control characters.');
+  }
+  const all = [...before, text];
+  const size = all.reduce((sum, each) => sum + Buffer.byteLength(each) + 32, 0);
+  if (size <= longestArguments) return all;
+  throw new InvalidArgumentError(`Expected at most ${longestArguments} bytes, with 32 for each argument.`);
 }
 
 export function addMaterialOptions(command: Command): Command {

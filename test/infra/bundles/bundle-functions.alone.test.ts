@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -32,6 +32,11 @@ describe('the bundles', () => {
 
   it.each(functionNames)('keep %s within the size limit', (name) => {
     expect(bundles.find((bundle) => bundle.name === name)?.bytes).toBeLessThanOrEqual(bundleLimitOf(name));
+  });
+
+  it('contain no code that verifies evidence, but in the function that verifies it', () => {
+    const verifies = (name: string) => /SEV-VLEK|raw_report|pck_crl/.test(readFileSync(join(folder, name, 'index.mjs'), 'utf8'));
+    expect(functionNames.filter(verifies)).toEqual(['maintenance/verify-token']);
   });
 
   it.each(functionNames)('let %s load on its own and export a handler', async (name) => {
