@@ -3,10 +3,9 @@ import { type Command, Option } from 'commander';
 import type { Schemas } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { algorithmTypes, fetchLines, sourceTypeOf } from 'computation-management-formats/source';
-import { computationId } from '../context/computation-reference.ts';
 import type { WrapAction } from '../context/context.ts';
 import { expectFile, hash } from '../files/transfers.ts';
-import { assetTypeOption, chosenType, collect, useOption } from './options.ts';
+import { addAssetOptions, chosenComputation, chosenType, collect, given } from './options.ts';
 
 type Fields = Schemas['AssetInputFields'];
 
@@ -22,16 +21,12 @@ interface Options extends Pick<Fields, 'description' | 'use' | 'decompress'> {
 }
 
 export function addAddCommand(asset: Command, wrapAction: WrapAction): void {
-  asset
+  const command = asset
     .command('add')
     .description('add an asset that the agent of the CVM fetches: nobody uploads or sends it')
     .argument('<URL>', 'its address, which everyone in the domain reads: docker, oci, gs, https or http')
-    .requiredOption('--checksum <HASH>', 'the SHA3-256 of the file, in hex; of an encrypted one, that of the plain file')
-    .addOption(assetTypeOption())
-    .option('--computation <COMPUTATION>', 'link the asset to this computation')
-    .option('--name <NAME>', 'the name in the manifest (default: the last part of the address)')
-    .option('--description <TEXT>', 'what it contains')
-    .addOption(useOption())
+    .requiredOption('--checksum <HASH>', 'the SHA3-256 of the file, in hex; of an encrypted one, that of the plain file');
+  addAssetOptions(command, 'the last part of the address')
     .option('--kbs <URL>', 'the key broker service of an encrypted file')
     .option('--kbs-path <PATH>', 'the path of the key there, such as default/key/penguins')
     .option('--decompress', 'the agent unpacks the dataset, a ZIP file')
@@ -43,23 +38,18 @@ export function addAddCommand(asset: Command, wrapAction: WrapAction): void {
         const type = await chosenType(context, options.type);
         const source = sourceTypeOf(url) ?? 'https'; // the service refuses other addresses, and says why
         const connection = await context.connect();
-        const id = options.computation === undefined ? undefined : await computationId(context, connection, options.computation);
-        const made = await connection.client.createAsset({
-          body: {
-            asset: {
-              file_name: name,
-              asset_type: type,
-              checksum,
-              source: { type: source, url, ...(kbsPath === undefined ? {} : { kbs_resource_path: kbsPath }) },
-              ...(description === undefined ? {} : { description }),
-              ...(use === undefined ? {} : { use }),
-              ...(kbs === undefined ? {} : { kbs: { url: kbs } }),
-              ...(decompress === undefined ? {} : { decompress }),
-              ...(algoType === undefined ? {} : { algo_type: algoType }),
-              ...(algoArg === undefined ? {} : { algo_args: algoArg }),
-            },
-          },
+        const id = await chosenComputation(context, connection, options.computation);
+        const fields = given({
+          description,
+          use,
+          kbs: kbs === undefined ? kbs : { url: kbs },
+          decompress,
+          algo_type: algoType,
+          algo_args: algoArg,
         });
+        const from = { type: source, url, ...given({ kbs_resource_path: kbsPath }) };
+        const body = { asset: { file_name: name, asset_type: type, checksum, source: from, ...fields } };
+        const made = await connection.client.createAsset({ body });
         if (id !== undefined) await connection.client.linkAsset({ id: made.id, computationID: id });
         const lines = fetchLines(made).map((line) => `  ${printable(line)}\n`);
         context.print(made, () => `Added ${printable(made.file_name)} as ${made.id}\n${lines.join('')}`);
@@ -69,31 +59,25 @@ export function addAddCommand(asset: Command, wrapAction: WrapAction): void {
 }
 
 export function addDeclareCommand(asset: Command, wrapAction: WrapAction): void {
-  asset
+  const command = asset
     .command('declare')
     .description('declare a file by its hash, which is computed here: nothing of it is uploaded')
-    .argument('<FILE>', 'the file that you will send to the CVM')
-    .addOption(assetTypeOption())
-    .option('--computation <COMPUTATION>', 'link the asset to this computation')
-    .option('--name <NAME>', 'the name in the manifest (default: that of the file)')
-    .option('--description <TEXT>', 'what it contains')
-    .addOption(useOption())
-    .action(
-      wrapAction(async (context, file: string, options: Omit<Options, 'checksum'>) => {
-        const { name = basename(file), description, use } = options;
-        await expectFile(file);
-        const type = await chosenType(context, options.type);
-        const connection = await context.connect();
-        const id = options.computation === undefined ? undefined : await computationId(context, connection, options.computation);
-        const checksum = await hash(context, file);
-        const fields = { ...(description === undefined ? {} : { description }), ...(use === undefined ? {} : { use }) };
-        const body = { asset: { file_name: name, asset_type: type, checksum, ...fields } };
-        const { upload: _, ...made } = await connection.client.createAsset({ body });
-        if (id !== undefined) await connection.client.linkAsset({ id: made.id, computationID: id });
-        context.print(made, () => `Declared ${printable(name)} as ${made.id}\n  SHA3-256 ${checksum}\n`);
-        context.note(
-          `Nothing of it was uploaded. A run starts once the asset has content: upload a sample, which may be any file.\nNext: ${context.command(`asset upload SAMPLE --asset ${made.id}`)}\n`,
-        );
-      }),
-    );
+    .argument('<FILE>', 'the file that you will send to the CVM');
+  addAssetOptions(command).action(
+    wrapAction(async (context, file: string, options: Omit<Options, 'checksum'>) => {
+      const { name = basename(file), description, use } = options;
+      await expectFile(file);
+      const type = await chosenType(context, options.type);
+      const connection = await context.connect();
+      const id = await chosenComputation(context, connection, options.computation);
+      const checksum = await hash(context, file);
+      const body = { asset: { file_name: name, asset_type: type, checksum, ...given({ description, use }) } };
+      const { upload: _, ...made } = await connection.client.createAsset({ body });
+      if (id !== undefined) await connection.client.linkAsset({ id: made.id, computationID: id });
+      context.print(made, () => `Declared ${printable(name)} as ${made.id}\n  SHA3-256 ${checksum}\n`);
+      context.note(
+        `Nothing of it was uploaded. A run starts once the asset has content: upload a sample, which may be any file.\nNext: ${context.command(`asset upload SAMPLE --asset ${made.id}`)}\n`,
+      );
+    }),
+  );
 }

@@ -3,10 +3,10 @@ import { type Schemas, sizeText } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import type { Connection, Context, WrapAction } from '../context/context.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
-import { computationId, defaultComputation } from '../context/computation-reference.ts';
+import { defaultComputation } from '../context/computation-reference.ts';
 import { identified } from '../context/find-by-name.ts';
 import { upload, uploadInto } from '../files/transfers.ts';
-import { assetTypeOption, chosenType, contentAccessOption, useOption } from './options.ts';
+import { addAssetOptions, chosenComputation, chosenType, given } from './options.ts';
 
 type Fields = Schemas['AssetInputFields'];
 
@@ -19,30 +19,20 @@ interface Options extends Pick<Fields, 'description' | 'use'> {
   asset?: string;
 }
 
-/** An asset has its fields already. */
-const assetOption = () =>
-  new Option('--asset <ASSET>', 'the asset to fill: one of yours that has no content yet').conflicts([
-    'type',
-    'name',
-    'description',
-    'mimeType',
-    'use',
-    'contentAccess',
-  ]);
+/** An asset that is filled has them already. */
+const fields = ['type', 'name', 'description', 'mimeType', 'use', 'contentAccess'];
 
 export function addUploadCommand(asset: Command, wrapAction: WrapAction): void {
-  asset
+  const command = asset
     .command('upload')
     .description('upload files as assets; run it again if it was interrupted')
-    .argument('<FILE...>', 'the files')
-    .addOption(assetTypeOption())
-    .option('--computation <COMPUTATION>', 'link the assets to this computation')
-    .option('--name <NAME>', 'the name in the manifest (default: that of the file)')
-    .option('--description <TEXT>', 'what it contains')
+    .argument('<FILE...>', 'the files');
+  const access = new Option('--content-access <WHO>', 'who gets the content: only you, or every member of the domain');
+  const filled = new Option('--asset <ASSET>', 'the asset to fill: one of yours that has no content yet');
+  addAssetOptions(command)
     .option('--mime-type <TYPE>', 'such as text/csv')
-    .addOption(useOption())
-    .addOption(contentAccessOption())
-    .addOption(assetOption())
+    .addOption(access.choices(['creator', 'domain']))
+    .addOption(filled.conflicts(fields))
     .action(
       wrapAction(async (context, files: string[], options: Options) => {
         for (const option of ['name', 'asset'] as const) {
@@ -52,7 +42,7 @@ export function addUploadCommand(asset: Command, wrapAction: WrapAction): void {
         }
         if (options.asset === undefined) options.type = await chosenType(context, options.type);
         const connection = await context.connect();
-        const id = options.computation === undefined ? undefined : await computationId(context, connection, options.computation);
+        const id = await chosenComputation(context, connection, options.computation);
         const uploaded: Uploaded[] = [];
         try {
           for (const file of files) {
@@ -88,11 +78,7 @@ async function uploadOne(context: Context, connection: Connection, file: string,
   return await upload(context, connection, {
     file,
     asset_type: await chosenType(context, options.type),
-    ...(name === undefined ? {} : { file_name: name }),
-    ...(description === undefined ? {} : { description }),
-    ...(mimeType === undefined ? {} : { mime_type: mimeType }),
-    ...(use === undefined ? {} : { use }),
-    ...(contentAccess === undefined ? {} : { content_access: contentAccess }),
+    ...given({ file_name: name, description, mime_type: mimeType, use, content_access: contentAccess }),
   });
 }
 

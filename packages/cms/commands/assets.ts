@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Command } from 'commander';
-import { assetWithoutReading, type Client, type Item, type KnownAsset, sizeText } from 'computation-management-client';
+import { assetWithoutReading, type Item, type KnownAsset, sizeText } from 'computation-management-client';
 import { fileName } from 'computation-management-formats/fields';
 import { fetchLines } from 'computation-management-formats/source';
 import { printable } from 'computation-management-formats/printable';
@@ -17,7 +17,7 @@ import { relativeTime } from '../terminal/text.ts';
 import { addAddCommand, addDeclareCommand } from './asset-add.ts';
 import { addUploadCommand } from './asset-upload.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
-import { assetTypeOption } from './options.ts';
+import { assetTypeOption, given } from './options.ts';
 
 export function addAssetCommands(program: Command, wrapAction: WrapAction): void {
   const asset = program.command('asset').description('upload algorithms and datasets, and link them to computations');
@@ -30,7 +30,7 @@ export function addAssetCommands(program: Command, wrapAction: WrapAction): void
     .addOption(assetTypeOption())
     .action(
       wrapAction(async (context, options: ListOptions & { type?: string }) => {
-        const filter = options.type ? { asset_type: options.type } : {};
+        const filter = given({ asset_type: options.type });
         const columns: Column<Item<'listAssets'>>[] = [
           { title: 'id', value: ({ id }) => id },
           { title: 'file', value: ({ file_name }) => file_name, cuts: true },
@@ -85,7 +85,7 @@ export function addAssetCommands(program: Command, wrapAction: WrapAction): void
       }),
     );
 
-  for (const change of linkChanges) addLinkCommand(asset, wrapAction, change);
+  for (const name of ['link', 'unlink'] as const) addLinkCommand(asset, wrapAction, name);
   addDeleteCommand(asset, wrapAction);
 }
 
@@ -114,33 +114,11 @@ function noFile({ command }: Context, { id, message }: { id: string; message: st
   return new CmsError(message, { next: command(`asset download ${id} --output FILE`), exitCode: exitCodes.usage });
 }
 
-interface LinkChange {
-  name: string;
-  description: string;
-  change: (client: Client, link: { id: string; computationID: string }) => Promise<unknown>;
-  /** What has happened, such as `Linked a1 to c1.` */
-  outcome: (asset: string, computation: string) => string;
-}
-
-const linkChanges: readonly LinkChange[] = [
-  {
-    name: 'link',
-    description: 'link an asset to a computation',
-    change: (client, link) => client.linkAsset(link),
-    outcome: (asset, computation) => `Linked ${asset} to ${computation}.`,
-  },
-  {
-    name: 'unlink',
-    description: 'unlink an asset from a computation',
-    change: (client, link) => client.unlinkAsset(link),
-    outcome: (asset, computation) => `Unlinked ${asset} from ${computation}.`,
-  },
-];
-
-function addLinkCommand(asset: Command, wrapAction: WrapAction, { name, description, change, outcome }: LinkChange): void {
+function addLinkCommand(asset: Command, wrapAction: WrapAction, name: 'link' | 'unlink'): void {
+  const words = name === 'link' ? ['Linked', 'to'] : ['Unlinked', 'from'];
   asset
     .command(name)
-    .description(description)
+    .description(`${name} an asset ${words[1]} a computation`)
     .argument('<ASSET>', 'its file name or identifier')
     .argument('[COMPUTATION]', 'its identifier or name')
     .action(
@@ -148,8 +126,8 @@ function addLinkCommand(asset: Command, wrapAction: WrapAction, { name, descript
         const connection = await context.connect();
         const id = await identified(context, connection, 'asset', asset);
         const computationID = await computationId(context, connection, reference);
-        const answer = await change(connection.client, { id, computationID });
-        context.print(answer, () => `${outcome(id, computationID)}\n`);
+        const answer = await connection.client[`${name}Asset`]({ id, computationID });
+        context.print(answer, () => `${words.join(` ${id} `)} ${computationID}.\n`);
         context.note(`Next: ${context.command(`check${named(context, connection, computationID)}`)}\n`);
       }),
     );

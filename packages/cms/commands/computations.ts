@@ -1,20 +1,19 @@
 import { type Command, Option } from 'commander';
 import { type Arguments, type Item, type Schemas, wholeAnswer } from 'computation-management-client';
-import { printable } from 'computation-management-formats/printable';
 import { attestationPolicyInput, policyLines } from 'computation-management-formats/attestation';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { computationStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { parseDocument } from 'yaml';
-import { computationId, computationVariable, named, thenUse, useComputation } from '../context/computation-reference.ts';
-import { confirm, type Context, type WrapAction } from '../context/context.ts';
+import { computationVariable, named, thenUse, useComputation } from '../context/computation-reference.ts';
+import { confirm, type Connection, type Context, type WrapAction } from '../context/context.ts';
 import { textOf } from '../files/text-of.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { type Column, details, statusColour } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { relativeTime } from '../terminal/text.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
-import { approvalOption, collect, logAccessOption, logLevelOption, statusOption } from './options.ts';
+import { approvalOption, collect, given, logAccessOption, logLevelOption, onComputation, statusOption } from './options.ts';
 
 interface Fields {
   name?: string;
@@ -54,19 +53,17 @@ const addFields = (command: Command) =>
 async function bodyOf(fields: Fields, before: Partial<Body> = {}) {
   const { name, description, owner, approval, consumer, consumers, provider, providers, logAccess, logLevel } = fields;
   const policy = fields.attestationPolicy;
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(description === undefined ? {} : { description }),
-    ...(owner === undefined ? {} : { owner }),
-    ...(approval === undefined ? {} : { approval }),
-    ...(consumer === undefined ? {} : { consumers: consumer }),
-    ...(consumers === false ? { consumers: [] } : {}),
-    ...(provider === undefined ? {} : { providers: provider }),
-    ...(providers === false ? { providers: [] } : {}),
-    ...(policy === undefined ? {} : { attestation_policy: policy === false ? null : readPolicy(await textOf(policy), policy) }),
-    ...(logAccess === undefined ? {} : { log_access: logAccess }),
-    ...(logLevel === undefined ? {} : { agent_config: { ...before.agent_config, log_level: logLevel } }),
-  };
+  return given({
+    name,
+    description,
+    owner,
+    approval,
+    consumers: consumers === false ? [] : consumer,
+    providers: providers === false ? [] : provider,
+    attestation_policy: policy ? readPolicy(await textOf(policy), policy) : policy === false ? null : undefined,
+    log_access: logAccess,
+    agent_config: logLevel && { ...before.agent_config, log_level: logLevel },
+  });
 }
 
 /** @throws CmsError that names the field which is wrong */
@@ -93,7 +90,7 @@ export function addComputationCommands(program: Command, wrapAction: WrapAction)
     .action(
       wrapAction(async (context, options: ListOptions & Pick<Arguments<'listComputations'>, 'status' | 'owner'>) => {
         const { status, owner } = options;
-        const filter = { ...(status ? { status } : {}), ...(owner ? { owner } : {}) };
+        const filter = given({ status, owner });
         const columns: Column<Item<'listComputations'>>[] = [
           { title: 'id', value: ({ id }) => id },
           { title: 'name', value: ({ name }) => name, cuts: true },
@@ -115,23 +112,15 @@ export function addComputationCommands(program: Command, wrapAction: WrapAction)
     }),
   );
 
-  computation
-    .command('show')
-    .description('show a computation: its settings, inputs and latest run')
-    .argument('[COMPUTATION]', 'its identifier or name')
-    .action(
-      wrapAction(async (context, reference: string | undefined) => {
-        const connection = await context.connect();
-        const found = await connection.client.getComputation({ id: await computationId(context, connection, reference) });
-        printComputation(context, found);
-      }),
-    );
+  const show = computation.command('show').description('show a computation: its settings, inputs and latest run');
+  onComputation(show, wrapAction, async (context, { client }, id) => {
+    printComputation(context, await client.getComputation({ id }));
+  });
 
-  addFields(
+  const update = addFields(
     computation
       .command('update')
       .description('change fields of a computation')
-      .argument('[COMPUTATION]', 'its identifier or name')
       .option('--name <NAME>', 'its name')
       .addOption(
         new Option(
@@ -145,58 +134,43 @@ export function addComputationCommands(program: Command, wrapAction: WrapAction)
         ),
       )
       .option('--no-attestation-policy', 'let a run use any CVM'),
-  ).action(
-    wrapAction(async (context, reference: string | undefined, options: Fields) => {
-      const connection = await context.connect();
-      const id = await computationId(context, connection, reference);
-      const { data: before, etag: ifMatch } = wholeAnswer(await connection.client.call('getComputation', { id }));
-      const body = { ...before, ...(await bodyOf(options, before)) };
-      const changed = await connection.client.updateComputation({ id, body, ifMatch });
-      printComputation(context, changed);
-    }),
   );
+  onComputation(update, wrapAction, async (context, { client }, id, options: Fields) => {
+    const { data: before, etag: ifMatch } = wholeAnswer(await client.call('getComputation', { id }));
+    const body = { ...before, ...(await bodyOf(options, before)) };
+    printComputation(context, await client.updateComputation({ id, body, ifMatch }));
+  });
 
-  computation
+  const remove = computation
     .command('delete')
     .description('delete a computation with its events, runs, keys and links')
-    .argument('<COMPUTATION>', 'its identifier or name')
-    .option('--yes', 'do not ask')
-    .action(
-      wrapAction(async (context, reference: string, options: { yes?: boolean }) => {
-        const connection = await context.connect();
-        const id = await computationId(context, connection, reference);
-        const { name } = await connection.client.getComputation({ id, peek: 'true' });
-        if (options.yes !== true)
-          await confirm(context, `Delete the computation ${JSON.stringify(printable(name))} and all its events?`);
-        await connection.client.deleteComputation({ id });
-        context.print({ deleted: id }, () => `Deleted ${printable(name)} (${id}).\n`);
-      }),
-    );
+    .option('--yes', 'do not ask');
+  const deleteOne = async (context: Context, { client }: Connection, id: string, { yes }: { yes?: boolean }) => {
+    const name = plainName((await client.getComputation({ id, peek: 'true' })).name);
+    if (yes !== true) await confirm(context, `Delete the computation ${name} and all its events?`);
+    await client.deleteComputation({ id });
+    context.print({ deleted: id }, () => `Deleted ${name} (${id}).\n`);
+  };
+  onComputation(remove, wrapAction, deleteOne, '<COMPUTATION>');
 
-  computation
-    .command('use')
-    .description('make this computation the default of later commands')
-    .argument('<COMPUTATION>', 'its identifier or name')
-    .action(
-      wrapAction(async (context, reference: string) => {
-        const connection = await context.connect();
-        const id = await computationId(context, connection, reference);
-        const { name } = await connection.client.getComputation({ id, peek: 'true' });
-        const variable = context.terminal.env[computationVariable];
-        if (!(await useComputation(context, connection, id))) {
-          const { server, domain } = connection;
-          throw new CmsError(
-            `The default computation is stored with a login, and you have none for the domain ${domain} at ${server}. Set ${computationVariable} instead.`,
-            { next: `export ${computationVariable}=${id}` },
-          );
-        }
-        context.print({ computation: id }, () => `Using ${printable(name)} (${id}).\n`);
-        if (variable && named(context, connection, id) !== '') {
-          const note = `${computationVariable} is set: commands use that computation, and not this one.`;
-          context.note(`${note}\nNext: unset ${computationVariable}\n`);
-        }
-      }),
-    );
+  const use = computation.command('use').description('make this computation the default of later commands');
+  const useOne = async (context: Context, connection: Connection, id: string) => {
+    const { name } = await connection.client.getComputation({ id, peek: 'true' });
+    const variable = context.terminal.env[computationVariable];
+    if (!(await useComputation(context, connection, id))) {
+      const { server, domain } = connection;
+      throw new CmsError(
+        `The default computation is stored with a login, and you have none for the domain ${domain} at ${server}. Set ${computationVariable} instead.`,
+        { next: `export ${computationVariable}=${id}` },
+      );
+    }
+    context.print({ computation: id }, () => `Using ${plainName(name)} (${id}).\n`);
+    if (variable && named(context, connection, id) !== '') {
+      const note = `${computationVariable} is set: commands use that computation, and not this one.`;
+      context.note(`${note}\nNext: unset ${computationVariable}\n`);
+    }
+  };
+  onComputation(use, wrapAction, useOne, '<COMPUTATION>');
 }
 
 /** Formats a computation with its inputs and its latest run. */

@@ -8,6 +8,7 @@ import type { Context, WrapAction } from '../context/context.ts';
 import { proxyVariable } from '../context/target.ts';
 import { readPublicKey } from '../files/key-files.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 
 const longestWaitInMilliseconds = 5_000;
 const largestSkewInSeconds = 60;
@@ -65,7 +66,7 @@ const checks: Record<string, (context: Context) => Promise<string>> = {
   machine: async ({ profiles: { file } }) => {
     const found = await stat(file).catch(() => undefined);
     const isOpen = process.platform !== 'win32' && found !== undefined && (found.mode & 0o077) !== 0;
-    if (isOpen) throw new CmsError(`Others can read your logins in ${file}.`, { next: `chmod 600 ${file}` });
+    if (isOpen) throw new CmsError(`Others can read your logins in ${file}.`, { next: `chmod 600 ${shellWord(file)}` });
     return `Node ${process.version}, logins in ${file}${found ? '' : ' (none yet)'}`;
   },
 };

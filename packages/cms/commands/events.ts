@@ -2,10 +2,10 @@ import { Option, type Command } from 'commander';
 import { watchEvents } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import type { WrapAction } from '../context/context.ts';
-import { computationId } from '../context/computation-reference.ts';
 import { detailsOf } from '../terminal/event-details.ts';
 import { jsonText, relativeTime } from '../terminal/text.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
+import { given, onComputation } from './options.ts';
 
 interface Options extends ListOptions {
   run?: string;
@@ -14,11 +14,8 @@ interface Options extends ListOptions {
 }
 
 export function addEventsCommand(program: Command, wrapAction: WrapAction): void {
-  addListOptions(
-    program
-      .command('events')
-      .description('list the events of a computation, newest first, or follow them')
-      .argument('[COMPUTATION]', 'its identifier or name'),
+  const command = addListOptions(
+    program.command('events').description('list the events of a computation, newest first, or follow them'),
   )
     .option('--run <RUN>', 'only those of this run')
     .option('--type <TYPE>', 'only those of this type, such as started')
@@ -29,43 +26,38 @@ export function addEventsCommand(program: Command, wrapAction: WrapAction): void
         'all',
         'csv',
       ]),
-    )
-    .action(
-      wrapAction(async (context, reference: string | undefined, { run, type, follow, ...options }: Options) => {
-        const connection = await context.connect();
-        const { client } = connection;
-        const { terminal } = context;
-        const id = await computationId(context, connection, reference);
-        if (run !== undefined) await client.getRun({ id, run });
-        const filter = { id, ...(run === undefined ? {} : { run_id: run }), ...(type === undefined ? {} : { event_type: type }) };
-        if (follow !== true) {
-          await listOf(context, 'listEvents', {
-            filter,
-            options,
-            columns: [
-              { title: 'time', value: ({ timestamp }) => relativeTime(timestamp, terminal.now()) },
-              { title: 'who', value: ({ originator }) => originator, cuts: true },
-              { title: 'event', value: ({ event_type }) => event_type },
-              { title: 'status', value: ({ status }) => status },
-              { title: 'details', value: (event) => shortDetails(event), cuts: true },
-            ],
-          });
-          return;
-        }
-        for await (const event of watchEvents(client, {
-          ...filter,
-          signal: terminal.signal,
-          onInterruption: context.outages.began,
-        })) {
-          const { timestamp, originator, event_type, status } = event;
-          terminal.out(
-            context.isJson
-              ? `${jsonText(event)}\n`
-              : `${printable([timestamp, originator, event_type, status, shortDetails(event)].join('  ').trimEnd())}\n`,
-          );
-        }
-      }),
     );
+  onComputation(command, wrapAction, async (context, { client }, id, { run, type, follow, ...options }: Options) => {
+    const { terminal } = context;
+    if (run !== undefined) await client.getRun({ id, run });
+    const filter = { id, ...given({ run_id: run, event_type: type }) };
+    if (follow !== true) {
+      await listOf(context, 'listEvents', {
+        filter,
+        options,
+        columns: [
+          { title: 'time', value: ({ timestamp }) => relativeTime(timestamp, terminal.now()) },
+          { title: 'who', value: ({ originator }) => originator, cuts: true },
+          { title: 'event', value: ({ event_type }) => event_type },
+          { title: 'status', value: ({ status }) => status },
+          { title: 'details', value: (event) => shortDetails(event), cuts: true },
+        ],
+      });
+      return;
+    }
+    for await (const event of watchEvents(client, {
+      ...filter,
+      signal: terminal.signal,
+      onInterruption: context.outages.began,
+    })) {
+      const { timestamp, originator, event_type, status } = event;
+      terminal.out(
+        context.isJson
+          ? `${jsonText(event)}\n`
+          : `${printable([timestamp, originator, event_type, status, shortDetails(event)].join('  ').trimEnd())}\n`,
+      );
+    }
+  });
 }
 
 /** What people want of the details, in one line. */

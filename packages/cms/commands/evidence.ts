@@ -6,56 +6,55 @@ import { checkEvidence, formatFindings, note, parseJson, UnreadableError } from 
 import * as v from 'valibot';
 import type { Context, WrapAction } from '../context/context.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
-import { computationId } from '../context/computation-reference.ts';
 import { filesBeside, shellWord } from '../terminal/shell-word.ts';
 import { materialFrom, type Material, readBytes } from '../files/attestation-material.ts';
 import { evidenceFiles, savedRun, saveEvidence, saveToken, tokenEnding, tokenFile } from '../files/saved-evidence.ts';
 import { addMaterialOptions } from './agent-options.ts';
-import { collect } from './options.ts';
+import { collect, onComputation } from './options.ts';
 
 /** Where `cms evidence` saves, and `cms verify` looks. */
 const defaultDirectory = 'evidence';
 
+interface EvidenceOptions {
+  run?: string;
+  output: string;
+  verify?: boolean;
+}
+
 export function addEvidenceCommands(program: Command, wrapAction: WrapAction): void {
-  program
+  const command = program
     .command('evidence')
     .description('save the signed statement about a run, the keys, and the events')
-    .argument('[COMPUTATION]', 'its identifier or name')
     .option('--run <RUN>', 'the run (default: the latest)')
     .option('--output <DIR>', 'where to save the files', defaultDirectory)
-    .option('--verify', 'check them too, as cms verify does')
-    .action(
-      wrapAction(async (context, reference: string | undefined, options: { run?: string; output: string; verify?: boolean }) => {
-        const connection = await context.connect();
-        const { client } = connection;
-        const id = await computationId(context, connection, reference);
-        const run = options.run ?? (await client.getRun({ id })).id;
-        const before = await savedRun(options.output);
-        if (before !== undefined && before !== run) {
-          const next = `evidence ${id} --run ${run} --output evidence-${run}`;
-          const found = before === '' ? `an ${evidenceFiles.evidence} that cannot be read` : `the evidence of the run ${before}`;
-          throw new CmsError(`${options.output} already contains ${found}.`, {
-            next: context.command(next),
-            exitCode: exitCodes.usage,
-          });
-        }
-        const evidence = await client.getEvidence({ id, run });
-        const keys = await client.jwks();
-        const events = [];
-        for await (const event of items(client, 'listEvents', { id })) events.push(event);
-        await saveEvidence(options.output, { evidence, keys, events: { events } });
-        const { tokens } = await client.getAttestation({ id, run });
-        for (const token of tokens) await saveToken(options.output, token);
-        const files = [...Object.values(evidenceFiles), ...tokens.map(tokenFile)];
-        if (options.verify === true) {
-          context.note(`Saved ${files.join(', ')} in ${options.output}.\n`);
-          await verify(context, options.output, {});
-          return;
-        }
-        context.print({ run, directory: options.output, files }, () => `Saved ${files.join(', ')} in ${options.output}.\n`);
-        context.note(`Next: cms verify ${shellWord(options.output)}\n`);
-      }),
-    );
+    .option('--verify', 'check them too, as cms verify does');
+  onComputation(command, wrapAction, async (context, { client }, id, options: EvidenceOptions) => {
+    const run = options.run ?? (await client.getRun({ id })).id;
+    const before = await savedRun(options.output);
+    if (before !== undefined && before !== run) {
+      const next = `evidence ${id} --run ${shellWord(run)} --output ${shellWord(`evidence-${run}`)}`;
+      const found = before === '' ? `an ${evidenceFiles.evidence} that cannot be read` : `the evidence of the run ${before}`;
+      throw new CmsError(`${options.output} already contains ${found}.`, {
+        next: context.command(next),
+        exitCode: exitCodes.usage,
+      });
+    }
+    const evidence = await client.getEvidence({ id, run });
+    const keys = await client.jwks();
+    const events = [];
+    for await (const event of items(client, 'listEvents', { id })) events.push(event);
+    await saveEvidence(options.output, { evidence, keys, events: { events } });
+    const { tokens } = await client.getAttestation({ id, run });
+    for (const token of tokens) await saveToken(options.output, token);
+    const files = [...Object.values(evidenceFiles), ...tokens.map(tokenFile)];
+    if (options.verify === true) {
+      context.note(`Saved ${files.join(', ')} in ${options.output}.\n`);
+      await verify(context, options.output, {});
+      return;
+    }
+    context.print({ run, directory: options.output, files }, () => `Saved ${files.join(', ')} in ${options.output}.\n`);
+    context.note(`Next: cms verify ${shellWord(options.output)}\n`);
+  });
 
   addMaterialOptions(
     program

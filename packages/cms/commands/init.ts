@@ -15,12 +15,13 @@ import {
 } from '../collaboration/collaboration.ts';
 import { type Lowering, otherAssets, planAsset, planComputation, planKey, type Step } from '../collaboration/sync.ts';
 import { exportedCollaboration, yamlText } from '../collaboration/export.ts';
-import { computationId, nextRun, thenUse } from '../context/computation-reference.ts';
+import { nextRun, thenUse } from '../context/computation-reference.ts';
 import { privateKeyBeside, readPublicKey } from '../files/key-files.ts';
 import { formatMissing, isNothing, missingItems } from '../context/missing-items.ts';
 import { shellPath, shellWord } from '../terminal/shell-word.ts';
 import { table } from '../terminal/table.ts';
 import { expectFile } from '../files/transfers.ts';
+import { onComputation } from './options.ts';
 
 export function addInitCommand(program: Command, wrapAction: WrapAction): void {
   program
@@ -104,18 +105,14 @@ export function addInitCommand(program: Command, wrapAction: WrapAction): void {
 }
 
 export function addExportCommand(program: Command, wrapAction: WrapAction): void {
-  program
+  const command = program
     .command('export')
-    .description('print the collaboration file of a computation, which cms init reads; each party adds its key')
-    .argument('[COMPUTATION]', 'its name or identifier')
-    .action(
-      wrapAction(async (context, reference: string | undefined) => {
-        const connection = await context.connect();
-        const exported = await exportedCollaboration(connection, await computationId(context, connection, reference));
-        if (context.isJson) context.print(exported, () => '');
-        else context.terminal.out(yamlText(exported));
-      }),
-    );
+    .description('print the collaboration file of a computation, which cms init reads; each party adds its key');
+  onComputation(command, wrapAction, async (context, connection, id) => {
+    const exported = await exportedCollaboration(connection, id);
+    if (context.isJson) context.print(exported, () => '');
+    else context.terminal.out(yamlText(exported));
+  });
 }
 
 /** Prints a file to start from. @throws CmsError if a file is named, which a user may expect to be written */

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { printable } from 'computation-management-formats/printable';
-import { quotedName } from 'computation-management-formats/quoted-name';
+import { plainName, quotedName } from 'computation-management-formats/quoted-name';
 import { confirm, type WrapAction } from '../context/context.ts';
 import { computationId, named } from '../context/computation-reference.ts';
 import { readPublicKey } from '../files/key-files.ts';
 import { keyFile } from '../context/missing-items.ts';
 import { shellWord } from '../terminal/shell-word.ts';
+import { onComputation } from './options.ts';
 
 export function addKeyCommands(program: Command, wrapAction: WrapAction): void {
   const key = program.command('key').description('give a computation your public key, or take it back');
@@ -51,34 +51,21 @@ export function addKeyCommands(program: Command, wrapAction: WrapAction): void {
       }),
     );
 
-  key
+  const remove = key
     .command('remove')
     .description('remove your public key, and your approval with it; active runs keep their manifest')
-    .argument('[COMPUTATION]', 'its identifier or name')
-    .option('--user <USER>', 'the key of this user: only the owner and administrators can')
-    .action(
-      wrapAction(async (context, reference: string | undefined, { user }: { user?: string }) => {
-        const connection = await context.connect();
-        const id = await computationId(context, connection, reference);
-        await connection.client.removeKey({ id, user });
-        const whose = user === undefined ? 'You have' : `${printable(user)} has`;
-        context.print({ computation: id, removed: user ?? connection.user }, () => `${whose} no key on this computation now.\n`);
-      }),
-    );
+    .option('--user <USER>', 'the key of this user: only the owner and administrators can');
+  onComputation(remove, wrapAction, async (context, connection, id, { user }: { user?: string }) => {
+    await connection.client.removeKey({ id, user });
+    const whose = user === undefined ? 'You have' : `${plainName(user)} has`;
+    context.print({ computation: id, removed: user ?? connection.user }, () => `${whose} no key on this computation now.\n`);
+  });
 
-  key
-    .command('show')
-    .description('show whether your key is uploaded')
-    .argument('[COMPUTATION]', 'its identifier or name')
-    .action(
-      wrapAction(async (context, reference: string | undefined) => {
-        const connection = await context.connect();
-        const id = await computationId(context, connection, reference);
-        const answer = await connection.client.checkKey({ id });
-        context.print(answer, () => (answer.uploaded ? 'Your key is uploaded.\n' : 'You have uploaded no key.\n'));
-        if (!answer.uploaded) {
-          context.note(`Next: ${context.command(`key upload ${keyFile}.pub${named(context, connection, id)}`)}\n`);
-        }
-      }),
-    );
+  const show = key.command('show').description('show whether your key is uploaded');
+  onComputation(show, wrapAction, async (context, connection, id) => {
+    const answer = await connection.client.checkKey({ id });
+    context.print(answer, () => (answer.uploaded ? 'Your key is uploaded.\n' : 'You have uploaded no key.\n'));
+    if (answer.uploaded) return;
+    context.note(`Next: ${context.command(`key upload ${keyFile}.pub${named(context, connection, id)}`)}\n`);
+  });
 }

@@ -2,9 +2,9 @@ import { Option, type Command } from 'commander';
 import type { Schemas } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { logLevels } from 'computation-management-formats/vocabulary';
-import { computationId } from '../context/computation-reference.ts';
 import type { WrapAction } from '../context/context.ts';
 import { jsonText } from '../terminal/text.ts';
+import { onComputation } from './options.ts';
 
 interface Options {
   run?: string;
@@ -13,31 +13,26 @@ interface Options {
 }
 
 export function addLogsCommand(program: Command, wrapAction: WrapAction): void {
-  program
+  const command = program
     .command('logs')
     .description("print the agent's log of a run, if `log_access` lets you read it")
-    .argument('[COMPUTATION]', 'its identifier or name')
     .option('--run <RUN>', 'the run; default: the latest')
     .addOption(new Option('--level <LEVEL>', 'the least level').choices(logLevels))
-    .option('--follow', 'go on with lines as they come, until Ctrl-C')
-    .action(
-      wrapAction(async (context, reference: string | undefined, { run, level, follow = false }: Options) => {
-        const connection = await context.connect();
-        const { terminal, isJson } = context;
-        const id = await computationId(context, connection, reference);
-        const wait = follow ? 20 : 0;
-        const items: Schemas['LogPage']['logs'] = [];
-        for (let after = ''; ;) {
-          const page: Schemas['LogPage'] = await connection.client.readLogs({ id, run, level, after, limit: 100, wait });
-          for (const line of page.logs) {
-            const { time, level, message } = line;
-            if (isJson && !follow) items.push(line);
-            else terminal.out(isJson ? `${jsonText(line)}\n` : `${printable(`${time}  ${level.padEnd(5)}  ${message}`)}\n`);
-          }
-          if (page.next === after && !follow) break;
-          after = page.next;
-        }
-        context.print({ items }, () => '');
-      }),
-    );
+    .option('--follow', 'go on with lines as they come, until Ctrl-C');
+  onComputation(command, wrapAction, async (context, { client }, id, { run, level, follow = false }: Options) => {
+    const { terminal, isJson } = context;
+    const wait = follow ? 20 : 0;
+    const items: Schemas['LogPage']['logs'] = [];
+    for (let after = ''; ;) {
+      const page: Schemas['LogPage'] = await client.readLogs({ id, run, level, after, limit: 100, wait });
+      for (const line of page.logs) {
+        const { time, level, message } = line;
+        if (isJson && !follow) items.push(line);
+        else terminal.out(isJson ? `${jsonText(line)}\n` : `${printable(`${time}  ${level.padEnd(5)}  ${message}`)}\n`);
+      }
+      if (page.next === after && !follow) break;
+      after = page.next;
+    }
+    context.print({ items }, () => '');
+  });
 }

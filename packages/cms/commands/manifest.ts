@@ -2,61 +2,52 @@ import type { Command } from 'commander';
 import { wholeAnswer } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { plainName } from 'computation-management-formats/quoted-name';
-import { computationId, nextRun } from '../context/computation-reference.ts';
+import { nextRun } from '../context/computation-reference.ts';
 import type { WrapAction } from '../context/context.ts';
 import { formatCoverage, readCoverage } from '../context/coverage.ts';
 import { formatMissing, isLimit, isNothing, missingItems, missingTitle, namesApproval } from '../context/missing-items.ts';
 import { whyStale } from '../context/stale-approvals.ts';
 import { exitCodes } from '../terminal/cms-error.ts';
+import { onComputation } from './options.ts';
 
 export function addManifestCommand(program: Command, wrapAction: WrapAction): void {
-  program
+  const command = program
     .command('manifest')
     .description('show the manifest: what a run uses, and who gets its results')
-    .argument('[COMPUTATION]', 'its identifier or name')
-    .option('--run <RUN>', 'the manifest that this run was started with')
-    .action(
-      wrapAction(async (context, reference: string | undefined, { run }: { run?: string }) => {
-        const connection = await context.connect();
-        const id = await computationId(context, connection, reference);
-        const manifest = await connection.client.getManifest({ id, run });
-        context.print(manifest, () => formatCoverage({ manifest }, context.terminal));
-      }),
-    );
+    .option('--run <RUN>', 'the manifest that this run was started with');
+  onComputation(command, wrapAction, async (context, { client }, id, { run }: { run?: string }) => {
+    const manifest = await client.getManifest({ id, run });
+    context.print(manifest, () => formatCoverage({ manifest }, context.terminal));
+  });
 }
 
 export function addCheckCommand(program: Command, wrapAction: WrapAction): void {
-  program
+  const command = program
     .command('check')
     .description('show what an approval covers, what is missing before a run, and who must provide it')
-    .argument('[COMPUTATION]', 'its identifier or name')
-    .option('--cvm <CVM>', 'a run on this CVM')
-    .action(
-      wrapAction(async (context, reference: string | undefined, { cvm }: { cvm?: string }) => {
-        const connection = await context.connect();
-        const { client, user } = connection;
-        const id = await computationId(context, connection, reference);
-        const computation = { ...(await client.getComputation({ id })), id };
-        const { data, digest: manifest_digest } = wholeAnswer(await client.call('dryRun', { id, cvm }));
-        const { missing_items, warnings = [] } = data;
-        const isReady = isNothing(missing_items);
-        const isStale = !context.isJson && namesApproval(missing_items);
-        const stale = isStale ? await whyStale(context, connection, id) : '';
-        const isCovered = manifest_digest !== undefined && !context.isJson;
-        const covered = isCovered
-          ? `${formatCoverage(await readCoverage(context, connection, computation), context.terminal)}\n`
-          : '';
-        const isSigned = computation.approval === 'all_signed';
-        const items = missingItems(missing_items, { id, isSigned, assets: computation.assets });
-        const name = plainName(computation.name);
-        context.print({ computation: id, ready: isReady, missing_items, warnings, manifest_digest }, () =>
-          isReady
-            ? `${covered}${name} is ready to run.\n`
-            : `${covered}${name} is not ready. ${missingTitle(items)}\n${formatMissing(items, { user, command: context.command })}${stale}`,
-        );
-        for (const warning of context.isJson ? [] : warnings) context.note(`Warning: ${printable(warning)}.\n`);
-        if (!isReady) context.exitWith(exitCodes.incomplete);
-        if (!context.isJson && items.every(isLimit)) context.note(await nextRun(context, connection, id, cvm));
-      }),
+    .option('--cvm <CVM>', 'a run on this CVM');
+  onComputation(command, wrapAction, async (context, connection, id, { cvm }: { cvm?: string }) => {
+    const { client, user } = connection;
+    const computation = { ...(await client.getComputation({ id })), id };
+    const { data, digest: manifest_digest } = wholeAnswer(await client.call('dryRun', { id, cvm }));
+    const { missing_items, warnings = [] } = data;
+    const isReady = isNothing(missing_items);
+    const isStale = !context.isJson && namesApproval(missing_items);
+    const stale = isStale ? await whyStale(context, connection, id) : '';
+    const isCovered = manifest_digest !== undefined && !context.isJson;
+    const covered = isCovered
+      ? `${formatCoverage(await readCoverage(context, connection, computation), context.terminal)}\n`
+      : '';
+    const isSigned = computation.approval === 'all_signed';
+    const items = missingItems(missing_items, { id, isSigned, assets: computation.assets });
+    const name = plainName(computation.name);
+    context.print({ computation: id, ready: isReady, missing_items, warnings, manifest_digest }, () =>
+      isReady
+        ? `${covered}${name} is ready to run.\n`
+        : `${covered}${name} is not ready. ${missingTitle(items)}\n${formatMissing(items, { user, command: context.command })}${stale}`,
     );
+    for (const warning of context.isJson ? [] : warnings) context.note(`Warning: ${printable(warning)}.\n`);
+    if (!isReady) context.exitWith(exitCodes.incomplete);
+    if (!context.isJson && items.every(isLimit)) context.note(await nextRun(context, connection, id, cvm));
+  });
 }

@@ -1,8 +1,30 @@
-import { type Argument, InvalidArgumentError, Option } from 'commander';
+import { type Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { approvalLevels, type AssetType, assetTypes, logAccesses, logLevels } from 'computation-management-formats/vocabulary';
 import { durationOf, timeOf } from 'computation-management-formats/timestamps';
-import { asked, type Context } from '../context/context.ts';
+import { computationId } from '../context/computation-reference.ts';
+import { asked, type Connection, type Context, type WrapAction } from '../context/context.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+
+/** Makes a command take a computation, and gives its action the identifier of it. */
+export function onComputation(
+  command: Command,
+  wrapAction: WrapAction,
+  action: (context: Context, connection: Connection, id: string, options: never) => Promise<void>,
+  place = '[COMPUTATION]',
+): void {
+  command.argument(place, 'its identifier or name').action(
+    wrapAction(async (context, reference: string | undefined, options: unknown) => {
+      const connection = await context.connect();
+      await action(context, connection, await computationId(context, connection, reference), options as never);
+    }),
+  );
+}
+
+/** Returns the fields that an option gives. */
+export function given<Fields extends object>(fields: Fields): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
+}
 
 export const approvalOption = () => new Option('--approval <LEVEL>', 'whose approval a run needs').choices(approvalLevels);
 
@@ -15,12 +37,27 @@ export const statusOption = (statuses: readonly string[]) =>
 
 export const assetTypeOption = () => new Option('--type <TYPE>', 'the type of the asset').choices(assetTypes);
 
+/** The options of every command that makes an asset. */
+export function addAssetOptions(command: Command, defaultName = 'that of the file'): Command {
+  return command
+    .addOption(assetTypeOption())
+    .option('--computation <COMPUTATION>', 'link the asset to this computation')
+    .option('--name <NAME>', `the name in the manifest (default: ${defaultName})`)
+    .option('--description <TEXT>', 'what it contains')
+    .addOption(new Option('--use <USE>', 'whether a run needs your approval to use it').choices(['open', 'approval']));
+}
+
+/** Returns the computation to which an option links what a command makes. */
+export async function chosenComputation(context: Context, connection: Connection, computation: string | undefined) {
+  return computation === undefined ? undefined : await computationId(context, connection, computation);
+}
+
 /** Returns the type that an option names, or asks for it. @throws CmsError if nobody can answer */
 export async function chosenType(context: Context, given: AssetType | undefined): Promise<AssetType> {
   const answer = given ?? (await asked(context, 'Its type, algorithm or dataset'));
   const type = assetTypes.find((each) => each === answer);
   if (type !== undefined) return type;
-  throw new CmsError('Say whether it is an algorithm or a dataset: --type algorithm, or --type dataset.', {
+  throw new CmsError('Choose the type of the asset: --type algorithm or --type dataset.', {
     next: `${context.typed} --type dataset`,
     exitCode: exitCodes.usage,
   });
@@ -75,12 +112,3 @@ export function laterTime(text: string): LaterTime {
     throw new CmsError(message, { exitCode: exitCodes.usage });
   };
 }
-
-export const useOption = () =>
-  new Option('--use <USE>', 'whether a run needs your approval to use it').choices(['open', 'approval']);
-
-export const contentAccessOption = () =>
-  new Option('--content-access <WHO>', 'who gets the content: only you, or every member of the domain').choices([
-    'creator',
-    'domain',
-  ]);

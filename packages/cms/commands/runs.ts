@@ -12,7 +12,7 @@ import { statusColour } from '../terminal/table.ts';
 import { interrupted } from '../context/outages.ts';
 import { watchToEnd } from './watch-to-end.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
-import { collect, statusOption } from './options.ts';
+import { collect, given, onComputation, statusOption } from './options.ts';
 import { addSendOptions } from './agent-options.ts';
 
 interface RunOptions extends Partial<SendOptions> {
@@ -68,44 +68,34 @@ export function addRunCommands(program: Command, wrapAction: WrapAction): void {
     }),
   );
 
-  program
+  const watchCommand = program
     .command('watch')
     .description('print the events of a run as they are recorded, until it has ended')
-    .argument('[COMPUTATION]', 'its identifier or name')
-    .option('--run <RUN>', 'the run (default: the latest)')
-    .action(
-      wrapAction(async (context, reference: string | undefined, options: { run?: string }) => {
-        const connection = await context.connect();
-        const id = await computationId(context, connection, reference);
-        const run = options.run ?? (await connection.client.getComputation({ id })).run?.id;
-        if (run === undefined) {
-          throw new CmsError('This computation was never run.', {
-            next: context.command(`run${named(context, connection, id)} --cvm ${await context.exampleCvm()}`),
-            exitCode: exitCodes.notFound,
-          });
-        }
-        await watchToEnd(context, connection, { id, run, isNamed: options.run !== undefined });
-      }),
-    );
+    .option('--run <RUN>', 'the run (default: the latest)');
+  onComputation(watchCommand, wrapAction, async (context, connection, id, options: { run?: string }) => {
+    const run = options.run ?? (await connection.client.getComputation({ id })).run?.id;
+    if (run === undefined) {
+      throw new CmsError('This computation was never run.', {
+        next: context.command(`run${named(context, connection, id)} --cvm ${await context.exampleCvm()}`),
+        exitCode: exitCodes.notFound,
+      });
+    }
+    await watchToEnd(context, connection, { id, run, isNamed: options.run !== undefined });
+  });
 
-  program
+  const stop = program
     .command('stop')
     .description('stop the active run of a computation')
-    .argument('[COMPUTATION]', 'its identifier or name')
-    .option('--watch', 'print its events until it has ended')
-    .action(
-      wrapAction(async (context, reference: string | undefined, { watch }: { watch?: boolean }) => {
-        const connection = await context.connect();
-        const id = await computationId(context, connection, reference);
-        const run = await connection.client.stopRun({ id });
-        if (watch === true) {
-          await watchToEnd(context, connection, { id, run: run.id, goesOn: 'stop' });
-          return;
-        }
-        context.print(run, () => `The run ${run.id} on ${run.cvm_id} is ${printable(run.status)}.\n`);
-        context.note(`Next: ${context.command(`watch${named(context, connection, id)}`)}\n`);
-      }),
-    );
+    .option('--watch', 'print its events until it has ended');
+  onComputation(stop, wrapAction, async (context, connection, id, { watch }: { watch?: boolean }) => {
+    const run = await connection.client.stopRun({ id });
+    if (watch === true) {
+      await watchToEnd(context, connection, { id, run: run.id, goesOn: 'stop' });
+      return;
+    }
+    context.print(run, () => `The run ${run.id} on ${run.cvm_id} is ${printable(run.status)}.\n`);
+    context.note(`Next: ${context.command(`watch${named(context, connection, id)}`)}\n`);
+  });
 
   addListOptions(
     program.command('runs').description('list runs, newest first').argument('[COMPUTATION]', 'only runs of this computation'),
@@ -114,7 +104,7 @@ export function addRunCommands(program: Command, wrapAction: WrapAction): void {
     .action(
       wrapAction(async (context, reference: string | undefined, options: ListOptions & { status?: string }) => {
         const id = reference === undefined ? undefined : await computationId(context, await context.connect(), reference);
-        const filter = { ...(options.status ? { status: options.status } : {}), ...(id ? { computation_id: id } : {}) };
+        const filter = given({ status: options.status, computation_id: id });
         await listOf(context, 'listRuns', {
           filter,
           options,

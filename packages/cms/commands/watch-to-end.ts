@@ -70,7 +70,8 @@ export async function watchToEnd(
         `The run ${ended.status === 'cancelled' ? 'was' : 'has'} ${printable(ended.status)}${took}: ${printable(ended.reason ?? '')}\n`,
       );
     context.exitWith(exitCodeOf[ended.status]);
-    const next = ended.status === 'completed' ? `evidence${computation}${option}` : `events${computation} --run ${run}`;
+    const next =
+      ended.status === 'completed' ? `evidence${computation}${option}` : `events${computation} --run ${shellWord(run)}`;
     context.note(`Next: ${context.command(next)}\n`);
   } catch (error) {
     const message = `You stopped watching. The ${goesOn} goes on.`;

@@ -149,8 +149,8 @@ export function contextOf(
   };
 }
 
-/** What identifies is a part of commands to type next. */
-const identifier = /^[\w.:-]{0,64}$/;
+/** What identifies is a part of commands to type next, and no option of them. */
+const identifier = /^(?!-)[\w.:-]{0,64}$/;
 
 /** Returns an answer of the service, or an error in its place if something in it is identified by what is no identifier. */
 async function withIdentifiers(response: Response): Promise<Response> {

@@ -38,7 +38,7 @@ export function notLoggedIn({
 }: Pick<Target, 'server' | 'isLocal' | 'profile'> & { isDefault: boolean; profileName: string }): CmsError {
   const inProfile = profileName === 'default' ? '' : ` in the profile ${profileName}`;
   const elsewhere = profile ? ` Your login${inProfile} is for ${profile.server}.` : '';
-  const options = `${isDefault ? '' : ` --server ${server}`}${profileOption(profileName)}`;
+  const options = `${isDefault ? '' : ` --server ${shellWord(server)}`}${profileOption(profileName)}`;
   return new CmsError(`You are not logged in to ${server}${profile ? '' : inProfile}.${elsewhere}`, {
     next: isLocal
       ? `cms login --local --user ${profile ? shellWord(profile.user) : 'USER'}${options}`

@@ -4,6 +4,7 @@ import { domainId } from 'computation-management-formats/identifiers';
 import { printable } from 'computation-management-formats/printable';
 import * as v from 'valibot';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Credentials, Profile } from './profile.ts';
 import { issuerOf, tokenOfLocal, tokenOfProgram, withToken } from './token.ts';
@@ -22,7 +23,7 @@ export async function logInLocally(
     if (error.code === 'invalid_request') throw wrongMember(error, { user, domain });
     if (error.code !== 'unexpected') throw error;
     throw new CmsError(`${server} is not a service of npm start, so it does not support --local. Log in with its issuer.`, {
-      next: `cms login --server ${server} --domain ${domain} --issuer URL --client-id ID`,
+      next: `cms login --server ${shellWord(server)} --domain ${shellWord(domain)} --issuer URL --client-id ID`,
       exitCode: exitCodes.notLoggedIn,
       cause: error,
     });
