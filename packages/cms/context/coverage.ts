@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import { type KeyOwners, readKeyOwners, type Schemas, sizeText, wholeAnswer } from 'computation-management-client';
-import { coverageOf } from 'computation-management-formats/approval-coverage';
+import { approvalTexts, cautionsOf } from 'computation-management-formats/approval-cautions';
 import { type Configuration, configurationOf, type Limits } from 'computation-management-formats/approval-text';
+import { policyLines } from 'computation-management-formats/attestation';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { parsePublicKey } from 'computation-management-formats/public-key';
+import { plainName, quotedName } from 'computation-management-formats/quoted-name';
+import { fetchLines } from 'computation-management-formats/source';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { wrapped } from '../terminal/text.ts';
 import type { Connection, Context } from './context.ts';
@@ -43,25 +46,116 @@ export async function readCoverage(
 
 /** Formats what an approval covers and what it does not, or a manifest alone. */
 export function formatCoverage(
-  { manifest, configuration, owners }: Partial<Coverage> & Pick<Coverage, 'manifest'>,
+  covered: Partial<Coverage> & Pick<Coverage, 'manifest'>,
   { columns = 110 }: Pick<Context['terminal'], 'columns'>,
   limits: Limits = {},
 ): string {
-  const writing = { sizeText, fingerprintOf, sha256: (text: string) => createHash('sha256').update(text).digest('hex') };
-  const sections = coverageOf({ manifest, configuration, owners, limits }, writing);
-  const digests = {
-    title: 'Digests',
-    rows: [
-      { label: 'Manifest', lines: [canonicalDigest(manifest)] },
-      ...(configuration ? [{ label: 'Configuration', lines: [canonicalDigest(configuration)] }] : []),
-    ],
-  };
-  return [...sections, digests]
-    .map(({ title, rows }) => {
+  return sectionsOf(covered, limits)
+    .map(([title, rows]) => {
       const width = Math.max(...rows.map(({ label }) => label.length)) + 2;
       return `${title}\n${rows.map((row) => rowText(row, width, columns)).join('')}`;
     })
     .join('');
+}
+
+/** A label and what stands beside it, a line for each fact. Names of others are always quoted. */
+interface Row {
+  label: string;
+  lines: string[];
+}
+type Section = [title: string, rows: Row[]];
+
+function sectionsOf(
+  { manifest, configuration, owners }: Partial<Coverage> & Pick<Coverage, 'manifest'>,
+  limits: Limits,
+): Section[] {
+  const { id, name, description, algorithm, datasets, result_consumers } = manifest;
+  const byService = (users: readonly (string | undefined)[]) =>
+    users.flatMap((user) => (user === undefined ? [] : [quotedName(user)])).join(', ') || 'nobody whom the service names';
+  const keyText = (key: string, users: readonly (string | undefined)[]) =>
+    `key ${fingerprintOf(key)}${owners ? ` of ${byService(users)}` : ''}`;
+  const usersWith = (key: string) => owners?.usersWith(fingerprintOf(key)) ?? [];
+  const input = (label: string, file: typeof algorithm, dataset?: string): Row => {
+    const asset = owners?.assetOf(dataset);
+    const name = dataset ?? asset?.file_name;
+    const facts = asset ? [asset.mime_type === '' ? 'no media type' : plainName(asset.mime_type), sizeText(asset.size)] : [];
+    return {
+      label,
+      lines: [
+        ...(owners ? [`brought by ${byService([asset?.created_by])}`] : []),
+        ...(name === undefined ? [] : [[quotedName(name), ...facts].join(', ')]),
+        `SHA3-256 ${groupedHash(file.hash)}`,
+        keyText(file.user_key, [asset?.created_by]),
+        ...fetchLines(file).map(quotedIfStrange),
+      ],
+    };
+  };
+  const ofNobody = [
+    ...(owners?.assetOf() ? [] : [algorithm]),
+    ...datasets.filter(({ filename }) => !owners?.assetOf(filename)),
+    ...result_consumers.filter(({ user_key }) => usersWith(user_key).length === 0),
+  ];
+  const ownerless = [...new Set(ofNobody.map(({ user_key }) => fingerprintOf(user_key)))];
+  const cautions = configuration ? cautionsOf({ manifest, configuration, ownerless }) : [];
+  return [
+    [
+      'What is computed',
+      [
+        { label: 'Computation', lines: [quotedName(name), id] },
+        { label: 'Description', lines: [description === '' ? 'none' : quotedName(description)] },
+      ],
+    ],
+    [
+      'Who brings what',
+      [input('Algorithm', algorithm), ...datasets.map((file, index) => input(`Dataset ${index + 1}`, file, file.filename))],
+    ],
+    [
+      'Who receives the results',
+      result_consumers.map(({ user_key }, index) => ({
+        label: `Receiver ${index + 1}`,
+        lines: [keyText(user_key, usersWith(user_key))],
+      })),
+    ],
+    ...(configuration
+      ? ([
+          ['On which machines, and how', rowsOfConfiguration(configuration, limits)],
+          ['What this does not protect from', cautions.map((caution) => ({ label: '!', lines: [caution] }))],
+        ] satisfies Section[])
+      : []),
+    [
+      'Digests',
+      [
+        { label: 'Manifest', lines: [canonicalDigest(manifest)] },
+        ...(configuration ? [{ label: 'Configuration', lines: [canonicalDigest(configuration)] }] : []),
+      ],
+    ],
+  ];
+}
+
+function rowsOfConfiguration(
+  { agent_config: config, approval, attestation_policy, log_access }: Configuration,
+  { cvm_ids, expires_at }: Limits,
+): Row[] {
+  const only = cvm_ids?.length ? [`Only the CVMs ${cvm_ids.map(quotedName).join(', ')}`] : [];
+  return [
+    {
+      label: 'Machines',
+      lines: [...only, ...(attestation_policy ? policyLines(attestation_policy) : ['Any: no attestation is asked for'])],
+    },
+    ...(expires_at === undefined ? [] : [{ label: 'Until', lines: [`Only runs that start before ${expires_at}`] }]),
+    { label: 'TLS of the agent', lines: [config.attested_tls ? 'Attested' : 'Not attested'] },
+    { label: 'Certificate of the agent', lines: fileLines(config.cert_file) },
+    { label: 'CA of the server', lines: fileLines(config.server_ca_file) },
+    { label: 'CA of the clients', lines: fileLines(config.client_ca_file) },
+    { label: 'Whose approval a run needs', lines: [approvalTexts[approval]] },
+    { label: 'Who reads the logs of a run', lines: [log_access === 'none' ? 'Nobody' : 'All parties'] },
+  ];
+}
+
+function fileLines(file: string): string[] {
+  if (file === '') return ['None'];
+  if (!file.includes('\n')) return [`The file ${quotedName(file)} in the CVM`];
+  return ['Given as text', `SHA-256 ${createHash('sha256').update(file).digest('hex')}`];
 }
 
 /** What others have chosen never begins a line, where titles stand, and never stands where labels do, however long it is. */
@@ -79,4 +173,15 @@ function fingerprintOf(key: string): string {
   } catch {
     return `that is invalid: ${JSON.stringify(key)}`;
   }
+}
+
+/** In groups of 8 hex digits, which people compare. */
+function groupedHash(bytes: readonly number[]): string {
+  const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hex.match(/.{1,8}/g)?.join(' ') ?? 'none';
+}
+
+/** The lines of an agent's inputs hold addresses and arguments, in ASCII but for arguments. */
+function quotedIfStrange(line: string): string {
+  return /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/.test(line) ? line : quotedName(line);
 }
