@@ -1,5 +1,5 @@
 import { type KeyObject, sign } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import type { AgentConnection, Message } from './agent-connection.ts';
 
 /** The agent's own interface (`agent.proto` of Cocos). */
@@ -78,12 +78,19 @@ async function* chunks(
   { file, onProgress }: { file: string; onProgress?: SentFile['onProgress'] },
   encode: (chunk: Buffer) => Message,
 ) {
-  let sent = 0;
-  for await (const chunk of createReadStream(file, { highWaterMark: chunkSize }) as AsyncIterable<Buffer>) {
-    yield encode(chunk);
-    onProgress?.((sent += chunk.length));
+  const buffer = Buffer.allocUnsafe(chunkSize);
+  const opened = await open(file);
+  try {
+    let sent = 0;
+    for (let isFirst = true; ; isFirst = false) {
+      const { bytesRead } = await opened.read(buffer);
+      if (bytesRead === 0 && !isFirst) return;
+      yield encode(buffer.subarray(0, bytesRead));
+      onProgress?.((sent += bytesRead));
+    }
+  } finally {
+    await opened.close();
   }
-  if (sent === 0) yield encode(Buffer.alloc(0));
 }
 
 async function* once(message: Message): AsyncGenerator<Message> {

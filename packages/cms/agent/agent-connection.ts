@@ -7,9 +7,8 @@ import {
   type IncomingHttpHeaders,
 } from 'node:http2';
 import { connect as connectTcp, type Socket } from 'node:net';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { promisify } from 'node:util';
 
 /** The code of gRPC for an agent that cannot be reached. */
 export const unavailable = 14;
@@ -87,7 +86,7 @@ export class AgentConnection {
     });
     const outcome = outcomeOf(stream);
     outcome.catch(() => undefined); // thrown below
-    const sent = pipeline(Readable.from(framed(messages), { highWaterMark: 1 }), stream).catch(() => undefined);
+    const sent = writeTo(stream, messages).catch(() => undefined); // the outcome says more
     try {
       yield* unframed(stream);
       await outcome;
@@ -160,19 +159,20 @@ function textOf(message: string | string[] | undefined): string {
   }
 }
 
-/** In parts, which need not be copied together. */
+/** In parts. The next message may be in the same memory. */
 export type Message = readonly Buffer[];
 
-async function* framed(messages: AsyncIterable<Message>): AsyncGenerator<Buffer> {
+async function writeTo(stream: ClientHttp2Stream, messages: AsyncIterable<Message>): Promise<void> {
+  const write = promisify((part: Buffer, done: (error?: Error | null) => void) => stream.write(part, done));
   for await (const message of messages) {
     const head = Buffer.alloc(5);
     head.writeUInt32BE(
       message.reduce((length, part) => length + part.length, 0),
       1,
     );
-    yield head;
-    yield* message;
+    for (const part of [head, ...message]) await write(part);
   }
+  stream.end();
 }
 
 const largestMessage = 16 * 1024 * 1024;
