@@ -16,6 +16,8 @@ export interface VerifyOptions {
   certificates?: readonly Uint8Array[];
   /** TDX. Which one fits the machine is chosen. */
   collateral?: readonly TdxCollateral[];
+  /** Called with the one that is chosen. */
+  onCollateral?: (collateral: TdxCollateral) => void;
   /** In place of those of AMD and Intel, in DER or PEM, for tests. */
   roots?: readonly Uint8Array[];
 }

@@ -137,6 +137,7 @@ type Collateral = Awaited<ReturnType<typeof readCollateral>>[0];
 
 async function readCollateral(platform: Platform, roots: readonly Certificate[], options: VerifyOptions) {
   const collateral = collateralFor(platform.fmspc, options.collateral ?? []);
+  options.onCollateral?.(collateral);
   const { tcb_info: info, tcb_info_signature: signature, tcb_info_issuer_chain: chain } = collateral;
   const first = await readPublished({ id: 'TDX', text: info, signature, chain }, roots, options.now);
   const { qe_identity: text, qe_identity_signature: other, qe_identity_issuer_chain: its } = collateral;

@@ -10,8 +10,6 @@ export interface AttestationFiles {
   tokens?: readonly Uint8Array[];
   /** Certificates of AMD that the tokens lack. */
   certificates?: readonly Uint8Array[];
-  /** Documents of Intel. */
-  collateral?: readonly TdxCollateral[];
   /** Trusted in place of the roots of AMD and Intel, for tests. */
   roots?: readonly Uint8Array[];
 }
@@ -73,7 +71,8 @@ async function checkToken(
   }
   if (!content) return { finding: note(`${what} was not given, so the verdict of the service, ${verdict}, was not checked.`) };
   const boundTo = certificate_sha512 === null ? null : { certificateHash: fromHex(certificate_sha512) };
-  const own = await verifyToken(content, { ...material, boundTo, now: new Date(timeOf(verified_at)) });
+  const collateral = token.collateral === null ? [] : [token.collateral as Record<keyof TdxCollateral, string>];
+  const own = await verifyToken(content, { ...material, collateral, boundTo, now: new Date(timeOf(verified_at)) });
   const why = reasons(own.checks);
   if (own.verdict !== verdict) {
     return {

@@ -119,6 +119,7 @@ export const statementSchema = v.looseObject({
           verdict: v.nullable(v.picklist(verdicts)),
           verified_at: v.nullable(v.string()),
           certificate_sha512: v.nullable(v.string()),
+          collateral: v.nullable(v.record(v.string(), v.string())),
         }),
       ),
     }),

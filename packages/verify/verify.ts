@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import type { TdxCollateral } from 'computation-management-attestation';
-import { checkEvidence, parseJson, UnreadableError } from './check-evidence.ts';
+import { checkEvidence, UnreadableError } from './check-evidence.ts';
 import { type Finding, formatFindings } from './finding.ts';
 
 const usage = `Usage: computation-management-verify FILE --keys JWKS [--events FILE]... [--token FILE]...
@@ -14,7 +13,6 @@ Checks the evidence of a run, without the service. Prints a line for each fact.
                   checked too. Give it once for each page
   --token FILE    an attestation token of the statement, so that the verdict on the CVM is checked too. Give it once for each
   --certificate FILE  a certificate of AMD that a token lacks
-  --collateral FILE   documents of Intel, for a token of TDX
   --root FILE     a certificate to trust in place of the roots of AMD and Intel, for tests only
   --help          print this
 
@@ -30,7 +28,6 @@ async function run(): Promise<number> {
         events: { type: 'string', multiple: true },
         token: { type: 'string', multiple: true },
         certificate: { type: 'string', multiple: true },
-        collateral: { type: 'string', multiple: true },
         root: { type: 'string', multiple: true },
         help: { type: 'boolean', short: 'h' },
       },
@@ -50,7 +47,6 @@ async function run(): Promise<number> {
     const attested = {
       tokens: values.token?.map(bytesOf) ?? [],
       certificates: values.certificate?.map(bytesOf) ?? [],
-      collateral: values.collateral?.map((each) => parseJson(contentOf(each), each) as TdxCollateral) ?? [],
       ...(values.root ? { roots: values.root.map(bytesOf) } : {}),
     };
     return report(await checkEvidence({ ...given, ...attested }));

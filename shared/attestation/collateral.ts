@@ -2,11 +2,14 @@ import { createHash } from 'node:crypto';
 import type { TdxCollateral, VerifyOptions } from 'computation-management-attestation';
 import * as v from 'valibot';
 import { collateralKeys } from '../table/keys.ts';
-import { parseStored, queryPartition, storedBytes, type Table } from '../table/table.ts';
+import { getItem, parseStored, queryPartition, storedBytes, type Table } from '../table/table.ts';
 import { putItem } from '../table/writes.ts';
 
 const stored = v.object({ kind: v.picklist(['certificate', 'collateral']), content: storedBytes });
 export type CollateralKind = v.InferOutput<typeof stored>['kind'];
+
+type Documents = Record<keyof TdxCollateral, string>;
+const parseCollateral = (content: Uint8Array) => JSON.parse(Buffer.from(content).toString()) as Documents;
 
 /** That operators have added. */
 export async function readCollateral(table: Table): Promise<Pick<VerifyOptions, 'certificates' | 'collateral'>> {
@@ -14,8 +17,19 @@ export async function readCollateral(table: Table): Promise<Pick<VerifyOptions, 
   const contents = (kind: CollateralKind) => items.filter((item) => item.kind === kind).map(({ content }) => content);
   return {
     certificates: contents('certificate'),
-    collateral: contents('collateral').map((content) => JSON.parse(Buffer.from(content).toString()) as TdxCollateral),
+    collateral: contents('collateral').map(parseCollateral),
   };
+}
+
+const hashOf = (content: string | Uint8Array) => createHash('sha256').update(content).digest('hex');
+
+/** As `readCollateral` gave it. */
+export const hashOfCollateral = (collateral: TdxCollateral) => hashOf(JSON.stringify(collateral));
+
+/** Null without a hash. Nothing that was added is ever removed. */
+export async function readOneCollateral(table: Table, hash: string | null): Promise<Documents | null> {
+  const item = hash === null ? undefined : await getItem(table, collateralKeys.item(hash));
+  return item ? parseCollateral(parseStored(stored, item, 'collateral').content) : null;
 }
 
 /** Safe to repeat: the same content is kept once. */
@@ -23,6 +37,5 @@ export async function addCollateral(
   table: Table,
   { kind, content }: { kind: CollateralKind; content: Uint8Array },
 ): Promise<void> {
-  const hash = createHash('sha256').update(content).digest('hex');
-  await putItem(table, { ...collateralKeys.item(hash), kind, content });
+  await putItem(table, { ...collateralKeys.item(hashOf(content)), kind, content });
 }

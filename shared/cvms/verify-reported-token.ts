@@ -13,9 +13,17 @@ import { cvmKeys, runKeys } from '../table/keys.ts';
 import { getItem, getItems, parseStored, type Table } from '../table/table.ts';
 import { Transaction } from '../table/transaction.ts';
 import { setAttributes } from '../table/writes.ts';
-import { ownerOfToken, parseTokens, type Process, shownOf, tokensItem, unchangedTokens } from '../runs/agent-tokens.ts';
+import {
+  ownerOfToken,
+  parseTokens,
+  type Process,
+  shownOf,
+  type TokenOfProcess,
+  tokensItem,
+  unchangedTokens,
+} from '../runs/agent-tokens.ts';
 import { attestationSchema, type Attestation, failuresOf } from '../attestation/attestation.ts';
-import { readCollateral } from '../attestation/collateral.ts';
+import { hashOfCollateral, readCollateral } from '../attestation/collateral.ts';
 import * as v from 'valibot';
 
 /**
@@ -36,9 +44,12 @@ export async function verifyReportedToken(
   if (!token.attestation) {
     const content = await getContent(store, key);
     if (!content) return;
-    const options = await optionsOf(table, found.cvm?.certificate_sha512 ?? null, now);
+    const bound_to = found.cvm?.certificate_sha512 ?? null;
+    let collateral_hash: string | null = null;
+    const onCollateral: VerifyOptions['onCollateral'] = (chosen) => (collateral_hash = hashOfCollateral(chosen));
+    const options = { ...(await optionsOf(table, bound_to, now)), onCollateral };
     const attestation = attestationFrom(await verifyToken(await buffer(content as AsyncIterable<Uint8Array>), options), now);
-    await withFreshReads(table, (table) => keep(table, owner, attestation, found.cvm?.certificate_sha512 ?? null, now));
+    await withFreshReads(table, (table) => keep(table, owner, { attestation, bound_to, collateral_hash }, now));
   }
   await endUnsatisfied(table, executions, owner);
 }
@@ -72,15 +83,13 @@ function attestationFrom(verdict: Verdict, now: string): Attestation {
 async function keep(
   table: Table,
   owner: Process & { hash: string },
-  attestation: Attestation,
-  bound_to: string | null,
+  verified: { attestation: Attestation } & Pick<TokenOfProcess, 'bound_to' | 'collateral_hash'>,
   now: string,
 ) {
   const { domain, cvmId, process, hash } = owner;
+  const { bound_to } = verified;
   const { tokens: before, cvm, isPresent } = await readProcess(table, owner);
-  const tokens = before.tokens.map((token) =>
-    token.hash === hash && !token.attestation ? { ...token, attestation, bound_to } : token,
-  );
+  const tokens = before.tokens.map((token) => (token.hash === hash && !token.attestation ? { ...token, ...verified } : token));
   const transaction = new Transaction();
   const Item = tokensItem(owner, { ...before, tokens }, now);
   transaction.add({ put: { Item, ...unchangedTokens(before) }, otherwise: new StaleReadError() });

@@ -48,6 +48,12 @@ const attestationOfStatement = v.pipe(
                 'The SHA-512, hex, of the certificate of the CVM at that time, which the report data must be. null if it had none.',
               ),
             ),
+            collateral: v.pipe(
+              v.nullable(v.record(v.string(), v.pipe(v.string(), v.metadata({ maxLength: 200_000 })))),
+              v.description(
+                'TDX: the documents of Intel that the service verified it with, as in QuoteCollateral. null if it had none.',
+              ),
+            ),
           }),
           v.title('TokenOfStatement'),
           v.description('A token of the agent process.'),

@@ -1,6 +1,7 @@
 import { configurationOf } from 'computation-management-formats/approval-text';
 import { canonicalJson } from 'computation-management-formats/canonical-json';
 import * as v from 'valibot';
+import { readOneCollateral } from '../attestation/collateral.ts';
 import { readTokensOfRun, shownOf, type TokenOfProcess } from '../runs/agent-tokens.ts';
 import { assertExists } from '../computations/change-computation.ts';
 import { computationKey, parseComputation } from '../computations/read-computation.ts';
@@ -89,7 +90,7 @@ async function makeStatement(
     result_consumers: snapshot.result_consumers,
     approvals: snapshot.approvals,
     events: { started, last },
-    attestation: process ? statedAttestation(process.tokens) : null,
+    attestation: process ? await statedAttestation(table, process.tokens) : null,
     attestation_hash,
     service_version: serviceVersion,
     issued_at: now,
@@ -97,18 +98,19 @@ async function makeStatement(
 }
 
 /** Hashes, with all that is needed to verify the tokens again. Null if none was verified. */
-function statedAttestation(tokens: TokenOfProcess[]): Statement['attestation'] {
+async function statedAttestation(table: Table, tokens: TokenOfProcess[]): Promise<Statement['attestation']> {
   const [shown] = shownOf(tokens);
   if (!shown) return null;
   const { verdict, checks } = shown;
-  const stated = tokens.map(({ kind, hash, attestation, bound_to }) => ({
+  const stated = tokens.map(async ({ kind, hash, attestation, bound_to, collateral_hash }) => ({
     kind,
     hash,
     verdict: attestation?.verdict ?? null,
     verified_at: attestation?.verified_at ?? null,
     certificate_sha512: attestation ? bound_to : null,
+    collateral: await readOneCollateral(table, collateral_hash),
   }));
-  return { verdict, checks, tokens: stated };
+  return { verdict, checks, tokens: await Promise.all(stated) };
 }
 
 /** @param since not later than the event, of which each run has one */

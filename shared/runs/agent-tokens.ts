@@ -23,6 +23,8 @@ const tokenOfProcess = v.object({
   attestation: v.nullable(attestationSchema),
   /** The `certificate_sha512` of the CVM by which it was verified. */
   bound_to: v.nullable(v.string()),
+  /** SHA-256, hex, of the collateral of Intel by which it was verified. */
+  collateral_hash: v.nullable(v.string()),
 });
 export type TokenOfProcess = v.InferOutput<typeof tokenOfProcess>;
 
@@ -92,7 +94,7 @@ export async function recordToken(
     if (before.tokens.length >= mostTokens) {
       return { outcome: 'invalid', detail: `Expected at most ${mostTokens} tokens of an agent process.` };
     }
-    const added = { id, kind, hash, size: content.length, attestation: null, bound_to: null };
+    const added = { id, kind, hash, size: content.length, attestation: null, bound_to: null, collateral_hash: null };
     const after = { ...before, tokens: [...before.tokens, added] };
     if (!(await putItemIf(table, tokensItem(process, after, now), unchangedTokens(before)))) throw new StaleReadError();
     await putContent(store, tokenKey(process, hash), content);

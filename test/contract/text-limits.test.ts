@@ -82,6 +82,7 @@ describe('the OpenAPI document', () => {
       'AssetInputFields',
       'AssetReplacementFields',
       'AttestationReport',
+      'TokenOfStatement',
     ]);
     expect(Math.max(...limitsIn(document.paths))).toBeLessThan(longestText);
   });

@@ -7,9 +7,13 @@ import { join } from 'node:path';
 import { checkEvidence } from 'computation-management-verify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack, type Stack } from '../../local/stack.ts';
+import { addCollateral } from '../../shared/attestation/collateral.ts';
 import { rootsOfMakers } from '../../shared/cvms/verify-reported-token.ts';
 import { cvmBody } from '../../shared/openapi/examples.ts';
 import { replaceClient } from '../../shared/runtime/clients.ts';
+import { Deadline } from '../../shared/runtime/deadline.ts';
+import { openTable } from '../../shared/table/table.ts';
+import { bodyAt, currentAt, forgeTdx } from '../packages/attestation/forge-tdx.ts';
 import { coseOf, forgeSnp, messageOf, type SnpChange } from '../packages/attestation/forge-snp.ts';
 import { cmsIn } from '../packages/cms/fake-terminal.ts';
 import { startStandInAgent, type StandInAgent } from '../support/stand-in-agent.ts';
@@ -99,6 +103,37 @@ describe('a computation with an attestation policy', () => {
     );
     const untrusting = await checkEvidence(files);
     expect(untrusting.filter(({ verdict }) => verdict === 'does not hold')).toHaveLength(2);
+  });
+
+  it('runs on a TDX machine, and the evidence has the collateral by which its verdict can be judged again', async () => {
+    const forged = forgeTdx({
+      ...currentAt(new Date().toISOString()),
+      quote: (bytes) => void certificateHash.copy(bytes, bodyAt + 520),
+    });
+    await addCollateral(
+      openTable(() => new Deadline()),
+      { kind: 'collateral', content: Buffer.from(JSON.stringify(forged.collateral)) },
+    );
+    const roots = [...(forgeSnp().options.roots ?? []), ...(forged.options.roots ?? [])];
+    replaceClient(rootsOfMakers, { roots });
+    const token = Buffer.from(coseOf({ platform_type: 'TDX', raw_report: forged.quote })).toString('base64');
+    const on = await registered();
+    await send(on, token);
+    await attested(on, token);
+    const { measurement } = await attestationOf(on);
+    const id = await computationWithPolicy({ platforms: ['tdx'], measurements: [measurement] });
+    const { body: run } = await start(id, on);
+    await report(on, { type: 'event', id: 'end', run_id: run, event_type: 'Complete', status: 'Completed' });
+    await expect.poll(() => runOf(id), untilTestEnds).toMatchObject({ status: 'completed' });
+    const { body: evidence } = await alice('GET', `/d1/computations/${id}/evidence?run=${String(run as unknown)}`);
+    expect(evidence['statement']).toMatchObject({ attestation: { tokens: [{ collateral: forged.collateral }] } });
+    const keys = await (await fetch(`${stack.baseUrl}/.well-known/jwks.json`)).text();
+    const files = { evidence: JSON.stringify(evidence), keys, tokens: [Buffer.from(token, 'base64')], roots };
+    const findings = await checkEvidence(files);
+    expect(findings.filter(({ verdict }) => verdict === 'does not hold')).toEqual([]);
+    expect(findings.map(({ sentence }) => sentence)).toContain(
+      'The evidence of the CVM satisfies the attestation policy of the run.',
+    );
   });
 
   it('does not run on a CVM that nobody registered, or that has no attestation, and the dry run says so', async () => {

@@ -2497,6 +2497,10 @@ export interface components {
             verified_at: string | null;
             /** @description The SHA-512, hex, of the certificate of the CVM at that time, which the report data must be. null if it had none. */
             certificate_sha512: string | null;
+            /** @description TDX: the documents of Intel that the service verified it with, as in QuoteCollateral. null if it had none. */
+            collateral: {
+                [key: string]: string;
+            } | null;
         };
         /** @description A link that no longer exists. */
         UnlinkedAsset: {

@@ -21,7 +21,6 @@ function collectArguments(text: string, before: string[] = []): string[] {
 export function addMaterialOptions(command: Command): Command {
   return command
     .option('--certificate <FILE>', 'a certificate of AMD that the evidence lacks (repeatable)', collect)
-    .option('--collateral <FILE>', 'documents of Intel, for TDX (repeatable)', collect)
     .option('--root <FILE>', 'trust this certificate in place of the roots of AMD and Intel, for tests (repeatable)', collect);
 }
 
@@ -29,6 +28,7 @@ export function addMaterialOptions(command: Command): Command {
 export function addAgentOptions(command: Command): Command {
   return addMaterialOptions(
     command
+      .option('--collateral <FILE>', 'documents of Intel, for TDX (repeatable)', collect)
       .option('--agent <HOST:PORT>', 'the address of the agent (default: agent_url of the CVM)')
       .option('--agent-fingerprint <SHA256>', 'the SHA-256 of the certificate of the agent')
       .option('--agent-certificate <FILE>', 'the certificate of the agent')

@@ -53,6 +53,14 @@ export interface TdxChange {
 /** Where the body begins in a quote of version 5. In one of version 4 it is 48. */
 export const bodyAt = 54;
 
+/** Makes the collateral current from a year before a day to a year after it. */
+export function currentAt(day: string): TdxChange {
+  const [issueDate, nextUpdate] = [-1, 1].map((years) => new Date(Date.parse(day) + years * 365 * 24 * 3_600_000));
+  const [from = new Date(), to = from] = [issueDate, nextUpdate];
+  const dated = (document: Document) => void Object.assign(document, { issueDate, nextUpdate });
+  return { tcbInfo: dated, identity: dated, pckCrl: { from, to }, rootCrl: { from, to } };
+}
+
 /** Makes a quote with collateral and a root of test keys, and options that it satisfies. */
 export function forgeTdx(change: TdxChange = {}): { quote: Buffer; options: VerifyOptions; collateral: TdxCollateral } {
   const root = {

@@ -6,6 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { checkEvidence, type EvidenceFiles, UnreadableError } from '../../../packages/verify/check-evidence.ts';
 import type { NewEvent } from '../../../shared/events/event.ts';
 import { anEvent } from '../../support/append-to-journal.ts';
+import { coseOf } from '../attestation/forge-snp.ts';
+import { bodyAt, currentAt, forgeTdx } from '../attestation/forge-tdx.ts';
 import {
   aToken,
   filesOf,
@@ -417,6 +419,24 @@ describe('the check of an attestation', () => {
       });
       const unsatisfied = expect.stringMatching(/does not satisfy the attestation policy/);
       expect(await objections({ ...given, tokens: [] })).toContainEqual(unsatisfied);
+    }
+  });
+
+  it('judges a TDX quote by the collateral of the statement, and by no other', async () => {
+    const day = String(genuine.statement['issued_at']);
+    const { quote, collateral, options } = forgeTdx(currentAt(day));
+    const token = Buffer.from(coseOf({ platform_type: 'TDX', raw_report: quote }));
+    const certificate_sha512 = quote.toString('hex', bodyAt + 520, bodyAt + 584);
+    const stated = (given: object | null) =>
+      attested(({ tokens: [one] }) => Object.assign(one, { hash: hashOfToken(token), certificate_sha512, collateral: given }), {
+        tokens: [token],
+        roots: [...(options.roots ?? [])],
+      });
+    const of = expect.stringMatching(/^The token .* is verified, as the service states: a machine of tdx /);
+    expect(await sentences(stated({ ...collateral }), 'holds')).toContainEqual(of);
+    for (const other of [null, {}, { ...collateral, tcb_info: '{' }, { ...collateral, tcb_info_signature: '00' }]) {
+      const objection = expect.stringMatching(/^The token .* is refused, not verified as the service states\. collateral: /);
+      expect(await objections(stated(other))).toContainEqual(objection);
     }
   });
 

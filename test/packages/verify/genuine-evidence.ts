@@ -88,6 +88,7 @@ const attestation = {
       verdict: 'verified',
       verified_at: at(0),
       certificate_sha512: attested.certificateHash,
+      collateral: null,
     },
   ],
 };

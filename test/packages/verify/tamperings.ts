@@ -241,7 +241,7 @@ function withOtherHexDigit(text: string, random: Random): string {
 
 /** Which members may be null (docs/contract.md, section 10). */
 export const mayBeNull =
-  /^(attestation|attestation_hash|attestation\.tokens\.\d\.(verdict|verified_at|certificate_sha512)|configuration\.attestation_policy(\.minimum_tcb)?|run\.reason|approvals\.\d\.(cvm_ids|expires_at|signature|key))$/;
+  /^(attestation|attestation_hash|attestation\.tokens\.\d\.(verdict|verified_at|certificate_sha512|collateral)|configuration\.attestation_policy(\.minimum_tcb)?|run\.reason|approvals\.\d\.(cvm_ids|expires_at|signature|key))$/;
 
 /** Returns the path of every member of a statement, of its objects and of those in its lists. */
 export function membersOf(value: unknown, path: string[] = []): string[] {
