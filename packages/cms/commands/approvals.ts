@@ -1,9 +1,9 @@
 import { constants, type KeyObject, sign } from 'node:crypto';
 import type { Command } from 'commander';
-import { ServiceProblem, wholeAnswer } from 'computation-management-client';
+import { type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
 import { type Approved, approvalText, type Limits, limitsOf } from 'computation-management-formats/approval-text';
 import { plainName } from 'computation-management-formats/quoted-name';
-import { computationId, named, recordApproval } from '../context/computation-reference.ts';
+import { named, recordApproval } from '../context/computation-reference.ts';
 import { confirm, type WrapAction } from '../context/context.ts';
 import { formatCoverage, readCoverage } from '../context/coverage.ts';
 import { noteLikeCvms } from '../context/find-by-name.ts';
@@ -14,7 +14,7 @@ import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { table } from '../terminal/table.ts';
 import { relativeTime } from '../terminal/text.ts';
-import { collect, laterTime, type LaterTime } from './options.ts';
+import { collect, laterTime, type LaterTime, onComputation } from './options.ts';
 
 interface Options {
   sign?: string;
@@ -26,148 +26,125 @@ interface Options {
 }
 
 export function addApprovalCommands(program: Command, wrapAction: WrapAction): void {
-  program
+  const approve = program
     .command('approve')
     .description('approve the manifest of a computation, after showing it')
-    .argument('[COMPUTATION]', 'its identifier or name')
     .option('--sign <FILE>', 'sign with this private key; you must have uploaded its public key')
     .option('--cvm <CVM>', 'only for runs on this CVM (repeatable)', collect)
     .option('--expires <WHEN>', 'only for runs that start before this time, such as 7d or 2026-12-31T12:00:00Z', laterTime)
     .option('--digest <DIGEST>', 'approve only a manifest with this digest; with --configuration too, without asking')
     .option('--configuration <DIGEST>', 'approve only a configuration with this digest')
-    .option('--yes', 'do not ask')
-    .action(
-      wrapAction(async (context, reference: string | undefined, options: Options) => {
-        const connection = await context.connect();
-        const { client, domain, user } = connection;
-        const id = await computationId(context, connection, reference);
-        const areGiven = options.digest !== undefined && options.configuration !== undefined;
-        if (context.isJson && !areGiven && options.yes !== true) {
-          throw new CmsError(
-            'With --json, nothing is shown. Read the manifest and the configuration, then add --digest DIGEST --configuration DIGEST. To approve them unread, add --yes.',
-            {
-              next: context.command(`manifest ${id}`),
-              exitCode: exitCodes.usage,
-            },
-          );
-        }
-        const { data: computation, now } = wholeAnswer(await client.call('getComputation', { id }));
-        const limits = limitsOf({ cvm_ids: options.cvm, expires_at: options.expires?.(now) });
-        const covered = await readCoverage(context, connection, { ...computation, id });
-        const { manifest_digest, configuration_digest } = covered;
-        for (const [option, given, current] of [
-          ['--digest', options.digest, manifest_digest],
-          ['--configuration', options.configuration, configuration_digest],
-        ] as const) {
-          if (given === undefined || given.toLowerCase() === current) continue;
-          throw new CmsError(`${option} is not the current digest, which is ${current}.`, {
-            next: context.command(`manifest${named(context, connection, id)}`),
-            exitCode: exitCodes.conflict,
-          });
-        }
-        for (const cvm of options.cvm ?? []) await noteLikeCvms(context, connection, cvm);
-        const key = options.sign === undefined ? undefined : await readPrivateKey(options.sign, context.terminal);
-        if (!context.isJson) {
-          const changes = await whyStale(context, connection, id, (given) => given.user === user);
-          context.note(`${formatCoverage(covered, context.terminal, limits)}\n${changes}`);
-        }
-        if (!areGiven && options.yes !== true) {
-          await confirm(context, `Approve runs with this manifest and this configuration${limitsText(limits)}?`);
-        }
-        const noKey = (cause: unknown) =>
-          new CmsError('You have uploaded no key to this computation. Upload the public key that belongs to your signing key.', {
-            next: context.command(`key upload ${uploadedWith(options.sign)}${named(context, connection, id)}`),
-            cause,
-          });
-        const approved = { domain, computation: id, approver: user, manifest_digest, configuration_digest, ...limits };
-        const signature = key && signApproval(key, approved);
-        const body = { digest: manifest_digest, configuration_digest, ...limits, ...(signature ? { signature } : {}) };
-        const approval = await client.approve({ id, body }).catch(async (error: unknown) => {
-          throw isOfSignature(error) && !(await client.checkKey({ id })).uploaded ? noKey(error) : error;
-        });
-        await recordApproval(context, connection, id, { manifest_digest, configuration_digest, ...limits });
-        context.print(
-          approval,
-          () =>
-            `${approval.user} has approved the manifest ${manifest_digest.slice(0, 12)}…${approval.signed ? ', signed' : ''}${limitsText(limitsOf(approval))}.\n`,
-        );
-        if (!approval.stale) context.note(`Next: ${context.command(`check${named(context, connection, id)}`)}\n`);
-        else {
-          const why =
-            options.expires === undefined
-              ? 'the key or the configuration has changed since'
-              : 'perhaps it has expired, by the clock of the service';
-          context.note(
-            `The approval does not count: ${why}.\nNext: ${context.command(`approvals${named(context, connection, id)}`)}\n`,
-          );
-        }
-      }),
+    .option('--yes', 'do not ask');
+  onComputation(approve, wrapAction, async (context, connection, id, options: Options) => {
+    const { client, domain, user } = connection;
+    const areGiven = options.digest !== undefined && options.configuration !== undefined;
+    if (context.isJson && !areGiven && options.yes !== true) {
+      throw new CmsError(
+        'With --json, nothing is shown. Read the manifest and the configuration, then add --digest DIGEST --configuration DIGEST. To approve them unread, add --yes.',
+        {
+          next: context.command(`manifest ${id}`),
+          exitCode: exitCodes.usage,
+        },
+      );
+    }
+    const { data: computation, now } = wholeAnswer(await client.call('getComputation', { id }));
+    const limits = limitsOf({ cvm_ids: options.cvm, expires_at: options.expires?.(now) });
+    const covered = await readCoverage(context, connection, { ...computation, id });
+    const { manifest_digest, configuration_digest } = covered;
+    for (const [option, given, current] of [
+      ['--digest', options.digest, manifest_digest],
+      ['--configuration', options.configuration, configuration_digest],
+    ] as const) {
+      if (given === undefined || given.toLowerCase() === current) continue;
+      throw new CmsError(`${option} is not the current digest, which is ${current}.`, {
+        next: context.command(`manifest${named(context, connection, id)}`),
+        exitCode: exitCodes.conflict,
+      });
+    }
+    for (const cvm of options.cvm ?? []) await noteLikeCvms(context, connection, cvm);
+    const key = options.sign === undefined ? undefined : await readPrivateKey(options.sign, context.terminal);
+    if (!context.isJson) {
+      const changes = await whyStale(context, connection, id, (given) => given.user === user);
+      context.note(`${formatCoverage(covered, context.terminal, limits)}\n${changes}`);
+    }
+    if (!areGiven && options.yes !== true) {
+      await confirm(context, `Approve runs with this manifest and this configuration${limitsText(limits)}?`);
+    }
+    const noKey = (cause: unknown) =>
+      new CmsError('You have uploaded no key to this computation. Upload the public key that belongs to your signing key.', {
+        next: context.command(`key upload ${uploadedWith(options.sign)}${named(context, connection, id)}`),
+        cause,
+      });
+    const approved = { domain, computation: id, approver: user, manifest_digest, configuration_digest, ...limits };
+    const signature = key && signApproval(key, approved);
+    const body = { digest: manifest_digest, configuration_digest, ...limits, ...(signature ? { signature } : {}) };
+    const approval = await client.approve({ id, body }).catch(async (error: unknown) => {
+      throw isOfSignature(error) && !(await client.checkKey({ id })).uploaded ? noKey(error) : error;
+    });
+    await recordApproval(context, connection, id, { manifest_digest, configuration_digest, ...limits });
+    context.print(
+      approval,
+      () =>
+        `${approval.user} has approved the manifest ${manifest_digest.slice(0, 12)}…${approval.signed ? ', signed' : ''}${limitsText(limitsOf(approval))}.\n`,
     );
+    if (!approval.stale) context.note(`Next: ${context.command(`check${named(context, connection, id)}`)}\n`);
+    else {
+      const why =
+        options.expires === undefined
+          ? 'the key or the configuration has changed since'
+          : 'perhaps it has expired, by the clock of the service';
+      context.note(
+        `The approval does not count: ${why}.\nNext: ${context.command(`approvals${named(context, connection, id)}`)}\n`,
+      );
+    }
+  });
 
-  program
-    .command('approvals')
-    .description('list whose approval a run needs, and who has given it')
-    .argument('[COMPUTATION]', 'its identifier or name')
-    .action(
-      wrapAction(async (context, reference: string | undefined) => {
-        const connection = await context.connect();
-        const id = await computationId(context, connection, reference);
-        const answer = await connection.client.listApprovals({ id });
-        const needed = new Map(answer.needed.map(({ user, because }) => [user, because]));
-        const given = new Map(answer.approvals.map((approval) => [approval.user, approval]));
-        const users = [...new Set([...needed.keys(), ...given.keys()])];
-        const { now } = context.terminal;
-        const stale = context.isJson ? '' : await whyStale(context, connection, id);
-        const items = users.map((user) => ({ user, because: needed.get(user) ?? [], approval: given.get(user) ?? null }));
-        context.print({ items }, () =>
-          users.length === 0
-            ? 'No run needs an approval, and nobody has given one.\n'
-            : table(
-                users,
-                [
-                  { title: 'user', value: (user) => user },
-                  { title: 'needed for', value: (user) => needed.get(user)?.map(plainReason).join(', ') ?? '', cuts: true },
-                  {
-                    title: 'approval',
-                    value: (user) => {
-                      const approval = given.get(user);
-                      if (!approval) return 'missing';
-                      return approval.stale ? 'stale' : approval.signed ? 'signed' : 'given';
-                    },
-                  },
-                  {
-                    title: 'approved',
-                    value: (user) => {
-                      const at = given.get(user)?.approved_at;
-                      return at === undefined ? '' : relativeTime(at, now());
-                    },
-                  },
-                  { title: 'only on', value: (user) => given.get(user)?.cvm_ids?.join(', ') ?? '', cuts: true },
-                ],
-                context.terminal,
-              ) + stale,
-        );
-      }),
+  const approvals = program.command('approvals').description('list whose approval a run needs, and who has given it');
+  onComputation(approvals, wrapAction, async (context, connection, id) => {
+    const answer = await connection.client.listApprovals({ id });
+    const users = [...new Set([...answer.needed, ...answer.approvals].map(({ user }) => user))];
+    const items = users.map((user) => ({
+      user,
+      because: answer.needed.find((each) => each.user === user)?.because ?? [],
+      approval: answer.approvals.find((each) => each.user === user) ?? null,
+    }));
+    const { now } = context.terminal;
+    const stale = context.isJson ? '' : await whyStale(context, connection, id);
+    context.print({ items }, () =>
+      items.length === 0
+        ? 'No run needs an approval, and nobody has given one.\n'
+        : table(
+            items,
+            [
+              { title: 'user', value: ({ user }) => user },
+              { title: 'needed for', value: ({ because }) => because.map(plainReason).join(', '), cuts: true },
+              { title: 'approval', value: ({ approval }) => stateOf(approval) },
+              { title: 'approved', value: ({ approval }) => (approval ? relativeTime(approval.approved_at, now()) : '') },
+              { title: 'only on', value: ({ approval }) => approval?.cvm_ids?.join(', ') ?? '', cuts: true },
+            ],
+            context.terminal,
+          ) + stale,
     );
+  });
 
-  program
+  const withdraw = program
     .command('withdraw')
     .description('withdraw your approval; active runs continue')
-    .argument('[COMPUTATION]', 'its identifier or name')
-    .option('--yes', 'do not ask')
-    .action(
-      wrapAction(async (context, reference: string | undefined, options: { yes?: boolean }) => {
-        const connection = await context.connect();
-        const id = await computationId(context, connection, reference);
-        if (options.yes !== true) {
-          const { name } = await connection.client.getComputation({ id, peek: 'true' });
-          await confirm(context, `Withdraw your approval of ${plainName(name)}? No later run uses it.`);
-        }
-        await connection.client.withdrawApproval({ id });
-        await recordApproval(context, connection, id, undefined);
-        context.print({ withdrawn: id }, () => 'You have no approval on this computation now.\n');
-      }),
-    );
+    .option('--yes', 'do not ask');
+  onComputation(withdraw, wrapAction, async (context, connection, id, { yes }: { yes?: boolean }) => {
+    if (yes !== true) {
+      const { name } = await connection.client.getComputation({ id, peek: 'true' });
+      await confirm(context, `Withdraw your approval of ${plainName(name)}? No later run uses it.`);
+    }
+    await connection.client.withdrawApproval({ id });
+    await recordApproval(context, connection, id, undefined);
+    context.print({ withdrawn: id }, () => 'You have no approval on this computation now.\n');
+  });
+}
+
+function stateOf(approval: Schemas['Approval'] | null): string {
+  if (!approval) return 'missing';
+  return approval.stale ? 'stale' : approval.signed ? 'signed' : 'given';
 }
 
 /** `result consumer` is a reason, and may be the name of a file. */

@@ -86,7 +86,7 @@ export function addComputationCommands(program: Command, wrapAction: WrapAction)
 
   addListOptions(computation.command('list').description('list computations, newest first'))
     .addOption(statusOption(computationStatuses))
-    .option('--owner <USER>', 'only those of this owner')
+    .option('--owner <USER>', 'only those of exactly this user')
     .action(
       wrapAction(async (context, options: ListOptions & Pick<Arguments<'listComputations'>, 'status' | 'owner'>) => {
         const { status, owner } = options;
@@ -98,7 +98,8 @@ export function addComputationCommands(program: Command, wrapAction: WrapAction)
           { title: 'status', value: ({ status }) => status, colour: statusColour },
           { title: 'changed', value: (row) => relativeTime(row.updated_at, context.terminal.now()) },
         ];
-        await listOf(context, 'listComputations', { filter, options, columns, first: 'computation create NAME' });
+        const hint = owner === undefined ? undefined : 'A user is matched exactly: type it as cms whoami prints it.\n';
+        await listOf(context, 'listComputations', { filter, options, columns, first: 'computation create NAME', hint });
       }),
     );
 

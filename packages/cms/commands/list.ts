@@ -37,13 +37,15 @@ interface Listing<O extends ListOperation> {
   columns: readonly Column<Item<O>>[] | ((listed: Item<O>[], client: Client) => Promise<readonly Column<Item<O>>[]>);
   /** The command, without `cms`, that adds the first entry, for a list that has none at all. */
   first?: string;
+  /** Says how the filter works, if it finds nothing. */
+  hint?: string | undefined;
 }
 
 /** Prints a list as a table, with a note if there are more. With `--json`, as `{items, total}`; with `--csv`, as CSV. */
 export async function listOf<O extends ListOperation>(
   context: Context,
   operation: O,
-  { filter, options, columns, first }: Listing<O>,
+  { filter, options, columns, first, hint }: Listing<O>,
 ): Promise<void> {
   const { client } = await context.connect();
   const { listed, total } = await readList(client, operation, filter, options);
@@ -56,6 +58,7 @@ export async function listOf<O extends ListOperation>(
     );
   }
   if (total === 0 && Object.keys(filter).length === 0 && first !== undefined) context.note(`Next: ${context.command(first)}\n`);
+  if (total === 0 && hint !== undefined) context.note(hint);
   noteMore(context, { listed: listed.length, total }, options);
 }
 

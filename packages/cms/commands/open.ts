@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { quotedName } from 'computation-management-formats/quoted-name';
 import { defaultComputation } from '../context/computation-reference.ts';
 import type { WrapAction } from '../context/context.ts';
+import { beginning, longestQuery, suggestion } from '../context/find-by-name.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 
@@ -20,13 +21,12 @@ export function addOpenCommand(program: Command, wrapAction: WrapAction): void {
         let url = `${base}/console/domains/${encodeURIComponent(domain)}`;
         if (reference === undefined) url += '/computations';
         else {
-          const { matches } = await client.find({ q: Array.from(reference).slice(0, 64).join('') });
+          const { matches } = await client.find({ q: beginning(reference, longestQuery) });
           const exact = matches.filter(({ id, name }) => name === reference || id === reference.toLowerCase());
           const [only, ...others] = exact.length > 0 ? exact : matches;
           if (!only || others.length > 0) {
-            const found = only
-              ? `Several things are named ${quotedName(reference)}.`
-              : `Nothing is named ${quotedName(reference)}.`;
+            const near = only ? '' : await suggestion(client, reference, {});
+            const found = `${only ? 'Several things are' : 'Nothing is'} named ${quotedName(reference)}.${near}`;
             throw new CmsError(found, { next: context.command(`find ${shellWord(reference)}`), exitCode: exitCodes.notFound });
           }
           url += `/${only.kind}s/${encodeURIComponent(only.id)}`;

@@ -1,5 +1,4 @@
 import { type Client, findRows, page, type Schemas } from 'computation-management-client';
-import { printable } from 'computation-management-formats/printable';
 import { plainName, quotedName } from 'computation-management-formats/quoted-name';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import type { Connection, Context } from './context.ts';
@@ -9,9 +8,9 @@ type Named = 'computation' | 'asset';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const partOfUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{4,22}$/i;
-const longestQuery = 64;
+export const longestQuery = 64;
 
-const beginning = (text: string, most: number) => Array.from(text).slice(0, most).join('');
+export const beginning = (text: string, most: number) => Array.from(text).slice(0, most).join('');
 
 /**
  * Returns the identifier of the computation or asset that a command names: by its identifier, the beginning of it, or its exact name.
@@ -39,16 +38,24 @@ export async function identified(
   if (only) {
     const ids = found.map(({ id }) => id).sort((one, other) => (one < other ? 1 : -1)); // newest first
     const rows = await findRows(ids, (range) => listed(client, kind, range));
-    const list = ids.map((id) => `  ${id} of ${printable(rows.get(id)?.owner ?? '')}`).join('\n');
+    const list = ids.map((id) => `  ${id} of ${plainName(rows.get(id)?.owner ?? '')}`).join('\n');
     throw new CmsError(`Several ${kind}s are named ${quotedName(given)}. Use an identifier:\n${list}`, {
       next,
       exitCode: exitCodes.usage,
     });
   }
-  const { matches: alike } = await client.find({ q: beginning(given, 3), kind, limit: 50 });
-  const near = nearest(given, [...known, ...alike]);
-  const message = `The domain ${domain} has no ${kind} named ${quotedName(given)}.${didYouMean(near)}`;
+  const message = `The domain ${domain} has no ${kind} named ${quotedName(given)}.${await suggestion(client, given, { kind, known })}`;
   throw new CmsError(message, { next, exitCode: exitCodes.notFound });
+}
+
+/** Asks what is named nearly like a text, as a sentence. Empty if nothing is. @param known what may be meant too */
+export async function suggestion(
+  client: Client,
+  given: string,
+  { known = [], ...kind }: { kind?: Schemas['Match']['kind']; known?: Match[] },
+): Promise<string> {
+  const { matches } = await client.find({ q: beginning(given, 3), ...kind, limit: 50 });
+  return didYouMean(nearest(given, [...known, ...matches]));
 }
 
 /** Returns the CVM that begins with a text, if it is registered and the only one. Otherwise the text. */

@@ -862,6 +862,12 @@ parties:
       /^To do: 1 approval, 0 keys, 0 content\nActive runs: 1\n {2}"Mean wage" on sim-9, running since /,
     );
     await carol('stop', '--watch');
+    await carol('approve', '--sign', keys[0] ?? '', '--expires', '7d', '--yes');
+    const client = createClient({ baseUrl: stack.baseUrl, domain: 'd1', token: await stack.token('carol', ['d1:creator']) });
+    for (let count = 0; count < 20; count++) await client.createComputation({ body: { name: `Newer ${count}` } });
+    expect((await carol('status')).stdout).toMatch(
+      /\nYour approvals that expire: 1, on 21 of \d\d computations: the newest, and those that you approved on this machine\n {2}"Mean wage" expires in 6 days\n$/,
+    );
   });
 
   it('cms help explains a command of commands, in groups, and cms status, doctor, version and open say where things stand', async () => {

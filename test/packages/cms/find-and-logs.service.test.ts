@@ -18,8 +18,8 @@ async function cms(answers: object[], ...args: string[]) {
   });
   const token = `e30.${Buffer.from(JSON.stringify({ sub: 'alice' })).toString('base64url')}.c2ln`;
   const env = { CMS_SERVER: server.endpoint, CMS_DOMAIN: 'd1', CMS_TOKEN: token };
-  const { exitCode, stdout } = await cmsIn('/nowhere', { env, signal: new AbortController().signal })(...args);
-  return { exitCode, stdout, asked };
+  const { exitCode, stdout, stderr } = await cmsIn('/nowhere', { env, signal: new AbortController().signal })(...args);
+  return { exitCode, stdout, stderr, asked };
 }
 
 describe('cms find', () => {
@@ -27,8 +27,27 @@ describe('cms find', () => {
     const matches = [{ kind: 'asset', id, name: 'a.csv', matched: 'name' }];
     const found = await cms([{ matches }], 'find', 'a', '--kind', 'asset');
     expect(found).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`asset  ${id}  a.csv`) });
-    expect(found.asked).toEqual(['/d1/find?q=a&limit=20&kind=asset']);
-    expect((await cms([{ matches: [] }], 'find', 'a')).stdout).toBe('Nothing found.\n');
+    expect(found.asked).toEqual(['/d1/find?q=a&kind=asset&limit=20']);
+  });
+
+  it('suggests what begins alike, and marks a name that looks like another', async () => {
+    expect((await cms([{ matches: [] }, { matches: [] }], 'find', 'wgaes')).stdout).toBe('Nothing found.\n');
+    const matches = ['wages.csv', 'w\u0430ges.csv'].map((name) => ({ kind: 'asset', id, name, matched: 'name' }));
+    const near = await cms([{ matches: [] }, { matches: matches.slice(0, 1) }], 'find', 'wgaes.csv', '--kind', 'asset');
+    expect(near).toMatchObject({ exitCode: 0, stdout: `Nothing found. Did you mean "wages.csv" (${id})?\n` });
+    expect(near.asked[1]).toBe('/d1/find?q=wga&kind=asset&limit=50');
+    expect((await cms([{ matches }], 'find', 'w')).stdout).toMatch(/ wages\.csv\n.* "w\u0430ges\.csv" \(not ASCII: U\+0430\)\n$/);
+    const opened = await cms([{ matches: [] }, { matches: matches.slice(0, 1) }], 'open', 'wgaes.csv');
+    expect(opened.stderr).toContain(`Nothing is named "wgaes.csv". Did you mean "wages.csv" (${id})?\n`);
+  });
+});
+
+describe('cms computation list', () => {
+  it('says that a user is matched exactly, if --owner finds nothing', async () => {
+    const none = { computations: [], limit: 20, offset: 0, total: 0 };
+    const { stderr } = await cms([none], 'computation', 'list', '--owner', 'Bob');
+    expect(stderr).toBe('A user is matched exactly: type it as cms whoami prints it.\n');
+    expect((await cms([none], 'computation', 'list', '--status', 'failed')).stderr).toBe('');
   });
 });
 
