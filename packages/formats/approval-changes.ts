@@ -51,7 +51,9 @@ function describe(change: ApprovalChange, all: readonly ApprovalChange[], given:
         : 'The key that signed the approval was replaced',
     );
   }
-  if (kind === 'expires_at') return saying(`The approval expired at ${approved}`);
+  if (kind === 'expires_at') {
+    return saying(`The approval expired at ${/^[\dTZ:.-]+$/.test(String(approved)) ? approved : shown(approved)}`);
+  }
   if (kind === 'cvm_ids') return saying(`The CVM ${quoted(given.cvm_ids?.[Number(part)] ?? '')} has another certificate`);
   if (kind === 'manifest' && part === 'algorithm') {
     if (index === 'hash') return ofAlgorithm(change, given);
@@ -71,7 +73,41 @@ function describe(change: ApprovalChange, all: readonly ApprovalChange[], given:
     const isOf = (name: unknown) => dotted === name || dotted.startsWith(`${String(name)}.`);
     return event_type === 'updated' && Array.isArray(fields) && fields.some(isOf);
   });
-  return saying(['changed', dotted, `from ${shown(approved)} to ${shown(current)}`], event);
+  return saying(['changed', wordsOf(names), `from ${shown(approved)} to ${shown(current)}`], event);
+}
+
+/** What people call the fields that have no sentence of their own. */
+const words = new Map([
+  ['id', 'the identifier'],
+  ['name', 'the name'],
+  ['description', 'the description'],
+  ['source.url', 'the address'],
+  ['source.kbs_resource_path', 'the path of the key'],
+  ['source.encrypted', 'the encryption'],
+  ['kbs.url', 'the key broker'],
+  ['kbs.enabled', 'the key broker'],
+  ['decompress', 'the unpacking'],
+  ['algo_type', 'the type'],
+  ['algo_args', 'argument'],
+  ['agent_config.cert_file', 'the certificate of the agent'],
+  ['agent_config.server_ca_file', 'the CA of the server'],
+  ['agent_config.client_ca_file', 'the CA of the clients'],
+  ['agent_config.attested_tls', 'the attestation of the TLS of the agent'],
+  ['approval', 'the level of approval'],
+  ['log_access', 'the access to logs'],
+  ['attestation_policy', 'the attestation policy'],
+  ['attestation_policy.platforms', 'platform'],
+  ['attestation_policy.measurements', 'measurement'],
+  ['attestation_policy.allow_debug', 'the permission of the host to debug'],
+  ['attestation_policy.minimum_tcb', 'the least versions of firmware'],
+]);
+
+function wordsOf(names: string[]): string {
+  const place = names.findIndex((name) => /^\d+$/.test(name));
+  const field = (place === -1 ? names : names.slice(0, place)).join('.');
+  const [, tcb] = /^attestation_policy\.minimum_tcb\.(\w+)$/.exec(field) ?? [];
+  const named = tcb === undefined ? words.get(field) : `the least version of ${tcb}`;
+  return `${named ?? `the field ${quoted(field)}`}${place === -1 ? '' : ` ${Number(names[place]) + 1}`}`;
 }
 
 function ofAlgorithm({ approved, current }: ApprovalChange, { events }: Circumstances): DescribedChange {
@@ -101,7 +137,7 @@ function ofDataset(change: ApprovalChange, field: string, name: string, { events
 }
 
 function ofField({ approved, current }: ApprovalChange, names: string[], whose: string): DescribedChange {
-  return saying(['changed', `${names.join('.')} of ${whose}`, `from ${shown(approved)} to ${shown(current)}`]);
+  return saying(['changed', `${wordsOf(names)} of ${whose}`, `from ${shown(approved)} to ${shown(current)}`]);
 }
 
 const isOfSide = (a: ApprovalChange, b: ApprovalChange) =>

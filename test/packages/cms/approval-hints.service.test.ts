@@ -1,9 +1,11 @@
+import { describeChanges } from 'computation-management-formats/approval-changes';
 import { configurationOf } from 'computation-management-formats/approval-text';
 import { generateKeyPairSync } from 'node:crypto';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startAnsweringServer, type Answer, type AnsweringServer } from '../../support/answering-server.ts';
+import { changesOfEachField } from '../../support/covered-changes.ts';
 import { cmsIn } from './fake-terminal.ts';
 
 const idOf = (number: number) => `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`;
@@ -117,6 +119,52 @@ describe('cms approve', () => {
     expect({ exitCode, last: asked.at(-1) }).toEqual({ exitCode: 0, last: `POST ${path}/approvals` });
     for (const shown of [manifestDigest, configurationDigest, 'Not attested']) expect(stderr).toContain(shown);
   });
+});
+
+describe('a stale approval', () => {
+  const fields = changesOfEachField();
+  const groups = [fields.slice(0, 12), fields.slice(12, 24), fields.slice(24)].map((group) =>
+    group.flatMap(({ changes }) => changes),
+  );
+  const manifest = {
+    id: idOf(0),
+    name: 'A',
+    description: '',
+    algorithm: { hash: [], user_key: '' },
+    datasets: [],
+    result_consumers: [],
+  };
+  const configuration = configurationOf({ agent_config: {}, approval: 'all', attestation_policy: null, log_access: 'none' });
+  const digests = { 'manifest-digest': canonicalDigest(manifest), 'configuration-digest': canonicalDigest(configuration) };
+  const withDigests =
+    (body: object): Answer =>
+    (request, response) =>
+      json(body)(request, response.setHeaders(new Map(Object.entries(digests))));
+  const asset = { id: idOf(9), asset_type: 'dataset', file_name: 'a.csv' };
+  const none = { limit: 100, offset: 0, total: 0 };
+
+  it.each([['approve', idOf(0), '--yes'], ['check', idOf(0)], ['todo'], ['approvals', idOf(0)]])(
+    'is told by cms %s in words, for each field that an approval covers',
+    async (...line) => {
+      for (const stale_because of groups) {
+        const given = { ...approval, user: 'alice', approved_at: '2026-01-01T00:00:00.000Z', stale: true, stale_because };
+        const ran = await cms({
+          '/todo': json(todoOf(1)),
+          '/assets': json({ assets: [], ...none }),
+          [path]: json({ id: idOf(0), name: 'A', owner: 'alice', assets: [asset], ...configuration }),
+          [`${path}/events`]: json({ events: [], ...none }),
+          [`${path}/manifest`]: withDigests(manifest),
+          [`${path}/dryrun`]: withDigests({
+            missing_items: { keys: [], hashes: [], info: ['Approval of alice as result consumer'] },
+          }),
+          [`${path}/approvals`]: json({ ...approval, needed: [], approvals: [given] }),
+        })(...line);
+        const told = `${ran.stdout}${ran.stderr}`.match(/(?<=^ +- ).*$/gm);
+        const sentences = describeChanges(stale_because, { datasets: ['a.csv'], cvm_ids: null, events: [] });
+        expect(told).toEqual(sentences.map(({ sentence }) => sentence));
+      }
+    },
+  );
 });
 
 describe('names of others', () => {
