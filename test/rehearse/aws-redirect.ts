@@ -1,6 +1,8 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { readFileSync } from 'node:fs';
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import https from 'node:https';
+import { syncBuiltinESMExports } from 'node:module';
 import { Readable } from 'node:stream';
 
 /**
@@ -9,6 +11,7 @@ import { Readable } from 'node:stream';
  */
 const emulator = process.env['REHEARSAL_ENDPOINT'];
 const originalFetch = globalThis.fetch;
+const httpsRequest = https.request;
 
 globalThis.fetch = async (input, init) => {
   const request = new Request(input, init);
@@ -29,4 +32,17 @@ async function sendTo(origin: string, request: Request): Promise<Response> {
   const hasBody = status !== 204 && status !== 304;
   if (!hasBody) answer.resume();
   return new Response(hasBody ? Readable.toWeb(answer) : null, { status, headers: answer.headers as Record<string, string> });
+}
+
+const faults = process.env['REHEARSAL_FAULTS'];
+
+/** Sends the SDK's requests to a service that the file of faults names to a server that refuses them, as AWS may do and the emulator cannot. */
+if (faults !== undefined) {
+  https.request = ((options: RequestOptions, answered: (answer: IncomingMessage) => void) => {
+    const { service, port } = JSON.parse(readFileSync(faults, 'utf8')) as { service: string; port: number };
+    const target = (options.headers as Record<string, string> | undefined)?.['x-amz-target'] ?? '';
+    if (service === '' || !target.startsWith(service)) return httpsRequest(options, answered);
+    return httpRequest({ host: '127.0.0.1', port, method: 'POST', headers: options.headers }, answered);
+  }) as typeof httpsRequest;
+  syncBuiltinESMExports();
 }

@@ -44,7 +44,19 @@ export class DrillClient {
     this.activeRun = await this.start('drill-1');
   }
 
-  private async createReady(index: number): Promise<void> {
+  /** What the canary does: creates a computation with content, runs it to its end, reads all of it again, and deletes it. */
+  async round(): Promise<void> {
+    const index = this.ready.length;
+    const { id, asset } = await this.createReady(index);
+    const cvm = `drill-${index}`;
+    await this.complete(cvm, await this.start(cvm, id), id);
+    const { name } = await this.administrator.getComputation({ id });
+    const content = await this.contentOf(asset);
+    if (name !== `Computation ${index}` || content !== btoa(`print(${index})`)) throw new Error(`Read ${name} with ${content}.`);
+    await this.administrator.deleteComputation({ id });
+  }
+
+  async createReady(index: number): Promise<{ id: string; asset: string }> {
     const { id } = await this.administrator.createComputation({ body: { name: `Computation ${index}` } });
     const { id: asset } = await this.administrator.createAsset({
       body: { asset: { file_name: `algorithm-${index}.py`, asset_type: 'algorithm', asset: btoa(`print(${index})`) } },
@@ -54,11 +66,12 @@ export class DrillClient {
     await this.administrator.uploadKey({ id, body: { key } });
     this.assets.push(asset);
     this.ready.push(id);
+    return { id, asset };
   }
 
-  /** Starts a run of the first computation. @returns the run, once the CVM has accepted it */
-  private async start(cvm: string): Promise<string> {
-    const run = await this.administrator.startRun({ id: this.ready[0] ?? '', cvm });
+  /** Starts a run, of the first computation unless told. @returns the run, once the CVM has accepted it */
+  private async start(cvm: string, id = this.ready[0] ?? ''): Promise<string> {
+    const run = await this.administrator.startRun({ id, cvm });
     for (let attempt = 0; attempt < 300; attempt++) {
       const { commands } = await this.cvm.listCommands({ cvmID: cvm });
       const [command] = commands;
@@ -71,19 +84,32 @@ export class DrillClient {
     throw new Error(`The CVM ${cvm} got no command.`);
   }
 
+  /** Starts a run that no CVM takes. @returns the run */
+  async startOnly(): Promise<string> {
+    const { id } = await this.createReady(this.ready.length);
+    return await this.administrator.startRun({ id, cvm: `nobody-${id}` });
+  }
+
+  /** Creates an asset without content. @returns the key under which its upload is awaited */
+  async expectUpload(): Promise<string> {
+    const body = { asset: { file_name: 'uploaded.py', asset_type: 'algorithm' } } as const;
+    const { upload } = await this.administrator.createAsset({ body });
+    return `content/upload/${new URL(upload?.url ?? '').pathname.split('content/upload/')[1] ?? ''}`;
+  }
+
   private async report(cvmID: string, report: NewReport): Promise<void> {
     await this.cvm.report({ cvmID, body: { reports: [{ id: randomUUID(), ...report }] } });
   }
 
-  private async complete(cvm: string, run: string): Promise<void> {
+  private async complete(cvm: string, run: string, id = this.ready[0] ?? ''): Promise<void> {
     await this.report(cvm, { run_id: run, type: 'event', event_type: 'Complete', status: 'Completed' });
-    await this.untilOver(run, 'completed');
+    await this.untilOver(run, 'completed', id);
   }
 
-  private async untilOver(run: string, status: string): Promise<void> {
+  private async untilOver(run: string, status: string, id: string): Promise<void> {
     let seen = '';
     for (let attempt = 0; attempt < 300; attempt++) {
-      seen = (await this.administrator.getRun({ id: this.ready[0] ?? '', run })).status;
+      seen = (await this.administrator.getRun({ id, run })).status;
       if (seen === status) return;
       await delay(200);
     }

@@ -64,10 +64,7 @@ export function emulatorFetch(emulator: EmulatorAddress): (request: Request) => 
 }
 
 /** Calls an AWS service by its JSON protocol, as root of the emulator's account. The emulator does not check this signature. */
-async function askService(
-  emulator: EmulatorAddress,
-  { service, target, input }: { service: string; target: string; input: unknown },
-): Promise<unknown> {
+export async function askJson(emulator: EmulatorAddress, service: string, target: string, input: unknown): Promise<unknown> {
   const credential = `test/20260101/${emulator.region}/${service}/aws4_request`;
   const { status, text: answer } = await askEmulator(emulator, {
     path: '/',
@@ -82,23 +79,49 @@ async function askService(
   return JSON.parse(answer);
 }
 
-/** Returns the lines with a text that the functions logged, from the emulator's CloudWatch Logs. */
-export async function linesOfFunctions(emulator: EmulatorAddress, text: string): Promise<string[]> {
-  const { logGroups } = (await askLogs(emulator, 'DescribeLogGroups', { logGroupNamePrefix: '/aws/lambda/' })) as {
-    logGroups: { logGroupName: string }[];
-  };
-  const lines: string[] = [];
-  for (const { logGroupName } of logGroups) {
-    const { events } = (await askLogs(emulator, 'FilterLogEvents', { logGroupName, filterPattern: JSON.stringify(text) })) as {
-      events: { message: string }[];
+/** Returns how much of a metric Lambda has counted in the last hours. */
+export async function countOf(
+  emulator: EmulatorAddress,
+  MetricName: string,
+  dimensions: Record<string, string>,
+): Promise<number> {
+  const now = Math.floor(Date.now() / 1_000);
+  const { Datapoints } = (await askJson(emulator, 'monitoring', 'GraniteServiceVersion20100801.GetMetricStatistics', {
+    Namespace: 'AWS/Lambda',
+    MetricName,
+    Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })),
+    Statistics: ['Sum'],
+    Period: 3_600,
+    StartTime: now - 7_200,
+    EndTime: now + 60,
+  })) as { Datapoints: { Sum: number }[] };
+  return Datapoints.reduce((sum, { Sum }) => sum + Sum, 0);
+}
+
+/** Returns the lines with a text that the functions logged, from the emulator's CloudWatch Logs. @param startTime default: all */
+export async function linesOfFunctions(emulator: EmulatorAddress, text: string, startTime = 0): Promise<string[]> {
+  const names: string[] = [];
+  for (let nextToken: string | undefined = ''; nextToken !== undefined;) {
+    const input = { logGroupNamePrefix: '/aws/lambda/', ...(nextToken === '' ? {} : { nextToken }) };
+    const page = (await askLogs(emulator, 'DescribeLogGroups', input)) as {
+      logGroups: { logGroupName: string }[];
+      nextToken?: string;
     };
-    lines.push(...events.map(({ message }) => message.trim()));
+    names.push(...page.logGroups.map(({ logGroupName }) => logGroupName));
+    ({ nextToken } = page);
   }
-  return lines;
+  const found = await Promise.all(
+    names.map(async (logGroupName) => {
+      const input = { logGroupName, startTime, filterPattern: JSON.stringify(text) };
+      const { events } = (await askLogs(emulator, 'FilterLogEvents', input)) as { events: { message: string }[] };
+      return events.map(({ message }) => message.trim());
+    }),
+  );
+  return found.flat();
 }
 
 function askLogs(emulator: EmulatorAddress, operation: string, input: unknown): Promise<unknown> {
-  return askService(emulator, { service: 'logs', target: `Logs_20140328.${operation}`, input });
+  return askJson(emulator, 'logs', `Logs_20140328.${operation}`, input);
 }
 
 /** The deployed user pool and its client. */
@@ -146,9 +169,5 @@ async function signIn(emulator: EmulatorAddress, pool: UserPool, user: string): 
 }
 
 function askCognito(emulator: EmulatorAddress, operation: string, input: unknown): Promise<unknown> {
-  return askService(emulator, {
-    service: 'cognito-idp',
-    target: `AWSCognitoIdentityProviderService.${operation}`,
-    input,
-  });
+  return askJson(emulator, 'cognito-idp', `AWSCognitoIdentityProviderService.${operation}`, input);
 }

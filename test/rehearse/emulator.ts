@@ -51,16 +51,25 @@ export function tailOf(logFile: string): string {
  * Even when MiniStack runs with TLS, its JWT authorizer requests the signing keys from its own Cognito over plain HTTP, and gets
  * none. This server is the HTTP proxy of MiniStack's process, and forwards that request over TLS.
  */
-async function startKeyRelay(emulator: EmulatorAddress): Promise<Server> {
-  const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? '/', emulator.endpoint);
-    askEmulator(emulator, { path: pathname }).then(
-      ({ status, text }) => response.writeHead(status, { 'content-type': 'application/json' }).end(text),
-      (error: unknown) => response.writeHead(502).end(String(error)),
-    );
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return server;
+class KeyRelay {
+  /** Whether it answers. */
+  isUp = true;
+  readonly server: Server;
+
+  constructor(emulator: EmulatorAddress) {
+    this.server = createServer((request, response) => {
+      const { pathname } = new URL(request.url ?? '/', emulator.endpoint);
+      const answer = this.isUp ? askEmulator(emulator, { path: pathname }) : Promise.resolve({ status: 503, text: '' });
+      answer.then(
+        ({ status, text }) => response.writeHead(status, { 'content-type': 'application/json' }).end(text),
+        (error: unknown) => response.writeHead(502).end(String(error)),
+      );
+    });
+  }
+
+  get endpoint(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
 }
 
 /** The version that docs/rehearsal.md describes. */
@@ -72,6 +81,9 @@ export interface Emulator {
   awsEnvironment: NodeJS.ProcessEnv;
   /** The environment for programs that use the emulator's bucket. The functions have it, too. */
   contentEnvironment: NodeJS.ProcessEnv;
+  /** The file that says which service refuses the requests of functions (aws-redirect.ts). */
+  faults: string;
+  issuer: KeyRelay;
   stop: () => Promise<void>;
 }
 
@@ -104,15 +116,17 @@ export function versionOfEmulator(python: string): string {
 export async function startEmulator({ python, region, folder }: EmulatorOptions): Promise<Emulator> {
   const port = await freePort();
   const address = { endpoint: `https://localhost:${port}`, certificate: join(folder, 'ministack-tls', 'server.crt'), region };
-  const relay = await startKeyRelay(address);
+  const issuer = new KeyRelay(address);
+  await once(issuer.server.listen(0, '127.0.0.1'), 'listening');
+  const faults = join(folder, 'faults.json');
   const contentEnvironment = {
     ...withoutAws(process.env),
     NODE_OPTIONS: `--import ${fileURLToPath(new URL('aws-redirect.ts', import.meta.url))}`,
     NODE_EXTRA_CA_CERTS: address.certificate,
     REHEARSAL_ENDPOINT: address.endpoint,
-    REHEARSAL_FAULTS: join(folder, 'faults.json'),
+    REHEARSAL_FAULTS: faults,
   };
-  writeFileSync(contentEnvironment.REHEARSAL_FAULTS, JSON.stringify({ service: '', port: 0 }));
+  writeFileSync(faults, JSON.stringify({ service: '', port: 0 }));
   const logFile = join(folder, 'emulator.log');
   const log = openSync(logFile, 'w');
   const child = spawn(python, ['-m', 'ministack'], {
@@ -125,7 +139,7 @@ export async function startEmulator({ python, region, folder }: EmulatorOptions)
       USE_SSL: '1',
       AUTH: 'true',
       IOT_MTLS_ENABLED: '0',
-      http_proxy: `http://127.0.0.1:${(relay.address() as AddressInfo).port}`,
+      http_proxy: issuer.endpoint,
     },
     stdio: ['ignore', log, log],
   });
@@ -136,6 +150,8 @@ export async function startEmulator({ python, region, folder }: EmulatorOptions)
   await untilItAnswers(address, () => child.exitCode !== null, logFile);
   return {
     address,
+    faults,
+    issuer,
     contentEnvironment,
     awsEnvironment: {
       ...withoutAws(process.env),
@@ -150,7 +166,7 @@ export async function startEmulator({ python, region, folder }: EmulatorOptions)
       process.off('exit', kill);
       child.kill();
       await ended;
-      relay.close();
+      issuer.server.close();
     },
   };
 }

@@ -5,21 +5,26 @@ import { parseOptions, runCommand } from '../../shared/command-line/arguments.ts
 import { UsageError } from '../../shared/command-line/usage-error.ts';
 import { stageNamed } from '../../infra/stages/stage-named.ts';
 import { versionOfEmulator } from './emulator.ts';
+import { drillIncidents } from './incident-drill.ts';
+import { incidents } from './incidents.ts';
 import { drillRestore } from './restore-drill.ts';
 import { rehearseStage } from './rehearse-stage.ts';
 import type { StageToRehearse, RowChanges } from './emulated-stage.ts';
 
-const usage = `Usage: npm run rehearse -- [--python PYTHON] [--stage STAGE] [--bus] [--canary] [--restore]
+const usage = `Usage: npm run rehearse -- [--python PYTHON] [--stage STAGE] [--bus] [--canary] [--restore | --incidents]
 
 Deploys a stage with the real \`cdk deploy\` to MiniStack, an AWS emulator on this machine, runs the end-to-end suite through
 its API Gateway, and removes the stage. With --restore, a drill of docs/restore.md in place of the suite: it damages the stage,
-runs the document's commands, and checks what came back. Needs no AWS account and no Docker. docs/rehearsal.md lists what it cannot show.
+runs the document's commands, and checks what came back. With --incidents, a drill of docs/runbook.md: it breaks the stage in many ways,
+checks that the right alarm would start, runs the page's commands, and uses the stage again. Needs no AWS account and no Docker. docs/rehearsal.md lists what it cannot show.
 
   --python  a Python 3.10 or newer with the packages ministack and cryptography (default python3)
   --stage   a stage of infra/stages/stages.ts that has its own user pool (default dev)
   --bus     with an event bus in the row of the stage
   --canary  with a canary in the row of the stage
   --restore drill the restoration; PYTHON also needs the package awscli
+  --incidents
+            drill the incidents, with a bus and a canary; PYTHON also needs the package awscli
   --help    print this help`;
 
 await runCommand(usage, async (args) => {
@@ -29,6 +34,7 @@ await runCommand(usage, async (args) => {
     bus: { type: 'boolean', default: false },
     canary: { type: 'boolean', default: false },
     restore: { type: 'boolean', default: false },
+    incidents: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h' },
   });
   if (options.help) {
@@ -38,8 +44,8 @@ await runCommand(usage, async (args) => {
   const { name, region, issuer, eventBus, canary } = stageNamed(options.stage);
   if (issuer) throw new UsageError(`The stage ${name} has an external issuer, which gives no tokens to a rehearsal.`);
   const changes: RowChanges = {
-    ...((options.bus || eventBus) && { eventBus: true }),
-    ...((options.canary || canary) && { canary: canary ?? { everyMinutes: 15 } }),
+    ...((options.bus || options.incidents || eventBus) && { eventBus: true }),
+    ...((options.canary || options.incidents || canary) && { canary: canary ?? { everyMinutes: 15 } }),
   };
   const stage: StageToRehearse = { name, region, changes };
   console.log(`Stage ${stage.name} on MiniStack ${versionOfEmulator(options.python)}, an emulator of AWS`);
@@ -48,7 +54,9 @@ await runCommand(usage, async (args) => {
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-'));
   try {
     const place = { python: options.python, folder };
-    await (options.restore ? drillRestore(stage, place) : rehearseStage(stage, place));
+    if (options.restore) await drillRestore(stage, place);
+    else if (options.incidents) await drillIncidents(stage, place, incidents);
+    else await rehearseStage(stage, place);
   } catch (error) {
     console.log(`\nLogs, templates and results are in ${folder}.`);
     throw error;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { stageNamed } from '../../infra/stages/stage-named.ts';
@@ -7,7 +7,7 @@ import { type ExistingState, nameIn } from '../../infra/stages/stage.ts';
 import { DrillClient } from './drill-client.ts';
 import { adaptAssembly } from './emulated-assembly.ts';
 import { appOf, type EmulatedStage, onEmulatedStage, type Place, type StageToRehearse, step } from './emulated-stage.ts';
-import { runCommand, tailOf } from './emulator.ts';
+import { blocksOf, fill, runShell as runIn } from './page-commands.ts';
 
 const document = new URL('../../docs/restore.md', import.meta.url);
 const timeInDocument = '2026-11-22T02:00:00Z';
@@ -30,12 +30,9 @@ function commandsOf(section: number, block: number, { time, ...names }: Filled):
   const [text = ''] = readFileSync(document, 'utf8')
     .split(/^## /m)
     .filter((part) => part.startsWith(`${section}. `));
-  const commands = text.match(/(?:^ {4}.*\n)+/gm)?.[block];
+  const commands = blocksOf(text)[block];
   if (!commands) throw new Error(`Section ${section} of docs/restore.md has no block ${block} of commands.`);
-  const filled = Object.entries(names).reduce((line, [name, value]) => line.replaceAll(`<${name}>`, value), commands);
-  const [missing] = /<[A-Za-z ]+>/.exec(filled.replaceAll(timeInDocument, time)) ?? [];
-  if (missing) throw new Error(`Section ${section} of docs/restore.md names ${missing}, which the drill does not know.`);
-  return filled.replaceAll(timeInDocument, time);
+  return fill(commands.replaceAll(timeInDocument, time), names);
 }
 
 /**
@@ -117,15 +114,8 @@ function purgeIsRefused(stage: StageToRehearse): string {
   return `(${callOfPurge(stage)} 2>&1 || true) | grep -c TooManyRequestsException`;
 }
 
-/** PyPI has version 1 of the AWS CLI, which takes JSON as it is and does not know this option. */
-const onlyInVersion2 = /--cli-binary-format raw-in-base64-out/;
-
-/** Runs commands with the AWS CLI of the emulator's Python. */
-async function runShell({ place, emulator }: EmulatedStage, name: string, text: string): Promise<void> {
-  const logFile = join(place.folder, `${name}.log`);
-  const PATH = [dirname(place.python), process.env['PATH']].join(delimiter);
-  const script = `set -euo pipefail; cd ${JSON.stringify(place.folder)}; ${text.replace(onlyInVersion2, ' ')}`;
-  const environment = { ...emulator.awsEnvironment, PATH, AWS_DEFAULT_REGION: emulator.address.region };
-  await runCommand({ words: ['bash', '-c', script], environment, logFile });
-  if (/error/i.test(tailOf(logFile))) throw new Error(tailOf(logFile));
+/** Runs commands. @throws Error if one fails, or says that something did */
+async function runShell(emulated: EmulatedStage, name: string, text: string): Promise<void> {
+  const printed = await runIn(emulated, name, text);
+  if (/error/i.test(printed)) throw new Error(printed);
 }
