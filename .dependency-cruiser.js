@@ -24,6 +24,7 @@ const mayImport = {
     'gateway',
     'shared',
     'packages/client',
+    'packages/console',
     'packages/counted-list',
     'packages/formats',
     'packages/simulated-cvm',

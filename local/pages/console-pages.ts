@@ -1,6 +1,7 @@
 import { globSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, sep } from 'node:path';
+import { htmlPage } from 'computation-management-console/html-page';
 import { pageHeaders } from '../../shared/http/page-headers.ts';
 import { apiGatewayMessage, jsonAnswer, send, sendFile } from '../http-api/http-messages.ts';
 import { ownOrigin } from '../machine/listen.ts';
@@ -101,35 +102,20 @@ const apiReference = '<a href="/docs">API reference</a>';
 
 /** The pages that are shown while there is no console. */
 const waitingPages = {
-  building: page({
-    title: 'The console is being built',
-    content: `<p role="status">
+  building: waitingPage(
+    'The console is being built',
+    `<p role="status">
         It takes a few seconds, and only after its sources have changed. This page shows the console as soon as it is there. The
         API answers already: ${apiReference}.
       </p>`,
-  }),
-  failed: page({
-    title: 'The console could not be built',
-    content: `<p>The terminal of <code>npm start</code> says why. The API works without it: ${apiReference}.</p>`,
-  }),
+  ),
+  failed: waitingPage(
+    'The console could not be built',
+    `<p>The terminal of <code>npm start</code> says why. The API works without it: ${apiReference}.</p>`,
+  ),
 };
 
-function page({ title, content }: { title: string; content: string }): string {
-  return `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8" />
-    <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <meta name="color-scheme" content="light dark" />
-    <title>${title}</title>
-    <link rel="stylesheet" href="/console/waiting.css" />
-  </head>
-  <body>
-    <main>
-      <h1>${title}</h1>
-      ${content}
-    </main>
-  </body>
-</html>
-`;
+function waitingPage(title: string, content: string): string {
+  const body = `    <main>\n      <h1>${title}</h1>\n      ${content}\n    </main>`;
+  return htmlPage({ title, styles: '/console/waiting.css', body });
 }

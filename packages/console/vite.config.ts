@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Marked } from 'marked';
 import { defineConfig, type Plugin } from 'vite';
 import { helpPages } from './help/help-pages.ts';
+import { htmlPage } from './help/html-page.ts';
 
 /**
  * Makes files of the fonts that the global styles contain as base64. The browser then loads only those that a page uses, in
@@ -79,18 +80,11 @@ function helpRenderer(): Marked {
 
 function helpPage(title: string, content: string): string {
   const links = helpPages.map((page) => `<a class="page" href="${page.name}.html">${page.title}</a>`);
-  return `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8" />
-    <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <meta name="color-scheme" content="light dark" />
-    <title>${title}</title>
-    <link rel="stylesheet" href="help.css" />
-    <script type="module" src="search.js"></script>
-  </head>
-  <body>
-    <header>
+  return htmlPage({
+    title,
+    styles: 'help.css',
+    head: '<script type="module" src="search.js"></script>',
+    body: `    <header>
       <nav aria-label="Help">${links.join('\n')}\n<a href="/console/">Open the console</a></nav>
       <p><label for="search">Search the help</label></p>
       <input id="search" type="search" autocomplete="off" />
@@ -99,10 +93,8 @@ function helpPage(title: string, content: string): string {
     </header>
     <main>
 ${content}
-    </main>
-  </body>
-</html>
-`;
+    </main>`,
+  });
 }
 
 export default defineConfig({

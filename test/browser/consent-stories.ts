@@ -2,6 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Schemas } from 'computation-management-client';
+import { canonicalDigest } from 'computation-management-formats/digests';
 import type { Page } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
 import { digestsIn } from '../support/approval-digests.ts';
@@ -112,15 +114,15 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
     await open(`computations/${id}/approve`);
     const changed = page.locator('main').getByRole('listitem');
     for (const sentence of [
-      /^alice changed name from "Changed everywhere" to Changed, just now$/,
-      /^alice changed description from .. to Anew/,
-      /^alice changed approval from none to all/,
-      /^alice changed log_access from none to parties/,
-      /^alice changed attestation_policy.* from nothing to /,
-      /^alice changed agent_config\.attested_tls from false to true/,
-      /^alice changed agent_config\.cert_file from .. to "\/etc\/cert\.pem"/,
-      /^alice changed agent_config\.server_ca_file from .. to /,
-      /^alice changed agent_config\.client_ca_file from .. to "\/etc\/ca\.pem"/,
+      /^alice changed the name from "Changed everywhere" to Changed, just now$/,
+      /^alice changed the description from .. to Anew/,
+      /^alice changed the level of approval from none to all/,
+      /^alice changed the access to logs from none to parties/,
+      /^alice changed .*(platform|measurement).* from nothing to /,
+      /^alice changed the attestation of the TLS of the agent from false to true/,
+      /^alice changed the certificate of the agent from .. to "\/etc\/cert\.pem"/,
+      /^alice changed the CA of the server from .. to /,
+      /^alice changed the CA of the clients from .. to "\/etc\/ca\.pem"/,
       /^alice replaced penguin-sizes\.py [0-9a-f]{4}… by other\.py [0-9a-f]{4}…, just now$/,
       /^bob removed the dataset penguins\.csv/,
       /^bob added the dataset more\.csv/,
@@ -199,6 +201,11 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
       if (passphrase !== undefined) {
         await page.getByText('The key has a passphrase.').waitFor();
         const field = page.getByLabel('Passphrase of the key');
+        await field.fill(passphrase);
+        await choose(pemKey(mkdtempSync(join(folder, 'again-')), 'p256').file);
+        await choose(file); // asks for the passphrase anew
+        await field.waitFor({ state: 'hidden' });
+        await sign.press('Enter');
         await field.fill('wrong');
         await field.press('Enter');
         await page.getByText('The passphrase is wrong.').waitFor();
@@ -214,6 +221,80 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
       await alice.withdrawApproval({ id });
       expect(bodies.join('')).not.toContain(readFileSync(file, 'utf8').split('\n')[1]);
     }
+  });
+
+  it('keeps and shows the CVMs and the end of my approval when I approve again, until I choose others', async () => {
+    const alice = await clientOf(world(), 'alice', ['d1:administrator']);
+    const { id } = await readyComputation(world(), 'Limited');
+    const limits = { cvm_ids: ['sim-1', 'None'], expires_at: new Date(Date.now() + 86_400_000).toISOString() };
+    const approve = async () =>
+      await alice.approve({ id, body: { ...digestsIn((await alice.call('getManifest', { id })).response.headers), ...limits } });
+    const limitsNow = async () =>
+      (await alice.listApprovals({ id })).approvals.map(({ cvm_ids, expires_at }) => ({ cvm_ids, expires_at }));
+    await approve();
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
+    const again = async () => {
+      await page.getByRole('button', { name: 'Approve', exact: true }).click();
+      await page.getByText('You have approved.').waitFor();
+    };
+    await open(`computations/${id}/approve`);
+    const before = page.getByRole('main').getByText('You have approved this').locator('xpath=../..');
+    await before.getByText('Only on sim-1, None').waitFor();
+    expect(await before.locator('.name').allInnerTexts()).toEqual(limits.cvm_ids);
+    await before.getByText(/^Until .*(UTC|GMT)/).waitFor();
+    expect(await page.getByLabel('Only on these CVMs (optional)').inputValue()).toBe('sim-1, None');
+    await page.getByRole('button', { name: /^How long the approval is valid Until .*, as before/ }).waitFor();
+    await again();
+    expect(await limitsNow()).toEqual([limits]);
+    await alice.updateComputation({ id, body: { name: 'Limited', description: 'Changed' } });
+    await open(`computations/${id}/approve`);
+    await page.getByText('Your approval does not count any more').waitFor();
+    await page.getByText('Only on sim-1, None').waitFor();
+    await page.getByLabel('Only on these CVMs (optional)').fill('');
+    await page.getByRole('button', { name: /^How long the approval is valid/ }).click();
+    await page.getByRole('option', { name: 'Until something changes' }).click();
+    await again();
+    expect(await limitsNow()).toEqual([{ cvm_ids: null, expires_at: null }]);
+
+    // Of an approval that has expired, the end is chosen anew: none of itself would be longer than before.
+    await approve();
+    await page.route(/\/approvals$/, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: (await response.text()).replaceAll(limits.expires_at, '2026-01-01T00:00:00.000Z') });
+    });
+    await open(`computations/${id}/approve`);
+    await page.getByText('Your approval has expired. Choose until when it is valid now.').waitFor();
+    expect(await page.getByRole('button', { name: 'Approve', exact: true }).isDisabled()).toBe(true);
+    await page.unrouteAll();
+  });
+
+  it('shows every member of a manifest, and tells warnings of the service and content that is no text from its own words', async () => {
+    const alice = await clientOf(world(), 'alice', ['d1:administrator']);
+    const { id, asset } = await readyComputation(world(), 'Strange');
+    await alice.unlinkAsset({ id: asset, computationID: id });
+    const bytes = Buffer.from([0, 255, 254]);
+    const binary = { file_name: 'binary', asset_type: 'algorithm', asset: bytes.toString('base64') } as const;
+    await alice.linkAsset({ id: (await alice.createAsset({ body: { asset: binary } })).id, computationID: id });
+    for (const name of ['one.csv', 'two" are harmless.csv']) await linkedBy('bob', id, name, 'same');
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
+    await page.route(/\/manifest$/, async (route) => {
+      const response = await route.fetch();
+      const json = (await response.json()) as Schemas['Manifest'] & Record<string, unknown>;
+      Object.assign(json.algorithm, { algo_args: ['--all'], mount: '/host' });
+      Object.assign(json.datasets[0] ?? {}, { kbs: { enabled: true } });
+      json['version'] = 'None';
+      await route.fulfill({ response, json, headers: { ...response.headers(), 'manifest-digest': canonicalDigest(json) } });
+    });
+    await open(`computations/${id}/approve`);
+    for (const line of ['arguments ["--all"]', 'also mount: /host', 'the agent may fetch it', 'also version: None']) {
+      await page.getByText(line, { exact: true }).waitFor();
+    }
+    const cautions = page.getByRole('region', { name: 'What your approval does not protect from' });
+    const [warned] = await cautions.getByText('The service warns:').locator('.name').allInnerTexts();
+    expect(warned).toContain('have the same content');
+    expect(await cautions.getByRole('listitem').filter({ hasText: 'same content' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Read the algorithm' }).click();
+    await page.getByText('The content is that of the manifest, and no text.').waitFor();
   });
 
   it('opens a computation with what it waits for and since when, and leads each party to what it does next, by one primary button', async () => {

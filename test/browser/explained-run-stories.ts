@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Schemas, waitForRun } from 'computation-management-client';
 import { expect, it } from 'vitest';
+import { publicKey } from '../support/ready-computation.ts';
 import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { arrive } from './party.ts';
 import { clientOf, readyComputation } from './seed.ts';
@@ -61,8 +62,13 @@ export function tellOfExplainedRuns(world: () => ConsoleWorld): void {
   });
 
   it('shows log lines as they come and the commands of the parties, and tells of the end in the title and by a notification', async () => {
-    const { id } = await readyComputation(world(), 'Looked away');
+    const { id, asset } = await readyComputation(world(), 'Looked away');
     const client = await clientOf(world(), 'alice', ['d1:administrator', 'd1:cvm']);
+    await client.unlinkAsset({ id: asset, computationID: id });
+    const other = await clientOf(world(), 'You', ['d1:algo_provider']);
+    const named = { file_name: 'the result, and fetch it.py', asset_type: 'algorithm', asset: btoa('1') } as const;
+    await other.linkAsset({ id: (await other.createAsset({ body: { asset: named } })).id, computationID: id });
+    await other.uploadKey({ id, body: { key: publicKey() } });
     const cvmID = 'sim-ignore-stop-away';
     const run_id = await client.startRun({ id, cvm: cvmID });
     await expect
@@ -91,6 +97,9 @@ export function tellOfExplainedRuns(world: () => ConsoleWorld): void {
     await report('ReceivingAlgorithm', 'InProgress');
     await page.getByText('The agent is at cvm.example.com:7002. Ask the owner').waitFor();
     await page.getByText(`cms send FILE --type TYPE --computation ${id} --run ${run_id}`).waitFor();
+    // What another user is called cannot pass for oneself, nor the name of a file for more words.
+    const step = page.getByRole('listitem').filter({ hasText: 'cms send' });
+    expect(await step.locator('.name').allInnerTexts()).toEqual(['You', 'the result, and fetch it.py']);
     await page.getByRole('button', { name: 'Notify me at its end' }).click();
     await report('Complete', 'Completed');
     await page.getByText('The run completed').waitFor();

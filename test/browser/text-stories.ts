@@ -1,6 +1,8 @@
+import { waitForRun } from 'computation-management-client';
 import { expect, it } from 'vitest';
 import type { ConsoleWorld } from './console-world.ts';
 import { arrive } from './party.ts';
+import { publicKey } from '../support/ready-computation.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
 /** Turns what comes after it around, hides in a word, and ends before a blank that nobody sees. */
@@ -21,6 +23,12 @@ const unmarked = `(() => {
   return found;
 })()`;
 
+/** An expression: names of others in a place where a word of the page could stand, without a box. */
+const unboxed = `[...document.querySelectorAll('main *')].filter((element) => {
+  const own = [...element.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE).map(({ data }) => data).join('');
+  return own.includes('U+202E') && !element.closest('.name, .description, a, h1, pre, button, [hidden], [id^=upload-button-label]');
+}).map(({ outerHTML }) => outerHTML.slice(0, 200))`;
+
 /** An expression: how the element with a text keeps its direction apart. */
 const directionOf = (element: string, text: string) =>
   `getComputedStyle([...document.querySelectorAll('${element}')].find(({ innerText }) => innerText.includes('${text}'))).unicodeBidi`;
@@ -39,20 +47,38 @@ export function tellTexts(world: () => ConsoleWorld): void {
     await alice.linkAsset({ id: dataset, computationID: id });
     const copy = await alice.createAsset({ body: { asset: { file_name: 'plain.csv', asset_type: 'dataset', asset: '' } } });
     await alice.linkAsset({ id: copy.id, computationID: id });
+    const mallory = `mallory ${hostile}`;
+    const other = await clientOf(world(), mallory, ['d1:administrator']);
+    const foreign = await other.createAsset({
+      body: { asset: { file_name: 'foreign.csv', asset_type: 'dataset', asset: btoa('x') } },
+    });
+    await other.uploadKey({ id, body: { key: publicKey() } });
+    await other.linkAsset({ id: foreign.id, computationID: id });
+    const run = await other.startRun({ id, cvm: 'sim-marked' });
+    await waitForRun(alice, { id, run });
     await alice.registerCvm({ cvmID: 'cvm-marked', body: { description: hostile } });
     const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
+    const found: string[] = [];
     for (const path of [
       'computations',
       'assets',
       'cvms',
+      'runs',
       `assets/${dataset}`,
+      `assets/${foreign.id}`,
+      `computations/${id}`,
       `computations/${id}?tab=manifest`,
+      `computations/${id}?tab=runs`,
+      `computations/${id}?tab=events`,
+      `computations/${id}?tab=configuration`,
+      `computations/${id}/runs/${run}`,
       `computations/${id}/approve`,
     ]) {
       await open(path);
       await page.getByText(shown, { exact: false }).first().waitFor();
-      expect([path, await page.evaluate(unmarked)]).toEqual([path, []]);
+      found.push(...(await page.evaluate<string[]>(unmarked)), ...(await page.evaluate<string[]>(unboxed)));
     }
+    expect(found).toEqual([]);
     await open(`computations/${id}`);
     for (const button of ['Start run', 'Delete']) {
       await page.getByRole('button', { name: button, exact: true }).first().click();
@@ -62,7 +88,7 @@ export function tellTexts(world: () => ConsoleWorld): void {
       await dialog.getByRole('button', { name: 'Cancel' }).click();
       await dialog.waitFor({ state: 'hidden' });
     }
-    await page.getByText(`"${shown}.csv" and "plain.csv" have the same content.`).waitFor();
+    await page.getByText(`"${shown}.csv" and "plain.csv" have the same content`).waitFor();
     expect(await page.title()).toBe(`Study ${shown} - Computations`);
     await open(`computations/${id}/edit`);
     expect(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue()).toBe(name);

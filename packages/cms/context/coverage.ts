@@ -6,7 +6,7 @@ import { policyLines } from 'computation-management-formats/attestation';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { plainName, quotedName } from 'computation-management-formats/quoted-name';
-import { fetchLines } from 'computation-management-formats/source';
+import { manifestLines } from 'computation-management-formats/source';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { wrapped } from '../terminal/text.ts';
 import type { Connection, Context } from './context.ts';
@@ -69,7 +69,8 @@ function sectionsOf(
   { manifest, configuration, owners }: Partial<Coverage> & Pick<Coverage, 'manifest'>,
   limits: Limits,
 ): Section[] {
-  const { id, name, description, algorithm, datasets, result_consumers } = manifest;
+  const { id, name, description, algorithm, datasets, result_consumers, ...rest } = manifest;
+  const others = manifestLines(rest);
   const byService = (users: readonly (string | undefined)[]) =>
     users.flatMap((user) => (user === undefined ? [] : [quotedName(user)])).join(', ') || 'nobody whom the service names';
   const keyText = (key: string, users: readonly (string | undefined)[]) =>
@@ -86,7 +87,7 @@ function sectionsOf(
         ...(name === undefined ? [] : [[quotedName(name), ...facts].join(', ')]),
         `SHA3-256 ${groupedHash(file.hash)}`,
         keyText(file.user_key, [asset?.created_by]),
-        ...fetchLines(file).map(quotedIfStrange),
+        ...manifestLines(file, ['hash', 'user_key', ...(dataset === undefined ? [] : ['filename'])]),
       ],
     };
   };
@@ -103,6 +104,7 @@ function sectionsOf(
       [
         { label: 'Computation', lines: [quotedName(name), id] },
         { label: 'Description', lines: [description === '' ? 'none' : quotedName(description)] },
+        ...(others.length > 0 ? [{ label: 'Also', lines: others }] : []),
       ],
     ],
     [
@@ -111,9 +113,9 @@ function sectionsOf(
     ],
     [
       'Who receives the results',
-      result_consumers.map(({ user_key }, index) => ({
+      result_consumers.map(({ user_key, ...receiver }, index) => ({
         label: `Receiver ${index + 1}`,
-        lines: [keyText(user_key, usersWith(user_key))],
+        lines: [keyText(user_key, usersWith(user_key)), ...manifestLines(receiver)],
       })),
     ],
     ...(configuration
@@ -179,9 +181,4 @@ function fingerprintOf(key: string): string {
 function groupedHash(bytes: readonly number[]): string {
   const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');
   return hex.match(/.{1,8}/g)?.join(' ') ?? 'none';
-}
-
-/** The lines of an agent's inputs hold addresses and arguments, in ASCII but for arguments. */
-function quotedIfStrange(line: string): string {
-  return /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/.test(line) ? line : quotedName(line);
 }

@@ -1,4 +1,4 @@
-import Alert from '@cloudscape-design/components/alert';
+import { Alert } from '@cloudscape-design/components';
 import { type AccessAction, rolesWith } from 'computation-management-formats/vocabulary';
 import { askForRole } from './permissions.ts';
 

@@ -1,9 +1,4 @@
-import Box from '@cloudscape-design/components/box';
-import Button from '@cloudscape-design/components/button';
-import Header from '@cloudscape-design/components/header';
-import SpaceBetween from '@cloudscape-design/components/space-between';
-import type { StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
-import Table from '@cloudscape-design/components/table';
+import { Box, Button, Header, SpaceBetween, type StatusIndicatorProps, Table } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { useState } from 'react';
 import type { Overview } from '../loading/overview.ts';
@@ -114,14 +109,7 @@ export function ApprovalsPanel({ overview, reload }: Props) {
         }
       />
       {isWithdrawing && (
-        <ConfirmModal
-          title="Withdraw your approval"
-          confirm="Withdraw"
-          isRunning={withdraw.isRunning}
-          problem={withdraw.problem}
-          onConfirm={() => void withdraw.run()}
-          onClose={() => setWithdrawing(false)}
-        >
+        <ConfirmModal title="Withdraw your approval" confirm="Withdraw" action={withdraw} onClose={() => setWithdrawing(false)}>
           No run that needs your approval starts then. An active run goes on.
         </ConfirmModal>
       )}
@@ -133,7 +121,20 @@ function Given({ approved_at, cvm_ids, expires_at }: Schemas['Approval']) {
   return (
     <>
       <Moment at={approved_at} />
-      {cvm_ids?.length ? <div>Only on {cvm_ids.join(', ')}</div> : null}
+      <Limits cvm_ids={cvm_ids} expires_at={expires_at} />
+    </>
+  );
+}
+
+/** On which CVMs and until when an approval counts, if that is limited. */
+export function Limits({ cvm_ids, expires_at }: Pick<Schemas['Approval'], 'cvm_ids' | 'expires_at'>) {
+  return (
+    <>
+      {cvm_ids?.length ? (
+        <div>
+          Only on <Names of={cvm_ids} />
+        </div>
+      ) : null}
       {expires_at !== null && (
         <div>
           Until <Time at={expires_at} />

@@ -1,15 +1,6 @@
-import Alert from '@cloudscape-design/components/alert';
-import Box from '@cloudscape-design/components/box';
-import Button from '@cloudscape-design/components/button';
-import Checkbox from '@cloudscape-design/components/checkbox';
-import Container from '@cloudscape-design/components/container';
-import FileInput from '@cloudscape-design/components/file-input';
-import FormField from '@cloudscape-design/components/form-field';
-import Header from '@cloudscape-design/components/header';
-import Input from '@cloudscape-design/components/input';
-import Select from '@cloudscape-design/components/select';
-import { ServiceProblem } from 'computation-management-client';
-import { approvalText } from 'computation-management-formats/approval-text';
+import { Alert, Box, Button, Checkbox, FileInput, FormField, Input, Select } from '@cloudscape-design/components';
+import { type Schemas, ServiceProblem } from 'computation-management-client';
+import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
 import { useState } from 'react';
 import { useDomain, useFrame } from '../access/console-context.ts';
 import { fieldErrors } from '../loading/problem-text.ts';
@@ -20,11 +11,14 @@ import { useGoOn } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { Hash } from '../show/hash.tsx';
 import { serviceNow } from '../show/service-clock.ts';
+import { momentText } from '../show/texts.ts';
 import { Name } from '../show/visible-texts.tsx';
-import { approveCommand, expiryAfter, limitsOf } from './approval.ts';
+import { namesIn } from '../show/texts.ts';
+import { approveCommand, expiryAfter } from './approval.ts';
 import type { Consent } from './consent.ts';
 import { NeedsPassphrase } from './openssh-key.ts';
 import { readPrivateKey, type Sign } from './private-key.ts';
+import { Panel } from '../frame/panel.tsx';
 
 const lifetimes = [
   { value: '', label: 'Until something changes' },
@@ -33,30 +27,45 @@ const lifetimes = [
   { value: '30', label: 'For 30 days' },
 ];
 
+interface Props {
+  consent: Consent;
+  loaded: Loaded<Consent>;
+  /** What the user has approved before: the limits stay until the user chooses others. */
+  before: Schemas['Approval'] | undefined;
+}
+
 /**
  * Approves the manifest and the configuration that are shown. If one of them is another by then, the service refuses, and the page shows
  * what is there now. The user must look at that first.
  */
-export function ApproveForm({ consent, loaded }: { consent: Consent; loaded: Loaded<Consent> }) {
+export function ApproveForm({ consent, loaded, before }: Props) {
   const { client, domain, me } = useDomain();
   const { notify } = useFrame();
   const goOn = useGoOn();
   const { overview, digests } = consent;
   const { id, approval: policy } = overview.computation;
-  const [lifetime, setLifetime] = useState('');
-  const [expiry, setExpiry] = useState<string>();
-  const [cvms, setCvms] = useState('');
-  const [key, setKey] = useState<File>();
+  const [chosen, setChosen] = useState<{ lifetime: string; expires_at: string | undefined }>();
+  const [typed, setTyped] = useState<string>();
   const [isOutdated, setOutdated] = useState(false);
   const [checked, setChecked] = useState<Consent>();
-  const signing = useSigning(key);
+  const signing = useSigning();
+  const { key } = signing;
   const isShown = !loaded.isLoading && loaded.problem === undefined;
   const isChecked = !isOutdated || checked === consent;
   const isSigned = policy === 'all_signed';
-  const limits = limitsOf(cvms, expiry);
+  const cvms = typed ?? before?.cvm_ids?.join(', ') ?? '';
+  const kept = before?.expires_at ?? undefined;
+  const isOver = chosen === undefined && kept !== undefined && Date.parse(kept) <= serviceNow();
+  const lifetime = isOver ? undefined : (chosen?.lifetime ?? (kept === undefined ? '' : 'kept'));
+  const cvm_ids = namesIn(cvms);
+  const limits = limitsOf({ cvm_ids: cvm_ids.length > 0 ? cvm_ids : null, expires_at: chosen ? chosen.expires_at : kept });
+  const options = [
+    ...(kept === undefined || isOver ? [] : [{ value: 'kept', label: `Until ${momentText(kept)}, as before` }]),
+    ...lifetimes,
+  ];
   const approved = { domain, computation: id, approver: me.user, ...digests, ...limits };
   const approve = useAction(async () => {
-    const sign = key && (await signing.read());
+    const sign = await signing.read();
     const body = { digest: digests.manifest_digest, configuration_digest: digests.configuration_digest, ...limits };
     const signature = await sign?.(approvalText(approved));
     try {
@@ -70,10 +79,14 @@ export function ApproveForm({ consent, loaded }: { consent: Consent; loaded: Loa
     notify(signature === undefined ? 'You have approved.' : 'You have signed and approved.');
     goOn(addressOf({ screen: 'computation', domain, id }));
   });
+  const choose = (file: File | undefined) => {
+    approve.forget();
+    signing.choose(file);
+  };
   const errors = fieldErrors(approve.problem, ['/cvm_ids', '/signature']);
-  const isDisabled = !isShown || !isChecked || (isSigned && !key);
+  const isDisabled = !isShown || !isChecked || isOver || (isSigned && !key);
   return (
-    <Container header={<Header variant="h2">Approve</Header>}>
+    <Panel title="Approve">
       <form
         className="stack"
         aria-label="Approve"
@@ -82,14 +95,17 @@ export function ApproveForm({ consent, loaded }: { consent: Consent; loaded: Loa
           if (!isDisabled && !approve.isRunning) void approve.run();
         }}
       >
-        <FormField label="How long the approval is valid">
+        <FormField
+          label="How long the approval is valid"
+          errorText={isOver && 'Your approval has expired. Choose until when it is valid now.'}
+        >
           <Select
-            selectedOption={lifetimes.find(({ value }) => value === lifetime) ?? null}
-            options={lifetimes}
+            selectedOption={options.find(({ value }) => value === lifetime) ?? null}
+            options={options}
+            placeholder="Choose"
             onChange={({ detail: { selectedOption } }) => {
               const { value = '' } = selectedOption;
-              setLifetime(value);
-              setExpiry(expiryAfter(value, serviceNow()));
+              setChosen(value === 'kept' ? undefined : { lifetime: value, expires_at: expiryAfter(value, serviceNow()) });
             }}
           />
         </FormField>
@@ -100,7 +116,7 @@ export function ApproveForm({ consent, loaded }: { consent: Consent; loaded: Loa
         >
           <Input
             value={cvms}
-            onChange={({ detail }) => setCvms(detail.value)}
+            onChange={({ detail }) => setTyped(detail.value)}
             onKeyDown={(event) => event.detail.key === 'Enter' && event.preventDefault()}
           />
         </FormField>
@@ -110,18 +126,18 @@ export function ApproveForm({ consent, loaded }: { consent: Consent; loaded: Loa
           errorText={signing.fault ?? errors.at('/signature')}
         >
           <div className="row">
-            <FileInput ariaLabel="Choose the signing key" value={[]} onChange={({ detail }) => setKey(detail.value[0] ?? key)}>
+            <FileInput ariaLabel="Choose the signing key" value={[]} onChange={({ detail }) => choose(detail.value[0] ?? key)}>
               Choose key file
             </FileInput>
             {key && <Name of={key.name} />}
             {key && (
-              <Button formAction="none" variant="inline-link" onClick={() => setKey(undefined)}>
+              <Button formAction="none" variant="inline-link" onClick={() => choose(undefined)}>
                 Sign with no key
               </Button>
             )}
           </div>
         </FormField>
-        {signing.hasPassphrase && (
+        {signing.isLocked && (
           <FormField label="Passphrase of the key">
             <Input
               type="password"
@@ -154,26 +170,31 @@ export function ApproveForm({ consent, loaded }: { consent: Consent; loaded: Loa
           Or approve exactly this, signed, with the command line: <Hash value={approveCommand(approved)} what="command" isWhole />
         </Box>
       </form>
-    </Container>
+    </Panel>
   );
 }
 
-/** Reads the key with which the user signs, once it is needed. */
-function useSigning(file: File | undefined) {
+/** The key with which the user signs. It is read once it is needed. Another file begins anew, without the passphrase of the one before. */
+function useSigning() {
+  const [key, setKey] = useState<File>();
   const [passphrase, setPassphrase] = useState('');
-  const [locked, setLocked] = useState<File>();
-  const [fault, setFault] = useState<{ file: File; text: string }>();
+  const [isLocked, setLocked] = useState(false);
+  const [fault, setFault] = useState<string>();
+  const choose = (file: File | undefined) => {
+    setKey(file);
+    setPassphrase('');
+    setLocked(false);
+    setFault(undefined);
+  };
   const read = async (): Promise<Sign | undefined> => {
-    if (!file) return undefined;
     setFault(undefined);
     try {
-      return await readPrivateKey(await file.text(), passphrase);
+      return key && (await readPrivateKey(await key.text(), passphrase));
     } catch (error) {
-      if (error instanceof NeedsPassphrase) setLocked(file);
-      setFault({ file, text: error instanceof Error ? error.message : String(error) });
+      if (error instanceof NeedsPassphrase) setLocked(true);
+      setFault(error instanceof Error ? error.message : String(error));
       throw error;
     }
   };
-  const hasPassphrase = locked !== undefined && locked === file;
-  return { read, hasPassphrase, passphrase, setPassphrase, fault: fault?.file === file ? fault?.text : undefined };
+  return { key, choose, read, isLocked, passphrase, setPassphrase, fault };
 }

@@ -1,9 +1,5 @@
-import Alert from '@cloudscape-design/components/alert';
-import Container from '@cloudscape-design/components/container';
-import Header from '@cloudscape-design/components/header';
-import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
-import Link from '@cloudscape-design/components/link';
-import { ServiceProblem } from 'computation-management-client';
+import { Alert, KeyValuePairs, Link } from '@cloudscape-design/components';
+import { type Schemas, ServiceProblem } from 'computation-management-client';
 import { approvalTexts } from 'computation-management-formats/approval-cautions';
 import type { Configuration } from 'computation-management-formats/approval-text';
 import { policyLines } from 'computation-management-formats/attestation';
@@ -16,16 +12,19 @@ import type { FileRow } from '../manifest/manifest-rows.ts';
 import { ManifestView } from '../manifest/manifest-view.tsx';
 import { aboveInComputation, addressOf } from '../routing/places.ts';
 import { useUnsavedWork } from '../routing/unsaved-work.ts';
-import { Hash, Lines, Pem } from '../show/hash.tsx';
+import { agentFacts } from '../show/agent-facts.tsx';
+import { Hash, Lines } from '../show/hash.tsx';
 import { StatusIndicator } from '../show/status.tsx';
 import { Time } from '../show/time.tsx';
-import { Name } from '../show/visible-texts.tsx';
+import { Name, Warnings } from '../show/visible-texts.tsx';
 import { mayApprove } from './approval.ts';
 import { ApproveForm } from './approve-form.tsx';
+import { Limits } from './approvals-panel.tsx';
 import { Changes, useChanges } from './changes.tsx';
 import { CompareFile } from './compare-file.tsx';
 import { type Consent, loadConsent } from './consent.ts';
 import { OpenText } from './open-text.tsx';
+import { Panel } from '../frame/panel.tsx';
 
 /** Shows all that an approval covers, and what it does not, and takes the approval. */
 export function ApproveScreen({ id }: { id: string }) {
@@ -55,21 +54,27 @@ export function ApproveScreen({ id }: { id: string }) {
 }
 
 function Review({ consent, loaded }: { consent: Consent; loaded: Loaded<Consent> }) {
-  const { me } = useDomain();
+  const { client, me } = useDomain();
   const { overview, manifest, configuration, digests, owners, cautions } = consent;
+  // Also one that is given elsewhere meanwhile.
+  const present = useLoaded(manifest.id, (signal) => client.listApprovals({ id: manifest.id, signal }), {
+    everySeconds: refreshSeconds.approve,
+  });
+  const mine = (present.value ?? overview.approvals).approvals.find(({ user }) => user === me.user);
   return (
     <>
-      <Before consent={consent} />
+      {mine && <Before consent={consent} mine={mine} />}
       <div role="region" aria-label="What your approval does not protect from">
         <Alert type="warning" header="What your approval does not protect from">
           <ul>
-            {[...cautions, ...overview.warnings.map((warning) => `${warning}.`)].map((caution) => (
+            {cautions.map((caution) => (
               <li key={caution}>{caution}</li>
             ))}
           </ul>
+          <Warnings of={overview.warnings} />
         </Alert>
       </div>
-      <Container header={<Header variant="h2">What runs, on what, and for whom</Header>}>
+      <Panel title="What runs, on what, and for whom">
         <ManifestView
           manifest={manifest}
           digest={digests.manifest_digest}
@@ -77,12 +82,12 @@ function Review({ consent, loaded }: { consent: Consent; loaded: Loaded<Consent>
           inputs={overview.inputs}
           check={(row) => <Check row={row} />}
         />
-      </Container>
-      <Container header={<Header variant="h2">Where and how it runs</Header>}>
+      </Panel>
+      <Panel title="Where and how it runs">
         <ConfigurationView configuration={configuration} digest={digests.configuration_digest} />
-      </Container>
+      </Panel>
       {mayApprove(me.user, overview) ? (
-        <ApproveForm consent={consent} loaded={loaded} />
+        <ApproveForm consent={consent} loaded={loaded} before={mine} />
       ) : (
         <Alert type="info">Only the owner, the creators of the files and those who receive the results can approve.</Alert>
       )}
@@ -90,20 +95,16 @@ function Review({ consent, loaded }: { consent: Consent; loaded: Loaded<Consent>
   );
 }
 
-/** What the user has approved before, and what has changed since. Notices an approval that is given elsewhere meanwhile. */
-function Before({ consent: { overview, digests } }: { consent: Consent }) {
-  const { client, me } = useDomain();
-  const { computation } = overview;
-  const { id } = computation;
+/** What the user has approved before, with its limits, and what has changed since. */
+function Before({ consent: { overview, digests }, mine }: { consent: Consent; mine: Schemas['Approval'] }) {
   const { manifest_digest, configuration_digest } = digests;
-  const present = useLoaded(id, (signal) => client.listApprovals({ id, signal }), { everySeconds: refreshSeconds.approve });
-  const mine = (present.value ?? overview.approvals).approvals.find(({ user }) => user === me.user);
-  const changes = useChanges(computation, mine ? [mine] : []).get(me.user) ?? [];
-  if (!mine) return null;
+  const changes = useChanges(overview.computation, [mine]).get(mine.user) ?? [];
   if (mine.stale) {
     return (
       <Alert type="warning" header="Your approval does not count any more">
-        You approved at <Time at={mine.approved_at} />. Since then:
+        You approved at <Time at={mine.approved_at} />.
+        <Limits {...mine} />
+        Since then:
         <Changes of={changes} />
       </Alert>
     );
@@ -119,6 +120,7 @@ function Before({ consent: { overview, digests } }: { consent: Consent }) {
     <Alert type="success" header="You have approved this">
       At <Time at={mine.approved_at} />
       {mine.signed ? ', with a signature' : ''}. Approving again replaces that approval.
+      <Limits {...mine} />
     </Alert>
   );
 }
@@ -151,17 +153,7 @@ function ConfigurationView({ configuration, digest }: { configuration: Configura
             <StatusIndicator type="warning">Any: no attestation is asked for</StatusIndicator>
           ),
         },
-        {
-          label: 'TLS of the agent',
-          value: agent_config.attested_tls ? (
-            <StatusIndicator type="success">Attested</StatusIndicator>
-          ) : (
-            <StatusIndicator type="warning">Not attested</StatusIndicator>
-          ),
-        },
-        { label: 'Certificate of the agent', value: <Pem text={agent_config.cert_file} /> },
-        { label: 'CA of the server', value: <Pem text={agent_config.server_ca_file} /> },
-        { label: 'CA of the clients', value: <Pem text={agent_config.client_ca_file} /> },
+        ...agentFacts(agent_config),
         { label: 'Whose approval a run needs', value: approvalTexts[approval] },
         {
           label: 'Who reads the logs of a run',

@@ -2,8 +2,7 @@ import type { Schemas } from 'computation-management-client';
 import { type DescribedChange, describeChanges } from 'computation-management-formats/approval-changes';
 import { useDomain } from '../access/console-context.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
-import { useNow } from '../show/service-clock.ts';
-import { agoText } from '../show/texts.ts';
+import { Ago } from '../show/time.tsx';
 
 type Approval = Schemas['Approval'];
 
@@ -45,7 +44,6 @@ function fieldsIn(details: string): Record<string, unknown> {
 
 /** A sentence for each change, with how long ago it was made. */
 export function Changes({ of }: { of: readonly DescribedChange[] }) {
-  const now = useNow();
   return (
     <ul className="long-words">
       {of.map(({ sentence, at }) => (
@@ -53,10 +51,7 @@ export function Changes({ of }: { of: readonly DescribedChange[] }) {
           <bdi>{sentence}</bdi>
           {at !== undefined && (
             <>
-              ,{' '}
-              <time dateTime={at} title={`${at} (UTC)`}>
-                {agoText(at, now)}
-              </time>
+              , <Ago at={at} />
             </>
           )}
         </li>

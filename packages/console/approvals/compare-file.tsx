@@ -1,4 +1,4 @@
-import FileInput from '@cloudscape-design/components/file-input';
+import { FileInput } from '@cloudscape-design/components';
 import { useEffect, useRef, useState } from 'react';
 import { problemText } from '../loading/problem-text.ts';
 import { Groups } from '../show/hash.tsx';

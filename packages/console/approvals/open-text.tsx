@@ -1,5 +1,4 @@
-import Box from '@cloudscape-design/components/box';
-import Button from '@cloudscape-design/components/button';
+import { Box, Button } from '@cloudscape-design/components';
 import { useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
@@ -30,7 +29,13 @@ export function OpenText({ id, creator, isMine, hash }: Props) {
     if ((await hashFile(new Blob([bytes]), { signal: new AbortController().signal })) !== hash) {
       throw new Error('The service returned another content than that of the manifest. Do not approve it.');
     }
-    setText(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    try {
+      setText(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    } catch {
+      throw new Error(
+        'The content is that of the manifest, and no text. Compare it with your file, or download it on the page of the asset.',
+      );
+    }
   });
   if (text !== undefined) {
     return (

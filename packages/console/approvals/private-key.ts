@@ -16,17 +16,24 @@ const elsewhere = 'Approve with the command below instead.';
  * @throws NeedsPassphrase, or UnusableKey with what the user can do
  */
 export async function readPrivateKey(text: string, passphrase = ''): Promise<Sign> {
-  const [, label = '', body = ''] = /-----BEGIN ([A-Z0-9 ]+)-----([^-]*)-----END \1-----/.exec(text) ?? [];
-  const bytes = Uint8Array.from(atob(body.replace(/\s/g, '')), (character) => character.charCodeAt(0));
-  if (label === 'OPENSSH PRIVATE KEY') {
-    return await signerOf(await readOpenSshKey(bytes, passphrase));
-  }
-  if (label === 'PRIVATE KEY') return await signerOf(bytes);
-  if (label.endsWith('PUBLIC KEY') || /^(ssh|ecdsa)-/.test(text)) {
+  // `openssl ecparam` writes the parameters of the curve first.
+  const [, label = '', body] = /-----BEGIN ([A-Z0-9 ]*PRIVATE KEY)-----(?:(.*?)-----END \1-----)?/s.exec(text) ?? [];
+  if (label === 'OPENSSH PRIVATE KEY') return await signerOf(await readOpenSshKey(bytesOf(body), passphrase));
+  if (label === 'PRIVATE KEY') return await signerOf(bytesOf(body));
+  if (label !== '') throw new UnusableKey(`The browser cannot read a file of the form ${label}. ${elsewhere}`);
+  if (/PUBLIC KEY-----|^(ssh|ecdsa)-/.test(text)) {
     throw new UnusableKey('This is a public key. Choose the private key that belongs to it.');
   }
-  if (label.endsWith('PRIVATE KEY')) throw new UnusableKey(`The browser cannot read a file of the form ${label}. ${elsewhere}`);
   throw new UnusableKey('This is no private key. Choose a file of OpenSSH, or PEM (BEGIN PRIVATE KEY).');
+}
+
+function bytesOf(body: string | undefined): Bytes {
+  if (body === undefined) throw new UnusableKey('The file of the key is cut off: its END line is missing.');
+  try {
+    return Uint8Array.from(atob(body), (character) => character.charCodeAt(0));
+  } catch {
+    throw new UnusableKey('The file of the key is damaged: what stands between its first and last line is no base64.');
+  }
 }
 
 /** @param given a JSON Web Key, or PKCS#8 */

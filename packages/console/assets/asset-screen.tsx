@@ -1,12 +1,4 @@
-import Alert from '@cloudscape-design/components/alert';
-import Box from '@cloudscape-design/components/box';
-import Button from '@cloudscape-design/components/button';
-import Container from '@cloudscape-design/components/container';
-import Header from '@cloudscape-design/components/header';
-import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
-import Link from '@cloudscape-design/components/link';
-import SpaceBetween from '@cloudscape-design/components/space-between';
-import Table from '@cloudscape-design/components/table';
+import { Alert, Box, Button, Header, KeyValuePairs, Link, SpaceBetween, Table } from '@cloudscape-design/components';
 import { assetWithoutReading, type KnownAsset } from 'computation-management-client';
 import { useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
@@ -24,9 +16,11 @@ import { Hash, Lines } from '../show/hash.tsx';
 import { AssetState, Status } from '../show/status.tsx';
 import { sizeText } from '../show/texts.ts';
 import { Moment } from '../show/time.tsx';
+import { Name } from '../show/visible-texts.tsx';
 import { assetTypeText } from './asset-texts.ts';
 import { EditAsset } from './edit-asset.tsx';
 import { ContentPanel } from './content-panel.tsx';
+import { Panel } from '../frame/panel.tsx';
 
 /** One asset: what is known of it, its content as far as the user may have it, and where it is used. */
 export function AssetScreen({ id }: { id: string }) {
@@ -86,7 +80,7 @@ function AssetSummary({ found: { asset } }: { found: KnownAsset }) {
   const isMine = asset.created_by === me.user;
   return (
     <>
-      <Container header={<Header variant="h2">Summary</Header>}>
+      <Panel title="Summary">
         <KeyValuePairs
           columns={4}
           items={[
@@ -97,7 +91,7 @@ function AssetSummary({ found: { asset } }: { found: KnownAsset }) {
               label: 'Creator',
               value: (
                 <>
-                  <bdi>{asset.created_by}</bdi>
+                  <Name of={asset.created_by} />
                   {isMine && ' (you)'}
                 </>
               ),
@@ -118,7 +112,7 @@ function AssetSummary({ found: { asset } }: { found: KnownAsset }) {
             ]}
           />
         </Box>
-      </Container>
+      </Panel>
       {asset.content_reads && <ContentReads reads={asset.content_reads} />}
     </>
   );
@@ -136,7 +130,7 @@ function ContentReads({ reads }: { reads: { user: string; read_at: string }[] })
         ariaLabels={{ tableLabel: 'Reads by others' }}
         items={reads}
         columnDefinitions={[
-          { id: 'user', header: 'User', isRowHeader: true, cell: ({ user }) => user },
+          { id: 'user', header: 'User', isRowHeader: true, cell: ({ user }) => <Name of={user} /> },
           { id: 'at', header: 'Read', cell: ({ read_at }) => <Moment at={read_at} /> },
         ]}
         empty={<Box textAlign="center">Nobody else has read it.</Box>}
@@ -168,7 +162,7 @@ function LinkedComputations({ id }: { id: string }) {
           ),
         },
         { id: 'status', header: 'Status', minWidth: 120, cell: ({ status }) => <Status status={status} /> },
-        { id: 'owner', header: 'Owner', isSecondary: true, cell: ({ owner }) => owner },
+        { id: 'owner', header: 'Owner', isSecondary: true, cell: ({ owner }) => <Name of={owner} /> },
       ]}
       empty="No computation uses it."
     />

@@ -1,4 +1,4 @@
-import Select from '@cloudscape-design/components/select';
+import { Select } from '@cloudscape-design/components';
 import { page, type Schemas } from 'computation-management-client';
 import { useState } from 'react';
 import { useDomain } from '../access/console-context.ts';

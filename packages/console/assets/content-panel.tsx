@@ -1,9 +1,4 @@
-import Box from '@cloudscape-design/components/box';
-import Button from '@cloudscape-design/components/button';
-import Container from '@cloudscape-design/components/container';
-import FileUpload from '@cloudscape-design/components/file-upload';
-import Header from '@cloudscape-design/components/header';
-import SpaceBetween from '@cloudscape-design/components/space-between';
+import { Box, Button, FileUpload, SpaceBetween } from '@cloudscape-design/components';
 import type { KnownAsset, Schemas } from 'computation-management-client';
 import { useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
@@ -12,9 +7,11 @@ import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { useUnsavedWork } from '../routing/unsaved-work.ts';
 import { StatusIndicator } from '../show/status.tsx';
+import { Name } from '../show/visible-texts.tsx';
 import { fileFault, fileUploadTexts } from './asset-texts.ts';
 import { OtherContent } from './upload-file.ts';
 import { UploadProgress, useUpload } from './upload-progress.tsx';
+import { Panel } from '../frame/panel.tsx';
 
 interface Props {
   found: KnownAsset;
@@ -25,9 +22,11 @@ interface Props {
 export function ContentPanel({ found: { asset }, reload }: Props) {
   const { me } = useDomain();
   return (
-    <Container header={<Header variant="h2">Content</Header>}>
+    <Panel title="Content">
       {asset.source ? (
-        <StatusIndicator type="info">The service has no content: the agent fetches it from {asset.source.url}.</StatusIndicator>
+        <StatusIndicator type="info">
+          The service has no content: the agent fetches it from <Name of={asset.source.url} />.
+        </StatusIndicator>
       ) : asset.state === 'pending' && asset.created_by === me.user ? (
         <SendContent asset={asset} reload={reload} />
       ) : asset.state === 'pending' ? (
@@ -36,10 +35,10 @@ export function ContentPanel({ found: { asset }, reload }: Props) {
         <ReadContent asset={asset} isMine={asset.created_by === me.user} />
       ) : (
         <StatusIndicator type="info">
-          The content is withheld: only its creator, {asset.created_by}, may read it. Compare the hash instead.
+          The content is withheld: only its creator, <Name of={asset.created_by} />, may read it. Compare the hash instead.
         </StatusIndicator>
       )}
-    </Container>
+    </Panel>
   );
 }
 
@@ -53,7 +52,11 @@ function ReadContent({ asset, isMine }: { asset: KnownAsset['asset']; isMine: bo
       <Button iconName="download" loading={download.isRunning} onClick={() => void download.run()}>
         Download {asset.file_name}
       </Button>
-      {!isMine && <Box variant="small">The creator, {asset.created_by}, sees that you read it.</Box>}
+      {!isMine && (
+        <Box variant="small">
+          The creator, <Name of={asset.created_by} />, sees that you read it.
+        </Box>
+      )}
       <ProblemAlert problem={download.problem} />
     </SpaceBetween>
   );

@@ -1,13 +1,4 @@
-import Button from '@cloudscape-design/components/button';
-import Container from '@cloudscape-design/components/container';
-import FileUpload from '@cloudscape-design/components/file-upload';
-import Form from '@cloudscape-design/components/form';
-import FormField from '@cloudscape-design/components/form-field';
-import Input from '@cloudscape-design/components/input';
-import Link from '@cloudscape-design/components/link';
-import RadioGroup from '@cloudscape-design/components/radio-group';
-import SpaceBetween from '@cloudscape-design/components/space-between';
-import Textarea from '@cloudscape-design/components/textarea';
+import { Button, Container, FileUpload, Form, FormField, Link, RadioGroup, SpaceBetween } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { useState } from 'react';
 import { permissions } from '../access/permissions.ts';
@@ -21,18 +12,11 @@ import { alreadySent } from '../frame/confirm-modal.tsx';
 import { useDomain, useFrame } from '../access/console-context.ts';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
 import { useUnsavedWork } from '../routing/unsaved-work.ts';
-import {
-  accessOptions,
-  assetTypeOptions,
-  fileFault,
-  fileUploadTexts,
-  hasNoPlace,
-  linkConflict,
-  useOptions,
-} from './asset-texts.ts';
+import { AssetFields, assetFields, type AssetFieldValues } from './asset-fields.tsx';
+import { assetTypeOptions, fileFault, fileUploadTexts, hasNoPlace, linkConflict } from './asset-texts.ts';
 import { UploadProgress, useUpload } from './upload-progress.tsx';
 
-type Fields = Pick<Schemas['AssetRow'], 'file_name' | 'description' | 'asset_type' | 'content_access' | 'use'>;
+type Fields = AssetFieldValues & Pick<Schemas['AssetRow'], 'asset_type'>;
 
 /** Creates an asset and uploads its content. With `?computation=` it is linked to that computation too. */
 export function NewAssetScreen() {
@@ -99,7 +83,7 @@ function NewForm() {
       { replace: true },
     );
   });
-  const errors = fieldErrors(save.problem, ['/asset/file_name', '/asset/description']);
+  const errors = fieldErrors(save.problem, assetFields);
   const isBusy = save.isRunning;
 
   return (
@@ -149,48 +133,24 @@ function NewForm() {
                   i18nStrings={fileUploadTexts}
                 />
               </FormField>
-              <FormField
-                label="File name"
-                description="The name under which the algorithm finds it."
-                errorText={errors.at('/asset/file_name') ?? linkConflict(save.problem, 'file_name_taken')}
+              <AssetFields
+                fields={fields}
+                change={change}
+                errors={errors}
+                nameFault={linkConflict(save.problem, 'file_name_taken')}
+                isDisabled={created !== undefined}
+                isMine
               >
-                <Input
-                  value={fields.file_name}
-                  disabled={created !== undefined}
-                  onChange={({ detail }) => change({ file_name: detail.value })}
-                />
-              </FormField>
-              <FormField label="Type" errorText={linkConflict(save.problem, 'second_algorithm')}>
-                <RadioGroup
-                  value={fields.asset_type}
-                  items={types.map((type) => ({ ...type, disabled: created !== undefined }))}
-                  onChange={({ detail }) =>
-                    change({ asset_type: types.find(({ value }) => value === detail.value)?.value ?? fields.asset_type })
-                  }
-                />
-              </FormField>
-              <FormField label="Description (optional)" errorText={errors.at('/asset/description')}>
-                <Textarea
-                  value={fields.description}
-                  rows={2}
-                  disabled={created !== undefined}
-                  onChange={({ detail }) => change({ description: detail.value })}
-                />
-              </FormField>
-              <FormField label="Who may read the content">
-                <RadioGroup
-                  value={fields.content_access}
-                  items={accessOptions.map((option) => ({ ...option, disabled: created !== undefined }))}
-                  onChange={({ detail }) => change({ content_access: detail.value === 'domain' ? 'domain' : 'creator' })}
-                />
-              </FormField>
-              <FormField label="Use in computations">
-                <RadioGroup
-                  value={fields.use}
-                  items={useOptions.map((option) => ({ ...option, disabled: created !== undefined }))}
-                  onChange={({ detail }) => change({ use: detail.value === 'approval' ? 'approval' : 'open' })}
-                />
-              </FormField>
+                <FormField label="Type" errorText={linkConflict(save.problem, 'second_algorithm')}>
+                  <RadioGroup
+                    value={fields.asset_type}
+                    items={types.map((type) => ({ ...type, disabled: created !== undefined }))}
+                    onChange={({ detail }) =>
+                      change({ asset_type: types.find(({ value }) => value === detail.value)?.value ?? fields.asset_type })
+                    }
+                  />
+                </FormField>
+              </AssetFields>
             </SpaceBetween>
           </Container>
           <UploadProgress

@@ -1,7 +1,4 @@
-import Alert from '@cloudscape-design/components/alert';
-import Button from '@cloudscape-design/components/button';
-import ProgressBar from '@cloudscape-design/components/progress-bar';
-import SpaceBetween from '@cloudscape-design/components/space-between';
+import { Alert, Button, ProgressBar, SpaceBetween } from '@cloudscape-design/components';
 import { type Schemas, ServiceProblem, type StorageResponse } from 'computation-management-client';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useDomain } from '../access/console-context.ts';

@@ -1,6 +1,4 @@
-import type { StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
-import Box from '@cloudscape-design/components/box';
-import ExpandableSection from '@cloudscape-design/components/expandable-section';
+import { Box, ExpandableSection, type StatusIndicatorProps } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { StatusIndicator } from '../show/status.tsx';
 import { sizeText } from '../show/texts.ts';

@@ -35,17 +35,5 @@ export function copyOf(computation: Schemas['Computation'], owner: string): Comp
   return { ...fields, name, owner, agent_config: { ...fields.agent_config, server_key: '' } };
 }
 
-/** Returns the users of a text, separated by commas or line breaks, each once. */
-export function usersOf(text: string): string[] {
-  return [
-    ...new Set(
-      text
-        .split(/[,\n]/)
-        .map((user) => user.trim())
-        .filter((user) => user !== ''),
-    ),
-  ];
-}
-
 /** The policies in the order in which they may be raised. They are never lowered. */
 export const approvalPolicies = ['none', 'all', 'all_signed'] as const;

@@ -1,14 +1,14 @@
-import Button from '@cloudscape-design/components/button';
-import Container from '@cloudscape-design/components/container';
-import ExpandableSection from '@cloudscape-design/components/expandable-section';
-import Form from '@cloudscape-design/components/form';
-import FormField from '@cloudscape-design/components/form-field';
-import Header from '@cloudscape-design/components/header';
-import Input from '@cloudscape-design/components/input';
-import Select from '@cloudscape-design/components/select';
-import SpaceBetween from '@cloudscape-design/components/space-between';
-import Textarea from '@cloudscape-design/components/textarea';
-import Toggle from '@cloudscape-design/components/toggle';
+import {
+  Button,
+  ExpandableSection,
+  Form,
+  FormField,
+  Input,
+  Select,
+  SpaceBetween,
+  Textarea,
+  Toggle,
+} from '@cloudscape-design/components';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
 import { approvalTexts } from 'computation-management-formats/approval-cautions';
 import { type ReactNode, useState } from 'react';
@@ -18,8 +18,10 @@ import { ProblemAlert } from '../loading/problem-alert.tsx';
 import type { Action } from '../loading/use-action.ts';
 import { alreadySent } from '../frame/confirm-modal.tsx';
 import { useDomain } from '../access/console-context.ts';
+import { namesIn } from '../show/texts.ts';
 import { useUnsavedWork } from '../routing/unsaved-work.ts';
-import { approvalPolicies, type ComputationFields, usersOf } from './computation-fields.ts';
+import { approvalPolicies, type ComputationFields } from './computation-fields.ts';
+import { Panel } from '../frame/panel.tsx';
 
 interface Props {
   initial: ComputationFields;
@@ -51,7 +53,7 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        void save.run({ ...fields, consumers: usersOf(users.consumers), providers: usersOf(users.providers) });
+        void save.run({ ...fields, consumers: namesIn(users.consumers), providers: namesIn(users.providers) });
       }}
     >
       <Form
@@ -72,7 +74,7 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
         }
       >
         <SpaceBetween size="l">
-          <Container header={<Header variant="h2">Computation</Header>}>
+          <Panel title="Computation">
             <SpaceBetween size="l">
               <FormField label="Name" errorText={errors.at('/name')}>
                 <Input value={fields.name} ariaRequired onChange={({ detail }) => change({ name: detail.value })} />
@@ -93,8 +95,8 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
                 />
               </FormField>
             </SpaceBetween>
-          </Container>
-          <Container header={<Header variant="h2">Approval and results</Header>}>
+          </Panel>
+          <Panel title="Approval and results">
             <SpaceBetween size="l">
               <FormField
                 label="Approval before a run"
@@ -122,7 +124,7 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
                 </FormField>
               ))}
             </SpaceBetween>
-          </Container>
+          </Panel>
           <AgentFields fields={fields} change={change} errors={errors} />
           <ProblemAlert problem={save.problem} fields={errors.fields} />
           {conflict}

@@ -1,6 +1,5 @@
-import Button from '@cloudscape-design/components/button';
-import Tabs from '@cloudscape-design/components/tabs';
-import { useState } from 'react';
+import { Button, Tabs } from '@cloudscape-design/components';
+import { type ReactNode, useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { permissions } from '../access/permissions.ts';
 import { ApprovalsPanel } from '../approvals/approvals-panel.tsx';
@@ -10,7 +9,7 @@ import { ScreenFrame } from '../frame/screen-frame.tsx';
 import { UploadKey } from '../keys/upload-key.tsx';
 import { loadOverview, type Overview } from '../loading/overview.ts';
 import { LoadedView } from '../loading/problem-alert.tsx';
-import { type Loaded, refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
+import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 import { ManifestTab } from '../manifest/manifest-view.tsx';
 import { navigate, useAddress } from '../routing/navigation.ts';
 import { aboveComputation, addressOf, tabOf, tabQuery } from '../routing/places.ts';
@@ -84,7 +83,7 @@ export function ComputationScreen({ id }: { id: string }) {
       <LoadedView loaded={loaded} what="the computation">
         {(overview) => (
           <>
-            <ComputationTabs id={id} overview={overview} loaded={loaded} />
+            <ComputationTabs id={id} overview={overview} reload={loaded.reload} />
             {asked === 'key' && <UploadKey id={id} onClose={close} onUploaded={closeAndReload} />}
             {asked === 'start' && <StartRun overview={overview} first={cvm ?? ''} onClose={close} />}
             {asked === 'delete' && (
@@ -107,59 +106,35 @@ export function ComputationScreen({ id }: { id: string }) {
 }
 
 const tabs = ['overview', 'manifest', 'runs', 'events', 'configuration'] as const;
-const tabTexts = {
-  overview: 'Overview',
-  manifest: 'Manifest',
-  runs: 'Runs',
-  events: 'Events',
-  configuration: 'Configuration',
-} satisfies Record<(typeof tabs)[number], string>;
 
-interface TabsProps {
-  id: string;
-  overview: Overview;
-  loaded: Loaded<Overview>;
-}
-
-function ComputationTabs({ id, overview, loaded }: TabsProps) {
+function ComputationTabs({ id, overview, reload }: { id: string; overview: Overview; reload: () => void }) {
   const { domain } = useDomain();
-  const { query } = useAddress();
-  const active = tabOf(query, tabs);
-  const addressOfTab = (tab: string) => addressOf({ screen: 'computation', domain, id }, tabQuery(tab, tabs));
-  const contents = {
-    overview: () => <OverviewTab overview={overview} reload={loaded.reload} />,
+  const active = tabOf(useAddress().query, tabs);
+  const contents: Record<(typeof tabs)[number], () => ReactNode> = {
+    overview: () => (
+      <>
+        <ReadinessPanel overview={overview} />
+        <SummaryPanel overview={overview} />
+        <PartiesPanel overview={overview} reload={reload} />
+        <InputsPanel overview={overview} reload={reload} />
+        <ApprovalsPanel overview={overview} reload={reload} />
+      </>
+    ),
     manifest: () => <ManifestTab id={id} digest={overview.digest} inputs={overview.inputs} />,
     runs: () => <RunsTable computation={id} />,
     events: () => <EventsTable id={id} />,
     configuration: () => <ConfigurationTab computation={overview.computation} />,
-  } satisfies Record<(typeof tabs)[number], () => unknown>;
+  };
   return (
     <Tabs
       ariaLabel="Parts of the computation"
       activeTabId={active}
-      onChange={({ detail }) => navigate(addressOfTab(detail.activeTabId))}
+      onChange={({ detail }) => navigate(addressOf({ screen: 'computation', domain, id }, tabQuery(detail.activeTabId, tabs)))}
       tabs={tabs.map((tab) => ({
         id: tab,
-        label: tabTexts[tab],
+        label: tab.charAt(0).toUpperCase() + tab.slice(1),
         content: tab === active && <div className="stack">{contents[tab]()}</div>,
       }))}
     />
-  );
-}
-
-interface Props {
-  overview: Overview;
-  reload: () => void;
-}
-
-function OverviewTab({ overview, reload }: Props) {
-  return (
-    <>
-      <ReadinessPanel overview={overview} />
-      <SummaryPanel overview={overview} />
-      <PartiesPanel overview={overview} reload={reload} />
-      <InputsPanel overview={overview} reload={reload} />
-      <ApprovalsPanel overview={overview} reload={reload} />
-    </>
   );
 }

@@ -1,6 +1,4 @@
-import Button from '@cloudscape-design/components/button';
-import Link from '@cloudscape-design/components/link';
-import SpaceBetween from '@cloudscape-design/components/space-between';
+import { Button, Link, SpaceBetween } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { permissions } from '../access/permissions.ts';
 import type { Column } from '../lists/columns.tsx';
@@ -14,6 +12,7 @@ import { useDomain } from '../access/console-context.ts';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
 import { Status, statusOptions } from '../show/status.tsx';
 import { Ago, Time } from '../show/time.tsx';
+import { Name } from '../show/visible-texts.tsx';
 
 type Row = Schemas['ComputationRow'];
 
@@ -39,7 +38,7 @@ export function ComputationsScreen() {
       isSecondary: true,
       cell: ({ id }) => <Yours id={id} todo={todo} />,
     },
-    { id: 'owner', header: 'Owner', isSecondary: true, cell: ({ owner: of }) => of },
+    { id: 'owner', header: 'Owner', isSecondary: true, cell: ({ owner: of }) => <Name of={of} /> },
     { id: 'created', header: 'Created', isSecondary: true, cell: ({ created_at }) => <Time at={created_at} /> },
     { id: 'updated', header: 'Updated', isSecondary: true, cell: ({ updated_at }) => <Ago at={updated_at} /> },
   ];

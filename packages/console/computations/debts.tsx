@@ -11,7 +11,7 @@ interface Props {
 }
 
 /** What a run waits for, and for whom. */
-export function Debts({ overview: { parties, others }, since }: Props) {
+export function Debts({ overview: { parties, unowned, others }, since }: Props) {
   const { me } = useDomain();
   return (
     <ul aria-label="What a run waits for">
@@ -24,8 +24,13 @@ export function Debts({ overview: { parties, others }, since }: Props) {
           </li>
         )),
       )}
+      {unowned.map((debt) => (
+        <li key={debt.files.join()}>
+          Nobody whom the service names: <DebtText debt={debt} />
+        </li>
+      ))}
       {others.map((other) => (
-        <li key={other}>{other === 'Missing algorithm' ? 'An algorithm: link one under Inputs' : other}</li>
+        <li key={other}>{other === 'Missing algorithm' ? 'An algorithm: link one under Inputs' : <Name of={other} />}</li>
       ))}
     </ul>
   );

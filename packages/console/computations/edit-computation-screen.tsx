@@ -9,7 +9,7 @@ import { LoadedView, ReadAgain } from '../loading/problem-alert.tsx';
 import { keysForBodies, useAction } from '../loading/use-action.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { useAddress, useGoOn } from '../routing/navigation.ts';
-import { aboveComputation, addressOf } from '../routing/places.ts';
+import { aboveComputation, aboveInComputation, addressOf } from '../routing/places.ts';
 import { type ComputationFields, copyOf, fieldsOf, newFields } from './computation-fields.ts';
 import { ComputationForm } from './computation-form.tsx';
 
@@ -69,10 +69,7 @@ export function EditComputationScreen({ id }: { id: string }) {
   const loaded = useLoaded(`${id} ${reading}`, (signal) => loadComputation(client, id, signal));
   const title = loaded.value?.computation.name ?? 'Computation';
   return (
-    <ScreenFrame
-      title={`Edit ${title}`}
-      above={[...aboveComputation(domain), { text: title, href: addressOf({ screen: 'computation', domain, id }) }]}
-    >
+    <ScreenFrame title={`Edit ${title}`} above={aboveInComputation(domain, id, title)}>
       <LoadedView loaded={loaded} what="the computation">
         {(read) => <EditForm key={reading} read={read} readAgain={() => setReading(reading + 1)} />}
       </LoadedView>

@@ -1,10 +1,4 @@
-import Alert from '@cloudscape-design/components/alert';
-import Button from '@cloudscape-design/components/button';
-import FormField from '@cloudscape-design/components/form-field';
-import Header from '@cloudscape-design/components/header';
-import Link from '@cloudscape-design/components/link';
-import SpaceBetween from '@cloudscape-design/components/space-between';
-import Table from '@cloudscape-design/components/table';
+import { Alert, Button, FormField, Header, Link, SpaceBetween, Table } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { useState } from 'react';
 import { useDomain, useFrame } from '../access/console-context.ts';
@@ -19,6 +13,7 @@ import { addressOf } from '../routing/places.ts';
 import { Hash } from '../show/hash.tsx';
 import { AssetState, StatusIndicator } from '../show/status.tsx';
 import { sizeText } from '../show/texts.ts';
+import { Name, Warnings } from '../show/visible-texts.tsx';
 
 interface Props {
   overview: Overview;
@@ -69,7 +64,12 @@ export function InputsPanel({ overview, reload }: Props) {
           </>
         ),
     },
-    { id: 'creator', header: 'Creator', isSecondary: true, cell: ({ created_by }) => created_by ?? '-' },
+    {
+      id: 'creator',
+      header: 'Creator',
+      isSecondary: true,
+      cell: ({ created_by }) => (created_by === undefined ? '-' : <Name of={created_by} />),
+    },
     {
       id: 'use',
       header: 'Use',
@@ -109,7 +109,7 @@ export function InputsPanel({ overview, reload }: Props) {
         footer={
           warnings.length > 0 && (
             <Alert type="warning" header="This may be a mistake">
-              {warnings.join('. ')}.
+              <Warnings of={warnings} />
             </Alert>
           )
         }
@@ -152,10 +152,8 @@ function LinkAsset({ overview: { computation, inputs }, onClose, onLinked }: Lin
     <ConfirmModal
       title={`Link an asset to ${computation.name}`}
       confirm="Link"
-      isRunning={link.isRunning}
-      problem={link.problem}
+      action={link}
       isDisabled={!chosen}
-      onConfirm={() => void link.run()}
       onClose={onClose}
     >
       <FormField
@@ -195,14 +193,7 @@ function UnlinkAsset({ computation, input: { id, file_name }, onClose, onUnlinke
     onUnlinked();
   });
   return (
-    <ConfirmModal
-      title={`Unlink ${file_name}`}
-      confirm="Unlink"
-      isRunning={unlink.isRunning}
-      problem={unlink.problem}
-      onConfirm={() => void unlink.run()}
-      onClose={onClose}
-    >
+    <ConfirmModal title={`Unlink ${file_name}`} confirm="Unlink" action={unlink} onClose={onClose}>
       The manifest of {computation.name} changes, so approvals that were given become stale. A run that is active keeps the file.
     </ConfirmModal>
   );

@@ -1,8 +1,4 @@
-import Container from '@cloudscape-design/components/container';
-import Header from '@cloudscape-design/components/header';
-import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
-import Link from '@cloudscape-design/components/link';
-import type { StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
+import { KeyValuePairs, Link, type StatusIndicatorProps } from '@cloudscape-design/components';
 import { page } from 'computation-management-client';
 import type { ReactNode } from 'react';
 import { useDomain } from '../access/console-context.ts';
@@ -15,6 +11,7 @@ import { Ago } from '../show/time.tsx';
 import { Name } from '../show/visible-texts.tsx';
 import { Debts } from './debts.tsx';
 import { fitFor, owedSince } from './readiness.ts';
+import { Panel } from '../frame/panel.tsx';
 
 /** Where a computation stands: what is there, who is waited for and since when. */
 export function ReadinessPanel({ overview }: { overview: Overview }) {
@@ -34,23 +31,23 @@ export function ReadinessPanel({ overview }: { overview: Overview }) {
         ? 'Waiting for you'
         : 'Waiting for others';
   return (
-    <Container header={<Header variant="h2">{headline}</Header>}>
+    <Panel title={headline}>
       <div className="stack">
         <Facts overview={overview} />
         {!isReady && <Debts overview={overview} since={(debt, user) => owedSince(debt, user, events)} />}
       </div>
-    </Container>
+    </Panel>
   );
 }
 
 function Facts({ overview }: { overview: Overview }) {
-  const { computation, inputs, parties, others, approvals } = overview;
+  const { computation, inputs, parties, unowned, approvals } = overview;
   const owed = (kind: Debt['kind']) => parties.flatMap(({ owes }) => owes).filter((debt) => debt.kind === kind).length;
   const needed = approvalRows(computation.approval, approvals).filter(({ because }) => because.length > 0);
   const given = needed.filter(isGiven).length;
   const datasets = inputs.filter(({ asset_type }) => asset_type === 'dataset').length;
   const algorithm = inputs.length > datasets ? '1 algorithm' : 'No algorithm';
-  const isComplete = inputs.length > datasets && owed('content') === 0 && !others.some((text) => text.startsWith('Content of '));
+  const isComplete = inputs.length > datasets && owed('content') + unowned.length === 0;
   return (
     <KeyValuePairs
       columns={3}

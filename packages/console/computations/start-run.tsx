@@ -1,6 +1,4 @@
-import Alert from '@cloudscape-design/components/alert';
-import FormField from '@cloudscape-design/components/form-field';
-import Link from '@cloudscape-design/components/link';
+import { Alert, FormField, Link } from '@cloudscape-design/components';
 import { ServiceProblem } from 'computation-management-client';
 import { useEffect, useState } from 'react';
 import { CvmInput } from '../cvms/cvm-input.tsx';
@@ -41,11 +39,9 @@ export function StartRun({ overview, first, onClose }: { overview: Overview; fir
         </>
       }
       confirm="Start run"
-      isRunning={start.isRunning}
-      problem={start.problem}
+      action={start}
       fields={errors.fields}
       isDisabled={!isReady || cvm.trim() === '' || refused.length > 0}
-      onConfirm={() => void start.run()}
       onClose={onClose}
     >
       {isReady ? (

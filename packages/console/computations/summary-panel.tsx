@@ -1,17 +1,17 @@
-import Container from '@cloudscape-design/components/container';
-import Header from '@cloudscape-design/components/header';
-import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
+import { KeyValuePairs } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { approvalTexts } from 'computation-management-formats/approval-cautions';
 import type { Overview } from '../loading/overview.ts';
-import { Hash, Pem } from '../show/hash.tsx';
+import { agentFacts } from '../show/agent-facts.tsx';
+import { Hash } from '../show/hash.tsx';
 import { Name, Names } from '../show/visible-texts.tsx';
 import { Moment } from '../show/time.tsx';
+import { Panel } from '../frame/panel.tsx';
 
 export function SummaryPanel({ overview: { computation } }: { overview: Overview }) {
   const { id, owner, approval, consumers, providers, created_at, updated_at } = computation;
   return (
-    <Container header={<Header variant="h2">Summary</Header>}>
+    <Panel title="Summary">
       <KeyValuePairs
         columns={4}
         items={[
@@ -27,27 +27,20 @@ export function SummaryPanel({ overview: { computation } }: { overview: Overview
           { label: 'Updated', value: <Moment at={updated_at} /> },
         ]}
       />
-    </Container>
+    </Panel>
   );
 }
 
 /** What the agent in the CVM is configured with. */
 export function ConfigurationTab({ computation: { agent_config } }: { computation: Schemas['Computation'] }) {
-  const { log_level, attested_tls, cert_file, server_ca_file, client_ca_file, server_key } = agent_config;
+  const { log_level, server_key } = agent_config;
   return (
-    <Container
-      header={
-        <Header variant="h2" description="What the agent in the CVM is started with.">
-          Agent
-        </Header>
-      }
-    >
+    <Panel title="Agent" description="What the agent in the CVM is started with.">
       <KeyValuePairs
         columns={2}
         items={[
           { label: 'Log level', value: log_level || 'Default' },
-          { label: 'Attested TLS', value: attested_tls ? 'Yes' : 'No' },
-          { label: 'Certificate', value: <Pem text={cert_file} /> },
+          ...agentFacts(agent_config),
           {
             label: 'Private key',
             value:
@@ -57,10 +50,8 @@ export function ConfigurationTab({ computation: { agent_config } }: { computatio
                   ? 'None'
                   : 'Set. It is shown when you edit the computation',
           },
-          { label: 'CA of the server', value: <Pem text={server_ca_file} /> },
-          { label: 'CA of the clients', value: <Pem text={client_ca_file} /> },
         ]}
       />
-    </Container>
+    </Panel>
   );
 }

@@ -1,4 +1,4 @@
-import Autosuggest from '@cloudscape-design/components/autosuggest';
+import { Autosuggest } from '@cloudscape-design/components';
 import { page } from 'computation-management-client';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { problemText } from '../loading/problem-text.ts';

@@ -1,8 +1,4 @@
-import Alert from '@cloudscape-design/components/alert';
-import Button from '@cloudscape-design/components/button';
-import Container from '@cloudscape-design/components/container';
-import Header from '@cloudscape-design/components/header';
-import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
+import { Alert, Button, KeyValuePairs } from '@cloudscape-design/components';
 import { type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
 import { useState } from 'react';
 import { permissions } from '../access/permissions.ts';
@@ -15,8 +11,10 @@ import { AttestationBadge } from '../attestation/attestation-panel.tsx';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
 import { Hash } from '../show/hash.tsx';
 import { Moment } from '../show/time.tsx';
+import { Name } from '../show/visible-texts.tsx';
 import { Fit, Presence } from './presence.tsx';
 import { RegisterCvm } from './register-cvm.tsx';
+import { Panel } from '../frame/panel.tsx';
 
 interface Read {
   cvm: Schemas['Cvm'];
@@ -103,18 +101,18 @@ function CvmSummary({
 }) {
   return (
     <>
-      <Container header={<Header variant="h2">Presence</Header>}>
+      <Panel title="Presence">
         <KeyValuePairs
           columns={4}
           items={[
             { label: 'Presence', value: <Presence presence={presence} /> },
             { label: 'Fitness', value: <Fit presence={presence} /> },
-            { label: 'Agent', value: presence.agent_state ?? 'Not reported' },
+            { label: 'Agent', value: presence.agent_state === null ? 'Not reported' : <Name of={presence.agent_state} /> },
             { label: 'Last seen', value: presence.last_seen_at === null ? 'Never' : <Moment at={presence.last_seen_at} /> },
           ]}
         />
-      </Container>
-      <Container header={<Header variant="h2">Registration</Header>}>
+      </Panel>
+      <Panel title="Registration">
         <KeyValuePairs
           columns={3}
           items={[
@@ -139,7 +137,7 @@ function CvmSummary({
             { label: 'Updated', value: <Moment at={updated_at} /> },
           ]}
         />
-      </Container>
+      </Panel>
     </>
   );
 }

@@ -1,5 +1,4 @@
-import Button from '@cloudscape-design/components/button';
-import Link from '@cloudscape-design/components/link';
+import { Button, Link } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { useState } from 'react';
 import { permissions } from '../access/permissions.ts';
@@ -12,6 +11,7 @@ import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../access/console-context.ts';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
 import { Ago } from '../show/time.tsx';
+import { Name } from '../show/visible-texts.tsx';
 import { Fit, Presence } from './presence.tsx';
 import { RegisterCvm } from './register-cvm.tsx';
 
@@ -33,7 +33,12 @@ export function CvmsScreen() {
     },
     { id: 'state', header: 'Presence', minWidth: 150, cell: ({ presence }) => <Presence presence={presence} /> },
     { id: 'fit', header: 'Fitness', minWidth: 170, isSecondary: true, cell: ({ presence }) => <Fit presence={presence} /> },
-    { id: 'description', header: 'Description', isSecondary: true, cell: ({ description }) => description || '-' },
+    {
+      id: 'description',
+      header: 'Description',
+      isSecondary: true,
+      cell: ({ description }) => (description === '' ? '-' : <Name of={description} />),
+    },
     {
       id: 'seen',
       header: 'Last seen',

@@ -1,4 +1,4 @@
-import type { StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
+import type { StatusIndicatorProps } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { StatusIndicator } from '../show/status.tsx';
 

@@ -1,8 +1,4 @@
-import Alert from '@cloudscape-design/components/alert';
-import Button from '@cloudscape-design/components/button';
-import FormField from '@cloudscape-design/components/form-field';
-import Input from '@cloudscape-design/components/input';
-import Textarea from '@cloudscape-design/components/textarea';
+import { Alert, Button, FormField, Input, Textarea } from '@cloudscape-design/components';
 import { type Client, type Schemas, ServiceProblem } from 'computation-management-client';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
 import { useState } from 'react';
@@ -47,8 +43,7 @@ export function RegisterCvm({ registered, onClose, onSaved }: Props) {
     <ConfirmModal
       title={registered ? `Edit ${cvm}` : 'Register a CVM'}
       confirm={registered ? 'Save changes' : 'Register'}
-      isRunning={save.isRunning}
-      problem={save.problem}
+      action={save}
       fields={errors.fields}
       conflict={
         registered ? (
@@ -64,7 +59,6 @@ export function RegisterCvm({ registered, onClose, onSaved }: Props) {
         )
       }
       isDisabled={cvm.trim() === '' || isPrivate}
-      onConfirm={() => void save.run()}
       onClose={onClose}
     >
       {!registered && (

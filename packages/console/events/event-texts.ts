@@ -1,4 +1,4 @@
-import type { StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
+import type { StatusIndicatorProps } from '@cloudscape-design/components';
 import { momentText } from '../show/texts.ts';
 
 /** What the service's own events are called. */
@@ -64,19 +64,25 @@ export function eventMark(event: { event_type: string; status: string }): Status
   return 'info';
 }
 
-/** Returns the details of an event as text: `name: value` for each field of an object but `without`, else what they are. */
-export function detailsText(base64: string, { without }: { without?: string } = {}): string {
+/** Returns the fields in the details of an event but `without`, in words. Details that are no object are a field without a name. */
+export function detailsOf(base64: string, without = ''): { name: string; value: string }[] {
   const text = decoded(base64);
+  const whole = text === '' ? [] : [{ name: '', value: text }];
   try {
     const parsed: unknown = JSON.parse(text);
-    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return text;
+    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return whole;
     return Object.entries(parsed)
       .filter(([name]) => name !== without)
-      .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${valueText(value)}`)
-      .join(', ');
+      .map(([name, value]) => ({ name: `${name.replaceAll('_', ' ')}: `, value: valueText(value) }));
   } catch {
-    return text;
+    return whole;
   }
+}
+
+export function detailsText(base64: string): string {
+  return detailsOf(base64)
+    .map(({ name, value }) => `${name}${value}`)
+    .join(', ');
 }
 
 /** A sentence gives up its full stop within a list. Times are in the zone of all others. */

@@ -1,5 +1,4 @@
-import Link from '@cloudscape-design/components/link';
-import Select, { type SelectProps } from '@cloudscape-design/components/select';
+import { Link, Select, type SelectProps } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
@@ -12,6 +11,8 @@ import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { StatusIndicator } from '../show/status.tsx';
 import { Time } from '../show/time.tsx';
+import { Name } from '../show/visible-texts.tsx';
+import { Details } from './details.tsx';
 import { detailsText, eventMark, eventStatusText, eventText, eventTypes } from './event-texts.ts';
 
 type Event = Schemas['Event'];
@@ -34,13 +35,13 @@ export function EventsTable({ id }: { id: string }) {
         </StatusIndicator>
       ),
     },
-    { id: 'originator', header: 'By', isSecondary: true, cell: ({ originator }) => originator },
+    { id: 'originator', header: 'By', isSecondary: true, cell: ({ originator }) => <Name of={originator} /> },
     {
       id: 'details',
       header: 'Details',
       isSecondary: true,
       minWidth: 200,
-      cell: ({ details }) => detailsText(details) || '-',
+      cell: ({ details }) => (detailsText(details) === '' ? '-' : <Details of={details} />),
     },
     {
       id: 'run',

@@ -1,9 +1,7 @@
-import Box from '@cloudscape-design/components/box';
-import Button from '@cloudscape-design/components/button';
-import Modal from '@cloudscape-design/components/modal';
-import SpaceBetween from '@cloudscape-design/components/space-between';
+import { Box, Button, Modal, SpaceBetween } from '@cloudscape-design/components';
 import { type ReactNode, useEffect, useId } from 'react';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
+import type { Action } from '../loading/use-action.ts';
 import { useUnsavedWork } from '../routing/unsaved-work.ts';
 
 interface Props {
@@ -11,27 +9,23 @@ interface Props {
   /** What the button says, such as `Delete`. */
   confirm: string;
   children: ReactNode;
-  isRunning: boolean;
-  problem: unknown;
+  action: Action<[]>;
   /** The places in the request whose errors are shown at fields, such as `/name`. */
   fields?: readonly string[];
   /** Shown below the problem, such as a way out of a conflict. */
   conflict?: ReactNode;
   isDisabled?: boolean;
-  size?: 'small' | 'medium' | 'large';
-  onConfirm: () => void;
   onClose: () => void;
 }
 
 /** Asks before something is done, and shows why it failed. It stays open until there is an answer. */
-export function ConfirmModal({ title, confirm, children, isRunning, problem, isDisabled = false, ...props }: Props) {
-  const { size = 'medium', fields, conflict, onConfirm, onClose } = props;
+export function ConfirmModal({ title, confirm, children, action, fields, conflict, isDisabled = false, onClose }: Props) {
+  const { isRunning, problem, run } = action;
   const form = useId();
   useUnsavedWork('open');
   return (
     <Modal
       visible
-      size={size}
       header={title}
       onDismiss={({ detail: { reason } }) => {
         // A click beside the dialog may be a slip. What is under way cannot be called back.
@@ -56,7 +50,7 @@ export function ConfirmModal({ title, confirm, children, isRunning, problem, isD
           className="stack"
           onSubmit={(event) => {
             event.preventDefault();
-            if (!isDisabled && !isRunning) onConfirm();
+            if (!isDisabled && !isRunning) void run();
           }}
         >
           {children}

@@ -40,14 +40,12 @@ export function DeleteModal({ onClose, onReadAgain, children, ...shown }: Props)
         </>
       }
       confirm={verb}
-      isRunning={action.isRunning}
-      problem={action.problem}
+      action={action}
       conflict={
         <ReadAgain problem={action.problem} readAgain={onReadAgain}>
           Nothing was {`${verb.toLowerCase()}d`}. Reading <bdi>{name}</bdi> again shows the changes of others.
         </ReadAgain>
       }
-      onConfirm={() => void action.run()}
       onClose={onClose}
     >
       {children}

@@ -1,7 +1,4 @@
-import BreadcrumbGroup from '@cloudscape-design/components/breadcrumb-group';
-import ContentLayout from '@cloudscape-design/components/content-layout';
-import Header from '@cloudscape-design/components/header';
-import LiveRegion from '@cloudscape-design/components/live-region';
+import { BreadcrumbGroup, ContentLayout, Header, LiveRegion } from '@cloudscape-design/components';
 import { type ReactNode, useEffect, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { useFrame } from '../access/console-context.ts';

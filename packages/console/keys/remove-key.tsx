@@ -1,5 +1,4 @@
-import FormField from '@cloudscape-design/components/form-field';
-import Input from '@cloudscape-design/components/input';
+import { FormField, Input } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { useState } from 'react';
 import { useDomain, useFrame } from '../access/console-context.ts';
@@ -29,11 +28,9 @@ export function RemoveKey({ computation, onClose, onRemoved }: Props) {
     <ConfirmModal
       title="Remove a public key"
       confirm="Remove"
-      isRunning={remove.isRunning}
-      problem={remove.problem}
+      action={remove}
       fields={errors.fields}
       isDisabled={user.trim() === ''}
-      onConfirm={() => void remove.run()}
       onClose={onClose}
     >
       <FormField label="Whose key" errorText={errors.at('query/user')}>

@@ -1,7 +1,4 @@
-import Checkbox from '@cloudscape-design/components/checkbox';
-import FileInput from '@cloudscape-design/components/file-input';
-import FormField from '@cloudscape-design/components/form-field';
-import Textarea from '@cloudscape-design/components/textarea';
+import { Checkbox, FileInput, FormField, Textarea } from '@cloudscape-design/components';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
 import { useState } from 'react';
 import { useDomain, useFrame } from '../access/console-context.ts';
@@ -9,7 +6,7 @@ import { ConfirmModal } from '../frame/confirm-modal.tsx';
 import { fieldErrors } from '../loading/problem-text.ts';
 import { useAction } from '../loading/use-action.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
-import { Texts } from '../show/visible-texts.tsx';
+import { Names } from '../show/visible-texts.tsx';
 import { keyToSend } from './key-to-send.ts';
 
 interface Props {
@@ -44,11 +41,9 @@ export function UploadKey({ id, onClose, onUploaded }: Props) {
     <ConfirmModal
       title="Upload your public key"
       confirm="Upload"
-      isRunning={upload.isRunning}
-      problem={upload.problem}
+      action={upload}
       fields={errors.fields}
       isDisabled={key.trim() === ''}
-      onConfirm={() => void upload.run()}
       onClose={onClose}
     >
       <FormField
@@ -79,7 +74,7 @@ export function UploadKey({ id, onClose, onUploaded }: Props) {
         <Checkbox
           checked={isForAll}
           onChange={({ detail }) => setForAll(detail.checked)}
-          description={<Texts of={others.map(({ name }) => name)} />}
+          description={<Names of={others.map(({ name }) => name)} />}
         >
           Also give it to all other computations that wait for your key ({others.length})
         </Checkbox>

@@ -1,5 +1,4 @@
-import Box from '@cloudscape-design/components/box';
-import type { TableProps } from '@cloudscape-design/components/table';
+import { Box, type TableProps } from '@cloudscape-design/components';
 import { type ReactNode, useSyncExternalStore } from 'react';
 
 export interface Column<Row> {

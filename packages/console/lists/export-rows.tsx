@@ -1,4 +1,4 @@
-import ButtonDropdown from '@cloudscape-design/components/button-dropdown';
+import { ButtonDropdown } from '@cloudscape-design/components';
 import { useFrame } from '../access/console-context.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';

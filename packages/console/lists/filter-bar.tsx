@@ -1,5 +1,4 @@
-import Input from '@cloudscape-design/components/input';
-import Select from '@cloudscape-design/components/select';
+import { Input, Select } from '@cloudscape-design/components';
 import { type ReactNode, useEffect, useEffectEvent, useState } from 'react';
 
 /** Filters beside each other, as far as the window is wide enough. */

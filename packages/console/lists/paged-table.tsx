@@ -1,10 +1,4 @@
-import Box from '@cloudscape-design/components/box';
-import Button from '@cloudscape-design/components/button';
-import Header from '@cloudscape-design/components/header';
-import Pagination from '@cloudscape-design/components/pagination';
-import Select from '@cloudscape-design/components/select';
-import SpaceBetween from '@cloudscape-design/components/space-between';
-import Table from '@cloudscape-design/components/table';
+import { Box, Button, Header, Pagination, Select, SpaceBetween, Table } from '@cloudscape-design/components';
 import type { ReactNode } from 'react';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { type Column, definitionsOf, useNarrow } from './columns.tsx';
@@ -86,17 +80,14 @@ export function PagedTable<Row>(props: Props<Row>) {
           />
         }
         empty={
-          problem === undefined ? (
-            <Nothing
-              isFiltered={isFiltered}
-              isBeyond={value !== undefined && value.total > 0}
-              clear={clear}
-              toFirst={() => change({ page: 1 })}
-            >
-              {props.empty}
-            </Nothing>
-          ) : (
+          problem !== undefined ? (
             <Box textAlign="center">Nothing could be loaded.</Box>
+          ) : value !== undefined && value.total > 0 ? (
+            <Nothing text="This page no longer exists." action="Go to the first page" onClick={() => change({ page: 1 })} />
+          ) : isFiltered ? (
+            <Nothing text="Nothing matches the filters." action="Clear the filters" onClick={clear} />
+          ) : (
+            <Box textAlign="center">{props.empty}</Box>
           )
         }
       />
@@ -118,28 +109,16 @@ function Pages<Row>({ page: { page, limit, loaded, change } }: { page: LoadedPag
 }
 
 interface NothingProps {
-  isFiltered: boolean;
-  /** The page is after the last one. */
-  isBeyond: boolean;
-  clear: () => void;
-  toFirst: () => void;
-  children: ReactNode;
+  text: string;
+  action: string;
+  onClick: () => void;
 }
 
-function Nothing({ isFiltered, isBeyond, clear, toFirst, children }: NothingProps) {
-  if (isBeyond) {
-    return (
-      <SpaceBetween size="s" alignItems="center">
-        <span>This page no longer exists.</span>
-        <Button onClick={toFirst}>Go to the first page</Button>
-      </SpaceBetween>
-    );
-  }
-  if (!isFiltered) return <Box textAlign="center">{children}</Box>;
+function Nothing({ text, action, onClick }: NothingProps) {
   return (
     <SpaceBetween size="s" alignItems="center">
-      <span>Nothing matches the filters.</span>
-      <Button onClick={clear}>Clear the filters</Button>
+      <span>{text}</span>
+      <Button onClick={onClick}>{action}</Button>
     </SpaceBetween>
   );
 }

@@ -88,6 +88,9 @@ interface Given {
 /** What a run waits for: from which party, and what no party in particular owes. */
 interface Debts {
   parties: Party[];
+  /** Content of files of nobody whom the service names. */
+  unowned: Debt[];
+  /** In the words of the service. */
   others: string[];
 }
 
@@ -113,7 +116,7 @@ export function partiesOf({ computation, inputs, missing, approvals }: Given): D
   for (const user of computation.consumers) takesPart(user, resultConsumer);
   for (const { user, because } of approvals.needed) if (because.includes(resultConsumer)) takesPart(user, resultConsumer);
 
-  const others = missing.info.filter((sentence) => !sentence.startsWith('Approval of '));
+  const unowned: Debt[] = [];
   for (const user of missing.keys) party(user).owes.push({ kind: 'key', files: [] });
   for (const file of missing.hashes) {
     const pending = inputs.filter(({ file_name, state }) => file_name === file && state === 'pending');
@@ -121,13 +124,14 @@ export function partiesOf({ computation, inputs, missing, approvals }: Given): D
       if (created_by === undefined) continue;
       party(created_by).owes.push({ kind: 'content', files: [file], since: created_at, ...(id !== undefined && { asset: id }) });
     }
-    if (!pending.some(({ created_by }) => created_by !== undefined)) others.push(`Content of ${file}`);
+    if (!pending.some(({ created_by }) => created_by !== undefined)) unowned.push({ kind: 'content', files: [file] });
   }
   for (const { user, because } of missingApprovals(approvals)) {
     const isOnlyConsumer = because.includes(resultConsumer) && because.length === 1;
     party(user).owes.push({ kind: 'approval', files: isOnlyConsumer ? [] : because });
   }
-  return { parties: [...parties.values()], others };
+  const others = missing.info.filter((sentence) => !sentence.startsWith('Approval of '));
+  return { parties: [...parties.values()], unowned, others };
 }
 
 /** Returns the approvals that a run needs and that are not there, or do not count. */

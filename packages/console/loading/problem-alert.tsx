@@ -1,6 +1,4 @@
-import Alert from '@cloudscape-design/components/alert';
-import Box from '@cloudscape-design/components/box';
-import Button from '@cloudscape-design/components/button';
+import { Alert, Box, Button } from '@cloudscape-design/components';
 import { ServiceProblem } from 'computation-management-client';
 import type { ReactNode } from 'react';
 import { useFrame } from '../access/console-context.ts';

@@ -1,4 +1,5 @@
 import { CutOffError, placeInDetail, placeText, ServiceProblem } from 'computation-management-client';
+import { plainName } from 'computation-management-formats/quoted-name';
 import { askForRole } from '../access/permissions.ts';
 
 interface ProblemText {
@@ -74,8 +75,8 @@ function sentence(text: string): string {
 /** Returns what a dry run reports as missing, one sentence each. */
 export function missingSentences(missing: { keys: string[]; hashes: string[]; info: string[] }): string[] {
   return [
-    ...missing.keys.map((user) => `Public key of ${user}`),
-    ...missing.hashes.map((file) => `Content of ${file}`),
+    ...missing.keys.map((user) => `Public key of ${plainName(user)}`),
+    ...missing.hashes.map((file) => `Content of ${plainName(file)}`),
     ...missing.info,
   ];
 }

@@ -1,5 +1,5 @@
 import type { KeyOwners, Schemas } from 'computation-management-client';
-import { fetchLines } from 'computation-management-formats/source';
+import { manifestLines } from 'computation-management-formats/source';
 import type { Input } from '../loading/overview.ts';
 import { fingerprintOf } from '../show/fingerprint.ts';
 import { hashHex } from '../show/hash.tsx';
@@ -14,7 +14,7 @@ export interface FileRow {
   /** SHA3-256, hex. */
   hash: string;
   fingerprint: string;
-  /** How the agent gets and uses it, if no party sends it. */
+  /** What else the manifest says of it, such as how the agent gets it. */
   lines: string[];
   /** The linked asset with this content. Undefined if the service lists none. */
   asset: Input | undefined;
@@ -23,6 +23,7 @@ export interface FileRow {
 export interface ReceiverRow {
   index: number;
   fingerprint: string;
+  lines: string[];
   /** Undefined if that was not read. */
   users: string[] | undefined;
 }
@@ -42,7 +43,7 @@ export function fileRows({ algorithm, datasets }: Schemas['Manifest'], inputs: r
       name: dataset ?? asset?.file_name,
       hash,
       fingerprint: fingerprintOf(file.user_key),
-      lines: fetchLines(file),
+      lines: manifestLines(file, ['hash', 'user_key', ...(dataset === undefined ? [] : ['filename'])]),
       asset,
     };
   };
@@ -51,8 +52,8 @@ export function fileRows({ algorithm, datasets }: Schemas['Manifest'], inputs: r
 
 /** Returns who gets the results. */
 export function receiverRows({ result_consumers }: Schemas['Manifest'], owners?: KeyOwners): ReceiverRow[] {
-  return result_consumers.map(({ user_key }, index) => {
+  return result_consumers.map(({ user_key, ...rest }, index) => {
     const fingerprint = fingerprintOf(user_key);
-    return { index, fingerprint, users: owners?.usersWith(fingerprint) };
+    return { index, fingerprint, lines: manifestLines(rest), users: owners?.usersWith(fingerprint) };
   });
 }

@@ -1,12 +1,6 @@
-import Alert from '@cloudscape-design/components/alert';
-import Button from '@cloudscape-design/components/button';
-import Container from '@cloudscape-design/components/container';
-import ExpandableSection from '@cloudscape-design/components/expandable-section';
-import Header from '@cloudscape-design/components/header';
-import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
-import SpaceBetween from '@cloudscape-design/components/space-between';
-import Table from '@cloudscape-design/components/table';
+import { Alert, Button, ExpandableSection, Header, KeyValuePairs, SpaceBetween, Table } from '@cloudscape-design/components';
 import { type Client, type KeyOwners, type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
+import { manifestLines } from 'computation-management-formats/source';
 import type { ReactNode } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { assetTypeText } from '../assets/asset-texts.ts';
@@ -20,6 +14,7 @@ import { saveFile } from '../show/save-file.ts';
 import { sizeText } from '../show/texts.ts';
 import { Name, Names } from '../show/visible-texts.tsx';
 import { type FileRow, fileRows, type ReceiverRow, receiverRows } from './manifest-rows.ts';
+import { Panel } from '../frame/panel.tsx';
 
 interface TabProps {
   id: string;
@@ -49,31 +44,25 @@ export function ManifestTab({ id, digest, run, inputs }: TabProps) {
     );
   }
   return (
-    <Container
-      header={
-        <Header
-          variant="h2"
-          description={
-            run === undefined
-              ? 'What a run started now would be allowed to use, and who would get its results.'
-              : 'What the CVM of this run is allowed to use, and who gets the results.'
-          }
-          actions={
-            value && (
-              <Button onClick={() => saveFile(`manifest-${run ?? id}.json`, JSON.stringify(value.manifest))}>
-                Download manifest
-              </Button>
-            )
-          }
-        >
-          Manifest
-        </Header>
+    <Panel
+      title="Manifest"
+      description={
+        run === undefined
+          ? 'What a run started now would be allowed to use, and who would get its results.'
+          : 'What the CVM of this run is allowed to use, and who gets the results.'
+      }
+      actions={
+        value && (
+          <Button onClick={() => saveFile(`manifest-${run ?? id}.json`, JSON.stringify(value.manifest))}>
+            Download manifest
+          </Button>
+        )
       }
     >
       <LoadedView loaded={loaded} what="the manifest">
         {(found) => <ManifestView {...found} inputs={inputs} />}
       </LoadedView>
-    </Container>
+    </Panel>
   );
 }
 
@@ -172,7 +161,12 @@ const receiverColumns: Column<ReceiverRow>[] = [
     id: 'key',
     header: 'Public key',
     isSecondary: true,
-    cell: ({ fingerprint, index }) => <Hash value={fingerprint} what={`key ${index + 1}`} isWhole />,
+    cell: ({ fingerprint, index, lines }) => (
+      <>
+        <Hash value={fingerprint} what={`key ${index + 1}`} isWhole />
+        <Lines of={lines} />
+      </>
+    ),
   },
 ];
 
@@ -189,7 +183,8 @@ interface ViewProps {
 /** A manifest: what the CVM is allowed to run, on what, and who gets the results. */
 export function ManifestView({ manifest, digest, owners, inputs, check = () => null }: ViewProps) {
   const isNarrow = useNarrow();
-  const { id, name, description } = manifest;
+  const { id, name, description, algorithm: _, datasets: _1, result_consumers: _2, ...rest } = manifest;
+  const others = manifestLines(rest);
   const files = fileRows(manifest, inputs);
   const receivers = receiverRows(manifest, owners);
   return (
@@ -207,6 +202,7 @@ export function ManifestView({ manifest, digest, owners, inputs, check = () => n
             ),
           },
           { label: 'Description', value: description ? <Name of={description} /> : '-' },
+          ...(others.length > 0 ? [{ label: 'Also', value: <Lines of={others} /> }] : []),
         ]}
       />
       <Table

@@ -1,16 +1,16 @@
-import Box from '@cloudscape-design/components/box';
-import CopyToClipboard from '@cloudscape-design/components/copy-to-clipboard';
-import Container from '@cloudscape-design/components/container';
-import Header from '@cloudscape-design/components/header';
+import { Box, CopyToClipboard } from '@cloudscape-design/components';
 import { type Client, findRows, page, type Schemas } from 'computation-management-client';
 import { useDomain } from '../access/console-context.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
+import { Name } from '../show/visible-texts.tsx';
+import { Panel } from '../frame/panel.tsx';
 
 type Run = Schemas['Run'];
 
 interface Step {
   user: string;
   what: string;
+  file?: string;
   command: string;
 }
 
@@ -26,35 +26,35 @@ export function AgentSteps({ run, events }: { run: Run; events: readonly Pick<Sc
   if (!loaded.value || loaded.value.steps.length === 0) return null;
   const { steps, agent } = loaded.value;
   return (
-    <Container
-      header={
-        <Header
-          variant="h2"
-          description={
-            agent === null
-              ? 'Ask the owner of the CVM for the address and the certificate of its agent.'
-              : `The agent is at ${agent}. Ask the owner of the CVM for its certificate: the service could name another machine.`
-          }
-        >
-          What the parties do now
-        </Header>
+    <Panel
+      title="What the parties do now"
+      description={
+        agent === null ? (
+          'Ask the owner of the CVM for the address and the certificate of its agent.'
+        ) : (
+          <>
+            The agent is at <Name of={agent} />. Ask the owner of the CVM for its certificate: the service could name another
+            machine.
+          </>
+        )
       }
     >
       <ul className="timeline">
-        {steps.map(({ user, what, command }) => (
-          <li key={`${user} ${what}`} className="long-words">
-            <strong>{user === me.user ? 'You' : user}</strong>: {what} <Box variant="code">{command}</Box>{' '}
+        {steps.map(({ user, what, file, command }) => (
+          <li key={JSON.stringify([user, file])} className="long-words">
+            <strong>{user === me.user ? 'You' : <Name of={user} />}</strong>: {what} {file !== undefined && <Name of={file} />}{' '}
+            <Box variant="code">{command}</Box>{' '}
             <CopyToClipboard
               variant="icon"
               textToCopy={command}
-              copyButtonAriaLabel={`Copy the command for ${what}`}
+              copyButtonAriaLabel={`Copy the command to ${what} ${file ?? ''}`}
               copySuccessText="Copied"
               copyErrorText="Not copied"
             />
           </li>
         ))}
       </ul>
-    </Container>
+    </Panel>
   );
 }
 
@@ -65,13 +65,19 @@ const stepsIn: Record<string, (given: Given) => Step[]> = {
       .filter(({ asset_type }) => asset_type === 'algorithm')
       .map((asset) => ({
         user: asset.created_by,
-        what: `send ${asset.file_name}`,
+        what: 'send',
+        file: asset.file_name,
         command: `cms send FILE --type TYPE ${options(run)}`,
       })),
   ReceivingData: ({ run, inputs }) =>
     inputs
       .filter(({ asset_type }) => asset_type === 'dataset')
-      .map((asset) => ({ user: asset.created_by, what: `send ${asset.file_name}`, command: `cms send FILE ${options(run)}` })),
+      .map((asset) => ({
+        user: asset.created_by,
+        what: 'send',
+        file: asset.file_name,
+        command: `cms send FILE ${options(run)}`,
+      })),
   Running: () => [],
   ConsumingResults: ({ run, consumers }) =>
     consumers.map((user) => ({

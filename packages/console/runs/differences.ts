@@ -2,8 +2,9 @@ import { fingerprintOf } from '../show/fingerprint.ts';
 
 export interface Difference {
   path: string;
-  then: string;
-  now: string;
+  /** Undefined: it had none. */
+  then: string | undefined;
+  now: string | undefined;
 }
 
 /** Returns each value that two documents do not share. Datasets are matched by their file name, hashes are in hexadecimal. */
@@ -11,7 +12,7 @@ export function differencesOf(then: object, now: object): Difference[] {
   const [before, after] = [valuesOf(then), valuesOf(now)];
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((path) => {
     const [one, other] = [before.get(path), after.get(path)];
-    return one === other ? [] : [{ path, then: one ?? 'absent', now: other ?? 'absent' }];
+    return one === other ? [] : [{ path, then: one, now: other }];
   });
 }
 

@@ -1,4 +1,4 @@
-import Button from '@cloudscape-design/components/button';
+import { Button } from '@cloudscape-design/components';
 import { items, type Schemas } from 'computation-management-client';
 import { useDomain, useFrame } from '../access/console-context.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';

@@ -1,4 +1,4 @@
-import Button from '@cloudscape-design/components/button';
+import { Button } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { useEffect, useEffectEvent, useState } from 'react';
 import { statusText } from '../show/status.tsx';

@@ -1,11 +1,11 @@
-import Alert from '@cloudscape-design/components/alert';
-import Link from '@cloudscape-design/components/link';
+import { Alert, Link } from '@cloudscape-design/components';
 import { type Client, items, type Schemas } from 'computation-management-client';
 import { useDomain } from '../access/console-context.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { addressOf } from '../routing/places.ts';
-import { momentText } from '../show/texts.ts';
+import { Time } from '../show/time.tsx';
+import { Name } from '../show/visible-texts.tsx';
 import { type Difference, differencesOf } from './differences.ts';
 
 type Run = Schemas['Run'];
@@ -38,18 +38,25 @@ export function LastGoodRun({ run }: { run: Run }) {
       {differences.length === 0
         ? 'The files, keys, configuration and CVM are the same as in '
         : 'Compared are the manifest, the configuration and the CVM of '}
-      <Link href={addressOf({ screen: 'run', domain, id, run: good.id })}>the run of {momentText(good.started_at)}</Link>.
+      <Link href={addressOf({ screen: 'run', domain, id, run: good.id })}>
+        the run of <Time at={good.started_at} />
+      </Link>
+      .
       {differences.length > 0 && (
         <ul>
           {differences.map(({ path, then, now }) => (
             <li key={path} className="long-words">
-              <strong>{path}</strong>: <bdi>{then}</bdi> then, <bdi>{now}</bdi> in this run
+              <strong>{path}</strong>: <Value of={then} /> then, <Value of={now} /> in this run
             </li>
           ))}
         </ul>
       )}
     </Alert>
   );
+}
+
+function Value({ of }: { of: string | undefined }) {
+  return of === undefined ? 'absent' : <Name of={of} />;
 }
 
 /** Returns null if no run has completed before this one. */

@@ -1,11 +1,10 @@
-import Alert from '@cloudscape-design/components/alert';
-import Box from '@cloudscape-design/components/box';
+import { Alert, Box } from '@cloudscape-design/components';
 import { type Client, pause, retryUntilAborted, type Schemas, ServiceProblem } from 'computation-management-client';
-import { useEffect, useEffectEvent, useState } from 'react';
+import { Fragment, useEffect, useEffectEvent, useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { StatusIndicator } from '../show/status.tsx';
-import { momentText } from '../show/texts.ts';
+import { Time } from '../show/time.tsx';
 import { gather } from './watched-run.ts';
 
 interface Read {
@@ -77,7 +76,11 @@ export function RunLog({
       {dropped > 0 && <Box variant="small">{dropped.toLocaleString('en')} earlier lines: cms logs prints all.</Box>}
       {lines.length > 0 && (
         <pre className="json log" tabIndex={0} role="log" aria-label="Log of the agent" aria-live="off">
-          {lines.map(({ time, level, message }) => `${momentText(time)} ${level.toUpperCase().padEnd(5)} ${message}\n`)}
+          {lines.map(({ time, level, message }, index) => (
+            <Fragment key={dropped + index}>
+              <Time at={time} /> {`${level.toUpperCase().padEnd(5)} ${message}\n`}
+            </Fragment>
+          ))}
         </pre>
       )}
       {!isWhole && problem === undefined && (

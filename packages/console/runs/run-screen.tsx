@@ -1,10 +1,4 @@
-import Alert from '@cloudscape-design/components/alert';
-import Button from '@cloudscape-design/components/button';
-import Container from '@cloudscape-design/components/container';
-import Header from '@cloudscape-design/components/header';
-import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
-import Link from '@cloudscape-design/components/link';
-import Tabs from '@cloudscape-design/components/tabs';
+import { Alert, Button, KeyValuePairs, Link, Tabs } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { useState } from 'react';
 import { LoadedView, ProblemAlert } from '../loading/problem-alert.tsx';
@@ -12,7 +6,7 @@ import { problemText } from '../loading/problem-text.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { ManifestTab } from '../manifest/manifest-view.tsx';
 import { navigate, useAddress } from '../routing/navigation.ts';
-import { aboveComputation, addressOf, tabOf, tabQuery } from '../routing/places.ts';
+import { aboveInComputation, addressOf, tabOf, tabQuery } from '../routing/places.ts';
 import { useDomain } from '../access/console-context.ts';
 import { permissions } from '../access/permissions.ts';
 import { AttestationBadge } from '../attestation/attestation-panel.tsx';
@@ -22,6 +16,7 @@ import { durationText, momentText } from '../show/texts.ts';
 import { useNow } from '../show/service-clock.ts';
 import { Status, StatusIndicator } from '../show/status.tsx';
 import { Elapsed, Moment } from '../show/time.tsx';
+import { Name } from '../show/visible-texts.tsx';
 import { loadComputation } from '../loading/overview.ts';
 import { DownloadEvidence } from './download-evidence.tsx';
 import { AgentSteps } from './agent-steps.tsx';
@@ -33,6 +28,7 @@ import { RunLog } from './run-log.tsx';
 import { StopRun } from './stop-run.tsx';
 import { Timeline } from './timeline.tsx';
 import { useWatchedRun } from './watched-run.ts';
+import { Panel } from '../frame/panel.tsx';
 
 const tabs = ['events', 'log', 'manifest'] as const;
 const linesOfTab = 500;
@@ -59,10 +55,7 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
     <ScreenFrame
       title={run ? `Run of ${momentText(run.started_at)}` : 'Run'}
       description={computation.value?.computation.name}
-      above={[
-        ...aboveComputation(domain),
-        { text: computation.value?.computation.name ?? 'Computation', href: addressOf({ screen: 'computation', domain, id }) },
-      ]}
+      above={aboveInComputation(domain, id, computation.value?.computation.name)}
       actions={
         <>
           {run && computation.value && <StopRun run={run} computation={computation.value.computation} onStopped={setStopped} />}
@@ -92,17 +85,17 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
             {shown.status === 'failed' && (
               <>
                 {computation.value?.computation.log_access === 'parties' && (
-                  <Container header={<Header variant="h2">The last lines of its log</Header>}>
+                  <Panel title="The last lines of its log">
                     <RunLog run={shown} isLive={false} most={linesOfFailure} />
-                  </Container>
+                  </Panel>
                 )}
                 <LastGoodRun run={shown} />
               </>
             )}
             <AgentSteps run={shown} events={events} />
-            <Container header={<Header variant="h2">Phases</Header>}>
+            <Panel title="Phases">
               <PhasesChart phases={phasesOf(shown, events, { earlier, now })} />
-            </Container>
+            </Panel>
             <RunSummary run={shown} latest={events.at(-1)?.event_type} />
             <Tabs
               ariaLabel="Parts of the run"
@@ -115,24 +108,18 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
                   id: 'events',
                   label: 'Timeline',
                   content: (
-                    <Container
-                      header={
-                        <Header variant="h2" counter={`(${(earlier + events.length).toLocaleString('en')})`}>
-                          Timeline
-                        </Header>
-                      }
-                    >
+                    <Panel title="Timeline" counter={`(${(earlier + events.length).toLocaleString('en')})`}>
                       <Timeline run={shown} events={events} earlier={earlier} isLive={isLive} announces={isLive && isFollowing} />
-                    </Container>
+                    </Panel>
                   ),
                 },
                 {
                   id: 'log',
                   label: 'Log',
                   content: tab === 'log' && (
-                    <Container header={<Header variant="h2">Log of the agent</Header>}>
+                    <Panel title="Log of the agent">
                       <RunLog run={shown} isLive={isLive} most={linesOfTab} />
-                    </Container>
+                    </Panel>
                   ),
                 },
                 { id: 'manifest', label: 'Manifest', content: tab === 'manifest' && <ManifestTab id={id} run={runId} /> },
@@ -150,7 +137,7 @@ function Outcome({ run: { status, reason, ended_at, started_at }, phases }: { ru
     const failed = phases.at(-1);
     const took = durationText(Date.parse(ended_at ?? started_at) - Date.parse(started_at));
     return (
-      <Alert type="error" header={`The run failed: ${reason ?? 'no reason was given'}`}>
+      <Alert type="error" header={<>The run failed: {reason === null ? 'no reason was given' : <Name of={reason} />}</>}>
         It failed after {took}, in the phase <strong>{failed?.name}</strong>.
       </Alert>
     );
@@ -158,14 +145,18 @@ function Outcome({ run: { status, reason, ended_at, started_at }, phases }: { ru
   if (status === 'cancelled') {
     return (
       <Alert type="warning" header="The run was cancelled">
-        {reason ?? 'No reason was given.'}
+        {reason === null ? 'No reason was given.' : <Name of={reason} />}
       </Alert>
     );
   }
   if (status === 'completed') {
     return (
       <Alert type="success" header="The run completed">
-        {reason ?? 'The results are in the CVM. Result consumers fetch them there with their keys.'}
+        {reason === null ? (
+          'The results are in the CVM. Result consumers fetch them there with their keys.'
+        ) : (
+          <Name of={reason} />
+        )}
       </Alert>
     );
   }
@@ -180,7 +171,7 @@ function RunSummary({ run, latest }: { run: Schemas['Run']; latest: string | und
     client.getAttestation({ id: computation_id, run: id, signal }),
   );
   return (
-    <Container header={<Header variant="h2">Summary</Header>}>
+    <Panel title="Summary">
       <KeyValuePairs
         columns={4}
         items={[
@@ -196,7 +187,7 @@ function RunSummary({ run, latest }: { run: Schemas['Run']; latest: string | und
               </StatusIndicator>
             ),
           },
-          { label: 'Started by', value: started_by },
+          { label: 'Started by', value: <Name of={started_by} /> },
           { label: 'Started', value: <Moment at={started_at} /> },
           { label: 'Ended', value: ended_at === null ? 'Not yet' : <Moment at={ended_at} /> },
           { label: 'Duration', value: <Elapsed from={started_at} to={ended_at} /> },
@@ -204,6 +195,6 @@ function RunSummary({ run, latest }: { run: Schemas['Run']; latest: string | und
           { label: 'Manifest digest', value: <Hash value={manifest_digest} what="manifest digest" /> },
         ]}
       />
-    </Container>
+    </Panel>
   );
 }

@@ -1,4 +1,4 @@
-import Link from '@cloudscape-design/components/link';
+import { Link } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { useMemo } from 'react';
 import { useDomain } from '../access/console-context.ts';
@@ -14,6 +14,7 @@ import { addressOf } from '../routing/places.ts';
 import { Status, statusOptions } from '../show/status.tsx';
 import { durationText } from '../show/texts.ts';
 import { Time } from '../show/time.tsx';
+import { Name } from '../show/visible-texts.tsx';
 
 type Run = Schemas['Run'];
 
@@ -51,7 +52,7 @@ export function RunsTable({ computation }: { computation?: string }) {
       isSecondary: true,
       cell: ({ cvm_id }) => <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link>,
     },
-    { id: 'by', header: 'Started by', isSecondary: true, cell: ({ started_by }) => started_by },
+    { id: 'by', header: 'Started by', isSecondary: true, cell: ({ started_by }) => <Name of={started_by} /> },
     {
       id: 'duration',
       header: 'Duration',
@@ -59,7 +60,7 @@ export function RunsTable({ computation }: { computation?: string }) {
       cell: ({ started_at, ended_at }) =>
         ended_at === null ? 'Not ended' : durationText(Date.parse(ended_at) - Date.parse(started_at)),
     },
-    { id: 'reason', header: 'Reason', isSecondary: true, cell: ({ reason }) => reason ?? '-' },
+    { id: 'reason', header: 'Reason', isSecondary: true, cell: ({ reason }) => (reason === null ? '-' : <Name of={reason} />) },
   ];
   const ofComputation: Column<Run> = {
     id: 'computation',

@@ -1,4 +1,4 @@
-import Button from '@cloudscape-design/components/button';
+import { Button } from '@cloudscape-design/components';
 import { type Schemas, ServiceProblem } from 'computation-management-client';
 import { useState } from 'react';
 import { useDomain, useFrame } from '../access/console-context.ts';
@@ -50,14 +50,7 @@ export function StopRun({ run, computation, onStopped }: Props) {
         Stop run
       </Button>
       {isAsked && (
-        <ConfirmModal
-          title="Stop the run"
-          confirm="Stop run"
-          isRunning={stop.isRunning}
-          problem={stop.problem}
-          onConfirm={() => void stop.run()}
-          onClose={() => setAsked(false)}
-        >
+        <ConfirmModal title="Stop the run" confirm="Stop run" action={stop} onClose={() => setAsked(false)}>
           The CVM {run.cvm_id} stops working on the run. The run ends as cancelled, and its results are lost.
         </ConfirmModal>
       )}

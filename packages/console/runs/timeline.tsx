@@ -1,15 +1,15 @@
-import Box from '@cloudscape-design/components/box';
-import Button from '@cloudscape-design/components/button';
-import StatusIndicator from '@cloudscape-design/components/status-indicator';
+import { Box, Button, StatusIndicator } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { useLayoutEffect, useRef, useState } from 'react';
-import { detailsText, eventMark, eventStatusText, eventText } from '../events/event-texts.ts';
+import { Details } from '../events/details.tsx';
+import { eventMark, eventStatusText, eventText } from '../events/event-texts.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { useDomain } from '../access/console-context.ts';
 import { focusOn, isFocusLost } from '../frame/focus.ts';
 import { offsetText } from '../show/texts.ts';
 import { Time } from '../show/time.tsx';
+import { Name } from '../show/visible-texts.tsx';
 import { eventsBefore, shownEvents } from './watched-run.ts';
 
 /** The service's own time of the event is shown instead. */
@@ -69,9 +69,12 @@ export function Timeline({ run, events, earlier, isLive, announces }: Props) {
             </span>
             <Box variant="strong">{eventText(event.event_type)}</Box> <Box variant="span">{eventStatusText(event)}</Box>
             <Box variant="small" display="block" color="text-body-secondary">
-              <Time at={event.timestamp} />, {offsetText(Date.parse(event.timestamp) - startedAt)}, by {event.originator}
+              <Time at={event.timestamp} />, {offsetText(Date.parse(event.timestamp) - startedAt)}, by{' '}
+              <Name of={event.originator} />
             </Box>
-            <Details details={event.details} />
+            <Box variant="small">
+              <Details of={event.details} without={reportersClock} />
+            </Box>
           </li>
         ))}
         {isLive && (
@@ -85,9 +88,4 @@ export function Timeline({ run, events, earlier, isLive, announces }: Props) {
       </ol>
     </>
   );
-}
-
-function Details({ details }: { details: string }) {
-  const text = detailsText(details, { without: reportersClock });
-  return text === '' ? null : <Box variant="small">{text}</Box>;
 }

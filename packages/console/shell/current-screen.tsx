@@ -1,6 +1,4 @@
-import Alert from '@cloudscape-design/components/alert';
-import Box from '@cloudscape-design/components/box';
-import Button from '@cloudscape-design/components/button';
+import { Alert, Box, Button } from '@cloudscape-design/components';
 import { Component, type ComponentType, lazy, type LazyExoticComponent, type ReactNode, Suspense } from 'react';
 import { ComputationsScreen } from '../computations/computations-screen.tsx';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
@@ -9,25 +7,6 @@ import { useAction } from '../loading/use-action.ts';
 import type { Place } from '../routing/places.ts';
 import { StatusIndicator } from '../show/status.tsx';
 import { readConfiguration } from '../sign-in/configuration.ts';
-
-// The list of computations is where most visits begin. Every other screen is loaded when it is first opened.
-const TodoScreen = ofItsOwn(async () => (await import('../todo/todo-screen.tsx')).TodoScreen);
-const NewComputationScreen = ofItsOwn(
-  async () => (await import('../computations/edit-computation-screen.tsx')).NewComputationScreen,
-);
-const ComputationScreen = ofItsOwn(async () => (await import('../computations/computation-screen.tsx')).ComputationScreen);
-const ApproveScreen = ofItsOwn(async () => (await import('../approvals/approve-screen.tsx')).ApproveScreen);
-const EditComputationScreen = ofItsOwn(
-  async () => (await import('../computations/edit-computation-screen.tsx')).EditComputationScreen,
-);
-const RunScreen = ofItsOwn(async () => (await import('../runs/run-screen.tsx')).RunScreen);
-const RunsScreen = ofItsOwn(async () => (await import('../runs/runs-table.tsx')).RunsScreen);
-const AssetsScreen = ofItsOwn(async () => (await import('../assets/assets-screen.tsx')).AssetsScreen);
-const NewAssetScreen = ofItsOwn(async () => (await import('../assets/new-asset-screen.tsx')).NewAssetScreen);
-const AssetScreen = ofItsOwn(async () => (await import('../assets/asset-screen.tsx')).AssetScreen);
-const CvmsScreen = ofItsOwn(async () => (await import('../cvms/cvms-screen.tsx')).CvmsScreen);
-const CvmScreen = ofItsOwn(async () => (await import('../cvms/cvm-screen.tsx')).CvmScreen);
-const StatisticsScreen = ofItsOwn(async () => (await import('../statistics/statistics-screen.tsx')).StatisticsScreen);
 
 /** A screen with a file of its own. */
 function ofItsOwn<Props>(load: () => Promise<ComponentType<Props>>): LazyExoticComponent<ComponentType<Props>> {
@@ -40,48 +19,35 @@ function ofItsOwn<Props>(load: () => Promise<ComponentType<Props>>): LazyExoticC
   });
 }
 
+// The list of computations is where most visits begin. Every other screen is loaded when it is first opened.
+const screens: { [S in Place['screen']]: ComponentType<Extract<Place, { screen: S }>> } = {
+  home: () => null,
+  todo: ofItsOwn(async () => (await import('../todo/todo-screen.tsx')).TodoScreen),
+  computations: ComputationsScreen,
+  'new-computation': ofItsOwn(async () => (await import('../computations/edit-computation-screen.tsx')).NewComputationScreen),
+  computation: ofItsOwn(async () => (await import('../computations/computation-screen.tsx')).ComputationScreen),
+  approve: ofItsOwn(async () => (await import('../approvals/approve-screen.tsx')).ApproveScreen),
+  'edit-computation': ofItsOwn(async () => (await import('../computations/edit-computation-screen.tsx')).EditComputationScreen),
+  run: ofItsOwn(async () => (await import('../runs/run-screen.tsx')).RunScreen),
+  runs: ofItsOwn(async () => (await import('../runs/runs-table.tsx')).RunsScreen),
+  assets: ofItsOwn(async () => (await import('../assets/assets-screen.tsx')).AssetsScreen),
+  'new-asset': ofItsOwn(async () => (await import('../assets/new-asset-screen.tsx')).NewAssetScreen),
+  asset: ofItsOwn(async () => (await import('../assets/asset-screen.tsx')).AssetScreen),
+  cvms: ofItsOwn(async () => (await import('../cvms/cvms-screen.tsx')).CvmsScreen),
+  cvm: ofItsOwn(async () => (await import('../cvms/cvm-screen.tsx')).CvmScreen),
+  statistics: ofItsOwn(async () => (await import('../statistics/statistics-screen.tsx')).StatisticsScreen),
+};
+
 /** The screen of a place. An error in it leaves the navigation usable. */
 export function CurrentScreen({ place }: { place: Place }) {
+  const Screen = screens[place.screen] as ComponentType<Place>;
   return (
     <ScreenErrors>
-      <Suspense fallback={<Opening />}>{screenOf(place)}</Suspense>
+      <Suspense fallback={<Opening />}>
+        <Screen {...place} />
+      </Suspense>
     </ScreenErrors>
   );
-}
-
-function screenOf(place: Place): ReactNode {
-  switch (place.screen) {
-    case 'home':
-      return null;
-    case 'todo':
-      return <TodoScreen />;
-    case 'computations':
-      return <ComputationsScreen />;
-    case 'new-computation':
-      return <NewComputationScreen />;
-    case 'computation':
-      return <ComputationScreen id={place.id} key={place.id} />;
-    case 'approve':
-      return <ApproveScreen id={place.id} key={place.id} />;
-    case 'edit-computation':
-      return <EditComputationScreen id={place.id} key={place.id} />;
-    case 'run':
-      return <RunScreen id={place.id} run={place.run} key={place.run} />;
-    case 'runs':
-      return <RunsScreen />;
-    case 'assets':
-      return <AssetsScreen />;
-    case 'new-asset':
-      return <NewAssetScreen />;
-    case 'asset':
-      return <AssetScreen id={place.id} key={place.id} />;
-    case 'cvms':
-      return <CvmsScreen />;
-    case 'cvm':
-      return <CvmScreen cvm={place.cvm} key={place.cvm} />;
-    case 'statistics':
-      return <StatisticsScreen />;
-  }
 }
 
 function Opening() {

@@ -1,11 +1,9 @@
-import Alert from '@cloudscape-design/components/alert';
-import Container from '@cloudscape-design/components/container';
-import Header from '@cloudscape-design/components/header';
-import Link from '@cloudscape-design/components/link';
+import { Alert, Link } from '@cloudscape-design/components';
 import { useEffect } from 'react';
 import { redirect } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
+import { Panel } from '../frame/panel.tsx';
 
 /** Leads to the user's only domain, or lets the user choose one. */
 export function Home({ domains }: { domains: string[] }) {
@@ -51,7 +49,7 @@ function DomainLinks({ domains }: { domains: string[] }) {
     );
   }
   return (
-    <Container header={<Header variant="h2">Your domains</Header>}>
+    <Panel title="Your domains">
       <ul>
         {domains.map((domain) => (
           <li key={domain}>
@@ -59,6 +57,6 @@ function DomainLinks({ domains }: { domains: string[] }) {
           </li>
         ))}
       </ul>
-    </Container>
+    </Panel>
   );
 }

@@ -1,4 +1,4 @@
-import Autosuggest, { type AutosuggestProps } from '@cloudscape-design/components/autosuggest';
+import { Autosuggest, type AutosuggestProps } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { useState } from 'react';
 import { useDomain } from '../access/console-context.ts';

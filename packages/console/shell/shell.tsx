@@ -1,5 +1,4 @@
-import AppLayoutToolbar from '@cloudscape-design/components/app-layout-toolbar';
-import Flashbar, { type FlashbarProps } from '@cloudscape-design/components/flashbar';
+import { AppLayoutToolbar, Flashbar, type FlashbarProps } from '@cloudscape-design/components';
 import { createClient } from 'computation-management-client';
 import {
   lazy,
@@ -14,7 +13,7 @@ import {
 } from 'react';
 import { meIn, visibleDomains } from '../access/permissions.ts';
 import { followLink, useAddress } from '../routing/navigation.ts';
-import { type Place, placeOf } from '../routing/places.ts';
+import { addressOf, type Place, placeOf } from '../routing/places.ts';
 import { learnServiceTime } from '../show/service-clock.ts';
 import type { Session } from '../sign-in/session.ts';
 import { DomainProvider, FrameProvider } from '../access/console-context.ts';
@@ -114,7 +113,7 @@ function contentOf({ place, domains, domain }: { place: Place | undefined; domai
   if (!place) return <NoSuchScreen />;
   if (domain === undefined) return <Home domains={domains} />;
   if (!domains.includes(domain)) return <NoDomain domain={domain} domains={domains} />;
-  return <CurrentScreen key={`${place.screen} ${domain}`} place={place} />;
+  return <CurrentScreen key={addressOf(place)} place={place} />;
 }
 
 function useDomainContext(session: Session, domains: string[], domain: string | undefined) {

@@ -1,5 +1,4 @@
-import Badge from '@cloudscape-design/components/badge';
-import SideNavigation from '@cloudscape-design/components/side-navigation';
+import { Badge, SideNavigation } from '@cloudscape-design/components';
 import { useNarrow } from '../lists/columns.tsx';
 import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 import { addressOf, type Place } from '../routing/places.ts';

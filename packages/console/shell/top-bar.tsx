@@ -1,11 +1,9 @@
-import TopNavigation from '@cloudscape-design/components/top-navigation';
+import { TopNavigation } from '@cloudscape-design/components';
 import { applyMode, Mode } from '@cloudscape-design/global-styles';
 import { type ReactNode, useState } from 'react';
 import { helpPages } from '../help/help-pages.ts';
 import { navigate } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
-
-const appearanceTexts: Record<Appearance, string> = { system: 'System', light: 'Light', dark: 'Dark' };
 
 interface Props {
   user: string;
@@ -21,9 +19,9 @@ interface Props {
 export function TopBar({ user, roles, domain, domains, search, signOut }: Props) {
   const [appearance, setAppearance] = useState(chosenAppearance);
   const choose = (id: string) => {
-    const chosen = appearances.find((known) => known === id) ?? 'system';
-    chooseAppearance(chosen);
-    setAppearance(chosen);
+    localStorage.setItem(key, id);
+    applyAppearance();
+    setAppearance(chosenAppearance);
   };
   return (
     <TopNavigation
@@ -58,7 +56,7 @@ export function TopBar({ user, roles, domain, domains, search, signOut }: Props)
           title: 'Appearance',
           items: appearances.map((id) => ({
             id,
-            text: appearanceTexts[id],
+            text: id.charAt(0).toUpperCase() + id.slice(1),
             itemType: 'checkbox',
             checked: id === appearance,
           })),
@@ -88,11 +86,6 @@ const systemIsDark = window.matchMedia('(prefers-color-scheme: dark)');
 function chosenAppearance(): Appearance {
   const kept = localStorage.getItem(key);
   return appearances.find((appearance) => appearance === kept) ?? 'system';
-}
-
-function chooseAppearance(appearance: Appearance): void {
-  localStorage.setItem(key, appearance);
-  applyAppearance();
 }
 
 /** Colours the page as chosen, and goes on following the system if that is the choice. */

@@ -1,5 +1,4 @@
-import Box from '@cloudscape-design/components/box';
-import CopyToClipboard from '@cloudscape-design/components/copy-to-clipboard';
+import { CopyToClipboard } from '@cloudscape-design/components';
 import { Fragment } from 'react';
 
 interface Props {
@@ -41,12 +40,6 @@ export function Groups({ of }: { of: string }) {
       ))}
     </span>
   );
-}
-
-/** A certificate of an agent: its text, or its path inside the CVM. */
-export function Pem({ text }: { text: string | undefined }) {
-  if (!text) return <>None</>;
-  return text.includes('\n') ? <pre className="json">{text}</pre> : <Box variant="code">{text}</Box>;
 }
 
 /** Lines of words that may be long, such as addresses. */

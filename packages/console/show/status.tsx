@@ -1,4 +1,4 @@
-import Indicator, { type StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
+import { StatusIndicator as Indicator, type StatusIndicatorProps } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 
 /** A status with its icon. Cloudscape's own may break its words anywhere. */

@@ -52,3 +52,9 @@ export function offsetText(milliseconds: number): string {
 export function sizeText(bytes: number | null): string {
   return textOf(bytes).replace(' ', '\u00a0');
 }
+
+/** Returns the names in a text, separated by commas or line breaks, each once. */
+export function namesIn(text: string): string[] {
+  const names = text.split(/[,\n]/).map((name) => name.trim());
+  return [...new Set(names)].filter((name) => name !== '');
+}

@@ -1,4 +1,4 @@
-import Box from '@cloudscape-design/components/box';
+import { Box } from '@cloudscape-design/components';
 import { useEffect, useState } from 'react';
 import { serviceNow, useNow } from './service-clock.ts';
 import { agoText, durationText, momentText } from './texts.ts';

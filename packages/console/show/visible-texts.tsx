@@ -1,4 +1,4 @@
-import { Fragment, type ReactNode } from 'react';
+import { Fragment } from 'react';
 
 /** Characters that nobody sees, and those that change the direction of what is around them. Not line breaks and tabs. */
 const invisible = /(?![\n\r\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
@@ -56,21 +56,23 @@ export function keepTextsVisible(): void {
   });
 }
 
-/** Texts of others, each apart, so that one that is written from right to left does not change the order. */
-export function Texts({ of }: { of: readonly string[] }) {
-  return separated(of.map((text) => <bdi>{text}</bdi>));
-}
-
 /** Names of others, each in its box. */
 export function Names({ of }: { of: readonly string[] }) {
-  return separated(of.map((name) => <Name of={name} />));
-}
-
-function separated(parts: ReactNode[]): ReactNode {
-  return parts.map((part, index) => (
+  return of.map((name, index) => (
     <Fragment key={index}>
       {index > 0 && ', '}
-      {part}
+      <Name of={name} />
     </Fragment>
   ));
+}
+
+/** What the service warns of, in its words: they pass for none of the page. */
+export function Warnings({ of }: { of: readonly string[] }) {
+  return (
+    of.length > 0 && (
+      <div>
+        The service warns: <Names of={of} />
+      </div>
+    )
+  );
 }

@@ -1,9 +1,4 @@
-import Box from '@cloudscape-design/components/box';
-import Button from '@cloudscape-design/components/button';
-import Container from '@cloudscape-design/components/container';
-import Header from '@cloudscape-design/components/header';
-import SegmentedControl from '@cloudscape-design/components/segmented-control';
-import Table from '@cloudscape-design/components/table';
+import { Box, Button, Container, Header, SegmentedControl, Table } from '@cloudscape-design/components';
 import { lazy, Suspense } from 'react';
 import { LoadedView } from '../loading/problem-alert.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
@@ -14,6 +9,7 @@ import { ScreenFrame } from '../frame/screen-frame.tsx';
 import { serviceNow } from '../show/service-clock.ts';
 import { Status } from '../show/status.tsx';
 import { dailyCounts } from './daily-counts.ts';
+import { Panel } from '../frame/panel.tsx';
 
 const StatusChart = lazy(async () => ({ default: (await import('./status-chart.tsx')).StatusChart }));
 
@@ -51,11 +47,11 @@ export function StatisticsScreen() {
             </Container>
           ) : (
             <>
-              <Container header={<Header variant="h2">By day and status</Header>}>
+              <Panel title="By day and status">
                 <Suspense fallback={<Box padding="xxxl" />}>
                   <StatusChart counts={counts} />
                 </Suspense>
-              </Container>
+              </Panel>
               <Table
                 header={<Header variant="h2">In total</Header>}
                 ariaLabels={{ tableLabel: 'In total' }}

@@ -1,4 +1,4 @@
-import BarChart from '@cloudscape-design/components/bar-chart';
+import { BarChart } from '@cloudscape-design/components';
 import { statusText } from '../show/status.tsx';
 import type { DailyCounts } from './daily-counts.ts';
 

@@ -1,10 +1,4 @@
-import Alert from '@cloudscape-design/components/alert';
-import Box from '@cloudscape-design/components/box';
-import Button from '@cloudscape-design/components/button';
-import Header from '@cloudscape-design/components/header';
-import Link from '@cloudscape-design/components/link';
-import Table from '@cloudscape-design/components/table';
-import type { Schemas } from 'computation-management-client';
+import { Alert, Box, Button, type ButtonProps, Header, Link, Table } from '@cloudscape-design/components';
 import { useState } from 'react';
 import { UploadKey } from '../keys/upload-key.tsx';
 import { type Column, definitionsOf, useNarrow } from '../lists/columns.tsx';
@@ -12,12 +6,18 @@ import { LoadedView } from '../loading/problem-alert.tsx';
 import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../access/console-context.ts';
-import { Texts } from '../show/visible-texts.tsx';
+import { Names } from '../show/visible-texts.tsx';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
 
 /** What waits for the user: approvals, keys and content. */
 export function TodoScreen() {
   const { client, domain } = useDomain();
+  const [chosen, setChosen] = useState<string>();
+  const ofComputation = {
+    header: 'Computation',
+    name: ({ name }: { name: string }) => name,
+    href: ({ computation_id: id }: { computation_id: string }) => addressOf({ screen: 'computation', domain, id }),
+  };
   const loaded = useLoaded(domain, (signal) => client.getTodo({ signal }), { everySeconds: refreshSeconds.todo });
   return (
     <ScreenFrame
@@ -34,9 +34,49 @@ export function TodoScreen() {
             </Alert>
           ) : (
             <>
-              <ApprovalsToGive {...todo} />
-              <KeysToUpload {...todo} reload={loaded.reload} />
-              <ContentToUpload {...todo} />
+              <TaskTable
+                title="Approvals to give"
+                items={todo.approvals}
+                total={todo.totals.approvals}
+                trackBy="computation_id"
+                nothing="No manifest waits for your approval."
+                {...ofComputation}
+                action="Review and approve"
+                act={({ computation_id: id }) => ({ href: addressOf({ screen: 'approve', domain, id }) })}
+                more={[{ id: 'because', header: 'Needed for', isSecondary: true, cell: ({ because }) => <Names of={because} /> }]}
+              />
+              <TaskTable
+                title="Keys to upload"
+                items={todo.keys}
+                total={todo.totals.keys}
+                trackBy="computation_id"
+                nothing="No computation waits for your key."
+                {...ofComputation}
+                action="Upload key to"
+                act={({ computation_id }) => ({ onClick: () => setChosen(computation_id) })}
+              />
+              <TaskTable
+                title="Content to upload"
+                items={todo.content}
+                total={todo.totals.content}
+                trackBy="asset_id"
+                nothing="All your assets have their content."
+                header="File"
+                name={({ file_name }) => file_name}
+                href={({ asset_id: id }) => addressOf({ screen: 'asset', domain, id })}
+                action="Upload content of"
+                act={({ asset_id: id }) => ({ href: addressOf({ screen: 'asset', domain, id }) })}
+              />
+              {chosen !== undefined && (
+                <UploadKey
+                  id={chosen}
+                  onClose={() => setChosen(undefined)}
+                  onUploaded={() => {
+                    setChosen(undefined);
+                    loaded.reload();
+                  }}
+                />
+              )}
             </>
           )
         }
@@ -46,7 +86,6 @@ export function TodoScreen() {
 }
 
 interface TaskTableProps<T> {
-  columnDefinitions: Column<T>[];
   title: string;
   items: T[];
   /** null if there may be more than were examined. */
@@ -54,10 +93,31 @@ interface TaskTableProps<T> {
   trackBy: keyof T & string;
   /** Shown if there are no items. */
   nothing: string;
+  /** What names an item, and where that leads. */
+  header: string;
+  name: (item: T) => string;
+  href: (item: T) => string;
+  /** What the user does about an item, and where. */
+  action: string;
+  act: (item: T) => Pick<ButtonProps, 'href' | 'onClick'>;
+  more?: Column<T>[];
 }
 
-function TaskTable<T>({ title, items, total, trackBy, nothing, columnDefinitions }: TaskTableProps<T>) {
+function TaskTable<T>({ title, items, total, trackBy, nothing, header, name, href, action, act, more = [] }: TaskTableProps<T>) {
   const isNarrow = useNarrow();
+  const columns: Column<T>[] = [
+    { id: 'name', header, isRowHeader: true, cell: (item) => <Link href={href(item)}>{name(item)}</Link> },
+    ...more,
+    {
+      id: 'action',
+      header: 'Action',
+      cell: (item) => (
+        <Button variant="inline-link" ariaLabel={`${action} ${name(item)}`} {...act(item)}>
+          {action.replace(/ (to|of)$/, '')}
+        </Button>
+      ),
+    },
+  ];
   return (
     <Table
       header={
@@ -69,121 +129,9 @@ function TaskTable<T>({ title, items, total, trackBy, nothing, columnDefinitions
       items={items}
       trackBy={trackBy}
       wrapLines
-      columnDefinitions={definitionsOf(columnDefinitions, isNarrow)}
+      columnDefinitions={definitionsOf(columns, isNarrow)}
       empty={<Box textAlign="center">{nothing}</Box>}
       footer={total !== items.length && `The first ${items.length} are shown. Others may follow as these are done.`}
-    />
-  );
-}
-
-function ApprovalsToGive({ approvals, totals }: Schemas['Todo']) {
-  const { domain } = useDomain();
-  return (
-    <TaskTable
-      title="Approvals to give"
-      items={approvals}
-      total={totals.approvals}
-      trackBy="computation_id"
-      columnDefinitions={[
-        {
-          id: 'name',
-          header: 'Computation',
-          isRowHeader: true,
-          cell: ({ computation_id: id, name }) => <Link href={addressOf({ screen: 'computation', domain, id })}>{name}</Link>,
-        },
-        { id: 'because', header: 'Needed for', isSecondary: true, cell: ({ because }) => <Texts of={because} /> },
-        {
-          id: 'action',
-          header: 'Action',
-          cell: ({ computation_id: id, name }) => (
-            <Button
-              variant="inline-link"
-              href={addressOf({ screen: 'approve', domain, id })}
-              ariaLabel={`Review and approve ${name}`}
-            >
-              Review and approve
-            </Button>
-          ),
-        },
-      ]}
-      nothing="No manifest waits for your approval."
-    />
-  );
-}
-
-function KeysToUpload({ keys, totals, reload }: Schemas['Todo'] & { reload: () => void }) {
-  const { domain } = useDomain();
-  const [chosen, setChosen] = useState<string>();
-  return (
-    <>
-      <TaskTable
-        title="Keys to upload"
-        items={keys}
-        total={totals.keys}
-        trackBy="computation_id"
-        columnDefinitions={[
-          {
-            id: 'name',
-            header: 'Computation',
-            isRowHeader: true,
-            cell: ({ computation_id: id, name }) => <Link href={addressOf({ screen: 'computation', domain, id })}>{name}</Link>,
-          },
-          {
-            id: 'action',
-            header: 'Action',
-            cell: ({ computation_id, name }) => (
-              <Button variant="inline-link" ariaLabel={`Upload key to ${name}`} onClick={() => setChosen(computation_id)}>
-                Upload key
-              </Button>
-            ),
-          },
-        ]}
-        nothing="No computation waits for your key."
-      />
-      {chosen !== undefined && (
-        <UploadKey
-          id={chosen}
-          onClose={() => setChosen(undefined)}
-          onUploaded={() => {
-            setChosen(undefined);
-            reload();
-          }}
-        />
-      )}
-    </>
-  );
-}
-
-function ContentToUpload({ content, totals }: Schemas['Todo']) {
-  const { domain } = useDomain();
-  return (
-    <TaskTable
-      title="Content to upload"
-      items={content}
-      total={totals.content}
-      trackBy="asset_id"
-      columnDefinitions={[
-        {
-          id: 'file',
-          header: 'File',
-          isRowHeader: true,
-          cell: ({ asset_id: id, file_name }) => <Link href={addressOf({ screen: 'asset', domain, id })}>{file_name}</Link>,
-        },
-        {
-          id: 'action',
-          header: 'Action',
-          cell: ({ asset_id: id, file_name }) => (
-            <Button
-              variant="inline-link"
-              href={addressOf({ screen: 'asset', domain, id })}
-              ariaLabel={`Upload content of ${file_name}`}
-            >
-              Upload content
-            </Button>
-          ),
-        },
-      ]}
-      nothing="All your assets have their content."
     />
   );
 }

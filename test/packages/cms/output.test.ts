@@ -122,6 +122,18 @@ describe('a manifest', () => {
     expect(shown).toMatch(/CA of the server {13}Given as text\n {31}SHA-256 [0-9a-f]{64}\n/);
     expect(shown).toMatch(/Manifest {7}[0-9a-f]{64}\n {2}Configuration {2}[0-9a-f]{64}\n$/);
     expect(formatCoverage({ manifest }, { columns: 80 })).not.toContain('Configuration');
+    const [dataset] = manifest.datasets;
+    const strange = {
+      ...manifest,
+      algorithm: { ...manifest.algorithm, algo_args: ['-x'], filename: 'f' },
+      datasets: [Object.assign({}, dataset, { kbs: { enabled: true } })],
+      result_consumers: [Object.assign({ user_key: ofAlice }, { limit: 1 })],
+      version: 2,
+    } as typeof manifest;
+    const all = formatCoverage({ manifest: strange }, { columns: 80 });
+    for (const line of ['arguments ["-x"]', 'also filename: f', 'the agent may fetch it', 'also limit: 1', 'also version: 2']) {
+      expect(all).toContain(`${line}\n`);
+    }
   });
 });
 

@@ -44,9 +44,16 @@ describe('a private key in the browser', () => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const locked = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' } as const;
   const openSsh = `-----BEGIN OPENSSH PRIVATE KEY-----\n${btoa('openssh-key-v1\0cut off')}\n-----END OPENSSH PRIVATE KEY-----`;
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 1_024 }).privateKey;
+  const encryptedPkcs1 = String(rsa.export({ ...locked, type: 'pkcs1' }));
+  const ecparam = `-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n${String(privateKey.export({ type: 'sec1', format: 'pem' }))}`;
   it.each([
     ['an encrypted PEM', String(privateKey.export(locked)), 'ENCRYPTED PRIVATE KEY. Approve with the command below'],
     ['SEC 1', String(privateKey.export({ type: 'sec1', format: 'pem' })), 'EC PRIVATE KEY. Approve with the command below'],
+    ['encrypted PKCS#1', encryptedPkcs1, 'RSA PRIVATE KEY. Approve with the command below'],
+    ['the output of openssl ecparam', ecparam, 'EC PRIVATE KEY. Approve with the command below'],
+    ['no base64', '-----BEGIN PRIVATE KEY-----\n~~~\n-----END PRIVATE KEY-----', 'is damaged'],
+    ['without its end', '-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n', 'its END line is missing'],
     ['a public key', String(publicKey.export({ type: 'spki', format: 'pem' })), 'This is a public key.'],
     ['a public key of OpenSSH', 'ssh-ed25519 AAAA alice', 'This is a public key.'],
     [

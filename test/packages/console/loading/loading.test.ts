@@ -55,7 +55,7 @@ describe('the parties of a computation', () => {
     const unknown = [{ file_name: 'penguins.csv', asset_type: 'dataset' as const }];
     expect(owesOf({ inputs: unknown, missing: { ...nothing, hashes: ['penguins.csv'] } })).toEqual({
       owes: { alice: [], carol: [] },
-      others: ['Content of penguins.csv'],
+      others: [],
     });
   });
 

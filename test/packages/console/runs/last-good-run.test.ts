@@ -8,8 +8,8 @@ it('names each value that differs, with datasets by their file name and hashes i
   const then = { CVM: 'a', manifest: { datasets: [dataset('one.csv', 1), dataset('two.csv', 2)], description: '' } };
   const now = { CVM: 'a', manifest: { datasets: [dataset('two.csv', 3)], description: 'new' } };
   expect(differencesOf(then, now)).toEqual([
-    { path: 'manifest datasets "one.csv" hash', then: '01'.repeat(32), now: 'absent' },
-    { path: 'manifest datasets "one.csv" key', then: 'key', now: 'absent' },
+    { path: 'manifest datasets "one.csv" hash', then: '01'.repeat(32), now: undefined },
+    { path: 'manifest datasets "one.csv" key', then: 'key', now: undefined },
     { path: 'manifest datasets "two.csv" hash', then: '02'.repeat(32), now: '03'.repeat(32) },
     { path: 'manifest description', then: '""', now: 'new' },
   ]);

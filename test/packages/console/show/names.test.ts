@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { usersOf } from '../../../../packages/console/computations/computation-fields.ts';
+import { namesIn } from '../../../../packages/console/show/texts.ts';
 
 it.each([
   ['', []],
@@ -8,5 +8,5 @@ it.each([
   ['bob, carol ,bob', ['bob', 'carol']],
   ['dr jane doe\nauth0|12', ['dr jane doe', 'auth0|12']],
 ])('the text %j names the users %j', (text, users) => {
-  expect(usersOf(text)).toEqual(users);
+  expect(namesIn(text)).toEqual(users);
 });

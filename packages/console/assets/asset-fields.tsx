@@ -1,0 +1,75 @@
+import { FormField, Input, RadioGroup, Textarea } from '@cloudscape-design/components';
+import type { Schemas } from 'computation-management-client';
+import type { ReactNode } from 'react';
+import type { FieldErrors } from '../loading/problem-text.ts';
+
+export type AssetFieldValues = Pick<Schemas['AssetRow'], 'file_name' | 'description' | 'content_access' | 'use'>;
+
+/** The places in the request that have a field. */
+export const assetFields = ['/asset/file_name', '/asset/description'] as const;
+
+const choices = [
+  {
+    name: 'content_access',
+    label: 'Who may read the content',
+    options: [
+      { value: 'creator', label: 'Only me', description: 'Nobody else can read it, not even administrators.' },
+      { value: 'domain', label: 'Every member of the domain', description: 'You see who read it.' },
+    ],
+  },
+  {
+    name: 'use',
+    label: 'Use in computations',
+    options: [
+      { value: 'open', label: 'Open', description: 'Computations may use it without asking you.' },
+      { value: 'approval', label: 'With my approval', description: 'A run needs your approval of its manifest.' },
+    ],
+  },
+] as const;
+
+interface Props {
+  fields: AssetFieldValues;
+  change: (changed: Partial<AssetFieldValues>) => void;
+  errors: FieldErrors<(typeof assetFields)[number]>;
+  /** What is wrong with the name beside what the service says of it. */
+  nameFault?: string | undefined;
+  isDisabled?: boolean;
+  /** Who may read it and what it may be used for are its creator's alone. */
+  isMine: boolean;
+  /** Shown below the name. */
+  children?: ReactNode;
+}
+
+/** What is said of an asset beside its content. */
+export function AssetFields({ fields, change, errors, nameFault, isDisabled = false, isMine, children }: Props) {
+  return (
+    <>
+      <FormField
+        label="File name"
+        description="The name under which the algorithm finds it."
+        errorText={errors.at('/asset/file_name') ?? nameFault}
+      >
+        <Input value={fields.file_name} disabled={isDisabled} onChange={({ detail }) => change({ file_name: detail.value })} />
+      </FormField>
+      {children}
+      <FormField label="Description (optional)" errorText={errors.at('/asset/description')}>
+        <Textarea
+          value={fields.description}
+          rows={2}
+          disabled={isDisabled}
+          onChange={({ detail }) => change({ description: detail.value })}
+        />
+      </FormField>
+      {isMine &&
+        choices.map(({ name, label, options }) => (
+          <FormField key={name} label={label}>
+            <RadioGroup
+              value={fields[name]}
+              items={options.map((option) => ({ ...option, disabled: isDisabled }))}
+              onChange={({ detail }) => change({ [name]: detail.value })}
+            />
+          </FormField>
+        ))}
+    </>
+  );
+}

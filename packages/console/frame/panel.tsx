@@ -1,0 +1,22 @@
+import { Container, Header, type HeaderProps } from '@cloudscape-design/components';
+import type { ReactNode } from 'react';
+
+interface Props extends Pick<HeaderProps, 'description' | 'actions' | 'counter' | 'info'> {
+  title: string;
+  children: ReactNode;
+}
+
+/** A part of a screen, below its title. */
+export function Panel({ title, children, ...header }: Props) {
+  return (
+    <Container
+      header={
+        <Header variant="h2" {...header}>
+          {title}
+        </Header>
+      }
+    >
+      {children}
+    </Container>
+  );
+}
