@@ -26,14 +26,11 @@ export function functionMetric(
   metricName: 'Errors' | 'Invocations' | 'Duration' | 'Throttles' | 'IteratorAge',
   statistic: string = metricName === 'Duration' ? Stats.percentile(99) : Stats.SUM,
 ): Metric {
-  return new Metric({
-    namespace: 'AWS/Lambda',
-    metricName,
-    dimensionsMap: { FunctionName: nameIn(stage, name) },
-    statistic,
-    period,
-    label: name,
-  });
+  return metricOf('AWS/Lambda', metricName, { FunctionName: nameIn(stage, name) }, statistic).with({ label: name });
+}
+
+function metricOf(namespace: string, metricName: string, dimensionsMap: Record<string, string>, statistic: string = Stats.SUM) {
+  return new Metric({ namespace, metricName, dimensionsMap, statistic, period });
 }
 
 /**
@@ -48,7 +45,7 @@ export function throttledSteps(watched: Watched): IMetric {
 
 /** The most executions that were taken at the same time of those that nobody in the account and region has reserved. */
 export function unreservedConcurrency(): Metric {
-  return new Metric({ namespace: 'AWS/Lambda', metricName: 'UnreservedConcurrentExecutions', statistic: Stats.MAXIMUM, period });
+  return metricOf('AWS/Lambda', 'UnreservedConcurrentExecutions', {}, Stats.MAXIMUM);
 }
 
 /** 1 if executions were started, each of which writes to the table, and nothing that reads its stream was called. */
@@ -82,7 +79,7 @@ export function apiMetric(
   metricName: 'Count' | '4xx' | '5xx' | 'Latency',
   statistic: string = Stats.SUM,
 ): Metric {
-  return new Metric({ namespace: 'AWS/ApiGateway', metricName, dimensionsMap: { ApiId: apiId }, statistic, period });
+  return metricOf('AWS/ApiGateway', metricName, { ApiId: apiId }, statistic);
 }
 
 /** The percentage of requests that the API answers with 5xx. Few requests count like many, for quiet stages. */
@@ -153,13 +150,7 @@ type ExecutionMetric =
   'ExecutionsStarted' | 'ExecutionsFailed' | 'ExecutionsTimedOut' | 'ExecutionsAborted' | 'ExecutionThrottled';
 
 export function executionMetric({ stateMachineArn }: Watched, metricName: ExecutionMetric): Metric {
-  return new Metric({
-    namespace: 'AWS/States',
-    metricName,
-    dimensionsMap: { StateMachineArn: stateMachineArn },
-    statistic: Stats.SUM,
-    period,
-  });
+  return metricOf('AWS/States', metricName, { StateMachineArn: stateMachineArn });
 }
 
 export function undeliveredEvents({ stage }: Watched): Metric {
@@ -167,13 +158,7 @@ export function undeliveredEvents({ stage }: Watched): Metric {
 }
 
 export function messagesIn(queueName: string): Metric {
-  return new Metric({
-    namespace: 'AWS/SQS',
-    metricName: 'ApproximateNumberOfMessagesVisible',
-    dimensionsMap: { QueueName: queueName },
-    statistic: Stats.MAXIMUM,
-    period,
-  });
+  return metricOf('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName: queueName }, Stats.MAXIMUM);
 }
 
 /** How often the pipe to the event bus could not deliver what it had read. */
@@ -181,35 +166,17 @@ export function pipeMetric(
   { stage }: Watched,
   metricName: 'ExecutionFailed' | 'ExecutionPartiallyFailed' | 'ExecutionTimeout' | 'ExecutionThrottled' | 'Invocations',
 ): Metric {
-  return new Metric({
-    namespace: 'AWS/EventBridge/Pipes',
-    metricName,
-    dimensionsMap: { PipeName: pipeName(stage) },
-    statistic: Stats.SUM,
-    period,
-  });
+  return metricOf('AWS/EventBridge/Pipes', metricName, { PipeName: pipeName(stage) });
 }
 
 export function tableMetric({ tableName }: Watched, metricName: 'ReadThrottleEvents' | 'WriteThrottleEvents'): Metric {
-  return new Metric({
-    namespace: 'AWS/DynamoDB',
-    metricName,
-    dimensionsMap: { TableName: tableName },
-    statistic: Stats.SUM,
-    period,
-  });
+  return metricOf('AWS/DynamoDB', metricName, { TableName: tableName });
 }
 
 /** The largest share, in percent, that a task of the gateway uses of its processor or memory. */
 export function gatewayTaskMetric({ stage }: Watched, metricName: 'CPUUtilization' | 'MemoryUtilization'): Metric {
   const name = nameIn(stage, 'gateway');
-  return new Metric({
-    namespace: 'AWS/ECS',
-    metricName,
-    dimensionsMap: { ClusterName: name, ServiceName: name },
-    statistic: Stats.MAXIMUM,
-    period,
-  });
+  return metricOf('AWS/ECS', metricName, { ClusterName: name, ServiceName: name }, Stats.MAXIMUM);
 }
 
 /** The CVMs that are connected. Each gateway writes its own once a minute. */
@@ -229,6 +196,5 @@ export function serviceMetric(
   statistic: string = Stats.SUM,
   dimensions: Record<string, string> = {},
 ): Metric {
-  const dimensionsMap = { stage: stage.name, ...dimensions };
-  return new Metric({ namespace: metricsNamespace, metricName, dimensionsMap, statistic, period });
+  return metricOf(metricsNamespace, metricName, { stage: stage.name, ...dimensions }, statistic);
 }

@@ -5,37 +5,6 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { nameIn, type Stage } from '../stages/stage.ts';
 
-/** The headings of docs/runbook.md for alarms, in the form of link anchors. */
-export type RunbookHeading =
-  | 'an-endpoint-fails'
-  | 'a-task-fails'
-  | 'functions-do-not-answer'
-  | 'a-schedule-does-not-run'
-  | 'all-callers-are-refused'
-  | 'a-key-is-disabled'
-  | 'content-is-missing'
-  | 'the-table-stream-is-read-late'
-  | 'functions-are-throttled'
-  | 'changes-conflict'
-  | 'a-backlog-grows'
-  | 'lists-are-folded-late'
-  | 'a-list-differs-from-its-rows'
-  | 'the-api-fails'
-  | 'the-api-is-slow'
-  | 'the-run-lifecycle-fails'
-  | 'events-are-undelivered'
-  | 'events-do-not-reach-the-bus'
-  | 'the-canary-fails'
-  | 'the-table-throttles'
-  | 'gateways-are-missing'
-  | 'cvms-are-refused'
-  | 'two-machines-are-one-cvm'
-  | 'cvms-have-no-log-forwarder'
-  | 'cvms-are-spent'
-  | 'reports-wait-in-the-gateway'
-  | 'the-gateway-is-full'
-  | 'the-certificate-of-the-gateway-expires';
-
 /** The period of metrics, except of calls that are further apart. */
 export const period = Duration.minutes(5);
 
@@ -73,7 +42,8 @@ export interface ServiceAlarmProps {
   ofThem?: number;
   /** The effect on users. Part of the alarm's text. */
   impact: string;
-  runbook: RunbookHeading;
+  /** A heading of docs/runbook.md, as links have it. */
+  runbook: string;
 }
 
 /** An alarm whose text names the impact and names a heading of the runbook. */

@@ -1,6 +1,6 @@
 import { nameIn } from '../../infra/stages/stage.ts';
 import { schedules } from '../../shared/tasks/schedules.ts';
-import { synthesize } from './synthesized-stages.ts';
+import { synthesize, type SynthesizedStage } from './synthesized-stages.ts';
 import type { Stage } from '../../infra/stages/stage.ts';
 
 export interface Metric {
@@ -32,11 +32,14 @@ const named = ['FunctionName', 'endpoint', 'QueueName', 'PipeName', 'task'];
 /** The alarms of a stage's template, and which of them would start. CloudWatch's rules are applied here: AWS evaluates none of them. */
 export class AlarmsOfStage {
   readonly all: readonly Alarm[];
+  readonly synthesized: SynthesizedStage;
   private readonly prefix: string;
 
   constructor(row: Stage) {
     const [synthesized] = synthesize([row]);
-    this.all = Object.values(synthesized?.stacks.operations.ofType<Alarm>('AWS::CloudWatch::Alarm') ?? {});
+    if (!synthesized) throw new Error('Nothing was synthesized.');
+    this.synthesized = synthesized;
+    this.all = Object.values(synthesized.stacks.operations.ofType<Alarm>('AWS::CloudWatch::Alarm'));
     this.prefix = nameIn(row, '');
   }
 

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
-import { AlarmsOfStage, healthy, type Series } from '../../support/stage-alarms.ts';
+import { describe, expect, it } from 'vitest';
+import { nameIn } from '../../../infra/stages/stage.ts';
+import { schedules } from '../../../shared/tasks/schedules.ts';
+import { AlarmsOfStage, healthy, metricsOf, type Series } from '../../support/stage-alarms.ts';
 import { fullStage } from '../../support/synthesized-stages.ts';
 
 /**
@@ -63,4 +65,43 @@ it.each<[string, Series]>([
   ['one caller with a wrong token in a quiet stage', { Count: [10], '4xx': [10] }],
 ])('does not page for %s', (_what, changed) => {
   expect(startedBy(changed)).toEqual([]);
+});
+
+/** Everything in the templates that a schedule or a stream calls. */
+const { stacks } = alarms.synthesized;
+const resources = Object.values({ ...stacks.state.resources, ...stacks.service.resources, ...stacks.canary?.resources });
+const functions = { ...stacks.service.resources, ...stacks.canary?.resources };
+const called = resources.flatMap(({ Type, Properties }) => {
+  if (Type === 'AWS::Pipes::Pipe') return [{ name: String(Properties['Name']), how: 'pipe' }];
+  const isRule = Type === 'AWS::Events::Rule' && 'ScheduleExpression' in Properties;
+  if (!isRule && Type !== 'AWS::Lambda::EventSourceMapping') return [];
+  const target = isRule ? (Properties['Targets'] as [{ Arn: unknown }])[0].Arn : Properties['FunctionName'];
+  const [id = ''] = Object.keys(functions).filter((each) => JSON.stringify(target).includes(`"${each}"`));
+  return [{ name: String(functions[id]?.Properties['FunctionName']), how: isRule ? 'schedule' : 'stream' }];
+});
+
+it('knows all schedules and streams of the templates', () => {
+  expect(called.map(({ how }) => how).sort()).toEqual(
+    [...Array.from({ length: schedules.length + 1 }, () => 'schedule'), 'stream', 'pipe'].sort(),
+  );
+});
+
+describe.each(called)('$name, called by a $how', ({ name, how }) => {
+  const key = name.replace(nameIn(fullStage, ''), '');
+  /** Alarms that start, with only metrics that AWS writes. */
+  const startedByAws = (changed: Series) =>
+    alarms
+      .startedBy({ ...healthy, ...changed })
+      .filter((alarm) => metricsOf(alarm).every(({ Namespace }) => Namespace.startsWith('AWS/')))
+      .map((alarm) => alarms.nameOf(alarm));
+
+  it('has an alarm that starts if it is disabled, may not be called or has no execution: AWS counts no call', () => {
+    expect(startedByAws({ [`Invocations ${key}`]: [] })).toHaveLength(1);
+    expect(startedByAws({ [`Invocations ${key}`]: [1] })).toEqual([]);
+  });
+
+  it('has an alarm that starts if it fails', () => {
+    const failure = how === 'pipe' ? 'ExecutionFailed' : 'Errors';
+    expect(startedByAws({ [`${failure} ${key}`]: [1] })).toHaveLength(1);
+  });
 });
