@@ -257,10 +257,7 @@ async function* keysOf(Prefix: string): AsyncGenerator<string> {
   }
 }
 
-/**
- * Makes `/health` answer 503 while the DynamoDB engine does not answer. On AWS, `/health` covers only its own function, because
- * the parts behind it have their own monitoring. On one machine nothing else monitors the engine.
- */
+/** Makes `/health` answer 503 while the DynamoDB engine does not answer, which nothing else monitors on one machine. */
 export function withHealthOfEngine(invoke: InvokeFunction, engine: LocalDynamoDb): InvokeFunction {
   return async (name, event) => {
     if (name === health.name && !(await answers(engine))) {

@@ -167,8 +167,8 @@ async function startOn(
 }
 
 /**
- * Stops the service in order on the first signal, and at once on a later one. A start in progress is abandoned. Signals within
- * 0.5 s of the first count as the same one, because npm forwards what the terminal has already sent.
+ * Stops the service in order on the first signal, and at once on a later one. Signals within 0.5 s of the first count as the same
+ * one, because npm forwards what the terminal has already sent.
  */
 function endOnSignal(end: () => Promise<void>): void {
   let endingSince: number | undefined;

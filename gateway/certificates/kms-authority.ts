@@ -4,8 +4,7 @@ import { joinedSignature } from 'computation-management-formats/der';
 import { selfSignedAuthority, type SigningAuthority } from './authority.ts';
 
 /**
- * The private key never leaves KMS. The certificate is signed again each time: certificates verify with any of them, because
- * their key and name are the same.
+ * The certificate is signed again each time: certificates verify with any of them, because their key and name are the same.
  * @param keyId an ARN or an alias of a key on P-256
  */
 export async function kmsAuthority(client: KMSClient, keyId: string, stage: string): Promise<SigningAuthority> {

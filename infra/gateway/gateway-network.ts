@@ -29,10 +29,7 @@ export interface GatewayNetworkProps {
   bundleArns: string[];
 }
 
-/**
- * Subnets of a VPC that exists, or public subnets in two zones, without NAT (docs/adr/0016-gateway-on-aws.md). Only the load
- * balancer can reach tasks. They reach the table and S3 without leaving AWS's network, and other addresses by HTTPS alone.
- */
+/** Subnets of a VPC that exists, or public subnets in two zones, without NAT (docs/adr/0016-gateway-on-aws.md). */
 export class GatewayNetwork extends Construct {
   readonly vpc: IVpc;
   readonly subnets: SubnetSelection;

@@ -2,9 +2,8 @@
 export const taskMemoryInMebibytes = 1024;
 
 /**
- * By default, the C library takes the buffers of a connection from memory that TLS handshakes have used, so that all of it stays
- * in RAM: 64 KiB for what comes in and 16 KiB for what goes out. With these settings it asks the kernel for such buffers one by
- * one, and only the pages that are used are in RAM. Linux allows 65,530 of these mappings to a process.
+ * By default, the C library takes the buffers of a connection from memory that TLS handshakes have used, so that all 80 KiB stay
+ * in RAM. With these settings it asks the kernel for such buffers one by one. Linux allows 65,530 of these mappings to a process.
  */
 export const taskSettings = {
   NODE_OPTIONS: '--max-old-space-size=400 --max-semi-space-size=4',

@@ -101,8 +101,8 @@ export function endpointFailures(watched: Watched, name: RouteName): Metric {
 const leastRequests = 100;
 
 /**
- * The percentage of requests that take longer than this, without those of functions that hold requests. API and functions count a
- * request in different periods if one ends between them, so with few requests it is 0.
+ * The percentage of requests that take longer than this, without those of functions that hold requests. With few requests it is
+ * 0, because API and functions may count one in different periods.
  */
 export function slowRequestRate(watched: Watched, milliseconds: number): IMetric {
   const slower = `TC(${milliseconds}:)`;

@@ -111,8 +111,8 @@ export interface GatewayRow {
   /** A name of your own that CVMs connect to, with a CNAME to the load balancer. Default: the load balancer's name. */
   hostName?: string;
   /**
-   * A VPC that exists, with its subnets by availability zone: of two zones or more, and with a route to the internet or to the endpoints of
-   * S3, DynamoDB, ECR, Secrets Manager, Step Functions, KMS and CloudWatch Logs. Default: a VPC of its own.
+   * A VPC that exists, with subnets of two zones or more, and a route to the internet or to the endpoints of S3, DynamoDB, ECR,
+   * Secrets Manager, Step Functions, KMS and CloudWatch Logs. Default: a VPC of its own.
    */
   vpc?: ExistingVpc;
   /** The digest of the image of Node (docs/deploy.md#the-gateways-image), such as `sha256:4f...`. Default: its version alone. */

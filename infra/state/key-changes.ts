@@ -6,8 +6,8 @@ import { DeadLetterQueue } from '../house/dead-letter-queue.ts';
 import { nameIn, type Stage } from '../stages/stage.ts';
 
 /**
- * Keeps who has disabled a KMS key of the stage, or asked for its deletion, for 14 days. An alarm reports every message. Needs a trail of
- * CloudTrail for management events in the account, as most have.
+ * Keeps who has disabled a KMS key of the stage, or asked for its deletion, for 14 days. Needs a trail of CloudTrail for
+ * management events in the account.
  */
 export class KeyChanges extends Construct {
   constructor(scope: Construct, id: string, stage: Stage, keyArns: readonly string[]) {

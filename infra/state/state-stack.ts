@@ -25,7 +25,7 @@ export interface StateStackProps {
 
 /**
  * The state that must survive deployments. What exists already is referred to by name, so that the other stacks need nothing of
- * this one for it. The event bus is here too, so that one deployment switches it and the table's stream.
+ * this one for it.
  */
 export class StateStack extends StageStack {
   readonly resources: Omit<Resources, 'stateMachineArn' | 'purgeFunctionArn' | 'purgeUrl'>;

@@ -41,9 +41,9 @@ const steadyAfterInMilliseconds = 60_000;
 const firstPauseByDefault = 100;
 
 /**
- * Starts the embedded DynamoDB engine, in memory or on a file under `dataDirectory`. An engine on a file is restarted when it ends, on
- * the same port, because its clients know no other address. If another program has taken the port by then, the engine is lost. If
- * `DYNAMODB_ENDPOINT` names an engine that is already running (such as DynamoDB Local in Docker), uses that one and never stops it.
+ * Starts the embedded DynamoDB engine, in memory or on a file under `dataDirectory`. An engine on a file is restarted when it
+ * ends, on the same port. If another program has taken the port by then, the engine is lost. If `DYNAMODB_ENDPOINT` names an
+ * engine, uses that one and never stops it.
  * @throws Error with instructions if there is no engine for this platform and none is named, or if the engine fails to start
  */
 export async function startDynamoDb({

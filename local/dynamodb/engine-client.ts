@@ -22,11 +22,10 @@ interface Options {
 }
 
 /**
- * Returns a client that sends the calls of the table to the engine of this machine. It gives the SDK's answers and throws its errors.
- * It leaves out what only AWS needs, such as signatures, endpoint rules and schemas. In the SDK, they take two thirds of the
- * processor time of a call.
- * @param isListening whether the engine listens at its address. While it does not, another program may, which would answer from
- * another table. So each call then fails as if nobody listened there, and the client repeats it.
+ * Returns a client that sends the calls of the table to the engine of this machine (docs/adr/0018-client-on-one-machine.md). It
+ * gives the SDK's answers and throws its errors.
+ * @param isListening whether the engine listens at its address. While it does not, another program may, so each call fails as if
+ * nobody listened there, and the client repeats it.
  */
 export function engineClient(endpoint: string, isListening: () => boolean): TableClient {
   const agent = new Agent({ keepAlive: true });
@@ -63,8 +62,8 @@ type Call = (action: string, input: Input, signal: AbortSignal | undefined) => P
 const mostTogether = 100;
 
 /**
- * Returns what deletes an item. Items whose deletion is asked for at the same moment are deleted by one transaction, which costs the
- * engine less than half: each fold of a list deletes hundreds. If the transaction fails, each is deleted by itself.
+ * Returns what deletes an item. Items whose deletion is asked for at the same moment are deleted by one transaction, which costs
+ * less than half. If it fails, each is deleted by itself.
  */
 function deletingTogether(call: Call): (input: Input, signal: AbortSignal | undefined) => Promise<object> {
   let waiting: Input[] = [];

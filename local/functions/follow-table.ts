@@ -17,8 +17,8 @@ const mostNames = 1_000;
 const names = 'names';
 
 /**
- * Calls the function that follows the table's stream, in place of a stream, which the engine has not: for each list with a change, and for
- * all named rows together, a second later and not while an earlier call for it is at work. Sees what this client writes.
+ * Calls the function that follows the table's stream, in place of a stream: for each list with a change, and for all named rows
+ * together, a second later and not while an earlier call for it is at work.
  * @returns what ends it
  */
 export function followTable(document: Pick<TableClient, 'middlewareStack'>, invoke: InvokeFunction): () => Promise<void> {

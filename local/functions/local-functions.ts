@@ -114,9 +114,8 @@ interface FunctionLimits {
 }
 
 /**
- * Changes of one kind often contend for one item, and each retry waits longer than new requests do. On two cores at a load of
- * 15, the slowest of 105 links to one computation took 1 s with two at a time and 4 s with four, and reached its deadline of
- * 5 s with eight.
+ * Changes of one kind often contend for one item. On two cores at a load of 15, the slowest of 105 links to one computation took
+ * 1 s with two at a time and 4 s with four, and reached its deadline of 5 s with eight.
  */
 const concurrencyOfChanges = 3;
 const concurrencyOfReads = 16;

@@ -146,8 +146,8 @@ function reasonOf(error: unknown): string {
 const busyInSqlite = 5;
 
 /**
- * Makes this process the only service on a data directory. Uses SQLite's file lock, which the operating system releases
- * however the process ends, so that no lock outlives its process.
+ * Makes this process the only service on a data directory. The operating system releases SQLite's file lock however the process
+ * ends.
  * @returns a function that releases the directory
  * @throws Error with the directory and the process that uses it, or why the directory cannot be locked
  */

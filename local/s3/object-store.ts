@@ -37,9 +37,8 @@ interface Kept extends Metadata {
 const metaEnding = '.json';
 
 /**
- * Objects in memory, or in a directory. An object has two files there: its content under a name of its own, and the metadata, which
- * name the key and the content. The metadata are replaced as a whole after the content is complete. So a crash leaves an object as it
- * was or as it was to become, and at most content that nothing names.
+ * Objects in memory, or in a directory. An object has two files there: its content under a name of its own, and the metadata,
+ * which name the key and the content and are replaced after it is complete. A crash leaves at most content that nothing names.
  */
 export class ObjectStore {
   readonly #directory: string | undefined;

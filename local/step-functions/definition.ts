@@ -32,10 +32,10 @@ export interface TaskInput {
 const longestLimitInSeconds = 2_147_483;
 
 /**
- * Adapts the definition to the interpreter. The interpreter passes a local handler only the task's input, so the input carries
- * the token and the limits (see TaskInput). It has no heartbeats and measures limits in real time, so every limit is removed:
+ * Adapts the definition to the interpreter, which passes a local handler only the task's input: it carries the token and the
+ * limits (see TaskInput). The interpreter has no heartbeats and measures limits in real time, so every limit is removed:
  * `runTask` and `startExecution` apply them by the stack's clock. A task without a limit would end after a minute, so each gets
- * the longest. The interpreter keeps the intervals of Retry and Wait, in real time.
+ * the longest.
  */
 export function interpretable(definition: Definition): StateMachineDefinition {
   const states = Object.entries(definition.States).map(

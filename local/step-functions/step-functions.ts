@@ -34,8 +34,7 @@ const mostEndedByDefault = 10_000;
 
 /**
  * Answers the operations of the Step Functions API (AWS JSON 1.0) that the service and its operators use, for one state machine.
- * Executions are in memory. Those that ended long ago are forgotten: the sweep of runs asks for the execution of an active run, which
- * ended a moment ago at most.
+ * Executions are in memory. Those that ended long ago are forgotten.
  */
 export function startStepFunctions(options: StepFunctionsOptions): LocalStepFunctions {
   const { operations, close } = operationsOf(options);

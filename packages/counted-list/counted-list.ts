@@ -178,8 +178,7 @@ const patience = {
 const listsAtOnce = 10;
 
 /**
- * Folds what is left of each marked list, and removes the marks of those that have nothing left. For a schedule, in case what
- * follows the stream has died.
+ * Folds what is left of each marked list, and removes the marks of those that have nothing left. For a schedule.
  * @returns for each marked list, the changes that it had left, or why it failed
  */
 export async function sweepLists(

@@ -13,8 +13,7 @@ import { GoneError, readRoot, type Root, storedNodes } from './view.ts';
 /** For changes among the newest members, which share the nodes that a fold writes. */
 const leastAmongNewest = 32;
 /**
- * Changes far apart write a leaf each, and share only inner nodes, of about 38,000 members. Every 100 changes in the log cost
- * each read two more read units, so smaller lists wait for fewer changes.
+ * Changes far apart write a leaf each, and share only inner nodes, of about 38,000 members. Smaller lists wait for fewer changes.
  */
 const farApart = { least: 160, most: 800, membersPerChange: 19_000 };
 /** The more folded entries the head still names, the more a fold costs. */

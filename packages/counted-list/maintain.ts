@@ -80,8 +80,8 @@ export class HeldError extends Error {
 }
 
 /**
- * Builds the tree anew from the rows, while the list changes. Nothing is folded meanwhile, so every change is in the log: a
- * member that the log mentions gets the state that it had before. A rebuild that dies is begun again.
+ * Builds the tree anew from the rows, while the list changes. Nothing is folded meanwhile, so a member that the log mentions gets
+ * the state that it had before.
  * @param onRows called with the number of rows that were read since the last call
  * @throws HeldError if another rebuild holds the list, or has taken it over
  */
