@@ -28,8 +28,8 @@ export interface StageBusProps {
 }
 
 /**
- * The event bus of a stage, and the pipe from the table's stream to it, which delivers at least once. What it cannot deliver for
- * 12 hours goes to a queue, as a reference to the stream.
+ * The event bus, and the pipe from the table's stream to it, which delivers at least once. What it cannot deliver for 12 hours
+ * goes to a queue.
  */
 export class StageBus extends Construct {
   constructor(scope: Construct, id: string, { stage, streamArn }: StageBusProps) {

@@ -22,7 +22,7 @@ export interface ConsoleFilesStackProps {
   contentUrl: string;
 }
 
-/** Uploads the web console, with the addresses of this stage. Earlier files stay, for pages that are open during a deployment. */
+/** Uploads the web console. Earlier files stay, for pages that are open during a deployment. */
 export class ConsoleFilesStack extends StageStack {
   constructor(scope: Construct, id: string, { stage, site, folder, issuer, client, apiUrl, contentUrl }: ConsoleFilesStackProps) {
     super(scope, id, stage, 'Computation management: the files of the web console');

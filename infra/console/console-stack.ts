@@ -37,8 +37,8 @@ export interface ConsoleStackProps {
 }
 
 /**
- * The web console: a private bucket behind CloudFront, which `ConsoleFilesStack` fills. It refers to no other stack, because they
- * refer to its address.
+ * A private bucket behind CloudFront, which `ConsoleFilesStack` fills. It refers to no other stack, because they refer to its
+ * address.
  */
 export class ConsoleStack extends StageStack {
   readonly bucketArn: string;

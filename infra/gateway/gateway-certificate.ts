@@ -18,10 +18,7 @@ export interface GatewayCertificateProps {
   trigger: string;
 }
 
-/**
- * The certificate of the gateway and its private key, in a secret. A function issues a new one with each deployment that replaces
- * the tasks, and when it is called by hand.
- */
+/** The certificate of the gateway and its private key, in a secret. A function issues a new one when the tasks are replaced. */
 export class GatewayCertificate extends Construct {
   readonly secret: Secret;
   /** The version of the secret. Tasks read it once, so a new version must replace them. */

@@ -20,7 +20,7 @@ export interface GatewayEntranceProps {
   healthPort: number;
 }
 
-/** The Network Load Balancer in front of the gateway. TLS ends at the gateway, which has to see the certificates of CVMs. */
+/** TLS ends at the gateway, which has to see the certificates of CVMs. */
 export class GatewayEntrance extends Construct {
   readonly targets: NetworkTargetGroup;
   /** The names in the gateway's certificate. The first one is the one to tell CVMs. */

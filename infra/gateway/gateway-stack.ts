@@ -24,7 +24,6 @@ export interface GatewayStackProps {
 /** Only the load balancer reaches it. */
 const healthPort = 8080;
 
-/** The gateway for the agents of real CVMs: a load balancer, and tasks that run a public image with the built gateway. */
 export class GatewayStack extends StageStack {
   constructor(scope: Construct, id: string, { stage, row, state, service, gatewayFolder }: GatewayStackProps) {
     super(scope, id, stage, 'Computation management: gateway for CVMs');

@@ -43,7 +43,7 @@ export function throttledSteps(watched: Watched): IMetric {
   return sumOf(Object.fromEntries(metrics), 'Throttled steps');
 }
 
-/** The most executions that were taken at the same time of those that nobody in the account and region has reserved. */
+/** The most executions at the same time of those that nobody has reserved. */
 export function unreservedConcurrency(): Metric {
   return metricOf('AWS/Lambda', 'UnreservedConcurrentExecutions', {}, Stats.MAXIMUM);
 }

@@ -10,7 +10,7 @@ export const period = Duration.minutes(5);
 
 /**
  * Returns twice the interval of the schedule or twice the timeout, whichever is longer. In a shorter period, an alarm would end
- * between two calls that both fail. The metric of a call has the time of its beginning.
+ * between two calls that both fail.
  * @param calls how often a schedule calls the function, and how long a call may last. The next call begins after it
  */
 export function periodOfCalls({ everyMinutes = 0, timeoutInSeconds = 0 }: Calls): Duration {

@@ -20,7 +20,6 @@ export type DeployedVariable = Exclude<
 /** They return the version of the service, or a statement that contains it. */
 const returningVersion: readonly FunctionName[] = ['service/health', 'service/openapi', 'runs/get-evidence'];
 
-/** Returns the variables of a function: those of all functions, those that its row in the route or task table implies, and the version. */
 export function variablesOf(name: FunctionName): DeployedVariable[] {
   const task = (tasks as readonly Task[]).find((row) => row.name === name);
   const route = (routes as readonly Route[]).find((row) => row.name === name);

@@ -1,2 +1,2 @@
-/** The limit for each file. The files are public, so more would let anyone run up a bill. docs/cost.md has the most that it costs. */
+/** The limit for each file, which anyone may read (docs/cost.md). */
 export const referenceThrottling = { requestsPerSecond: 2, burst: 20 };

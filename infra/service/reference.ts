@@ -17,7 +17,7 @@ export interface ReferenceProps {
   folder: string;
 }
 
-/** The API reference at /docs. A function of its own serves its files: it may do nothing but write its log. */
+/** A function of its own serves the files of /docs: it may do nothing but write its log. */
 export class Reference extends Construct {
   constructor(scope: Construct, id: string, { stage, api, folder }: ReferenceProps) {
     super(scope, id);

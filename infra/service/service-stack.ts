@@ -26,7 +26,7 @@ export interface ServiceStackProps {
   referenceFolder: string;
 }
 
-/** The stateless part, which can be replaced at any time: the API, the functions, the state machine and the triggers. */
+/** What can be replaced at any time. */
 export class ServiceStack extends StageStack {
   readonly apiId: string;
   readonly apiUrl: string;

@@ -20,7 +20,6 @@ export interface TriggersProps {
   undelivered: IQueue;
 }
 
-/** What calls tasks: the stream of the table, schedules, arrived uploads and tokens, and executions that ended without an outcome. */
 export class Triggers extends Construct {
   constructor(
     scope: Construct,

@@ -4,7 +4,7 @@ import type { Construct } from 'constructs';
 import { DeadLetterQueue } from '../house/dead-letter-queue.ts';
 import { nameIn, webhookRuleName, webhooksOf, type Stage } from '../stages/stage.ts';
 
-/** The dead-letter queue of events whose function could not be called or failed in all attempts, and of alarms that no webhook took. */
+/** Events whose function could not be called or failed in all attempts, and alarms that no webhook took. */
 export class Undelivered extends DeadLetterQueue {
   constructor(scope: Construct, id: string, stage: Stage) {
     super(scope, id, nameIn(stage, 'undelivered'));

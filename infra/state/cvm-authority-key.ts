@@ -2,10 +2,7 @@ import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 import { nameIn, type Stage } from '../stages/stage.ts';
 
-/**
- * The key of the authority that signs the certificates of CVMs and of their gateway, on P-256. The private key never leaves KMS.
- * Without it, every CVM has to be enrolled again.
- */
+/** The authority's key, on P-256. Without it, every CVM has to be enrolled again. */
 export class CvmAuthorityKey extends Key {
   constructor(scope: Construct, id: string, stage: Stage) {
     super(scope, id, {

@@ -97,8 +97,7 @@ export class Users extends Construct {
   }
 
   /**
-   * Adds the user of the canary, and the one client that takes a password without credentials of the account. An administrator
-   * sets the password once (docs/deploy.md#the-canary).
+   * Adds the user of the canary, and the one client that takes a password without credentials of the account.
    * @returns the identifier of the client
    */
   private addCanary(pool: UserPool): string {

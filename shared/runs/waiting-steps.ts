@@ -12,8 +12,8 @@ import type { WaitingStep } from './state-machine.ts';
 import { type Ending, endingOf, waysToEnd } from './ways-to-end.ts';
 
 /**
- * Keeps the task token for the report that accepts the run. Completes the task if the CVM accepted an earlier attempt. Fails it
- * with RunIsOver if the claim has an outcome, the run was stopped or an asset was deleted.
+ * Completes the task if the CVM accepted an earlier attempt. Fails it with RunIsOver if the claim has an outcome, the run was
+ * stopped or an asset was deleted.
  */
 export async function offerRun(
   table: Table,

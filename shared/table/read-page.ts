@@ -13,7 +13,7 @@ export interface Page {
 
 /**
  * Newest member first, with every change that was acknowledged before. A row that is deleted during the read, or matches no
- * longer, is left out. First pages take one round trip, those of an owner two, others of up to 15 million members at most four.
+ * longer, is left out. At most four round trips for 15 million members.
  * @param request.limit 1 to 100
  */
 export async function readPage(table: Table, list: RowList, request: PageRequest): Promise<Page> {

@@ -22,8 +22,7 @@ export interface Participation {
 const mostItems = 2 * mostComputations + mostAssets + 1;
 
 /**
- * First those that the user created and owns, uploaded a key to or linked an asset to, then those that others brought the user
- * into: each newest first. One round trip.
+ * First those by the user's own doing, then those that others brought the user into: each newest first. One round trip.
  * @returns `areAll` false if the user takes part in more than a todo list examines
  */
 export async function readParticipations(
