@@ -10,7 +10,8 @@ const root = join(import.meta.dirname, '../..');
 const cache = join(root, 'node_modules/.cache/console');
 
 /** The console's own sources, those that it imports, and the documents of its help. */
-const sourceFolders = ['packages/console', 'packages/client', 'packages/formats', 'shared', 'docs'];
+const packages = ['console', 'client', 'formats', 'attestation', 'verify'].map((name) => `packages/${name}`);
+const sourceFolders = [...packages, 'shared', 'docs'];
 const sourceNames = /\.(tsx?|css|html|svg|json|md)$/;
 const neverSources = ['node_modules', 'dist'];
 

@@ -102,6 +102,7 @@ export default defineConfig({
   base: '/console/',
   plugins: [fontsAsFiles(), helpFromDocuments()],
   css: { lightningcss: { errorRecovery: true } },
+  worker: { format: 'es' },
   build: {
     outDir: 'dist',
     emptyOutDir: true,

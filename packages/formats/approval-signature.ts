@@ -1,6 +1,6 @@
 import { fromBase64 } from './bytes.ts';
 import { joinedSignature } from './der.ts';
-import { keyInSpki } from './public-key.ts';
+import { keyInSpki, type RawKey } from './public-key.ts';
 
 interface Signed {
   text: string;
@@ -18,24 +18,19 @@ export async function isSignatureOf({ text, key, signature }: Signed): Promise<b
   const found = spki && keyInSpki(spki);
   if (!found || !bytes) return false;
   try {
-    const { parameters, size } = methods(found);
-    const imported = await crypto.subtle.importKey('spki', spki, parameters, false, ['verify']);
-    const joined = size === undefined ? bytes : joinedSignature(bytes, size);
-    return await crypto.subtle.verify({ ...parameters, saltLength: 32 }, imported, joined, new TextEncoder().encode(text));
+    const method = methodOf(found);
+    const imported = await crypto.subtle.importKey('spki', spki, method, false, ['verify']);
+    const joined = found.algorithm === 'ecdsa' ? joinedSignature(bytes, found.curve.size) : bytes;
+    return await crypto.subtle.verify(method, imported, joined, new TextEncoder().encode(text));
   } catch (error) {
     return error instanceof DOMException && error.name === 'NotSupportedError' ? undefined : false;
   }
 }
 
-function methods(key: NonNullable<ReturnType<typeof keyInSpki>>) {
-  switch (key.algorithm) {
-    case 'ed25519':
-      return { parameters: { name: 'Ed25519' } };
-    case 'ecdsa': {
-      const { name: namedCurve, size } = key.curve;
-      return { parameters: { name: 'ECDSA', namedCurve, hash: 'SHA-256' }, size };
-    }
-    case 'rsa':
-      return { parameters: { name: 'RSA-PSS', hash: 'SHA-256' } };
-  }
+const names = { ed25519: 'Ed25519', ecdsa: 'ECDSA', rsa: 'RSA-PSS' };
+
+/** As WebCrypto names it, with all that it needs to import a key, sign and verify. */
+export function methodOf(key: RawKey) {
+  const curve = key.algorithm === 'ecdsa' ? { namedCurve: key.curve.name } : {};
+  return { name: names[key.algorithm], hash: 'SHA-256', saltLength: 32, ...curve };
 }

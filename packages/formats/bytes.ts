@@ -8,10 +8,14 @@ export function fromBase64(text: string): Bytes | undefined {
   return btoa(decoded) === text ? Uint8Array.from(decoded, (character) => character.charCodeAt(0)) : undefined;
 }
 
-/** @returns undefined if a text is not base64url without padding, in its only spelling */
-export function fromBase64Url(text: string): Bytes | undefined {
-  if (!/^[\w-]*$/.test(text) || text.length % 4 === 1) return undefined;
-  return fromBase64(text.replaceAll('-', '+').replaceAll('_', '/') + '='.repeat(-text.length & 3));
+/** The JSON object in base64 that the details of an event are. None if they are another thing, as those of an agent may be. */
+export function detailsIn(base64: string): Record<string, unknown> {
+  try {
+    const details: unknown = JSON.parse(new TextDecoder('utf-8', { ignoreBOM: true }).decode(fromBase64(base64)));
+    return typeof details === 'object' && details !== null && !Array.isArray(details) ? (details as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
 }
 
 export const toBase64 = (bytes: Uint8Array) => btoa(toLatin1(bytes));
@@ -21,7 +25,7 @@ export const toBase64Url = (bytes: Uint8Array) => toBase64(bytes).replaceAll('+'
 /** A character for each byte. */
 export const toLatin1 = (bytes: Uint8Array) => Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
 
-export const toHex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+export const toHex = (bytes: Iterable<number>) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /** @param digits any number of them */
 export function fromHex(digits: string): Bytes {

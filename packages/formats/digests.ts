@@ -17,6 +17,9 @@ export function hashOfEvent(event: Readonly<Record<string, unknown>>): string {
   return toHex(sha256(canonicalJson(hashed)));
 }
 
+/** SHA-256 in hex. */
+export const hashOfBytes = (bytes: Uint8Array) => toHex(sha256(bytes));
+
 interface StatedStart {
   manifest: object;
   configuration: Configuration;

@@ -1,5 +1,5 @@
 import { sha256 } from '#primitives';
-import { fromBase64Url, toBase64Url } from './bytes.ts';
+import { fromBase64, toBase64Url } from './bytes.ts';
 import { canonicalJson } from './canonical-json.ts';
 
 /**
@@ -8,8 +8,8 @@ import { canonicalJson } from './canonical-json.ts';
  */
 export async function verifiesEs256(text: string, signature: string, { x, y }: { x: string; y: string }): Promise<boolean> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
-  const bytes = fromBase64Url(signature);
-  if (bytes?.length !== 64) return false;
+  const bytes = /^[\w-]{86}$/.test(signature) && fromBase64(`${signature.replaceAll('-', '+').replaceAll('_', '/')}==`);
+  if (!bytes) return false;
   const jwk = { kty: 'EC', crv: 'P-256', x, y };
   const key = await crypto.subtle.importKey('jwk', jwk, algorithm, false, ['verify']).catch(() => undefined);
   return key !== undefined && (await crypto.subtle.verify(algorithm, key, bytes, new TextEncoder().encode(text)));

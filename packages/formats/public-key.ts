@@ -1,8 +1,8 @@
-import { passesForPrime, sha256 } from '#primitives';
-import { type Bytes, fromBase64, fromHex, isEqual, toBase64, toHex, toLatin1 } from './bytes.ts';
+import { passesForPrime } from '#primitives';
+import { type Bytes, fromBase64, fromHex, isEqual, toHex, toLatin1 } from './bytes.ts';
 import { derElement, derElements, derInteger, unsigned } from './der.ts';
 import { holdsPrivateKey } from './holds-private-key.ts';
-import { sshWireOf } from './ssh-wire.ts';
+import { fingerprintOfSpki, sshWireOf } from './ssh-wire.ts';
 
 export interface PublicKey {
   /** The form that the agent reads (Go's x509.ParsePKIXPublicKey). */
@@ -226,52 +226,38 @@ function described(raw: RawKey, spki: Bytes): PublicKey {
       'The RSA key has an unusual public exponent. Expected an odd exponent of up to 31 bits, usually 65537.',
     );
   }
-  const fingerprint = `SHA256:${toBase64(sha256(sshWireOf(spki))).replace(/=+$/, '')}`;
-  return { spki, fingerprint, algorithm: raw.algorithm };
+  return { spki, fingerprint: fingerprintOfSpki(spki), algorithm: raw.algorithm };
 }
 
 const ed25519Name = '06032b6570';
 const ecdsaName = '06072a8648ce3d0201';
 const rsaName = '06092a864886f70d010101';
 
-/** NIST SP 800-186: y² = x³ - 3x + b. Each prime is 3 modulo 4. */
-interface Curve {
-  name: string;
-  ssh: string;
-  /** In DER, hex. */
-  oid: string;
-  /** Of a coordinate, in bytes. */
-  size: number;
-  p: bigint;
-  b: bigint;
-}
+type Curve = (typeof curves)[number];
 
-const curves: Curve[] = [
-  {
-    name: 'P-256',
-    ssh: 'nistp256',
-    oid: '06082a8648ce3d030107',
-    size: 32,
-    p: 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n,
-    b: 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn,
-  },
-  {
-    name: 'P-384',
-    ssh: 'nistp384',
-    oid: '06052b81040022',
-    size: 48,
-    p: 2n ** 384n - 2n ** 128n - 2n ** 96n + 2n ** 32n - 1n,
-    b: 0xb3312fa7e23ee7e4988e056be3f82d19181d9c6efe8141120314088f5013875ac656398d8a2ed19d2a85c8edd3ec2aefn,
-  },
-  {
-    name: 'P-521',
-    ssh: 'nistp521',
-    oid: '06052b81040023',
-    size: 66,
-    p: 2n ** 521n - 1n,
-    b: 0x51953eb9618e1c9a1f929a21a0b68540eea2da725b99b315f3b8b489918ef109e156193951ec7e937b1652c0bd3bb1bf073573df883d2c34f1ef451fd46b503f00n,
-  },
-];
+/** NIST SP 800-186: y² = x³ - 3x + b modulo p, which is 3 modulo 4. */
+const curves = (
+  [
+    [
+      256,
+      '06082a8648ce3d030107',
+      2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n,
+      0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn,
+    ],
+    [
+      384,
+      '06052b81040022',
+      2n ** 384n - 2n ** 128n - 2n ** 96n + 2n ** 32n - 1n,
+      0xb3312fa7e23ee7e4988e056be3f82d19181d9c6efe8141120314088f5013875ac656398d8a2ed19d2a85c8edd3ec2aefn,
+    ],
+    [
+      521,
+      '06052b81040023',
+      2n ** 521n - 1n,
+      0x51953eb9618e1c9a1f929a21a0b68540eea2da725b99b315f3b8b489918ef109e156193951ec7e937b1652c0bd3bb1bf073573df883d2c34f1ef451fd46b503f00n,
+    ],
+  ] as const
+).map(([bits, oid, p, b]) => ({ name: `P-${bits}`, ssh: `nistp${bits}`, size: Math.ceil(bits / 8), oid, p, b }));
 
 const uncompressedPoint = 0x04;
 
@@ -282,8 +268,8 @@ function coordinatesOf(point: Uint8Array, { size, p, b }: Curve): [bigint, bigin
   const squared = (x ** 3n - 3n * x + b) % p;
   const isCompressed = digits.length === size && (form === 0x02 || form === 0x03);
   if (x >= p || !(isCompressed || (digits.length === 2 * size && form === uncompressedPoint))) return undefined;
-  const root = power(squared, (p + 1n) / 4n, p);
-  const y = isCompressed ? (root % 2n === BigInt(form % 2) ? root : p - root) : unsigned(point.subarray(1 + size));
+  const root = isCompressed ? power(squared, (p + 1n) / 4n, p) : unsigned(point.subarray(1 + size));
+  const y = isCompressed && root % 2n !== BigInt(form % 2) ? p - root : root;
   return y < p && y ** 2n % p === squared ? [x, y] : undefined;
 }
 

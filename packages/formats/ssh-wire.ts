@@ -1,4 +1,5 @@
-import { toHex } from './bytes.ts';
+import { sha256 } from '#primitives';
+import { toBase64, toHex } from './bytes.ts';
 import { derElements } from './der.ts';
 
 const curves = new Map([
@@ -21,6 +22,11 @@ export function sshWireOf(spki: Uint8Array): Uint8Array {
   if (type === '2a8648ce3d0201') return strings(`ecdsa-sha2-${name}`, name, key);
   const [modulus = key, exponent = key] = contentsOf(contentsOf(key)[0] ?? key); // as RFC 4251 encodes numbers
   return strings('ssh-rsa', exponent, modulus);
+}
+
+/** As `ssh-keygen -lf` prints it. */
+export function fingerprintOfSpki(spki: Uint8Array): string {
+  return `SHA256:${toBase64(sha256(sshWireOf(spki))).replace(/=+$/, '')}`;
 }
 
 function strings(...parts: (string | Uint8Array)[]): Uint8Array {

@@ -1,5 +1,6 @@
 import { failedChecks, type TdxCollateral, type Verdict, verifyToken } from 'computation-management-attestation';
-import { fromHex, toHex } from 'computation-management-formats/bytes';
+import { fromHex } from 'computation-management-formats/bytes';
+import { hashOfBytes } from 'computation-management-formats/digests';
 import { timeOf } from 'computation-management-formats/timestamps';
 import { fails, type Finding, holds, note, quoted } from './finding.ts';
 import type { Statement } from './statement.ts';
@@ -34,8 +35,7 @@ export async function checkAttestation(statement: Statement, files: AttestationF
     const hash = attestation_hash === null ? '' : ` The CVM reported a token with the SHA-256 ${quoted(attestation_hash)}.`;
     return [note(`The service verified no attestation of the CVM, and the run demanded none.${hash}`)];
   }
-  const given = new Map<string, Uint8Array>();
-  for (const token of files.tokens ?? []) given.set(await hashOf(token), token);
+  const given = new Map(files.tokens?.map((token) => [hashOfBytes(token), token]));
   const { tokens } = attestation;
   const isReported = attestation_hash === null || tokens.some((token) => token.hash === attestation_hash);
   const others = [...given.keys()].filter((hash) => !tokens.some((token) => token.hash === hash));
@@ -128,8 +128,4 @@ function satisfies(
 function reasons(checks: Verdict['checks']): string {
   const failed = checks.filter(({ passed, detail }) => !passed && !detail.startsWith('not checked'));
   return failed.map(({ name, detail }) => `${name}: ${quoted(detail)}`).join('; ');
-}
-
-async function hashOf(bytes: Uint8Array): Promise<string> {
-  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array(bytes))));
 }

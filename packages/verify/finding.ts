@@ -45,11 +45,15 @@ const labels: Record<Finding['verdict'], string> = {
  * which may be forged: no text in it begins a line of its own.
  */
 export function formatFindings(findings: readonly Finding[]): string {
-  const failed = findings.filter(({ verdict }) => verdict === 'does not hold').length;
   const lines = findings.map(({ verdict, sentence }) => `${labels[verdict]} ${printable(sentence)}\n`);
+  return `${lines.join('')}\n${sumOf(findings)}\n`;
+}
+
+/** Whether everything that was checked holds, in a sentence. */
+export function sumOf(findings: readonly Finding[]): string {
+  const failed = findings.filter(({ verdict }) => verdict === 'does not hold').length;
   const notes = findings.filter(({ verdict }) => verdict === 'note').length;
   const everything =
     notes === 0 ? 'Everything holds.' : `Everything that was checked holds (${notes} ${notes === 1 ? 'note' : 'notes'}).`;
-  const sum = failed === 0 ? everything : `${failed} of ${findings.length} facts ${failed === 1 ? 'does' : 'do'} not hold.`;
-  return `${lines.join('')}\n${sum}\n`;
+  return failed === 0 ? everything : `${failed} of ${findings.length} facts ${failed === 1 ? 'does' : 'do'} not hold.`;
 }

@@ -1,5 +1,5 @@
 import { platforms, verdicts } from 'computation-management-formats/attestation';
-import { fromBase64 } from 'computation-management-formats/bytes';
+import { detailsIn } from 'computation-management-formats/bytes';
 import { approvalLevels, logAccesses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { quoted } from './finding.ts';
@@ -24,13 +24,8 @@ export type ChainedEvent = v.InferOutput<typeof chainedEvent>;
 /** Names an event in a sentence. */
 export const nameOf = ({ event_type, id }: ChainedEvent) => `${quoted(event_type)} (${quoted(id)})`;
 
-/** Returns the details that the service itself wrote. None if they are no JSON object, as those of an agent may be. */
-export function detailsOf({ details }: ChainedEvent): Record<string, unknown> {
-  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown())), textOf(details));
-  return read.success ? read.output : {};
-}
-
-const textOf = (base64: string) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(fromBase64(base64));
+/** Returns the details that the service itself wrote. */
+export const detailsOf = ({ details }: ChainedEvent) => detailsIn(details);
 
 const asset = v.looseObject({
   id: v.string(),

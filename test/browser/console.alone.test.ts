@@ -16,6 +16,7 @@ import { tellOfTheSearch } from './search-stories.ts';
 import { tellHowToSignIn } from './sign-in-stories.ts';
 import { tellStates } from './state-stories.ts';
 import { tellTexts } from './text-stories.ts';
+import { tellOfTheVerifier } from './verify-stories.ts';
 
 const hasBrowser = (await findChromium()) !== undefined;
 if (!hasBrowser) console.warn('The console is not tested: install Chrome, or set CHROMIUM to the path of a Chromium.');
@@ -40,6 +41,7 @@ describe.runIf(hasBrowser)('the web console', () => {
     tellRuns(world);
     tellOfCopies(world);
     tellOfExplainedRuns(world);
+    tellOfTheVerifier(world);
     tellOfTheSearch(world);
     tellOfTheHelp(world);
     tellFacts(world);

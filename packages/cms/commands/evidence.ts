@@ -2,8 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { items } from 'computation-management-client';
-import { checkEvidence, formatFindings, note, parseJson, UnreadableError } from 'computation-management-verify';
-import * as v from 'valibot';
+import { archiveIn, checkEvidence, formatFindings, keysOfArchive, UnreadableError } from 'computation-management-verify';
 import type { Context, WrapAction } from '../context/context.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { filesBeside, shellWord } from '../terminal/shell-word.ts';
@@ -73,20 +72,16 @@ export function addEvidenceCommands(program: Command, wrapAction: WrapAction): v
 
 /** Prints what holds of saved evidence, and what does not. */
 async function verify(context: Context, path: string, options: VerifyFiles): Promise<void> {
-  const given = await readEvidence(path, options);
-  const findings = [
-    ...(await findingsOf(given)),
-    ...(options.keys === undefined ? [note('The keys were saved with the evidence. Compare the key with other parties.')] : []),
-  ];
+  const findings = [...(await findingsIn(path, options)), ...(options.keys === undefined ? [keysOfArchive] : [])];
   context.print({ items: findings, holds: findings.every(({ verdict }) => verdict !== 'does not hold') }, () =>
     formatFindings(findings),
   );
   if (findings.some(({ verdict }) => verdict === 'does not hold')) context.exitWith(exitCodes.failure);
 }
 
-async function findingsOf(given: Parameters<typeof checkEvidence>[0]) {
+async function findingsIn(path: string, options: VerifyFiles) {
   try {
-    return await checkEvidence(given);
+    return await checkEvidence(await readEvidence(path, options));
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
     throw new CmsError(error.message, { exitCode: exitCodes.usage });
@@ -113,10 +108,10 @@ async function readEvidence(path: string, options: VerifyFiles) {
   if (archive) {
     const { keys: trusted, events: pages, token } = options;
     return {
-      evidence: archive.evidence,
-      keys: trusted === undefined ? archive.keys : await content(trusted),
-      events: pages === undefined ? [archive.events] : await Promise.all(pages.map(content)),
-      tokens: token === undefined ? archive.tokens : await Promise.all(token.map(readBytes)),
+      ...archive,
+      ...(trusted !== undefined && { keys: await content(trusted) }),
+      ...(pages && { events: await Promise.all(pages.map(content)) }),
+      ...(token && { tokens: await Promise.all(token.map(readBytes)) }),
       ...(await materialFrom(options)),
     };
   }
@@ -139,27 +134,6 @@ async function readEvidence(path: string, options: VerifyFiles) {
     tokens: await Promise.all(tokens.map(readBytes)),
     ...(await materialFrom(options)),
   };
-}
-
-const archiveFile = v.strictObject({
-  evidence: v.looseObject({}),
-  keys: v.looseObject({}),
-  events: v.looseObject({}),
-  tokens: v.array(v.pipe(v.string(), v.base64())),
-});
-
-/** Returns the parts of the one file that the console saves. Undefined for another file. @throws CmsError */
-function archiveIn(text: string) {
-  try {
-    const parsed = parseJson(text, 'The evidence');
-    if (!v.is(archiveFile, parsed)) return undefined;
-    const { evidence, keys, events } = parsed; // as they are: what a schema returns lacks members such as `constructor`
-    const tokens = parsed.tokens.map((token) => Buffer.from(token, 'base64'));
-    return { evidence: JSON.stringify(evidence), keys: JSON.stringify(keys), events: JSON.stringify(events), tokens };
-  } catch (error) {
-    if (!(error instanceof UnreadableError)) throw error;
-    throw new CmsError(error.message, { exitCode: exitCodes.usage });
-  }
 }
 
 async function content(file: string): Promise<string> {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type KeyOwners, readKeyOwners, type Schemas, sizeText, wholeAnswer } from 'computation-management-client';
+import { toHex } from 'computation-management-formats/bytes';
 import { approvalTexts, cautionsOf } from 'computation-management-formats/approval-cautions';
 import { type Configuration, configurationOf, type Limits } from 'computation-management-formats/approval-text';
 import { policyLines } from 'computation-management-formats/attestation';
@@ -179,6 +180,9 @@ function fingerprintOf(key: string): string {
 
 /** In groups of 8 hex digits, which people compare. */
 function groupedHash(bytes: readonly number[]): string {
-  const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');
-  return hex.match(/.{1,8}/g)?.join(' ') ?? 'none';
+  return (
+    toHex(bytes)
+      .match(/.{1,8}/g)
+      ?.join(' ') ?? 'none'
+  );
 }

@@ -1,4 +1,5 @@
 import type { Schemas } from 'computation-management-client';
+import { detailsIn } from 'computation-management-formats/bytes';
 import { type DescribedChange, describeChanges } from 'computation-management-formats/approval-changes';
 import { useDomain } from '../access/console-context.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
@@ -25,21 +26,10 @@ export function useChanges(
     stale.map(({ user, approved_at, cvm_ids, stale_because }) => {
       const events = (loaded.value ?? [])
         .filter(({ timestamp }) => timestamp >= approved_at)
-        .map((event) => ({ ...event, details: fieldsIn(event.details) }));
+        .map((event) => ({ ...event, details: detailsIn(event.details) }));
       return [user, describeChanges(stale_because ?? [], { datasets, cvm_ids, events })];
     }),
   );
-}
-
-/** Returns the fields in the details of an event: an agent may send anything there. */
-function fieldsIn(details: string): Record<string, unknown> {
-  try {
-    const bytes = Uint8Array.from(atob(details), (character) => character.charCodeAt(0));
-    const parsed: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {};
-  } catch {
-    return {};
-  }
 }
 
 /** A sentence for each change, with how long ago it was made. */

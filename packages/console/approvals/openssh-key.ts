@@ -1,3 +1,6 @@
+import { fromHex, toBase64Url, toLatin1 } from 'computation-management-formats/bytes';
+import { unsigned } from 'computation-management-formats/der';
+
 /** Why a file cannot sign here. */
 export class UnusableKey extends Error {}
 
@@ -19,8 +22,8 @@ const mostRounds = 1_000;
  */
 export async function readOpenSshKey(bytes: Uint8Array<ArrayBuffer>, passphrase: string): Promise<Jwk> {
   const file = reader(bytes);
-  if (text(file.take(magic.length)) !== magic) throw new UnusableKey('The file is no key of OpenSSH.');
-  const [cipher, derivation, options] = [text(file.string()), text(file.string()), file.string()];
+  if (toLatin1(file.take(magic.length)) !== magic) throw new UnusableKey('The file is no key of OpenSSH.');
+  const [cipher, derivation, options] = [toLatin1(file.string()), toLatin1(file.string()), file.string()];
   file.number(); // of keys: OpenSSH writes one
   file.string();
   const secret = file.string();
@@ -54,26 +57,26 @@ async function decrypted(secret: Uint8Array<ArrayBuffer>, { length, options, pas
 function keyIn(secret: Uint8Array<ArrayBuffer>): Jwk {
   const part = reader(secret);
   if (part.number() !== part.number()) throw new NeedsPassphrase('The passphrase is wrong.');
-  const type = text(part.string());
+  const type = toLatin1(part.string());
   if (type === 'ssh-ed25519') {
-    const x = base64url(part.string());
-    return { kty: 'OKP', crv: 'Ed25519', x, d: base64url(part.string().subarray(0, 32)) };
+    const x = toBase64Url(part.string());
+    return { kty: 'OKP', crv: 'Ed25519', x, d: toBase64Url(part.string().subarray(0, 32)) };
   }
   if (type.startsWith('ecdsa-sha2-')) {
-    const [curve, point] = [text(part.string()), part.string().subarray(1)];
+    const [curve, point] = [toLatin1(part.string()), part.string().subarray(1)];
     const half = point.length / 2;
     const d = new Uint8Array(half);
-    const given = unsigned(part.string());
+    const given = stripped(part.string());
     d.set(given, half - given.length);
-    const coordinates = { x: base64url(point.subarray(0, half)), y: base64url(point.subarray(half)) };
-    return { kty: 'EC', crv: curve.replace('nistp', 'P-'), ...coordinates, d: base64url(d) };
+    const coordinates = { x: toBase64Url(point.subarray(0, half)), y: toBase64Url(point.subarray(half)) };
+    return { kty: 'EC', crv: curve.replace('nistp', 'P-'), ...coordinates, d: toBase64Url(d) };
   }
   if (type !== 'ssh-rsa')
     throw new UnusableKey(`The browser cannot sign with a key of the type ${type}. Choose Ed25519, ECDSA or RSA.`);
-  const numbers = Array.from({ length: 6 }, () => unsigned(part.string()));
-  const [n, e, d, qi, p, q] = numbers.map(base64url);
-  const [, , exponent, , one, other] = numbers.map(integer);
-  const remainder = (prime = 2n) => base64url(bytesOf((exponent ?? 0n) % (prime - 1n)));
+  const numbers = Array.from({ length: 6 }, () => stripped(part.string()));
+  const [n, e, d, qi, p, q] = numbers.map(toBase64Url);
+  const [, , exponent, , one, other] = numbers.map(unsigned);
+  const remainder = (prime = 2n) => toBase64Url(fromHex(((exponent ?? 0n) % (prime - 1n)).toString(16)));
   return { kty: 'RSA', n, e, d, qi, p, q, dp: remainder(one), dq: remainder(other) } as Jwk;
 }
 
@@ -88,25 +91,6 @@ function reader(bytes: Uint8Array<ArrayBuffer>) {
   return { take, number, string: () => take(number()) };
 }
 
-function text(bytes: Uint8Array): string {
-  return String.fromCharCode(...bytes);
-}
-
-function unsigned(bytes: Uint8Array): Uint8Array {
+function stripped(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(bytes.findIndex((byte) => byte !== 0));
-}
-
-function integer(bytes: Uint8Array): bigint {
-  return bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
-}
-
-function bytesOf(value: bigint): Uint8Array {
-  const digits = value.toString(16);
-  return Uint8Array.from(digits.padStart(digits.length + (digits.length % 2), '0').match(/../g) ?? [], (pair) =>
-    Number.parseInt(pair, 16),
-  );
-}
-
-function base64url(bytes: Uint8Array): string {
-  return btoa(text(bytes)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }

@@ -1,12 +1,14 @@
-import { toBase64, toHex } from 'computation-management-formats/bytes';
+import { methodOf } from 'computation-management-formats/approval-signature';
+import { toBase64 } from 'computation-management-formats/bytes';
 import { derElements, signatureInDer, unsigned } from 'computation-management-formats/der';
+import { keyIn } from 'computation-management-formats/public-key';
 import { type Jwk, readOpenSshKey, UnusableKey } from './openssh-key.ts';
 
 /** Signs a text for an approval, in base64. The key cannot be read out of it again. */
 export type Sign = (text: string) => Promise<string>;
 
 const { subtle } = crypto;
-type Algorithm = { name: 'Ed25519' } | { name: 'ECDSA'; namedCurve: string } | { name: 'RSA-PSS' };
+type Method = ReturnType<typeof methodOf>;
 type Bytes = Uint8Array<ArrayBuffer>;
 
 const elsewhere = 'Approve with the command below instead.';
@@ -38,41 +40,29 @@ function bytesOf(body: string | undefined): Bytes {
 
 /** @param given a JSON Web Key, or PKCS#8 */
 async function signerOf(given: Jwk | Bytes): Promise<Sign> {
-  const algorithm = 'kty' in given ? algorithmOfJwk(given) : algorithmOf(given);
-  if (!algorithm) throw new UnusableKey('Approvals are signed with an Ed25519, ECDSA or RSA key. Choose one of these.');
-  const parameters = { ...algorithm, hash: 'SHA-256' };
+  const method = 'kty' in given ? methodOfJwk(given) : methodIn(given);
+  if (!method) throw new UnusableKey('Approvals are signed with an Ed25519, ECDSA or RSA key. Choose one of these.');
   const imported =
     'kty' in given
-      ? subtle.importKey('jwk', given, parameters, false, ['sign'])
-      : subtle.importKey('pkcs8', given, parameters, false, ['sign']);
+      ? subtle.importKey('jwk', given, method, false, ['sign'])
+      : subtle.importKey('pkcs8', given, method, false, ['sign']);
   const key = await imported.catch((cause: unknown) => {
-    throw new UnusableKey(`The browser cannot use this ${algorithm.name} key. ${elsewhere}`, { cause });
+    throw new UnusableKey(`The browser cannot use this ${method.name} key. ${elsewhere}`, { cause });
   });
   return async (text) => {
-    const signature = await subtle.sign(
-      { name: algorithm.name, hash: 'SHA-256', saltLength: 32 },
-      key,
-      new TextEncoder().encode(text),
-    );
-    const bytes = new Uint8Array(signature);
-    return toBase64(algorithm.name === 'ECDSA' ? derOf(bytes) : bytes);
+    const bytes = new Uint8Array(await subtle.sign(method, key, new TextEncoder().encode(text)));
+    return toBase64(method.name === 'ECDSA' ? derOf(bytes) : bytes);
   };
 }
 
-const curves: Record<string, string> = { '2a8648ce3d030107': 'P-256', '2b81040022': 'P-384', '2b81040023': 'P-521' };
-
 /** @param der a key in PKCS#8 (RFC 5958): a version, the algorithm, the key */
-function algorithmOf(der: Bytes): Algorithm | undefined {
-  const [, algorithm] = derElements(derElements(der)[0]?.content ?? der);
-  const [type, curve] = derElements(algorithm?.content ?? der).map(({ content }) => toHex(content));
-  if (type === '2b6570') return { name: 'Ed25519' };
-  if (type === '2a864886f70d010101') return { name: 'RSA-PSS' };
-  const namedCurve = type === '2a8648ce3d0201' ? curves[curve ?? ''] : undefined;
-  return namedCurve === undefined ? undefined : { name: 'ECDSA', namedCurve };
+function methodIn(der: Bytes): Method | undefined {
+  const key = keyIn(derElements(der)[0]?.content.subarray(3));
+  return key && methodOf(key);
 }
 
-function algorithmOfJwk({ kty, crv = '' }: Jwk): Algorithm {
-  return kty === 'OKP' ? { name: 'Ed25519' } : kty === 'RSA' ? { name: 'RSA-PSS' } : { name: 'ECDSA', namedCurve: crv };
+function methodOfJwk({ kty, crv: namedCurve = '' }: Jwk): Method {
+  return { name: kty === 'OKP' ? 'Ed25519' : kty === 'RSA' ? 'RSA-PSS' : 'ECDSA', hash: 'SHA-256', saltLength: 32, namedCurve };
 }
 
 /** Browsers write the two numbers of an ECDSA signature one after the other, the service reads them in DER (RFC 3279). */

@@ -1,8 +1,8 @@
 import type { KeyOwners, Schemas } from 'computation-management-client';
 import { manifestLines } from 'computation-management-formats/source';
 import type { Input } from '../loading/overview.ts';
+import { toHex } from 'computation-management-formats/bytes';
 import { fingerprintOf } from '../show/fingerprint.ts';
-import { hashHex } from '../show/hash.tsx';
 
 /** A file of a manifest, with what the service says of it. */
 export interface FileRow {
@@ -32,7 +32,7 @@ export interface ReceiverRow {
 export function fileRows({ algorithm, datasets }: Schemas['Manifest'], inputs: readonly Input[] = []): FileRow[] {
   const rowOf = (file: typeof algorithm | (typeof datasets)[number], index: number, dataset?: string): FileRow => {
     const type = dataset === undefined ? 'algorithm' : 'dataset';
-    const hash = hashHex(file.hash);
+    const hash = toHex(file.hash);
     const asset = inputs.find(
       ({ asset_type, file_name, checksum }) =>
         asset_type === type && checksum === hash && (dataset === undefined || file_name === dataset),

@@ -1,5 +1,6 @@
 import { Alert, Button, ExpandableSection, Header, KeyValuePairs, SpaceBetween, Table } from '@cloudscape-design/components';
 import { type Client, type KeyOwners, type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
+import { toHex } from 'computation-management-formats/bytes';
 import { manifestLines } from 'computation-management-formats/source';
 import type { ReactNode } from 'react';
 import { useDomain } from '../access/console-context.ts';
@@ -9,7 +10,7 @@ import { LoadedView } from '../loading/problem-alert.tsx';
 import { missingSentences } from '../loading/problem-text.ts';
 import type { Input } from '../loading/overview.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
-import { Hash, hashHex, Lines } from '../show/hash.tsx';
+import { Hash, Lines } from '../show/hash.tsx';
 import { saveFile } from '../show/save-file.ts';
 import { sizeText } from '../show/texts.ts';
 import { Name, Names } from '../show/visible-texts.tsx';
@@ -233,7 +234,7 @@ export function ManifestView({ manifest, digest, owners, inputs, check = () => n
       />
       <ExpandableSection headerText="JSON">
         <pre className="json" tabIndex={0} aria-label="The manifest in JSON">
-          {JSON.stringify(manifest, (_, value: unknown) => (isBytes(value) ? hashHex(value) : value), 2)}
+          {JSON.stringify(manifest, (_, value: unknown) => (isBytes(value) ? toHex(value) : value), 2)}
         </pre>
       </ExpandableSection>
     </SpaceBetween>

@@ -1,6 +1,7 @@
 /** The screens and their paths under /console. A path parameter stands for one segment. */
 const paths = {
   home: '/',
+  verify: '/verify',
   todo: '/domains/:domain/todo',
   computations: '/domains/:domain/computations',
   'new-computation': '/domains/:domain/computations/new',
@@ -8,6 +9,7 @@ const paths = {
   approve: '/domains/:domain/computations/:id/approve',
   'edit-computation': '/domains/:domain/computations/:id/edit',
   run: '/domains/:domain/computations/:id/runs/:run',
+  'verify-run': '/domains/:domain/computations/:id/runs/:run/verify',
   runs: '/domains/:domain/runs',
   assets: '/domains/:domain/assets',
   'new-asset': '/domains/:domain/assets/new',

@@ -1,3 +1,4 @@
+import { toHex } from 'computation-management-formats/bytes';
 import { fingerprintOf } from '../show/fingerprint.ts';
 
 export interface Difference {
@@ -20,7 +21,7 @@ function valuesOf(document: object): Map<string, string> {
   const values = new Map<string, string>();
   const walk = (value: unknown, path: string) => {
     if (Array.isArray(value) && value.length === 32 && value.every((byte) => typeof byte === 'number')) {
-      values.set(path, value.map((byte) => byte.toString(16).padStart(2, '0')).join(''));
+      values.set(path, toHex(value));
     } else if (typeof value === 'object' && value !== null) {
       for (const [name, member] of Object.entries(value)) {
         if (name === 'filename') continue; // it is in the path

@@ -18,7 +18,7 @@ import { Status, StatusIndicator } from '../show/status.tsx';
 import { Elapsed, Moment } from '../show/time.tsx';
 import { Name } from '../show/visible-texts.tsx';
 import { loadComputation } from '../loading/overview.ts';
-import { DownloadEvidence } from './download-evidence.tsx';
+import { DownloadEvidence } from '../evidence/download-evidence.tsx';
 import { AgentSteps } from './agent-steps.tsx';
 import { EndOfRun } from './end-of-run.tsx';
 import { LastGoodRun } from './last-good-run.tsx';

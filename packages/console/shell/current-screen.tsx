@@ -29,6 +29,8 @@ const screens: { [S in Place['screen']]: ComponentType<Extract<Place, { screen: 
   approve: ofItsOwn(async () => (await import('../approvals/approve-screen.tsx')).ApproveScreen),
   'edit-computation': ofItsOwn(async () => (await import('../computations/edit-computation-screen.tsx')).EditComputationScreen),
   run: ofItsOwn(async () => (await import('../runs/run-screen.tsx')).RunScreen),
+  'verify-run': ofItsOwn(async () => (await import('../evidence/verify-screens.tsx')).VerifyRunScreen),
+  verify: ofItsOwn(async () => (await import('../evidence/verify-screens.tsx')).VerifyScreen),
   runs: ofItsOwn(async () => (await import('../runs/runs-table.tsx')).RunsScreen),
   assets: ofItsOwn(async () => (await import('../assets/assets-screen.tsx')).AssetsScreen),
   'new-asset': ofItsOwn(async () => (await import('../assets/new-asset-screen.tsx')).NewAssetScreen),

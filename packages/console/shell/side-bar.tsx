@@ -16,6 +16,7 @@ const screens = [
 /** The screen of the side bar to which each place belongs. */
 const partOf: Record<Place['screen'], (typeof screens)[number][0]> = {
   home: 'computations',
+  verify: 'computations',
   todo: 'todo',
   computations: 'computations',
   'new-computation': 'computations',
@@ -23,6 +24,7 @@ const partOf: Record<Place['screen'], (typeof screens)[number][0]> = {
   approve: 'computations',
   'edit-computation': 'computations',
   run: 'computations',
+  'verify-run': 'computations',
   runs: 'runs',
   assets: 'assets',
   'new-asset': 'assets',

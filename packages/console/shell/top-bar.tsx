@@ -41,13 +41,10 @@ export function TopBar({ user, roles, domain, domains, search, signOut }: Props)
           type: 'menu-dropdown',
           text: 'Help',
           title: 'Help',
-          items: helpPages.map(({ name, title }) => ({
-            id: name,
-            text: title,
-            href: `/help/${name}.html`,
-            external: true,
-            externalIconAriaLabel: 'in a new tab',
-          })),
+          items: [
+            ...helpPages.map(({ name, title }) => ({ id: name, text: title, href: `/help/${name}.html` })),
+            { id: 'verify', text: 'Verify evidence', href: addressOf({ screen: 'verify' }) },
+          ].map((item) => ({ ...item, external: true, externalIconAriaLabel: 'in a new tab' })),
         },
         {
           type: 'menu-dropdown',

@@ -2,7 +2,7 @@ import { constants, generateKeyPairSync, sign } from 'node:crypto';
 import { approvalText } from 'computation-management-formats/approval-text';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import type { ApprovalLevel } from 'computation-management-formats/vocabulary';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { checkEvidence, type EvidenceFiles, UnreadableError } from '../../../packages/verify/check-evidence.ts';
 import type { NewEvent } from '../../../shared/events/event.ts';
 import { anEvent } from '../../support/append-to-journal.ts';
@@ -66,6 +66,21 @@ describe('the check of genuine evidence', () => {
       );
     }
     expect(holding).toContainEqual(expect.stringMatching(/^The 10 events .* are complete, unchanged and in order\.$/));
+  });
+
+  it('notes a signature of a kind that this browser or Node does not know, and counts it as none', async () => {
+    const importKey = crypto.subtle.importKey.bind(crypto.subtle);
+    const unknown = vi.spyOn(crypto.subtle, 'importKey').mockImplementation(async (...given: unknown[]) => {
+      if ((given[2] as { name: string }).name === 'Ed25519') throw new DOMException('Unknown', 'NotSupportedError');
+      return await (importKey as (...of: unknown[]) => ReturnType<typeof importKey>)(...given);
+    });
+    onTestFinished(() => unknown.mockRestore());
+    expect(await objections(files)).toEqual([]);
+    expect(await sentences(files, 'note')).toContain(
+      'The signature of "alice" was not checked here: this browser or Node cannot verify signatures by such a key.',
+    );
+    const held = (await sentences(files, 'holds')).filter((sentence) => /approved/.test(sentence));
+    expect(held).toEqual([expect.stringMatching(/^"bob" approved/), expect.stringMatching(/^"carol" approved/)]);
   });
 
   it('names what it cannot verify', async () => {

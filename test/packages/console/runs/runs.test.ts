@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readNames } from '../../../../packages/console/runs/computation-names.ts';
-import { evidenceArchive } from '../../../../packages/console/runs/evidence-files.ts';
+import { evidenceArchive } from '../../../../packages/console/evidence/evidence-archive.ts';
 import { gather, shownEvents } from '../../../../packages/console/runs/watched-run.ts';
 import { cmsIn } from '../../cms/fake-terminal.ts';
 import { genuineEvidence } from '../../verify/genuine-evidence.ts';

@@ -1,0 +1,31 @@
+import { type Client, items, type Schemas } from 'computation-management-client';
+import { toBase64 } from 'computation-management-formats/bytes';
+
+type Evidence = Record<'evidence' | 'keys', object> & { events: object[]; tokens: string[] };
+
+/** Returns the one file with which a user checks a run without the service, and the command that checks it. Tokens are in base64. */
+export function evidenceArchive(run: string, { evidence, keys, events, tokens }: Evidence) {
+  const name = `evidence-${run}.json`;
+  const text = `${JSON.stringify({ evidence, keys, events: { events }, tokens }, null, 2)}\n`;
+  return { name, text, command: `cms verify ${name}` };
+}
+
+/** The archive of a run that has ended. */
+export async function readArchive(client: Client, { id, run, signal }: { id: string; run: string; signal?: AbortSignal }) {
+  const [evidence, keys, attestation] = await Promise.all([
+    client.getEvidence({ id, run, signal }),
+    client.jwks(),
+    client.getAttestation({ id, run, signal }),
+  ]);
+  const events: Schemas['Event'][] = [];
+  for await (const event of items(client, 'listEvents', { id, signal })) events.push(event);
+  const tokens = await Promise.all(attestation.tokens.map(({ download: { url } }) => base64At(url)));
+  return evidenceArchive(run, { evidence, keys, events, tokens });
+}
+
+/** @throws Error if storage refuses */
+async function base64At(url: string): Promise<string> {
+  const answer = await fetch(url);
+  if (!answer.ok) throw new Error(`A token could not be read: storage answered ${answer.status}.`);
+  return toBase64(new Uint8Array(await answer.arrayBuffer()));
+}

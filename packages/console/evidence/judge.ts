@@ -1,0 +1,41 @@
+import type { EvidenceFiles, Finding } from 'computation-management-verify';
+
+/** What the verifier says, or why it says nothing. */
+export type Judgement = { findings: Finding[] } | { problem: string };
+
+/** Files of the user. */
+export interface Chosen {
+  archive: readonly (Blob | string)[];
+  /** Trusted in place of those in the archive. */
+  keys: readonly Blob[];
+  /** Certificates of AMD, documents of Intel. */
+  material: readonly Blob[];
+}
+
+export type ToJudge = Chosen | EvidenceFiles;
+
+const mostMegabytes = 64;
+const mostSeconds = 60;
+
+/** Runs the verifier beside the page. Ends it if it takes too long, or the signal says so. */
+export async function judge(chosen: Chosen, signal: AbortSignal): Promise<Judgement> {
+  if (new Blob(Object.values(chosen).flat()).size > mostMegabytes * 1_000_000)
+    return { problem: `The files are too large: this page reads up to ${mostMegabytes} MB. Use cms verify.` };
+  const worker = new Worker(new URL('./verify-worker.ts', import.meta.url), { type: 'module' });
+  const { promise, resolve } = Promise.withResolvers<Judgement>();
+  const end = (problem: string) => resolve({ problem });
+  const timer = setTimeout(end, mostSeconds * 1_000, `The check took more than ${mostSeconds} seconds. Use cms verify.`);
+  signal.addEventListener('abort', () => end('The check was ended.'));
+  worker.onmessage = ({ data }: MessageEvent<Judgement>) => resolve(data);
+  worker.onerror = (event) => {
+    event.preventDefault();
+    end('The verifier could not be loaded, or had too little memory for these files. Reload the page.');
+  };
+  worker.postMessage(chosen);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    worker.terminate();
+  }
+}

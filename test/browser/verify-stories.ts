@@ -1,0 +1,185 @@
+import { createPublicKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { waitForRun } from 'computation-management-client';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { checkEvidence, UnreadableError } from '../../packages/verify/check-evidence.ts';
+import type { EvidenceFiles, Finding } from '../../packages/verify/index.ts';
+import { filesOf, genuineEvidence } from '../packages/verify/genuine-evidence.ts';
+import { lie } from '../packages/verify/lies.ts';
+import { genuineFiles, tamper } from '../packages/verify/tamperings.ts';
+import { amount, sampleSeed } from '../support/amounts.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import { type ConsoleWorld, violationsOn } from './console-world.ts';
+import { arrive } from './party.ts';
+import { clientOf, readyComputation } from './seed.ts';
+
+const judgements = amount({ sample: 40, full: 1_000 });
+
+export function tellOfTheVerifier(world: () => ConsoleWorld): void {
+  describe('verifying evidence', () => {
+    it('judges a run from its page, and the saved file in a tab where nobody is signed in, by keyboard, without sending anything', async () => {
+      const { id } = await readyComputation(world(), 'Verified here');
+      const client = await clientOf(world(), 'alice', ['d1:administrator']);
+      const run = await client.startRun({ id, cvm: 'sim-verified-here' });
+      await waitForRun(client, { id, run });
+      const { page, open } = await arrive(world(), { user: 'alice', roles: ['runner'] });
+      await open(`computations/${id}/runs/${run}`);
+      const saved = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Download evidence' }).click();
+      const file = readFileSync(await (await saved).path(), 'utf8');
+      await page.getByRole('link', { name: 'Verify this run' }).click();
+      await page
+        .getByText(/^Everything that was checked holds \(\d+ notes\)\.$/)
+        .first()
+        .waitFor();
+      const held = page.getByRole('list', { name: 'Holds', exact: true });
+      await held.getByText(`All parts are about the run "${run}"`).waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+
+      await page.getByRole('button', { name: 'Help', exact: true }).click();
+      const opened = page.context().waitForEvent('page');
+      await page.getByRole('menuitem', { name: 'Verify evidence' }).click();
+      await (await opened).close();
+      const stranger = await world().openTab({ width: 360, height: 800, colorScheme: 'dark' });
+      await stranger.goto('/console/verify');
+      await stranger.getByRole('heading', { name: 'Verify evidence', level: 1 }).waitFor();
+      expect(await violationsOn(stranger)).toEqual([]);
+      const sent: string[] = [];
+      stranger.on('request', (request) => request.method() !== 'GET' && sent.push(request.url()));
+      await choose(stranger, 'Evidence', file);
+      await stranger
+        .getByText(/^Everything that was checked holds/)
+        .first()
+        .waitFor();
+      await stranger.getByText('The keys were saved with the evidence.').waitFor();
+      const jwks = JSON.stringify(await client.jwks());
+      await choose(stranger, 'Public keys of the service - optional', jwks);
+      await stranger.getByText('The keys were saved with the evidence.').waitFor({ state: 'hidden' });
+      await stranger
+        .getByText(/^Everything that was checked holds/)
+        .first()
+        .waitFor();
+      expect(await violationsOn(stranger)).toEqual([]);
+      expect(await stranger.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+
+      await choose(stranger, 'Evidence', file.replace('"status": "completed"', '"status": "cancelled"'));
+      await stranger.getByText('Do not rely on this evidence.').first().waitFor();
+      const wrong = stranger.getByRole('list', { name: 'Does not hold' });
+      await wrong.getByText('The signature does not fit the statement').waitFor();
+      expect(await violationsOn(stranger)).toEqual([]);
+      await choose(stranger, 'Evidence', file, { name: '\u202Enosj.txt' });
+      await stranger.getByText('‹U+202E›nosj.txt').waitFor();
+      expect(sent).toEqual([]);
+    });
+
+    it('says in a sentence what it cannot judge: another file, one that is too large, and one that takes too long', async () => {
+      const page = await world().openTab();
+      await page.clock.install();
+      await page.goto('/console/verify');
+      await choose(page, 'Evidence', '{');
+      await page.getByText('The evidence is not JSON').first().waitFor();
+      await choose(page, 'Evidence', `${'['.repeat(200_000)}${']'.repeat(200_000)}`);
+      await page.getByText('Nothing was checked').first().waitFor();
+      await choose(page, 'Evidence', '[]');
+      await page.getByText('This is no evidence file.').first().waitFor();
+      await page.evaluate(`{
+        const file = new File([new Uint8Array(65e6)], 'large.json');
+        const data = new DataTransfer();
+        data.items.add(file);
+        const input = document.querySelector('input[type=file]');
+        input.files = data.files;
+        input.dispatchEvent(new Event('change', { bubbles: true }));
+      }`);
+      await page.getByText('this page reads up to 64 MB').first().waitFor();
+
+      const { statement, signature, key_id, keys } = genuineEvidence();
+      const approvals = Array.from({ length: 250 }, (_, each) => ({
+        ...(statement['approvals'] as object[])[0],
+        user: `user-${each}`,
+        key: longKey(each),
+      }));
+      const endless = {
+        evidence: { statement: { ...statement, approvals }, signature, key_id },
+        keys,
+        events: { events: [] },
+        tokens: [],
+      };
+      await choose(page, 'Evidence', JSON.stringify(endless));
+      await page.getByText('checking the evidence').waitFor();
+      await page.clock.fastForward(61_000);
+      await page.getByText('The check took more than 60 seconds').first().waitFor();
+      await choose(page, 'Evidence', '[]');
+      await page.getByText('This is no evidence file.').first().waitFor();
+    });
+
+    it(`says of tampered and lying evidence what the command says (seed ${sampleSeed})`, async () => {
+      const page = await world().openTab();
+      await page.goto('/console/verify');
+      const workers: string[] = [];
+      page.on('request', (request) => request.url().includes('verify-worker') && workers.push(request.url()));
+      await choose(page, 'Evidence', '{}');
+      await page.getByText('Nothing was checked').first().waitFor();
+      const random = seededRandom(sampleSeed);
+      const genuine = genuineEvidence();
+      const files: EvidenceFiles[] = [
+        ...genuineFiles(genuine),
+        filesOf(genuineEvidence(3, { level: 'all_signed' })),
+        ...Array.from({ length: judgements }, () => tamper(genuine, random).files),
+        ...Array.from({ length: judgements }, () => lie(random).files),
+      ];
+      const expected = [];
+      for (const each of files) expected.push(await sentencesOf(each));
+      const found = await page.evaluate<Judged[]>(`(${judgeAll})(${JSON.stringify([workers[0], files.map(asText)])})`);
+      expect(found.map(({ findings, problem }) => findings ?? problem)).toEqual(expected);
+    });
+  });
+}
+
+/** Chooses a file with the keyboard. */
+async function choose(page: Page, label: string, content: string, { name = 'evidence.json' } = {}): Promise<void> {
+  const chooser = page.waitForEvent('filechooser');
+  await page.getByLabel(`Choose: ${label}`).press('Enter');
+  await (await chooser).setFiles({ name, mimeType: 'application/json', buffer: Buffer.from(content) });
+}
+
+/** A key of 8,176 bits, whose modulus has no factor that is found at once. It takes the verifier half a second. @param number below 500 */
+function longKey(number: number): string {
+  const modulus = 65_539n ** BigInt(number) * 65_543n ** BigInt(511 - number);
+  const n = Buffer.from(modulus.toString(16), 'hex').toString('base64url');
+  return createPublicKey({ key: { kty: 'RSA', n, e: 'AQAB' }, format: 'jwk' })
+    .export({ format: 'der', type: 'spki' })
+    .toString('base64');
+}
+
+type Judged = { findings?: Finding[]; problem?: string };
+
+async function sentencesOf(files: EvidenceFiles): Promise<Finding[] | string> {
+  try {
+    return await checkEvidence(files);
+  } catch (error) {
+    if (error instanceof UnreadableError) return error.message;
+    throw error;
+  }
+}
+
+const asText = ({ tokens = [], roots = [], ...files }: EvidenceFiles) => ({
+  ...files,
+  tokens: tokens.map((bytes) => Buffer.from(bytes).toString('base64')),
+  roots: roots.map((bytes) => Buffer.from(bytes).toString('base64')),
+});
+
+/** A function of the page that asks the worker of its verifier about each of the files. */
+const judgeAll = `async ([url, all]) => {
+  const worker = new Worker(url, { type: 'module' });
+  const bytesOf = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const judged = [];
+  for (const files of all) {
+    const { promise, resolve } = Promise.withResolvers();
+    worker.onmessage = ({ data }) => resolve(data);
+    const roots = files.roots.length > 0 ? { roots: files.roots.map(bytesOf) } : {};
+    worker.postMessage({ ...files, tokens: files.tokens.map(bytesOf), roots: undefined, ...roots });
+    judged.push(await promise);
+  }
+  return judged;
+}`;
