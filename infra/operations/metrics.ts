@@ -26,10 +26,10 @@ export function functionMetric(
   metricName: 'Errors' | 'Invocations' | 'Duration' | 'Throttles' | 'IteratorAge',
   statistic: string = metricName === 'Duration' ? Stats.percentile(99) : Stats.SUM,
 ): Metric {
-  return metricOf('AWS/Lambda', metricName, { FunctionName: nameIn(stage, name) }, statistic).with({ label: name });
+  return metricIn('AWS/Lambda', metricName, { FunctionName: nameIn(stage, name) }, statistic).with({ label: name });
 }
 
-function metricOf(namespace: string, metricName: string, dimensionsMap: Record<string, string>, statistic: string = Stats.SUM) {
+function metricIn(namespace: string, metricName: string, dimensionsMap: Record<string, string>, statistic: string = Stats.SUM) {
   return new Metric({ namespace, metricName, dimensionsMap, statistic, period });
 }
 
@@ -45,7 +45,7 @@ export function throttledSteps(watched: Watched): IMetric {
 
 /** The most executions at the same time of those that nobody has reserved. */
 export function unreservedConcurrency(): Metric {
-  return metricOf('AWS/Lambda', 'UnreservedConcurrentExecutions', {}, Stats.MAXIMUM);
+  return metricIn('AWS/Lambda', 'UnreservedConcurrentExecutions', {}, Stats.MAXIMUM);
 }
 
 /** 1 if executions were started, each of which writes to the table, and nothing that reads its stream was called. */
@@ -79,7 +79,7 @@ export function apiMetric(
   metricName: 'Count' | '4xx' | '5xx' | 'Latency',
   statistic: string = Stats.SUM,
 ): Metric {
-  return metricOf('AWS/ApiGateway', metricName, { ApiId: apiId }, statistic);
+  return metricIn('AWS/ApiGateway', metricName, { ApiId: apiId }, statistic);
 }
 
 /** The percentage of requests that the API answers with 5xx. Few requests count like many, for quiet stages. */
@@ -150,7 +150,7 @@ type ExecutionMetric =
   'ExecutionsStarted' | 'ExecutionsFailed' | 'ExecutionsTimedOut' | 'ExecutionsAborted' | 'ExecutionThrottled';
 
 export function executionMetric({ stateMachineArn }: Watched, metricName: ExecutionMetric): Metric {
-  return metricOf('AWS/States', metricName, { StateMachineArn: stateMachineArn });
+  return metricIn('AWS/States', metricName, { StateMachineArn: stateMachineArn });
 }
 
 export function undeliveredEvents({ stage }: Watched): Metric {
@@ -158,7 +158,7 @@ export function undeliveredEvents({ stage }: Watched): Metric {
 }
 
 export function messagesIn(queueName: string): Metric {
-  return metricOf('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName: queueName }, Stats.MAXIMUM);
+  return metricIn('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName: queueName }, Stats.MAXIMUM);
 }
 
 /** How often the pipe to the event bus could not deliver what it had read. */
@@ -166,17 +166,17 @@ export function pipeMetric(
   { stage }: Watched,
   metricName: 'ExecutionFailed' | 'ExecutionPartiallyFailed' | 'ExecutionTimeout' | 'ExecutionThrottled' | 'Invocations',
 ): Metric {
-  return metricOf('AWS/EventBridge/Pipes', metricName, { PipeName: pipeName(stage) });
+  return metricIn('AWS/EventBridge/Pipes', metricName, { PipeName: pipeName(stage) });
 }
 
 export function tableMetric({ tableName }: Watched, metricName: 'ReadThrottleEvents' | 'WriteThrottleEvents'): Metric {
-  return metricOf('AWS/DynamoDB', metricName, { TableName: tableName });
+  return metricIn('AWS/DynamoDB', metricName, { TableName: tableName });
 }
 
 /** The largest share, in percent, that a task of the gateway uses of its processor or memory. */
 export function gatewayTaskMetric({ stage }: Watched, metricName: 'CPUUtilization' | 'MemoryUtilization'): Metric {
   const name = nameIn(stage, 'gateway');
-  return metricOf('AWS/ECS', metricName, { ClusterName: name, ServiceName: name }, Stats.MAXIMUM);
+  return metricIn('AWS/ECS', metricName, { ClusterName: name, ServiceName: name }, Stats.MAXIMUM);
 }
 
 /** The CVMs that are connected. Each gateway writes its own once a minute. */
@@ -196,5 +196,5 @@ export function serviceMetric(
   statistic: string = Stats.SUM,
   dimensions: Record<string, string> = {},
 ): Metric {
-  return metricOf(metricsNamespace, metricName, { stage: stage.name, ...dimensions }, statistic);
+  return metricIn(metricsNamespace, metricName, { stage: stage.name, ...dimensions }, statistic);
 }

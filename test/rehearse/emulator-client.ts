@@ -98,6 +98,16 @@ export async function countOf(
   return Datapoints.reduce((sum, { Sum }) => sum + Sum, 0);
 }
 
+/** Returns how often a function was called. The emulator writes a metric of only some calls, and a line of each. */
+export async function callsOf(emulator: EmulatorAddress, functionName: string, startTime = 0): Promise<number> {
+  const input = { logGroupName: `/aws/lambda/${functionName}`, startTime, filterPattern: '"START RequestId"' };
+  const { events } = (await askLogs(emulator, 'FilterLogEvents', input).catch((error: unknown) => {
+    if (String(error).includes('ResourceNotFound')) return { events: [] }; // it was never called
+    throw error;
+  })) as { events: object[] };
+  return events.length;
+}
+
 /** Returns the lines with a text that the functions logged, from the emulator's CloudWatch Logs. @param startTime default: all */
 export async function linesOfFunctions(emulator: EmulatorAddress, text: string, startTime = 0): Promise<string[]> {
   const names: string[] = [];

@@ -8,7 +8,7 @@ import { nameIn } from '../../infra/stages/stage.ts';
 import { AlarmsOfStage, healthy, metricsOf, type Metric, type Series } from '../support/stage-alarms.ts';
 import { DrillClient } from './drill-client.ts';
 import { type EmulatedStage, onEmulatedStage, type Place, type StageToRehearse, step } from './emulated-stage.ts';
-import { askEmulator, askJson, countOf, linesOfFunctions } from './emulator-client.ts';
+import { askEmulator, askJson, callsOf, countOf, linesOfFunctions } from './emulator-client.ts';
 import { commandOf, runShell, sectionOf } from './page-commands.ts';
 
 export interface Incident {
@@ -130,8 +130,15 @@ export class Drill {
 
   /** Waits until Lambda has called a function so many times more. */
   async untilCalled(name: string, times: number): Promise<void> {
-    const before = await this.calls(name);
-    await this.until(`${name} is called`, async () => (await this.calls(name)) >= before + times);
+    const { address } = this.emulated.emulator;
+    const since = Date.now();
+    const isCalled = async () => (await callsOf(address, this.name(name), since)) >= times;
+    await this.until(`${name} is called`, isCalled);
+  }
+
+  /** Waits for more than a minute, in which a task of each minute that is not broken is called. */
+  async aMinute(): Promise<void> {
+    await Promise.all([delay(65_000), this.untilCalled('maintenance/fold-lists', 1)]);
   }
 
   async until(what: string, isSo: () => Promise<boolean>): Promise<void> {
@@ -145,13 +152,6 @@ export class Drill {
   /** Returns the lines that functions have logged since the break. */
   async lines(text: string): Promise<string[]> {
     return await linesOfFunctions(this.emulated.emulator.address, text, this.beginning);
-  }
-
-  private async calls(name: string): Promise<number> {
-    const { address } = this.emulated.emulator;
-    const FunctionName = this.name(name);
-    const refused = await countOf(address, 'Throttles', { FunctionName });
-    return (await countOf(address, 'Invocations', { FunctionName })) - refused; // the emulator counts refused calls, AWS does not
   }
 
   /** From here on, `lines` has what is logged and `series` what is counted. */
@@ -187,10 +187,8 @@ export class Drill {
   ): Promise<number> {
     const { address } = this.emulated.emulator;
     const dimensions = Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, String(Value)]));
-    if (Namespace === 'AWS/Lambda' && MetricName === 'Invocations') {
-      const refused = await countOf(address, 'Throttles', dimensions);
-      return (await countOf(address, 'Invocations', dimensions)) - refused;
-    }
+    if (Namespace === 'AWS/Lambda' && MetricName === 'Invocations')
+      return await callsOf(address, dimensions['FunctionName'] ?? '', this.beginning);
     if (Namespace === 'AWS/Lambda') return await countOf(address, MetricName, dimensions);
     if (Namespace === 'AWS/ApiGateway') return this.answered[MetricName as keyof typeof this.answered];
     if (Namespace === 'AWS/DynamoDB') return this.refused.count;
@@ -240,23 +238,25 @@ export class Drill {
  * @throws Error if an alarm does not start, a command fails, or the stage does not work again
  */
 export async function drillIncidents(stage: StageToRehearse, place: Place, incidents: readonly Incident[]): Promise<void> {
-  await onEmulatedStage(stage, place, (emulated) => drillOn(emulated, incidents));
+  const failed: string[] = [];
+  await onEmulatedStage(stage, place, async (emulated) => {
+    const refusing = createServer();
+    await once(refusing.listen(0, '127.0.0.1'), 'listening');
+    const drill = new Drill(emulated, refusing);
+    for (const incident of incidents) {
+      await happen(drill, incident).catch((error: unknown) => {
+        console.log(String(error));
+        failed.push(incident.name);
+      });
+    }
+    refusing.close();
+  });
+  if (failed.length > 0) throw new Error(`Of ${incidents.length} incidents failed ${failed.length}: ${failed.join('; ')}.`);
   const simulated = incidents.filter((incident) => incident.simulated !== undefined).length;
   console.log(
     `\n${incidents.length} incidents: each alarm would have started, its page was followed, and the stage works. ` +
       `In ${simulated} of them, a part was simulated.`,
   );
-}
-
-async function drillOn(emulated: EmulatedStage, incidents: readonly Incident[]): Promise<void> {
-  const refusing = createServer();
-  await once(refusing.listen(0, '127.0.0.1'), 'listening');
-  const drill = new Drill(emulated, refusing);
-  try {
-    for (const incident of incidents) await happen(drill, incident);
-  } finally {
-    refusing.close();
-  }
 }
 
 async function happen(drill: Drill, incident: Incident): Promise<void> {

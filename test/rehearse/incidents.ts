@@ -115,7 +115,7 @@ export const incidents: readonly Incident[] = [
     alarm: 'purge-silent',
     break: async (drill) => {
       await drill.shell(`aws events disable-rule --name ${await ruleOf(drill, 'maintenance/purge')}`);
-      await drill.untilCalled('maintenance/fold-lists', 2);
+      await drill.aMinute();
     },
     follow: async (drill, page) => {
       const [name = '', state] = (await page.run('aws events list-rules', ofTask('maintenance/purge'))).split(/\s+/);
@@ -130,7 +130,7 @@ export const incidents: readonly Incident[] = [
     break: async (drill) => {
       const name = drill.name('lifecycle/sweep-runs');
       await drill.shell(`aws lambda put-function-concurrency --reserved-concurrent-executions 0 --function-name ${name}`);
-      await drill.untilCalled('maintenance/fold-lists', 2);
+      await drill.aMinute();
     },
     follow: async (drill, page) => {
       expectText(await page.run('aws lambda get-function-concurrency', ofTask('lifecycle/sweep-runs')), '0');
@@ -191,11 +191,14 @@ export const incidents: readonly Incident[] = [
   {
     name: 'The state machine may not call a step',
     alarm: 'run-lifecycle',
-    simulated: `the emulator does not check its role, so it calls a function that does not exist; ${reverting}`,
+    simulated: `the emulator does not check its role, so its first state fails as AWS lets it fail; ${reverting}`,
     break: async (drill) => {
       const machine = drill.names['StateMachineArn'] ?? '';
       const get = `aws stepfunctions describe-state-machine --state-machine-arn ${machine} --query definition --output text`;
-      await drill.shell(`${get} > definition.json; sed 's/lifecycle-offer-run/lifecycle-nobody/g' definition.json > broken.json`);
+      await drill.shell(`${get} > definition.json`);
+      const Cause = `The role is not authorized to perform: lambda:InvokeFunction on ${drill.name('lifecycle/offer-run')}`;
+      const fails = { StartAt: 'Refused', States: { Refused: { Type: 'Fail', Error: 'Lambda.AWSLambdaException', Cause } } };
+      writeFileSync(join(drill.emulated.place.folder, 'broken.json'), JSON.stringify(fails));
       await drill.shell(`aws stepfunctions update-state-machine --state-machine-arn ${machine} --definition file://broken.json`);
       await drill.client.startOnly();
       await drill.until('the execution fails', async () => (await drill.executions('ExecutionsFailed')) > 0);
@@ -204,7 +207,7 @@ export const incidents: readonly Incident[] = [
       const status = { 'FAILED, TIMED_OUT or ABORTED': 'FAILED' };
       const arn =
         /arn:aws:states:[^"]+:execution:[^"]+/.exec(await page.run('aws stepfunctions list-executions', status))?.[0] ?? '';
-      expectText(await page.run('aws stepfunctions get-execution-history', { arn }), 'ExecutionFailed');
+      expectText(await page.run('aws stepfunctions get-execution-history', { arn }), 'not authorized');
       await followToPermission(page);
       const machine = drill.names['StateMachineArn'] ?? '';
       await drill.shell(
@@ -231,11 +234,13 @@ export const incidents: readonly Incident[] = [
   {
     name: 'An event cannot be delivered',
     alarm: 'undelivered',
-    simulated: reverting,
+    simulated: `the emulator's rules call a function once, so the drill calls it as they do on AWS; ${reverting}`,
     break: async (drill) => {
       await takePermissions(drill, 'maintenance/receive-upload');
       const key = await drill.client.expectUpload();
       await drill.shell(`aws s3api put-object --bucket ${drill.names['ContentBucketName']} --key ${key}`);
+      const call = `aws lambda invoke --invocation-type Event --function-name ${drill.name('maintenance/receive-upload')}`;
+      await drill.shell(`${call} --payload '{"key":"${key}"}' called.json`);
       await drill.until('the event is given up', async () => (await drill.messagesIn(drill.name('undelivered'))) > 0);
     },
     follow: async (drill, page) => {
