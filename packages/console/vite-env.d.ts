@@ -1,4 +1,8 @@
 declare module '*.css';
+declare module '*?raw' {
+  const text: string;
+  export default text;
+}
 
 declare module 'bcrypt-pbkdf' {
   type Lengthy = [bytes: Uint8Array, length: number];

@@ -50,6 +50,13 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
     for (const name of spoofs) await linkedBy('bob', id, name);
     const { page, open } = await arrive(world(), { user: 'bob', roles: ['dataset_provider'] });
     await open(`computations/${id}/approve`);
+    // A word is explained where it stands, by the keyboard too.
+    const explained = page.getByRole('button', { name: 'What does digest mean?' });
+    await explained.press('Enter');
+    await page.getByText('the hash of a manifest, by which users approve it').waitFor();
+    expect(await violationsOn(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByText('the hash of a manifest, by which users approve it').waitFor({ state: 'hidden' });
     const files = page.getByRole('table', { name: 'Files of the manifest' });
     await files.getByText('x'.repeat(251)).first().waitFor();
     const rows = await files.locator('tbody tr').all();

@@ -8,6 +8,7 @@ import { useDomain, useFrame } from '../access/console-context.ts';
 import { ConfirmModal } from '../frame/confirm-modal.tsx';
 import { addressOf } from '../routing/places.ts';
 import { StatusIndicator } from '../show/status.tsx';
+import { Term } from '../show/term.tsx';
 import { Moment, Time } from '../show/time.tsx';
 import { Name, Names } from '../show/visible-texts.tsx';
 import { type ApprovalRow, approvalRows, type ApprovalState, isGiven, mayApprove } from './approval.ts';
@@ -76,7 +77,12 @@ export function ApprovalsPanel({ overview, reload }: Props) {
           <Header
             variant="h2"
             {...(needed.length > 0 && { counter: `(${needed.filter(isGiven).length} of ${needed.length})` })}
-            description="An approval covers one manifest and one configuration. A change makes it stale."
+            description={
+              <>
+                An approval covers one manifest and one configuration. A change makes it stale.
+                <Term of="stale" />
+              </>
+            }
             actions={
               <SpaceBetween direction="horizontal" size="xs">
                 {hasGiven && <Button onClick={() => setWithdrawing(true)}>Withdraw</Button>}

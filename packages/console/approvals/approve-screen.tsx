@@ -15,6 +15,7 @@ import { useUnsavedWork } from '../routing/unsaved-work.ts';
 import { agentFacts } from '../show/agent-facts.tsx';
 import { Hash, Lines } from '../show/hash.tsx';
 import { StatusIndicator } from '../show/status.tsx';
+import { Term } from '../show/term.tsx';
 import { Time } from '../show/time.tsx';
 import { Name, Warnings } from '../show/visible-texts.tsx';
 import { mayApprove } from './approval.ts';
@@ -147,6 +148,7 @@ function ConfigurationView({ configuration, digest }: { configuration: Configura
       items={[
         {
           label: 'Machines',
+          info: <Term of="attestation" />,
           value: policy ? (
             <Lines of={policyLines(policy)} />
           ) : (

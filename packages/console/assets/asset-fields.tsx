@@ -43,7 +43,7 @@ interface Props {
 /** What is said of an asset beside its content. */
 export function AssetFields({ fields, change, errors, nameFault, isDisabled = false, isMine, children }: Props) {
   return (
-    <>
+    <div className="stack">
       <FormField
         label="File name"
         description="The name under which the algorithm finds it."
@@ -70,6 +70,6 @@ export function AssetFields({ fields, change, errors, nameFault, isDisabled = fa
             />
           </FormField>
         ))}
-    </>
+    </div>
   );
 }

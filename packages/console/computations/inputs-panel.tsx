@@ -30,6 +30,9 @@ export function InputsPanel({ overview, reload }: Props) {
   const mayLinkAll = permissions.linkAsset(me, { created_by: '' }, computation);
   const mayLinkOwn = mayLinkAll || permissions.createAnyAsset(me);
   const mayUnlink = ({ created_by = '' }: Input) => permissions.linkAsset(me, { created_by }, computation);
+  const upload = permissions.createAnyAsset(me) && (
+    <Button href={addressOf({ screen: 'new-asset', domain }, { computation: computation.id })}>Upload asset</Button>
+  );
   const done = () => {
     setLinking(false);
     setUnlinked(undefined);
@@ -96,7 +99,14 @@ export function InputsPanel({ overview, reload }: Props) {
           <Header
             variant="h2"
             counter={`(${inputs.length})`}
-            actions={mayLinkOwn && <Button onClick={() => setLinking(true)}>Link asset</Button>}
+            actions={
+              mayLinkOwn && (
+                <div className="row">
+                  {upload}
+                  <Button onClick={() => setLinking(true)}>Link asset</Button>
+                </div>
+              )
+            }
           >
             Inputs
           </Header>
@@ -116,9 +126,7 @@ export function InputsPanel({ overview, reload }: Props) {
         empty={
           <SpaceBetween size="s" alignItems="center">
             <span>No assets are linked. A run needs one algorithm.</span>
-            {permissions.createAnyAsset(me) && (
-              <Button href={addressOf({ screen: 'new-asset', domain }, { computation: computation.id })}>Upload asset</Button>
-            )}
+            {upload}
           </SpaceBetween>
         }
       />
@@ -138,7 +146,7 @@ interface LinkProps {
 
 /** Links one of the assets that the user may link. */
 function LinkAsset({ overview: { computation, inputs }, onClose, onLinked }: LinkProps) {
-  const { client, domain, me } = useDomain();
+  const { client, me } = useDomain();
   const { notify } = useFrame();
   const [chosen, setChosen] = useState<{ id: string; file_name: string }>();
   const link = useAction(async () => {
@@ -156,17 +164,7 @@ function LinkAsset({ overview: { computation, inputs }, onClose, onLinked }: Lin
       isDisabled={!chosen}
       onClose={onClose}
     >
-      <FormField
-        label="Asset"
-        description="Lists the assets that you may link, newest first."
-        constraintText={
-          permissions.createAnyAsset(me) && (
-            <>
-              Or <Link href={addressOf({ screen: 'new-asset', domain }, { computation: computation.id })}>upload a new one</Link>.
-            </>
-          )
-        }
-      >
+      <FormField label="Asset" description="Lists the assets that you may link, newest first.">
         <AssetSelect
           chosen={chosen}
           isOffered={(asset) => !linked.has(asset.id) && permissions.linkAsset(me, asset, computation)}

@@ -1,5 +1,6 @@
-import { Alert, Container, Header, LiveRegion } from '@cloudscape-design/components';
+import { Alert, LiveRegion } from '@cloudscape-design/components';
 import { type Finding, sumOf } from 'computation-management-verify';
+import { Panel } from '../frame/panel.tsx';
 import { LoadedView } from '../loading/problem-alert.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { StatusIndicator } from '../show/status.tsx';
@@ -55,30 +56,23 @@ function Kinds({ findings }: { findings: Finding[] }) {
   return (
     <>
       {shown.map(({ title, type, found }) => (
-        <Container
-          key={title}
-          header={
-            <Header variant="h2" counter={`(${found.length})`}>
-              <StatusIndicator type={type}>{title}</StatusIndicator>
-            </Header>
-          }
-        >
+        <Panel key={title} title={<StatusIndicator type={type}>{title}</StatusIndicator>} counter={`(${found.length})`}>
           <ul className="long-words" aria-label={title}>
             {found.slice(0, mostShown).map(({ sentence }, index) => (
               <li key={index}>{apart(cut(sentence))}</li>
             ))}
           </ul>
           {found.length > mostShown && `The first ${mostShown} are shown. cms verify prints all.`}
-        </Container>
+        </Panel>
       ))}
-      <Container header={<Header variant="h2">What only you can compare</Header>}>
+      <Panel title="What only you can compare">
         <ul>
           <li>The key that signed the statement, with what other parties saved of the service.</li>
           <li>The fingerprint of the key behind each approval, with the user, for example by phone.</li>
           <li>The SHA-512 of the certificate of an attested CVM, with the certificate that the CVM shows.</li>
           <li>This page, which comes from the service, with the output of your own copy of cms verify.</li>
         </ul>
-      </Container>
+      </Panel>
     </>
   );
 }

@@ -1,6 +1,7 @@
-import { Container, FileInput, FormField, Header } from '@cloudscape-design/components';
+import { FileInput, FormField } from '@cloudscape-design/components';
 import { useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
+import { Panel } from '../frame/panel.tsx';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
 import { aboveInComputation, addressOf } from '../routing/places.ts';
 import { Name } from '../show/visible-texts.tsx';
@@ -40,7 +41,7 @@ export function VerifyScreen() {
   const description = 'Checks the evidence of a run in this browser, as cms verify does. The files are sent nowhere.';
   return (
     <ScreenFrame title="Verify evidence" above={[]} description={description}>
-      <Container header={<Header variant="h2">Files</Header>}>
+      <Panel title="Files">
         <div className="stack">
           {fields.map(([part, label, description]) => (
             <FormField key={part} label={label} description={description}>
@@ -60,7 +61,7 @@ export function VerifyScreen() {
             </FormField>
           ))}
         </div>
-      </Container>
+      </Panel>
       {chosen.archive.length > 0 && <Findings key={count} load={(signal) => judge(chosen, signal)} />}
     </ScreenFrame>
   );

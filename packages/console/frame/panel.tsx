@@ -2,7 +2,7 @@ import { Container, Header, type HeaderProps } from '@cloudscape-design/componen
 import type { ReactNode } from 'react';
 
 interface Props extends Pick<HeaderProps, 'description' | 'actions' | 'counter' | 'info'> {
-  title: string;
+  title: ReactNode;
   children: ReactNode;
 }
 

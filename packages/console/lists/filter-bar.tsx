@@ -1,5 +1,5 @@
 import { Input, Select } from '@cloudscape-design/components';
-import { type ReactNode, useEffect, useEffectEvent, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 
 /** Filters beside each other, as far as the window is wide enough. */
 export function FilterBar({ children }: { children: ReactNode }) {
@@ -33,42 +33,31 @@ export function ChoiceFilter({ label, all, value, options, onChange }: ChoicePro
 interface TextProps {
   label: string;
   value: string | null;
-  /** `replace` if the user goes on typing: all of it is one step for the browser's back. */
-  onChange: (value: string | undefined, how: { replace: boolean }) => void;
+  onChange: (value: string | undefined) => void;
 }
 
-const pauseInMilliseconds = 400;
-
-/** A filter of text. It takes effect after a pause in typing. */
+/** A filter of text. It takes effect at Enter, or when the focus leaves it. */
 export function TextFilter({ label, value, onChange }: TextProps) {
   const [typed, setTyped] = useState(value ?? '');
   const [known, setKnown] = useState(value);
-  /** The value that the user has typed since the field got the focus. */
-  const [own, setOwn] = useState<string | null>();
   if (known !== value) {
     // The address has changed, such as by the browser's back.
     setKnown(value);
     setTyped(value ?? '');
   }
-  const take = useEffectEvent(() => {
-    const next = typed.trim() || undefined;
-    onChange(next, { replace: own === value });
-    setOwn(next ?? null);
-  });
-  useEffect(() => {
-    if (typed === (value ?? '')) return undefined;
-    const timer = setTimeout(() => take(), pauseInMilliseconds);
-    return () => clearTimeout(timer);
-  }, [typed, value]);
+  const take = () => {
+    if (typed.trim() !== (value ?? '')) onChange(typed.trim() || undefined);
+  };
   return (
     <div className="filter">
       <Input
         type="search"
         ariaLabel={label}
-        placeholder={label}
+        placeholder={`${label}, then Enter`}
         value={typed}
         onChange={({ detail }) => setTyped(detail.value)}
-        onFocus={() => setOwn(undefined)}
+        onKeyDown={({ detail }) => detail.key === 'Enter' && take()}
+        onBlur={take}
       />
     </div>
   );

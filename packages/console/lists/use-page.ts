@@ -1,5 +1,5 @@
 import { type Arguments, type Item, items, type ListOperation, type Page, page as loadPage } from 'computation-management-client';
-import { useCallback, useMemo } from 'react';
+import { useMemo } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { type Loaded, useLoaded } from '../loading/use-loaded.ts';
 import { navigate, useAddress } from '../routing/navigation.ts';
@@ -9,7 +9,7 @@ export interface LoadedPage<Row> extends PageQuery {
   loaded: Loaded<Page<Row>>;
   /** Reads all rows that the filters match. */
   all: () => AsyncIterable<Row>;
-  change: (changes: Record<string, string | number | undefined>, how?: { replace: boolean }) => void;
+  change: (changes: Record<string, string | number | undefined>) => void;
 }
 
 /** Loads the page that the address names. `filters` are those of the operation. */
@@ -27,11 +27,7 @@ export function usePage<O extends ListOperation>(
     (signal) => loadPage(client, operation, ...([{ ...filters, limit, offset, signal }] as unknown as Parameters<O>)),
     options,
   );
-  const change = useCallback(
-    (changes: Record<string, string | number | undefined>, how?: { replace: boolean }) =>
-      navigate(`${pathname}${changedQuery(query, changes)}`, how),
-    [pathname, query],
-  );
+  const change: LoadedPage<Item<O>>['change'] = (changes) => navigate(`${pathname}${changedQuery(query, changes)}`);
   const all = () => items(client, operation, ...([filters] as unknown as Parameters<O>));
   return { ...place, loaded, change, all };
 }

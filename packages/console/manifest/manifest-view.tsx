@@ -12,6 +12,7 @@ import type { Input } from '../loading/overview.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { Hash, Lines } from '../show/hash.tsx';
 import { saveFile } from '../show/save-file.ts';
+import { Term } from '../show/term.tsx';
 import { sizeText } from '../show/texts.ts';
 import { Name, Names } from '../show/visible-texts.tsx';
 import { type FileRow, fileRows, type ReceiverRow, receiverRows } from './manifest-rows.ts';
@@ -47,6 +48,7 @@ export function ManifestTab({ id, digest, run, inputs }: TabProps) {
   return (
     <Panel
       title="Manifest"
+      info={<Term of="manifest" />}
       description={
         run === undefined
           ? 'What a run started now would be allowed to use, and who would get its results.'
@@ -193,7 +195,11 @@ export function ManifestView({ manifest, digest, owners, inputs, check = () => n
       <KeyValuePairs
         columns={1}
         items={[
-          { label: 'Digest (SHA3-256 of the canonical JSON)', value: <Hash value={digest} what="digest" isWhole /> },
+          {
+            label: 'Digest (SHA3-256 of the canonical JSON)',
+            info: <Term of="digest" />,
+            value: <Hash value={digest} what="digest" isWhole />,
+          },
           {
             label: 'Computation',
             value: (

@@ -12,6 +12,7 @@ import { permissions } from '../access/permissions.ts';
 import { AttestationBadge } from '../attestation/attestation-panel.tsx';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
 import { Hash } from '../show/hash.tsx';
+import { Term } from '../show/term.tsx';
 import { durationText, momentText } from '../show/texts.ts';
 import { useNow } from '../show/service-clock.ts';
 import { Status, StatusIndicator } from '../show/status.tsx';
@@ -179,6 +180,7 @@ function RunSummary({ run, latest }: { run: Schemas['Run']; latest: string | und
           { label: 'CVM', value: <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link> },
           {
             label: 'Attestation',
+            info: <Term of="attestation" />,
             value: attestation.value ? (
               <AttestationBadge attestation={attestation.value} />
             ) : (

@@ -2,7 +2,7 @@ import { Box, Button, StatusIndicator } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { useLayoutEffect, useRef, useState } from 'react';
 import { Details } from '../events/details.tsx';
-import { eventMark, eventStatusText, eventText } from '../events/event-texts.ts';
+import { detailsOf, eventMark, eventStatusText, eventText } from '../events/event-texts.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { useDomain } from '../access/console-context.ts';
@@ -72,9 +72,11 @@ export function Timeline({ run, events, earlier, isLive, announces }: Props) {
               <Time at={event.timestamp} />, {offsetText(Date.parse(event.timestamp) - startedAt)}, by{' '}
               <Name of={event.originator} />
             </Box>
-            <Box variant="small">
-              <Details of={event.details} without={reportersClock} />
-            </Box>
+            {detailsOf(event.details, reportersClock).length > 0 && (
+              <Box variant="small">
+                <Details of={event.details} without={reportersClock} />
+              </Box>
+            )}
           </li>
         ))}
         {isLive && (

@@ -1,0 +1,21 @@
+import { useId } from 'react';
+import glossary from '../../../docs/glossary.md?raw';
+
+/** Explains a word of the glossary where it stands. */
+export function Term({ of }: { of: 'attestation' | 'digest' | 'manifest' | 'stale' }) {
+  const id = useId();
+  const [, text = ''] = new RegExp(`^- \\*\\*${of}\\*\\*: (.*(?:\n  .*)*)`, 'm').exec(glossary) ?? [];
+  return (
+    <>
+      <button type="button" className="term" popoverTarget={id} aria-label={`What does ${of} mean?`}>
+        ?
+      </button>
+      <span id={id} popover="auto" className="term-text">
+        <strong>{of}</strong>: {text}.{' '}
+        <a href="/help/glossary.html" target="_blank" rel="noreferrer">
+          More words
+        </a>
+      </span>
+    </>
+  );
+}
