@@ -16,6 +16,7 @@ const config: KnipConfig = {
         'gateway/**/{issue-certificate,start-bundle}.ts',
         'test/rehearse/{changed-app,aws-redirect}.ts',
         'test/agents/relay.ts',
+        'test/packages/simulated-cvm/make-test-machine.ts',
         'test/support/run-gateway.ts',
       ],
       project: ['**/*.ts'],

@@ -2,12 +2,14 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { startSimulatedCvms } from 'computation-management-simulated-cvm';
+import { attests, type SimulatedCvms, startSimulatedCvms, testRoot } from 'computation-management-simulated-cvm';
 import { openContentStore, tokenPrefix, uploadPrefix } from '../shared/assets/content-store.ts';
 import { purgeByLambda } from '../shared/deletion/begin-purge.ts';
 import { readRegistration } from '../shared/cvms/command-stream.ts';
 import { replaceClient } from '../shared/runtime/clients.ts';
 import { Deadline } from '../shared/runtime/deadline.ts';
+import { registerCvm } from '../shared/endpoints/cvms.ts';
+import { rootsOfMakers } from '../shared/cvms/verify-reported-token.ts';
 import { routes } from '../shared/endpoints/endpoints.ts';
 import { health } from '../shared/endpoints/service.ts';
 import { ServiceError } from '../shared/runtime/errors.ts';
@@ -51,6 +53,11 @@ export interface StackOptions {
   dataDirectory?: string | undefined;
   /** Whether simulated CVMs take the runs. */
   simulator: boolean;
+  /**
+   * Trusts public test keys in place of the roots of AMD and Intel. Simulated CVMs called `sim-attested-...` attest with them when they
+   * are registered. Default false.
+   */
+  testEvidence?: boolean;
   /** The built web console. Default: it is not served. */
   consoleFiles?: () => ConsoleFiles;
   /** Serves the agents of real CVMs. Default: no gateway. */
@@ -171,6 +178,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   const endpoints = (await options.intercept?.(ofParts, { stepFunctions })) ?? ofParts;
   if (endpoints.s3 !== s3.endpoint) s3.answerFor(endpoints.s3);
   setEnvironment(endpoints, keys, times, options.logLevel ?? 'SILENT');
+  if (options.testEvidence) replaceClient(rootsOfMakers, { roots: [Buffer.from(testRoot())] });
   replaceClient(purgeByLambda, async () => background.invoke('maintenance/purge', {}));
   replaceClient(createTableClient, engineClient(endpoints.dynamoDb, dynamoDb.isListening));
   const table = openTable(() => new Deadline());
@@ -192,6 +200,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     cvmGateway = await started(startCvmGateway(options.cvmGateway, { dataDirectory, clock, logs: runLogs }));
   }
   const closedDomains = new ClosedDomains();
+  let cvms: SimulatedCvms | undefined;
   const pages = [
     ...(options.consoleFiles
       ? [
@@ -215,7 +224,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     startHttpApi({
       routes,
       authorizer: { issuer: issuer.url, audience: issuer.audience, keys: issuer.keys },
-      invoke: withHealthOfEngine(invoke, dynamoDb),
+      invoke: withHealthOfEngine(options.testEvidence ? withEvidence(invoke, () => cvms) : invoke, dynamoDb),
       clock,
       port: options.port,
       closedDomains,
@@ -228,11 +237,11 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     }),
   );
   if (options.simulator) {
-    const cvms = startSimulatedCvms({
+    cvms = startSimulatedCvms({
       baseUrl: api.endpoint,
       token: (domain) => issuer.mintToken({ sub: 'simulated-cvm', groups: [`${domain}:cvm`] }),
       clock,
-      listClaimedCvms: claimsOfSimulatedCvms,
+      listClaimedCvms: () => claimsOfSimulatedCvms(options.testEvidence),
     });
     onStop(cvms.stop);
   }
@@ -280,10 +289,25 @@ async function answers({ endpoint, isListening }: LocalDynamoDb): Promise<boolea
   }
 }
 
-/** Reads the claims on CVMs that nobody registered. The others are real, and take their runs themselves. */
-export async function claimsOfSimulatedCvms(): Promise<Claim[]> {
+/** Lets a simulated CVM attest after it was registered with a certificate. */
+function withEvidence(invoke: InvokeFunction, cvms: () => SimulatedCvms | undefined): InvokeFunction {
+  return async (name, event) => {
+    const answer = await invoke(name, event);
+    if (name !== registerCvm.name || (answer as { statusCode: number }).statusCode >= 300) return answer;
+    const { pathParameters, body } = event as APIGatewayProxyEventV2;
+    const { domainID: domain = '', cvmID: cvm_id = '' } = pathParameters ?? {};
+    const { certificate } = JSON.parse(body ?? '') as { certificate?: string | null };
+    if (certificate && attests(cvm_id)) await cvms()?.attest({ domain, cvm_id, certificate });
+    return answer;
+  };
+}
+
+/** Reads the claims on CVMs that nobody registered. The others are real, and take their runs themselves, unless they attest here. */
+export async function claimsOfSimulatedCvms(testEvidence = false): Promise<Claim[]> {
   const table = openTable(() => new Deadline());
   const claims = await readClaims(table);
   const registrations = await Promise.all(claims.map(({ domain, cvm_id }) => readRegistration(table, { domain, cvmId: cvm_id })));
-  return claims.filter((_, index) => registrations[index] === undefined);
+  const isSimulated = ({ cvm_id }: Claim, index: number) =>
+    registrations[index] === undefined || (testEvidence && attests(cvm_id));
+  return claims.filter(isSimulated);
 }

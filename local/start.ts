@@ -13,13 +13,15 @@ import { isFree } from './machine/listen.ts';
 import { requestLine } from './http-api/http-api.ts';
 import { type Stack, type StackOptions, startStack } from './stack.ts';
 
-const usage = `Usage: npm start -- [--data DIR] [--no-simulator] [--no-console] [--cors-origin ORIGIN]...
+const usage = `Usage: npm start -- [--data DIR] [--no-simulator] [--test-evidence] [--no-console] [--cors-origin ORIGIN]...
 
 Runs the whole service on this machine. Set PORT to choose its port (default 3000), and GATEWAY_PORT to choose the port for the
 agents of real CVMs (default 7001, or a free one). Set GATEWAY_HOST to 0.0.0.0 if CVMs are on other machines.
 
   --data DIR            keep the state in DIR (default: in memory, lost at exit)
   --no-simulator        do not simulate CVMs, so that your own need not be registered
+  --test-evidence       let simulated CVMs called sim-attested-... attest, when you register them with a certificate, with public
+                        test keys, and trust these in place of the roots of AMD and Intel
   --no-console          do not build and serve the web console
   --cors-origin ORIGIN  let web pages of this origin call the API, such as
                         https://app.example.com (pages of this machine always can)
@@ -33,6 +35,7 @@ export async function startCommand(args: string[]): Promise<void> {
   const options = parseOptions(args, {
     data: { type: 'string' },
     'no-simulator': { type: 'boolean', default: false },
+    'test-evidence': { type: 'boolean', default: false },
     'no-console': { type: 'boolean', default: false },
     'cors-origin': { type: 'string', multiple: true, default: [] },
     help: { type: 'boolean', short: 'h' },
@@ -60,6 +63,7 @@ export async function startCommand(args: string[]): Promise<void> {
   const withConsole = !options['no-console'];
   const stack = await startOn(port, {
     simulator,
+    testEvidence: options['test-evidence'],
     ...(withConsole ? { consoleFiles: () => build?.files() ?? { state: 'building' as const } } : {}),
     corsOrigins,
     cvmGateway,
@@ -151,7 +155,10 @@ async function gatewayFromEnvironment() {
 
 async function startOn(
   port: number,
-  options: Pick<StackOptions, 'simulator' | 'consoleFiles' | 'cvmGateway' | 'dataDirectory' | 'corsOrigins' | 'onLost'>,
+  options: Pick<
+    StackOptions,
+    'simulator' | 'testEvidence' | 'consoleFiles' | 'cvmGateway' | 'dataDirectory' | 'corsOrigins' | 'onLost'
+  >,
 ): Promise<Stack> {
   try {
     return await startStack({

@@ -1,4 +1,5 @@
 /** The entry `computation-management-simulated-cvm`. */
 export { connectCvm } from './simulated-connection.ts';
 export { simulateCvm } from './simulated-cvm.ts';
-export { startSimulatedCvms } from './simulated-cvms.ts';
+export { attests, testRoot } from './simulated-evidence.ts';
+export { type SimulatedCvms, startSimulatedCvms } from './simulated-cvms.ts';

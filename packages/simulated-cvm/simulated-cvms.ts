@@ -1,6 +1,7 @@
 import { pause } from 'computation-management-client';
 import { behaviourOf } from './simulated-behaviour.ts';
 import { connectCvm } from './simulated-connection.ts';
+import { testToken } from './simulated-evidence.ts';
 import { type Pace, simulateCvm, type SimulatorClock, systemClock } from './simulated-cvm.ts';
 
 /** A run that is offered to a CVM or active on it. */
@@ -20,6 +21,12 @@ export interface SimulatedCvmsOptions {
   clock?: SimulatorClock;
 }
 
+export interface SimulatedCvms {
+  /** Lets a CVM send evidence of test keys over its certificate, in PEM. */
+  attest: (cvm: { domain: string; cvm_id: string; certificate: string }) => Promise<void>;
+  stop: () => Promise<void>;
+}
+
 const usualPace: Pace = { eventsInMilliseconds: 300, heartbeatInMilliseconds: 1_000, pollInMilliseconds: 250 };
 
 /**
@@ -28,7 +35,7 @@ const usualPace: Pace = { eventsInMilliseconds: 300, heartbeatInMilliseconds: 1_
  * computation. `listClaimedCvms` lists the CVMs that have work. It is the only thing that a real CVM does not need, because
  * that knows its own name.
  */
-export function startSimulatedCvms(options: SimulatedCvmsOptions): { stop: () => Promise<void> } {
+export function startSimulatedCvms(options: SimulatedCvmsOptions): SimulatedCvms {
   const pace = { ...usualPace, ...options.pace };
   const clock = options.clock ?? systemClock;
   const ending = new AbortController();
@@ -57,6 +64,10 @@ export function startSimulatedCvms(options: SimulatedCvmsOptions): { stop: () =>
 
   const watching = watch();
   return {
+    attest: async ({ domain, cvm_id: cvmId, certificate }) => {
+      const connection = connectCvm({ ...options, domain, cvmId, closing: ending.signal });
+      await connection.report({ type: 'attestation', kind: 'eat', token: testToken(certificate) });
+    },
     stop: async () => {
       ending.abort();
       await watching;

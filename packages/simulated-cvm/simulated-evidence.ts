@@ -1,0 +1,35 @@
+import { createHash, sign } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');
+
+/** The root of public test keys, in PEM. Whoever trusts it believes anyone. */
+export const testRoot = () => read('test-root.pem');
+
+/** Whether the CVM attests, if the service trusts test keys. */
+export const attests = (cvmId: string) => /^sim-attested(-|$)/.test(cvmId);
+
+interface TestMachine {
+  key: string;
+  /** The signed bytes of a report, and the message of an agent that has it with its certificates, in base64. */
+  report: string;
+  message: string;
+  /** Where the report data and the signature are in the message. */
+  dataAt: number;
+  signatureAt: number;
+}
+
+/** Makes the token of an SNP machine of test keys over a certificate in PEM, as an agent does at its start. In base64. */
+export function testToken(certificate: string): string {
+  const machine = JSON.parse(read('test-machine.json')) as TestMachine;
+  const [report, message] = [Buffer.from(machine.report, 'base64'), Buffer.from(machine.message, 'base64')];
+  const data = createHash('sha512').update(certificate).digest();
+  report.set(data, 0x50);
+  message.set(data, machine.dataAt);
+  const signature = sign('sha384', report, { key: machine.key, dsaEncoding: 'ieee-p1363' });
+  message.set(signature.subarray(0, 48).toReversed(), machine.signatureAt);
+  message.set(signature.subarray(48).toReversed(), machine.signatureAt + 72);
+  const parts = [{ alg: 'ES256' }, { platform_type: 'SNP', raw_report: message.toString('base64') }, 'unsigned'];
+  const token = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+  return Buffer.from(token).toString('base64');
+}
