@@ -160,7 +160,7 @@ export const incidents: readonly Incident[] = [
   },
   {
     name: 'The pipe to the event bus is stopped',
-    alarm: 'events/silent',
+    alarm: 'events-silent',
     simulated: 'the emulator writes no metrics of pipes, so their calls are left out',
     break: async (drill) => {
       await drill.shell(`aws pipes stop-pipe --name ${drill.name('events')}`);
@@ -175,7 +175,7 @@ export const incidents: readonly Incident[] = [
   },
   {
     name: 'The schedule of the canary is disabled',
-    alarm: 'canary/silent',
+    alarm: 'canary-silent',
     simulated: 'the half hour without a call',
     break: async (drill) => {
       await drill.shell(`aws events disable-rule --name ${await ruleOf(drill, 'the canary')}`);
