@@ -3,13 +3,12 @@ import { type Finding, sumOf } from 'computation-management-verify';
 import { Panel } from '../frame/panel.tsx';
 import { LoadedView } from '../loading/problem-alert.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
-import { StatusIndicator } from '../show/status.tsx';
 import type { Judgement } from './judge.ts';
 
 const kinds = [
-  { verdict: 'does not hold', title: 'Does not hold', type: 'error' },
-  { verdict: 'note', title: 'Not checked, or not shown by the evidence', type: 'warning' },
-  { verdict: 'holds', title: 'Holds', type: 'success' },
+  ['does not hold', 'Does not hold'],
+  ['note', 'Not checked, or not shown by the evidence'],
+  ['holds', 'Holds'],
 ] as const;
 
 /** More would stop the page. */
@@ -49,14 +48,12 @@ function Sum({ of }: { of: Judgement }) {
 }
 
 function Kinds({ findings }: { findings: Finding[] }) {
-  const shown = kinds.flatMap((kind) => {
-    const found = findings.filter(({ verdict }) => verdict === kind.verdict);
-    return found.length === 0 ? [] : [{ ...kind, found }];
-  });
+  const all = kinds.map(([verdict, title]) => ({ title, found: findings.filter((each) => each.verdict === verdict) }));
+  const shown = all.filter(({ found }) => found.length > 0);
   return (
     <>
-      {shown.map(({ title, type, found }) => (
-        <Panel key={title} title={<StatusIndicator type={type}>{title}</StatusIndicator>} counter={`(${found.length})`}>
+      {shown.map(({ title, found }) => (
+        <Panel key={title} title={title} counter={`(${found.length})`}>
           <ul className="long-words" aria-label={title}>
             {found.slice(0, mostShown).map(({ sentence }, index) => (
               <li key={index}>{apart(cut(sentence))}</li>

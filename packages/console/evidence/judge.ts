@@ -3,7 +3,6 @@ import type { EvidenceFiles, Finding } from 'computation-management-verify';
 /** What the verifier says, or why it says nothing. */
 export type Judgement = { findings: Finding[] } | { problem: string };
 
-/** Files of the user. */
 export interface Chosen {
   archive: readonly (Blob | string)[];
   /** Trusted in place of those in the archive. */
